@@ -1,0 +1,26 @@
+"""The only place that reads a clock.
+
+Durations come from the monotonic clock, moments from the wall clock; nothing ever subtracts two wall-clock readings.
+"""
+
+import time
+from datetime import UTC, datetime
+from typing import Final
+
+NANOSECONDS: Final = 1_000_000_000
+
+#: Nanoseconds of the monotonic clock. Comparable only within one boot of one machine.
+monotonic_ns = time.monotonic_ns
+
+#: Nanoseconds since the Unix epoch, UTC.
+wall_ns = time.time_ns
+
+
+def wall_us() -> int:
+    """Microseconds since the Unix epoch, UTC: the unit of every stored moment."""
+    return time.time_ns() // 1000
+
+
+def format_moment(at_us: int) -> str:
+    """RFC 3339 in UTC with microseconds, as the API writes moments: ``2026-11-21T14:02:31.000042Z``."""
+    return datetime.fromtimestamp(at_us // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%S") + f".{at_us % 1_000_000:06d}Z"

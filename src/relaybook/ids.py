@@ -1,0 +1,51 @@
+"""Makes the identifiers of records and runs: UUIDv7 (RFC 9562 §5.7), increasing within a process.
+
+An identifier is 16 bytes inside the program and its canonical text outside it. The 74 random bits only have to be
+unlikely to meet; they are no secret.
+"""
+
+import os
+import random
+import re
+
+from relaybook import clock
+
+_TEXT = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_VERSION_AND_VARIANT = (7 << 76) | (2 << 62)
+
+
+class IdMaker:
+    """Makes identifiers that never decrease, even when the wall clock is set back."""
+
+    def __init__(self) -> None:
+        self._random_bits = random.Random(os.urandom(32)).getrandbits  # noqa: S311 - unlikely to meet is enough
+        self._last_ms = 0
+        self._count = 0
+
+    def __call__(self) -> bytes:
+        """16 bytes: 48 bits of milliseconds, 12 bits that count within one, 62 random bits."""
+        now_ms = clock.wall_ns() // 1_000_000
+        if now_ms > self._last_ms:
+            self._last_ms = now_ms
+            self._count = 0
+        elif self._count < 0xFFF:
+            self._count += 1
+        else:
+            self._last_ms += 1
+            self._count = 0
+        number = (self._last_ms << 80) | _VERSION_AND_VARIANT | (self._count << 64) | self._random_bits(62)
+        return number.to_bytes(16, "big")
+
+
+new_id = IdMaker()
+
+
+def id_text(raw: bytes) -> str:
+    """The canonical text of 16 bytes: 36 characters, lower case."""
+    text = raw.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def parse_id(text: str) -> bytes | None:
+    """The 16 bytes of an identifier we made, or None for any other text."""
+    return bytes.fromhex(text.replace("-", "")) if _TEXT.fullmatch(text) else None

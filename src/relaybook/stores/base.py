@@ -1,0 +1,230 @@
+"""The port: what the recorder writes to a store and what readers ask of one.
+
+Two faces. A ``Writer`` belongs to the one recorder process; a ``Reader`` may be opened in any number of processes
+beside it. Implementations differ in where things lie, never in meaning: one conformance suite runs on all of them.
+
+Errors: ``StoreUnavailable`` for what the environment causes (full, busy, locked, I/O): nothing was stored, the same
+batch may be sent again. ``BatchRejected`` for what the data causes. ``StoreTooNew`` when a later version wrote it.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, Protocol
+
+import msgspec
+
+from relaybook.filters import Cursor, Filter
+from relaybook.records import Detail, Gap, Record, Side
+
+
+class StoreUnavailable(Exception):
+    """The environment refused: nothing of the batch was stored; try the same again later."""
+
+
+class BatchRejected(Exception):
+    """The data itself cannot be stored; send the batch's entries one by one to find which."""
+
+
+class StoreTooNew(Exception):
+    """A later version of Relaybook wrote this store; the text says which and what to do."""
+
+
+class Extent(msgspec.Struct, frozen=True, array_like=True):
+    """Where a compressed run of body bytes lies. Only the store that made one can read it."""
+
+    pack: int
+    offset: int
+    length: int
+    raw_length: int
+
+
+class Body(msgspec.Struct, array_like=True):
+    """Bytes as they crossed: extents set aside earlier, then the rest, in order."""
+
+    extents: list[Extent] = []
+    rest: list[bytes] = []
+
+
+class Entry(msgspec.Struct, kw_only=True):
+    """One finished request on its way into the store. ``record.seq`` is given by the store.
+
+    Bodies are None when they must not be kept; ``record.body_state`` says so too.
+    """
+
+    record: Record
+    detail: Detail
+    request: Body | None
+    response: Body | None
+
+
+class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
+    """How far one run of the journal was read, as (segment, offset, frame number).
+
+    All before ``read_to`` is folded; ``replay_from`` is the first frame of the oldest exchange neither recorded nor
+    moved. A restart folds from ``replay_from`` and skips what ended before ``read_to``.
+    """
+
+    read_to: tuple[int, int, int]
+    replay_from: tuple[int, int, int]
+
+
+class Moved(msgspec.Struct, kw_only=True):
+    """An open exchange whose frames before ``number`` need no longer be read: its state, and its body bytes so far."""
+
+    run: str
+    exchange: bytes
+    number: int
+    state: bytes
+
+
+class Batch(msgspec.Struct, kw_only=True):
+    """What one transaction stores. All of it or nothing.
+
+    ``running`` replaces the whole table of running requests of this node when it is not None. ``moved`` replaces
+    earlier states of the same exchange; a state is dropped when its exchange is among ``entries``. ``erase`` names
+    extents whose bytes must be unreadable within seconds after the commit (the store finishes that even after a crash).
+    ``refused`` adds to the counts of requests that were not admitted, by code.
+    """
+
+    entries: list[Entry] = []
+    positions: dict[str, RunPosition] = {}
+    moved: list[Moved] = []
+    runs_over: list[str] = []
+    running: list[Record] | None = None
+    gaps: list[Gap] = []
+    refused: dict[str, int] = {}
+    erase: list[Extent] = []
+
+
+class Page(msgspec.Struct, kw_only=True):
+    """A page of the log, latest recorded first. ``complete`` is False when the deadline ended the search early."""
+
+    records: list[Record]
+    next_cursor: Cursor | None
+    newer_cursor: Cursor | None
+    complete: bool = True
+
+
+class Stored(msgspec.Struct, kw_only=True):
+    """One record with what the detail view needs. Body sizes are as they crossed; None: not stored."""
+
+    record: Record
+    detail: Detail
+    request_size: int | None
+    response_size: int | None
+
+
+class NamespaceRow(msgspec.Struct, kw_only=True):
+    """A namespace with its counters, kept at write time. ``group`` and ``color`` are None until pinned."""
+
+    namespace: str
+    requests: int
+    failed: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+    first_at: int
+    last_at: int
+    pinned: bool = False
+    color: int | None = None
+    group: str | None = None
+
+
+NamespaceSort = Literal["last_at", "requests", "failed", "cost_usd"]
+
+
+class ValueCount(msgspec.Struct, kw_only=True):
+    """A value a field has in the log, and on how many records."""
+
+    value: str
+    requests: int
+
+
+class StoreStatus(msgspec.Struct, kw_only=True):
+    """Figures of the store itself, cheap at any size."""
+
+    records: int
+    last_seq: int
+    bytes_on_disk: int
+    positions: dict[str, RunPosition]
+    refused: dict[str, int]
+
+
+class Writer(Protocol):
+    """The recorder's face of a store. One process, one thread."""
+
+    def commit(self, batch: Batch) -> None:
+        """Stores the batch in one transaction and gives each record its ``seq``.
+
+        Durable when it returns as far as the store's durability goes (``process``: survives a crash of any program;
+        ``power``: a power cut). Idempotent by record id: an entry stored before is skipped and not counted again.
+        Raises StoreUnavailable or BatchRejected; then nothing was stored.
+        """
+
+    def set_aside(self, data: bytes) -> Extent:
+        """Writes body bytes ahead of their record. They count only once a later commit refers to their extent."""
+
+    def positions(self) -> dict[str, RunPosition]:
+        """By run id; empty for a new store."""
+
+    def moved(self, run: str) -> list[Moved]:
+        """States of open exchanges moved aside earlier, of one run."""
+
+    def close(self) -> None: ...
+
+
+class Reader(Protocol):
+    """What the API and the command line ask. Any thread; each call sees one consistent state.
+
+    ``deadline_ns`` is a moment of the monotonic clock after which the call stops (a page comes back incomplete, other
+    calls raise DeadlinePassed).
+    """
+
+    def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+        """One page by key: page 10,000 costs what page 1 costs."""
+
+    def around(self, record_id: str, wanted: Filter, limit: int, deadline_ns: int) -> Page | None:
+        """A page with the record in its middle, its neighbours being those of the filter. None: no such record."""
+
+    def running(self, wanted: Filter) -> list[Record]:
+        """Requests still open, latest started first; ``seq`` is None."""
+
+    def get(self, record_id: str) -> Stored | None:
+        """A finished record by our id."""
+
+    def find(self, foreign_id: str, limit: int) -> list[Record]:
+        """Records that carry the text as the provider's, completion's or client's id, latest recorded first."""
+
+    def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
+        """The bytes that crossed, in pieces. None: not stored (any more)."""
+
+    def namespaces(
+        self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+    ) -> tuple[list[NamespaceRow], str | None]:
+        """Namespaces by the sort, largest first, and the cursor of the next page."""
+
+    def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
+        """Values of ``namespace model user key finish_reason property property.<name>``, most frequent first."""
+
+    def gaps(self, since_us: int) -> list[Gap]:
+        """Spans in which something is missing, latest first."""
+
+    def last_seq(self) -> int:
+        """The newest record's number, 0 for an empty log. Cheap enough to ask four times a second."""
+
+    def since(self, seq: int, wanted: Filter, limit: int) -> tuple[list[Record], int]:
+        """Records recorded after ``seq``, oldest first, and the seq up to which nothing was left out."""
+
+    def status(self) -> StoreStatus: ...
+
+    def close(self) -> None: ...
+
+
+class DeadlinePassed(Exception):
+    """The question took longer than its deadline; its resources are free again."""
+
+
+def body_size(body: Body | None) -> int | None:
+    """How many bytes crossed."""
+    if body is None:
+        return None
+    return sum(extent.raw_length for extent in body.extents) + sum(map(len, body.rest))

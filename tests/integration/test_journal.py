@@ -1,0 +1,240 @@
+"""Claims about a run of the journal on a real disk: writer beside reader, full segments, damage, death."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from relaybook.journal import disk
+from relaybook.journal.frame import Frame, Kind
+from relaybook.journal.reader import START, Place, RunReader, list_runs
+from relaybook.journal.segment import HEADER_BYTES, JournalTooNew, segment_path, sequences
+from relaybook.journal.writer import JournalUnavailable, JournalWriter
+
+MIB = 1 << 20
+EXCHANGE = b"e" * 16
+
+
+def make_writer(tmp_path: Path, *, durable: bool = False) -> JournalWriter:
+    return JournalWriter(tmp_path / "journal", MIB, durable=durable)
+
+
+def put(writer: JournalWriter, *payloads: bytes) -> None:
+    for payload in payloads:
+        writer.append(Kind.SENT, EXCHANGE, payload)
+    writer.write()
+
+
+def read_all(reader: RunReader) -> list[Frame]:
+    found: list[Frame] = []
+    while frames := reader.read():
+        found += frames
+    return found
+
+
+def payloads_of(frames: list[Frame]) -> list[bytes]:
+    return [frame.payload for frame in frames]
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_live_reader_gets_what_was_written_and_no_more(tmp_path: Path, durable: bool) -> None:
+    writer = make_writer(tmp_path, durable=durable)
+    reader = RunReader(writer.path)
+    put(writer, b"one", b"two")
+    writer.append(Kind.SENT, EXCHANGE, b"still in the batch")
+    assert payloads_of(read_all(reader)) == [b"one", b"two"]
+    assert not reader.over
+    writer.close()
+    assert payloads_of(read_all(reader)) == [b"still in the batch"]
+    assert reader.finished
+    reader.remove()
+    assert list_runs(tmp_path / "journal") == []
+
+
+def test_a_body_larger_than_a_segment_spans_several(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path)
+    reader = RunReader(writer.path)
+    bodies = [bytes([number]) * 65536 for number in range(40)]
+    put(writer, *bodies)
+    assert payloads_of(read_all(reader)) == bodies
+    assert len(sequences(writer.path)) >= 3
+    assert reader.remove_before(reader.place.segment) >= 2
+    put(writer, b"after")
+    assert payloads_of(read_all(reader)) == [b"after"]
+    assert reader.frames_lost == 0
+    writer.close()
+
+
+def test_reading_goes_on_from_a_place(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path)
+    put(writer, *[b"%d" % number * 30000 for number in range(60)])
+    first = RunReader(writer.path)
+    frames = read_all(first)
+    middle = frames[len(frames) // 2]
+    second = RunReader(writer.path, Place(middle.segment, middle.offset, middle.number - 1))
+    assert read_all(second) == frames[len(frames) // 2 :]
+    writer.close()
+
+
+def test_after_a_failed_write_the_batch_is_whole_in_the_next_segment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = make_writer(tmp_path)
+    reader = RunReader(writer.path)
+    put(writer, b"before")
+    real, failures = os.pwrite, iter([True])
+
+    def half_then_error(descriptor: int, data: bytes, at: int) -> int:
+        if next(failures, False):
+            real(descriptor, data[: len(data) // 2], at)
+            raise OSError(5, "Input/output error")
+        return real(descriptor, data, at)
+
+    monkeypatch.setattr(os, "pwrite", half_then_error)
+    put(writer, b"one", b"two", b"three")
+    assert payloads_of(read_all(reader)) == [b"before", b"one", b"two", b"three"]
+    assert (reader.frames_lost, reader.place.segment) == (0, 2)
+    writer.close()
+
+
+def test_a_short_write_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = make_writer(tmp_path)
+    real = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda descriptor, data, at: real(descriptor, data[:7], at))
+    put(writer, b"one" * 20, b"two" * 20)
+    assert payloads_of(read_all(RunReader(writer.path))) == [b"one" * 20, b"two" * 20]
+    monkeypatch.undo()
+    writer.close()
+
+
+def test_a_journal_that_can_take_nothing_says_so_and_takes_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = make_writer(tmp_path)
+    writer._spare.result()
+
+    def full(descriptor: int, data: bytes, at: int) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(JournalUnavailable, match="No space left"):
+        put(writer, b"lost")
+    monkeypatch.undo()
+    put(writer, b"kept")
+    assert payloads_of(read_all(RunReader(writer.path))) == [b"kept"]
+    writer.close()
+
+
+def test_every_flipped_byte_costs_at_most_its_frame(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path)
+    bodies = [b"body-%02d" % number * 3 for number in range(12)]
+    put(writer, *bodies)
+    writer.close()
+    path = segment_path(writer.path, 1)
+    sound = path.read_bytes()
+    end = sound.rstrip(b"\0")
+    for at in range(HEADER_BYTES, len(end)):
+        with path.open("r+b") as file:
+            file.seek(at)
+            file.write(bytes([sound[at] ^ 0x55]))
+        reader = RunReader(writer.path)
+        found = payloads_of(read_all(reader))
+        reader.close()
+        assert [body for body in bodies if body in found] == found
+        assert len(found) >= len(bodies) - 1
+        with path.open("r+b") as file:
+            file.seek(at)
+            file.write(sound[at : at + 1])
+
+
+def test_every_truncation_yields_a_prefix(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path)
+    bodies = [b"body-%02d" % number for number in range(6)]
+    put(writer, *bodies)
+    writer.close()
+    path = segment_path(writer.path, 1)
+    used = len(path.read_bytes().rstrip(b"\0"))
+    for size in range(used, HEADER_BYTES - 1, -1):
+        os.truncate(path, size)
+        reader = RunReader(writer.path)
+        found = payloads_of(read_all(reader))
+        assert found == bodies[: len(found)]
+        assert reader.finished
+        reader.close()
+
+
+def test_a_segment_of_a_later_format_is_refused_with_its_name(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path)
+    put(writer, b"one")
+    with segment_path(writer.path, 1).open("r+b") as file:
+        file.seek(8)
+        file.write((99).to_bytes(4, "little"))
+    with pytest.raises(JournalTooNew, match="journal format 99"):
+        RunReader(writer.path).read()
+    writer.close()
+
+
+def test_a_reader_with_small_reads_sees_the_same(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path)
+    bodies = [bytes([number % 256]) * (number * 37 % 5000) for number in range(800)]
+    put(writer, *bodies)
+    writer.close()
+    reader = RunReader(writer.path, START)
+    found: list[Frame] = []
+    while frames := reader.read(1):
+        found += frames
+    assert payloads_of(found) == bodies
+
+
+def test_nothing_whose_write_returned_is_lost_when_the_writer_is_killed(tmp_path: Path) -> None:
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom relaybook.journal.writer import JournalWriter\n"
+        "w = JournalWriter(Path(sys.argv[1]), 1 << 20, durable=False)\n"
+        "for n in range(10**9):\n"
+        "    for k in range(5): w.append(2, b'e' * 16, b'%d-%d' % (n, k) * (1 + n % 3000))\n"
+        "    w.write(); sys.stdout.write(f'{n}\\n'); sys.stdout.flush()\n"
+    )
+    for _ in range(5):
+        command = [sys.executable, "-c", script, str(tmp_path / "journal")]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        last = -1
+        for line in child.stdout:
+            last = int(line)
+            if last >= 300:
+                child.send_signal(signal.SIGKILL)
+                break
+        rest = child.stdout.read().split()
+        last = int(rest[-1]) if rest else last
+        child.wait()
+        child.stdout.close()
+        (run,) = list_runs(tmp_path / "journal")
+        reader = RunReader(run)
+        frames = read_all(reader)
+        assert reader.finished
+        assert [frame.number for frame in frames] == list(range(1, len(frames) + 1))
+        assert len(frames) >= (last + 1) * 5
+        reader.remove()
+
+
+def test_without_posix_fallocate_and_fdatasync_the_journal_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "posix_fallocate")
+    monkeypatch.delattr(os, "fdatasync", raising=False)
+    writer = make_writer(tmp_path, durable=True)
+    put(writer, b"one")
+    writer.sync()
+    writer.close()
+    assert payloads_of(read_all(RunReader(writer.path))) == [b"one"]
+
+
+def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path)
+    assert writer.path.stat().st_mode & 0o777 == 0o700
+    assert segment_path(writer.path, 1).stat().st_mode & 0o777 == 0o600
+    assert disk.try_lock(writer.path / "lock") is None
+    writer.close()
