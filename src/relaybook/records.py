@@ -89,14 +89,31 @@ class Detail(msgspec.Struct, kw_only=True, array_like=True):
     """What only the detail view shows, besides the bodies. Secrets were replaced before it was written."""
 
     reason: str = ""
-    request_headers: list[tuple[str, str]] = []
-    response_headers: list[tuple[str, str]] = []
+    #: Header lines as they came, joined by CRLF.
+    request_head: bytes = b""
+    response_head: bytes = b""
     #: When each piece of the answer arrived, in microseconds since the request's head, and how large it was.
     chunk_at_us: list[int] = []
     chunk_bytes: list[int] = []
     #: Bodies of paths that are not understood are cut beyond a limit; what was cut is told here (hex SHA-256).
     request_sha256: str | None = None
     response_sha256: str | None = None
+
+    @property
+    def request_headers(self) -> list[tuple[str, str]]:
+        """Names and values the caller sent, in order; repeats stay."""
+        return split_head(self.request_head)
+
+    @property
+    def response_headers(self) -> list[tuple[str, str]]:
+        """Names and values the provider sent, in order; repeats stay."""
+        return split_head(self.response_head)
+
+
+def split_head(head: bytes) -> list[tuple[str, str]]:
+    """Names and values of header lines that are joined by CRLF."""
+    pairs = (line.partition(":") for line in head.decode("latin-1").split("\r\n") if line)
+    return [(name, value.strip(" \t")) for name, _, value in pairs]
 
 
 class Gap(msgspec.Struct, kw_only=True):
@@ -106,6 +123,21 @@ class Gap(msgspec.Struct, kw_only=True):
     to_at: Moment
     count: int
     reason: Literal["log_unavailable", "forwarded_unlogged", "damaged"]
+
+
+_KINDS: Final[dict[str, Kind]] = {
+    "chat/completions": "chat",
+    "completions": "completion",
+    "responses": "response",
+    "embeddings": "embedding",
+    "models": "models",
+}
+
+
+def kind_of(path: str) -> Kind:
+    """What a path below a route's base URL is about (``/chat/completions``); everything not known is ``other``."""
+    path = path.strip("/")
+    return "models" if path.startswith("models/") else _KINDS.get(path, "other")
 
 
 FIELDS: Final[tuple[str, ...]] = Record.__struct_fields__

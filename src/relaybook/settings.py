@@ -7,7 +7,7 @@ work; checking them is done here. Durations are seconds, sizes bytes.
 
 import ipaddress
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -97,10 +97,22 @@ class Settings:
         if not self.header_prefix:
             raise BadSetting("header_prefix", "header_prefix is empty: name at least one, like Service.")
 
+    def shown(self) -> dict[str, Any]:
+        """Every setting as a person may see it: secrets only as set or not."""
+        return {
+            each.name: ("set, not shown" if value else None) if each.metadata["secret"] else _plain(value)
+            for each in fields(self)
+            for value in [getattr(self, each.name)]
+        }
+
     @property
     def durable(self) -> bool:
         """Whether a power cut may lose nothing either."""
         return self.durability == "power"
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
 
 
 POSITIVE = (

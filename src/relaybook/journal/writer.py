@@ -40,6 +40,7 @@ class JournalWriter:
         self._number = 0
         self._parts: list[bytes] = []
         self._size = 0
+        self._unsynced: list[bytes] = []
         self._seal_at_ns: int | None = None
         self._maker = ThreadPoolExecutor(1, "journal-spare")
         try:
@@ -92,6 +93,8 @@ class JournalWriter:
         """
         parts, size = self._parts, self._size
         self._parts, self._size = [], 0
+        if self._durable:
+            self._unsynced += parts
         try:
             if size + HEAD_BYTES <= self._segment.room:
                 self._segment.write(b"".join(parts))
@@ -105,6 +108,7 @@ class JournalWriter:
             self._take_spare()
             self._write_across(parts)
         except OSError as error:
+            self._unsynced.clear()
             raise JournalUnavailable(f"the journal in {self.path} cannot be written: {error}") from error
 
     def _write_across(self, parts: list[bytes]) -> None:
@@ -141,15 +145,25 @@ class JournalWriter:
         self._spare = self._maker.submit(self._make_segment, new.sequence + 1)
 
     def sync(self) -> None:
-        """Returns when everything written is on stable storage. Raises OSError; then call ``leave_segment``."""
-        disk.sync(self._segment.descriptor)
+        """Returns when everything written is on stable storage. Raises OSError; then ``write_unsynced_again``.
 
-    def leave_segment(self) -> None:
-        """Goes on in the spare after a failed sync; the old descriptor is never synced again."""
+        May run on another thread while no other method does.
+        """
+        disk.sync(self._segment.descriptor)
+        self._unsynced.clear()
+
+    def write_unsynced_again(self) -> None:
+        """After a failed sync: puts all that was not synced into the spare segment and syncs that.
+
+        The descriptor that failed is never synced again. Raises JournalUnavailable.
+        """
+        parts = self._unsynced[:]
+        self._write_again(parts)
         try:
-            self._take_spare()
+            self.sync()
         except OSError as error:
-            raise JournalUnavailable(f"the journal in {self.path} cannot be written: {error}") from error
+            self._unsynced.clear()
+            raise JournalUnavailable(f"the journal in {self.path} cannot be synced: {error}") from error
 
     def mend(self) -> bool:
         """Tries again to have a spare where making one had failed. True when there is one or one is being made."""

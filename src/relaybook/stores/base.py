@@ -4,7 +4,8 @@ Two faces. A ``Writer`` belongs to the one recorder process; a ``Reader`` may be
 beside it. Implementations differ in where things lie, never in meaning: one conformance suite runs on all of them.
 
 Errors: ``StoreUnavailable`` for what the environment causes (full, busy, locked, I/O): nothing was stored, the same
-batch may be sent again. ``BatchRejected`` for what the data causes. ``StoreTooNew`` when a later version wrote it.
+batch may be sent again; ``StoreDamaged``, a kind of it, when sending again will not help. ``BatchRejected`` for what
+the data causes. ``StoreTooNew`` when a later version wrote it.
 """
 
 from collections.abc import Iterator
@@ -18,6 +19,10 @@ from relaybook.records import Detail, Gap, Record, Side
 
 class StoreUnavailable(Exception):
     """The environment refused: nothing of the batch was stored; try the same again later."""
+
+
+class StoreDamaged(StoreUnavailable):
+    """What is on disk cannot be read as a store any more; the text names the file. Trying again does not help."""
 
 
 class BatchRejected(Exception):
@@ -76,13 +81,23 @@ class Moved(msgspec.Struct, kw_only=True):
     state: bytes
 
 
+class Pin(msgspec.Struct, frozen=True, kw_only=True):
+    """How a namespace is shown, for everybody: replaces what was set before. Needs no request under it yet."""
+
+    namespace: str
+    pinned: bool
+    color: int | None = None
+    group: str | None = None
+
+
 class Batch(msgspec.Struct, kw_only=True):
     """What one transaction stores. All of it or nothing.
 
     ``running`` replaces the whole table of running requests of this node when it is not None. ``moved`` replaces
-    earlier states of the same exchange; a state is dropped when its exchange is among ``entries``. ``erase`` names
-    extents whose bytes must be unreadable within seconds after the commit (the store finishes that even after a crash).
-    ``refused`` adds to the counts of requests that were not admitted, by code.
+    earlier states of the same exchange; a state is dropped when its exchange is among ``entries``. ``runs_over``
+    forgets positions and states of runs read to their end. ``erase`` names extents whose bytes must be unreadable
+    within seconds after the commit (the store finishes that even after a crash). ``refused`` adds to the counts of
+    requests that were not admitted, by code. ``pins`` set how namespaces are shown.
     """
 
     entries: list[Entry] = []
@@ -93,10 +108,17 @@ class Batch(msgspec.Struct, kw_only=True):
     gaps: list[Gap] = []
     refused: dict[str, int] = {}
     erase: list[Extent] = []
+    pins: list[Pin] = []
 
 
 class Page(msgspec.Struct, kw_only=True):
-    """A page of the log, latest recorded first. ``complete`` is False when the deadline ended the search early."""
+    """A page of the log, latest recorded first. ``complete`` is False when the deadline ended the search early.
+
+    ``next_cursor`` is None when nothing older is left. ``newer_cursor`` is None for an empty page: keep the one at
+    hand. A page that the deadline ended has the cursor of its direction set to the place the search reached, also when
+    nothing was found. A full page may have a ``next_cursor`` that leads to an empty one, when looking for one more
+    record would have taken long.
+    """
 
     records: list[Record]
     next_cursor: Cursor | None
@@ -114,7 +136,10 @@ class Stored(msgspec.Struct, kw_only=True):
 
 
 class NamespaceRow(msgspec.Struct, kw_only=True):
-    """A namespace with its counters, kept at write time. ``group`` and ``color`` are None until pinned."""
+    """A namespace with its counters, kept at write time. ``group`` and ``color`` are None until pinned.
+
+    ``first_at`` and ``last_at`` are when its first and last request started; 0 while it has none.
+    """
 
     namespace: str
     requests: int
@@ -163,6 +188,9 @@ class Writer(Protocol):
     def set_aside(self, data: bytes) -> Extent:
         """Writes body bytes ahead of their record. They count only once a later commit refers to their extent."""
 
+    def read_back(self, extent: Extent) -> bytes:
+        """The bytes of an extent that ``set_aside`` made."""
+
     def positions(self) -> dict[str, RunPosition]:
         """By run id; empty for a new store."""
 
@@ -183,7 +211,10 @@ class Reader(Protocol):
         """One page by key: page 10,000 costs what page 1 costs."""
 
     def around(self, record_id: str, wanted: Filter, limit: int, deadline_ns: int) -> Page | None:
-        """A page with the record in its middle, its neighbours being those of the filter. None: no such record."""
+        """A page with the record in its middle, its neighbours being those of the filter. None: no such record.
+
+        At most ``limit // 2`` newer ones, the record itself (whether or not the filter wants it), and older ones.
+        """
 
     def running(self, wanted: Filter) -> list[Record]:
         """Requests still open, latest started first; ``seq`` is None."""
@@ -200,10 +231,16 @@ class Reader(Protocol):
     def namespaces(
         self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
-        """Namespaces by the sort, largest first, and the cursor of the next page."""
+        """Namespaces by the sort, largest first (ties by name), and the cursor of the next page.
+
+        Raises BadFilter for an ``after`` that is not such a cursor.
+        """
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
-        """Values of ``namespace model user key finish_reason property property.<name>``, most frequent first."""
+        """Values of ``namespace model user key finish_reason property property.<name>``, most frequent first.
+
+        Raises BadFilter for any other field.
+        """
 
     def gaps(self, since_us: int) -> list[Gap]:
         """Spans in which something is missing, latest first."""

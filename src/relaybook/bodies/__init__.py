@@ -1,0 +1,38 @@
+"""Understands bodies: bytes in, facts out, for the recorder (facts of a record) and the read API (the detail view).
+
+Nothing here does I/O, reads a clock or raises, whatever the bytes: what cannot be read stays None and
+``understood`` says so. How each fact is derived is written in docs/understanding.md.
+"""
+
+from relaybook.bodies.advice import Remark, advice
+from relaybook.bodies.answer import first_token_offset, read_answer
+from relaybook.bodies.assembly import answer
+from relaybook.bodies.decode import Decoded, decode
+from relaybook.bodies.detail import messages, parameters
+from relaybook.bodies.errors import read_error
+from relaybook.bodies.facts import AnswerFacts, Kind, RequestFacts, Usage
+from relaybook.bodies.request import read_request
+from relaybook.bodies.sse import Event, SseReader, read_events
+from relaybook.bodies.text import estimate_tokens
+
+__all__ = [
+    "AnswerFacts",
+    "Decoded",
+    "Event",
+    "Kind",
+    "Remark",
+    "RequestFacts",
+    "SseReader",
+    "Usage",
+    "advice",
+    "answer",
+    "decode",
+    "estimate_tokens",
+    "first_token_offset",
+    "messages",
+    "parameters",
+    "read_answer",
+    "read_error",
+    "read_events",
+    "read_request",
+]

@@ -1,0 +1,45 @@
+"""Reads the facts out of an answer's body: picks the reader for its kind and copes with the wrong content.
+
+A provider may answer a streaming call with one JSON object, or a plain call with a stream; ``understood`` is false
+only when the bytes make sense neither way.
+"""
+
+from typing import Final
+
+from relaybook.bodies import chat, responses
+from relaybook.bodies.facts import AnswerFacts, Kind
+
+_UNREAD: Final = frozenset({"models", "other"})
+_STREAM_STARTS: Final = (b"data:", b"event:", b":", b"id:", b"retry:", b"\r", b"\n", b"\xef\xbb\xbf")
+
+
+def read_answer(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> AnswerFacts:
+    """Facts of a decoded answer body. ``complete`` says whether the whole answer arrived. Never raises.
+
+    ``stream_ended`` is set only when ``streamed``.
+    """
+    if kind in _UNREAD:
+        return AnswerFacts()
+    read_whole = responses.read_whole if kind == "response" else chat.read_whole
+    read_stream = responses.read_stream if kind == "response" else chat.read_stream
+    if streamed:
+        facts = read_stream(data, complete=complete)
+        if not facts.understood and not data.startswith(_STREAM_STARTS):
+            whole = read_whole(data)
+            if whole is not None and whole.understood:
+                whole.stream_ended = facts.stream_ended
+                return whole
+        return facts
+    found = read_whole(data)
+    if found is None and data.startswith(_STREAM_STARTS):
+        found = read_stream(data, complete=complete)
+        found.stream_ended = None
+    return found or AnswerFacts()
+
+
+def first_token_offset(data: bytes, kind: Kind = "chat") -> int | None:
+    """Where in a decoded stream the event ends that brought the first token; None when none did.
+
+    The end of the event is just behind its blank line: the network read that holds the byte before it completed it.
+    """
+    return responses.first_token_offset(data) if kind == "response" else chat.first_token_offset(data)

@@ -1,0 +1,62 @@
+"""Reads code and message out of a provider's error, in the shapes seen in the wild."""
+
+import re
+from typing import Final
+
+import msgspec
+
+from relaybook.bodies import lenient
+from relaybook.bodies.facts import ERROR_CHARACTERS, PREVIEW_CHARACTERS
+from relaybook.bodies.text import clean_or_none, preview
+
+_UNSEEN: Final = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_READ_CHARACTERS: Final = 64 << 10
+
+
+def read_error(data: bytes) -> tuple[str | None, str | None]:
+    """Code and message of an error's body; text that is no JSON gives its first 200 characters as the message.
+
+    Shapes: ``{"error": {"message", "type", "code"}}``, ``{"error": "text"}``, FastAPI's ``{"detail": …}``,
+    ``{"message": …}``, a list holding one of them (Google), HTML, plain text.
+    """
+    value = lenient.load(data)
+    if isinstance(value, list) and value:
+        value = value[0]
+    if isinstance(value, dict):
+        for key in ("error", "detail", "errors"):
+            if value.get(key):
+                return describe_error(value[key])
+        return describe_error(value)
+    if isinstance(value, str):
+        return None, preview(value)
+    return None, _plain_message(data)
+
+
+def describe_error(error: object) -> tuple[str | None, str | None]:
+    """Code and message of what stood under ``error``."""
+    if isinstance(error, str):
+        return None, clean_or_none(error, ERROR_CHARACTERS)
+    if not isinstance(error, dict):
+        return None, clean_or_none(_as_text(error), ERROR_CHARACTERS)
+    code = _code(error.get("code")) or _code(error.get("type"))
+    message = error.get("message") or error.get("msg") or error.get("detail") or error.get("error")
+    if not isinstance(message, str):
+        message = _as_text(message or error)
+    return code, clean_or_none(message, ERROR_CHARACTERS)
+
+
+def _code(value: object) -> str | None:
+    if isinstance(value, str):
+        return clean_or_none(value)
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18 else None
+
+
+def _as_text(value: object) -> str:
+    return msgspec.json.encode(lenient.tidy(value)).decode()
+
+
+def _plain_message(data: bytes) -> str | None:
+    text = data[:_READ_CHARACTERS].decode("utf-8", "replace")
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        text = _UNSEEN.sub(" ", text)
+    return (preview(text) or "")[:PREVIEW_CHARACTERS] or None

@@ -1,0 +1,241 @@
+"""The recorder's loop: reads every run of the journal, commits what it folded, removes what is recorded.
+
+One transaction holds a batch's records and how far the journal was read, so a restart at any instant records nothing
+twice and loses nothing. What the environment refuses is tried again until it passes; only what the data itself causes
+goes to the quarantine.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from relaybook import clock
+from relaybook.journal.events import Noted
+from relaybook.journal.reader import Place, RunReader, list_runs
+from relaybook.recorder.bodies_kept import Keeping
+from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
+from relaybook.recorder.quarantine import Quarantine
+from relaybook.recorder.understand import Understanding
+from relaybook.records import Gap, Record
+from relaybook.stores.base import Batch, BatchRejected, Entry, Extent, Moved, RunPosition, StoreUnavailable, Writer
+
+log = logging.getLogger("relaybook.recorder")
+
+COMMIT_AFTER_NS: Final = 200_000_000
+MOST_ENTRIES: Final = 10_000
+MOST_BYTES: Final = 64 << 20
+_RUNNING_EVERY_NS: Final = 1 * clock.NANOSECONDS
+_RUNNING_AFTER_NS: Final = 1 * clock.NANOSECONDS
+_LOOK_FOR_RUNS_NS: Final = 500_000_000
+_IDLE_SECONDS: Final = 0.05
+_MOST_RETRY_SECONDS: Final = 5.0
+
+
+class _Run:
+    """One run while it is read."""
+
+    def __init__(self, path: Path, position: RunPosition | None, moved: list[Moved]) -> None:
+        start = Place(*position.replay_from) if position else None
+        self.name = path.name
+        self.reader = RunReader(path, start) if start else RunReader(path)
+        recorded_to = position.read_to[2] if position else 0
+        self.fold = Fold(recorded_to, (decode_exchange(each.state) for each in moved))
+        self.moved: set[bytes] = set(self.fold.open)
+        self.lost_told = 0
+
+    def position(self) -> RunPosition:
+        place = self.reader.place
+        read_to = (place.segment, place.offset, place.number)
+        needed = self.fold.first_needed()
+        # a place says which number was the last before it
+        replay_from = (needed[0], needed[1], needed[2] - 1) if needed else read_to
+        return RunPosition(read_to=read_to, replay_from=replay_from)
+
+
+class Recorder:
+    """Reads the runs below ``journal`` into ``store``."""
+
+    def __init__(
+        self, journal: Path, store: Writer, understanding: Understanding, keeping: Keeping, quarantine: Quarantine
+    ) -> None:
+        self._journal = journal
+        self._store = store
+        self._understanding = understanding
+        self._keeping = keeping
+        self._quarantine = quarantine
+        self._runs: dict[str, _Run] = {}
+        self._positions = store.positions()
+        self._entries: list[Entry] = []
+        self._erase: list[Extent] = []
+        self._gaps: list[Gap] = []
+        self._refused: dict[str, int] = {}
+        self._bytes = 0
+        self._changed = False
+        self._since_ns: int | None = None
+        self._runs_seen_ns = 0
+        self._running_told_ns = 0
+        self._running_shown = False
+
+    def run(self, stop: threading.Event, stop_now: Callable[[], bool]) -> None:
+        """Records until ``stop`` is set and nothing is left to read, or ``stop_now`` says so."""
+        while not stop_now():
+            worked = self.step()
+            if worked:
+                continue
+            if stop.is_set():
+                break
+            stop.wait(_IDLE_SECONDS)
+        self._commit()
+
+    def step(self) -> bool:
+        """Reads once from every run and commits when it is time. False: there was nothing to do."""
+        now = clock.monotonic_ns()
+        if now - self._runs_seen_ns > _LOOK_FOR_RUNS_NS:
+            self._look_for_runs(now)
+        worked = False
+        for run in list(self._runs.values()):
+            worked = self._read(run) or worked
+        now = clock.monotonic_ns()
+        if self._changed and self._since_ns is None:
+            self._since_ns = now
+        full = len(self._entries) >= MOST_ENTRIES or self._bytes >= MOST_BYTES
+        due = self._since_ns is not None and now - self._since_ns >= COMMIT_AFTER_NS
+        if full or due or now - self._running_told_ns > _RUNNING_EVERY_NS:
+            self._commit()
+        return worked
+
+    def _look_for_runs(self, now: int) -> None:
+        self._runs_seen_ns = now
+        for path in list_runs(self._journal):
+            if path.name not in self._runs:
+                self._runs[path.name] = _Run(path, self._positions.get(path.name), self._store.moved(path.name))
+
+    def _read(self, run: _Run) -> bool:
+        frames = run.reader.read()
+        if frames:
+            self._take(run.fold.feed(frames))
+            self._set_aside(run)
+            self._changed = True
+        if run.reader.finished:
+            self._take(run.fold.end())
+            self._changed = True
+        self._take_notes(run)
+        return bool(frames)
+
+    def _take(self, ended: list[Exchange]) -> None:
+        for exchange in ended:
+            entry, erase = self._keeping.apply(exchange, self._understanding.entry(exchange))
+            self._entries.append(entry)
+            self._erase += erase
+            self._bytes += exchange.held
+
+    def _take_notes(self, run: _Run) -> None:
+        for note in run.fold.notes:
+            self._take_note(note)
+            self._changed = True
+        run.fold.notes.clear()
+        lost = run.reader.frames_lost - run.lost_told
+        if lost > 0:
+            run.lost_told = run.reader.frames_lost
+            log.error("frames_lost", extra={"run": run.name, "frames": lost})
+            now_us = clock.wall_us()
+            self._gaps.append(Gap(from_at=now_us, to_at=now_us, count=lost, reason="damaged"))
+
+    def _take_note(self, note: Noted) -> None:
+        for code, count in note.refused.items():
+            self._refused[code] = self._refused.get(code, 0) + count
+        span = {"from_at": note.from_ns // 1000, "to_at": note.to_ns // 1000}
+        if unlogged := note.forwarded_unlogged:
+            self._gaps.append(Gap(**span, count=unlogged, reason="forwarded_unlogged"))
+        if refused := note.refused.get("log_unavailable"):
+            self._gaps.append(Gap(**span, count=refused, reason="log_unavailable"))
+
+    def _set_aside(self, run: _Run) -> None:
+        """Takes large bodies of open exchanges out of memory."""
+        for exchange in run.fold.open.values():
+            self._keeping.set_aside_if_large(exchange)
+
+    # -- committing ------------------------------------------------------------------------------------------------
+
+    def _commit(self) -> None:
+        now = clock.monotonic_ns()
+        running = self._running(now) if now - self._running_told_ns > _RUNNING_EVERY_NS else None
+        if not self._changed and running is None:
+            return
+        batch = Batch(
+            entries=self._entries,
+            moved=[moved for run in self._runs.values() for moved in self._move(run)],
+            positions={run.name: run.position() for run in self._runs.values()} if self._changed else {},
+            running=running,
+            gaps=self._gaps,
+            refused=self._refused,
+            erase=self._erase,
+        )
+        self._store_patiently(batch)
+        self._entries, self._erase, self._gaps, self._refused = [], [], [], {}
+        self._bytes = 0
+        self._changed = False
+        self._since_ns = None
+        self._clean_up()
+
+    def _move(self, run: _Run) -> list[Moved]:
+        """States of open exchanges that would hold back a segment, or whose bytes lie in the store already."""
+        here = run.reader.place.segment
+        moved = []
+        for exchange in run.fold.open.values():
+            first = exchange.first
+            if first is not None and (first[0] < here or exchange.extents):
+                self._keeping.set_aside(exchange)
+                exchange.first = None
+                state = encode_exchange(exchange)
+                moved.append(Moved(run=run.name, exchange=exchange.id, number=exchange.number, state=state))
+        return moved
+
+    def _running(self, now: int) -> list[Record] | None:
+        """Requests that have run for a second; None when there are none and there were none."""
+        self._running_told_ns = now
+        found = [
+            self._understanding.running(exchange)
+            for run in self._runs.values()
+            if not run.reader.finished
+            for exchange in run.fold.open.values()
+            if now - exchange.opened_ns > _RUNNING_AFTER_NS
+        ]
+        shown, self._running_shown = self._running_shown, bool(found)
+        return found if found or shown else None
+
+    def _store_patiently(self, batch: Batch) -> None:
+        pause = 0.1
+        while True:
+            try:
+                self._store.commit(batch)
+                return
+            except StoreUnavailable as error:
+                log.error("store_unavailable", extra={"reason": str(error), "next_try_seconds": pause})
+                threading.Event().wait(pause)
+                pause = min(pause * 2, _MOST_RETRY_SECONDS)
+            except BatchRejected:
+                batch = self._without_rejected(batch)
+
+    def _without_rejected(self, batch: Batch) -> Batch:
+        """Tries the entries one by one; what cannot be stored goes to the quarantine. What is left of the batch."""
+        for entry in batch.entries:
+            try:
+                self._store.commit(Batch(entries=[entry]))
+            except BatchRejected as error:
+                log.error("record_quarantined", extra={"id": entry.record.id, "reason": str(error)})
+                self._quarantine.put(entry, str(error))
+        batch.entries = []
+        return batch
+
+    def _clean_up(self) -> None:
+        """Unlinks segments that are not needed any more, and whole runs that are over."""
+        for run in list(self._runs.values()):
+            if run.reader.finished:
+                run.reader.remove()
+                self._store_patiently(Batch(runs_over=[run.name]))
+                del self._runs[run.name]
+            else:
+                run.reader.remove_before(run.position().replay_from[0])

@@ -1,0 +1,319 @@
+"""A caller's connection: reads requests one after the other, decides whether they are admitted, writes answers.
+
+Knows framing, limits and the order of requests; what a request means is the exchange's. A request that is not
+admitted is answered here and never journaled, only counted.
+"""
+
+from typing import TYPE_CHECKING
+
+from relaybook.errors import RelayError
+from relaybook.relay import front, refuse
+from relaybook.relay.connection import Connection
+from relaybook.relay.exchange import Answer, Exchange
+from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody
+from relaybook.relay.limits import (
+    LINGER_BYTES,
+    LINGER_SECONDS,
+    MAX_HEAD,
+    MAX_REQUEST_LINE,
+    READ_BYTES,
+    SLOWEST_BODY,
+)
+from relaybook.relay.request_head import HeadRefused, RequestHead
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from relaybook.relay.relay import Relay
+
+
+class Downstream(Connection):
+    """One caller's connection; ``exchange`` is None between requests."""
+
+    __slots__ = (
+        *("address", "body", "body_bytes", "body_since", "deadline", "exchange", "keep_alive", "lingering", "partial"),
+        *("relay", "reset_on_cut", "version_1_0", "waiting_drain"),
+    )
+
+    def __init__(self, relay: "Relay") -> None:
+        super().__init__()
+        self.relay = relay
+        self.exchange: Exchange | None = None
+        self.body: Body = NoBody()
+        self.partial = b""
+        self.keep_alive = True
+        self.version_1_0 = False
+        self.reset_on_cut = False
+        self.waiting_drain = False
+        self.lingering = -1
+        self.address = ""
+        self.body_bytes = 0
+        self.body_since = 0.0
+        #: The moment by which the next bytes, or the rest of a head, must have come.
+        self.deadline = relay.now + relay.settings.header_timeout
+
+    def connection_made(self, transport: "asyncio.BaseTransport") -> None:
+        super().connection_made(transport)
+        peer = transport.get_extra_info("peername")
+        self.address = peer[0] if isinstance(peer, tuple) else ""
+        self.relay.connections.add(self)
+        if len(self.relay.connections) > self.relay.settings.max_connections:
+            most = self.relay.settings.max_connections
+            self._refuse(RelayError.OVERLOADED, f"More than {most} connections are open: try again in a second.")
+
+    # -- receiving -----------------------------------------------------------------------------------------------
+
+    def received(self, data: bytes) -> None:
+        exchange = self.exchange
+        if self.lingering >= 0:
+            self._discard(data)
+        elif exchange is None:
+            self._read_head(self.partial + data if self.partial else data)
+        elif not self.body.complete:
+            self._read_body(exchange, data)
+            exchange.send()
+        else:
+            self.partial += data
+            if len(self.partial) > READ_BYTES:
+                self.feed_when(False)
+
+    def _read_head(self, data: bytes) -> None:
+        while data.startswith(b"\r\n"):
+            data = data[2:]  # an empty line before a request is passed over (RFC 9112 §2.2)
+        end = data.find(b"\r\n\r\n")
+        if end < 0 or end > MAX_HEAD:
+            self._wait_for_head(data)
+            return
+        self.partial = b""
+        self.keep_alive = False
+        try:
+            head = self.relay.request_heads.read(data[: end + 4])
+            self.keep_alive = head.keep_alive
+            self.version_1_0 = head.version_1_0
+            front.check(self.relay, head)
+            exchange = front.admit(self.relay, self, head)
+        except HeadRefused as refused:
+            self._refuse(refused.error, str(refused))
+            return
+        if exchange is None:
+            self._answer_front(head, data[end + 4 :])
+            return
+        self.exchange = exchange
+        self._begin_body(exchange, head, data[end + 4 :])
+
+    def _wait_for_head(self, data: bytes) -> None:
+        if len(data) > MAX_REQUEST_LINE and b"\r\n" not in data[: MAX_REQUEST_LINE + 2]:
+            message = f"The request line is longer than {MAX_REQUEST_LINE} bytes, the most allowed."
+            self._refuse(RelayError.URI_TOO_LONG, message)
+        elif len(data) > MAX_HEAD:
+            message = f"The request's head is longer than {MAX_HEAD} bytes, the most allowed."
+            self._refuse(RelayError.HEADERS_TOO_LARGE, message)
+        else:
+            if data and not self.partial:
+                self.deadline = self.relay.now + self.relay.settings.header_timeout
+            self.partial = data
+
+    def _begin_body(self, exchange: Exchange, head: RequestHead, rest: bytes) -> None:
+        relay = self.relay
+        self.reset_on_cut = False
+        self.body = ChunkedBody() if head.chunked else LengthBody(head.length) if head.length else NoBody()
+        self.body_bytes = 0
+        self.body_since = relay.now
+        self.deadline = relay.now + relay.settings.body_timeout
+        exchange.open(head, front.client_address(relay, self.address, head))
+        if head.length is not None and head.length > relay.settings.max_request_bytes:
+            self._refuse_large(exchange, head.length)
+            return
+        if head.expect and not rest and not self.body.complete:
+            relay.gate.then(self.release_continue, b"")
+        if self.body.complete:
+            exchange.request_end()
+            self.partial = rest
+        elif rest:
+            self._read_body(exchange, rest)
+        exchange.send()
+
+    def _read_body(self, exchange: Exchange, data: bytes) -> None:
+        body = self.body
+        try:
+            piece = body.feed(data)
+        except FramingBroken as error:
+            exchange.refuse(RelayError.BAD_REQUEST, f"The request's body is not well-formed HTTP: {error}.")
+            return
+        self.deadline = self.relay.now + self.relay.settings.body_timeout
+        self.body_bytes += len(piece)
+        if exchange.answer != Answer.WAITING:
+            self._discard_rest(piece)
+        elif self.body_bytes > self.relay.settings.max_request_bytes:
+            self._refuse_large(exchange, self.body_bytes)
+            return
+        elif piece:
+            exchange.request_piece(piece)
+        if body.complete:
+            if isinstance(body, ChunkedBody) and body.surplus:
+                self.keep_alive = False  # where the next request began is lost
+            elif body.surplus:
+                self.partial = body.surplus
+            if exchange.answer == Answer.WAITING:
+                exchange.request_end()
+
+    def _refuse_large(self, exchange: Exchange, size: int) -> None:
+        most = self.relay.settings.max_request_bytes
+        exchange.refuse(
+            RelayError.REQUEST_TOO_LARGE,
+            f"The request's body has {size} bytes or more; {most} are the most allowed (setting max_request_bytes).",
+        )
+
+    def _discard_rest(self, piece: bytes) -> None:
+        """The provider answered before the request's end: some of the rest is read, so that the answer is not lost."""
+        if self.body_bytes > LINGER_BYTES:
+            self.feed_when(False)
+
+    # -- answering -----------------------------------------------------------------------------------------------
+
+    def send(self, data: bytes) -> None:
+        """Queues bytes of the answer behind the journal."""
+        self.held += len(data)
+        self.relay.gate.then(self.release, data)
+
+    def release(self, data: bytes) -> None:
+        """The gate lets bytes go."""
+        self.held -= len(data)
+        if self.lost:
+            return
+        try:
+            self.transport.write(data)
+        except RuntimeError:
+            return  # closed meanwhile: connection_lost tells the exchange
+        exchange = self.exchange
+        if exchange is not None and exchange.up is not None and not self.write_paused:
+            exchange.up.feed_when(self.held <= READ_BYTES)
+
+    def release_continue(self, _: bytes) -> None:
+        """The caller waits for our word before it sends the body (RFC 9110 §10.1.1)."""
+        if not self.lost and self.exchange is not None and self.exchange.answer == Answer.WAITING:
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def pause_writing(self) -> None:
+        self.write_paused = True
+        if self.exchange is not None and self.exchange.up is not None:
+            self.exchange.up.feed_when(False)
+
+    def resume_writing(self) -> None:
+        self.write_paused = False
+        if self.waiting_drain:
+            self.waiting_drain = False
+            self.handed_over(b"")
+        elif self.exchange is not None and self.exchange.up is not None:
+            self.exchange.up.feed_when(True)
+
+    def handed_over(self, _: bytes) -> None:
+        """The answer's last byte was written: ends the exchange once the kernel has it, and goes on."""
+        if self.lost:
+            return
+        if self.write_paused:
+            self.waiting_drain = True
+            return
+        exchange, self.exchange = self.exchange, None
+        if exchange is not None:
+            exchange.handed_over()
+        self._next_request()
+
+    def _next_request(self) -> None:
+        if not self.keep_alive or self.relay.draining:
+            self.close_gently(linger=not self.body.complete)
+            return
+        self.deadline = self.relay.now + self.relay.settings.keep_alive_timeout
+        self.feed_when(True)
+        if self.partial:
+            self._read_head(self.partial)
+
+    def _refuse(self, error: RelayError, message: str) -> None:
+        """Answers a request that was not admitted and closes: what follows it may be its body."""
+        self.relay.count_refused(error)
+        if not self.lost:
+            self.transport.write(refuse.answer(error, message, self.relay.prefix))
+        self.close_gently(linger=True)
+
+    def _answer_front(self, head: RequestHead, rest: bytes) -> None:
+        self.transport.write(front.answer(self.relay, head))
+        if head.length or head.chunked or not head.keep_alive:
+            self.close_gently(linger=True)
+            return
+        self.partial = rest
+        self.deadline = self.relay.now + self.relay.settings.keep_alive_timeout
+        if rest:
+            self._read_head(rest)
+
+    # -- the end -------------------------------------------------------------------------------------------------
+
+    def close_gently(self, *, linger: bool) -> None:
+        """Closes after what was written; with ``linger`` the caller's rest is read a while, lest a reset eats it."""
+        if self.lost or self.lingering >= 0:
+            return
+        if not linger:
+            self.transport.close()
+            return
+        self.lingering = LINGER_BYTES
+        self.partial = b""
+        self.deadline = self.relay.now + LINGER_SECONDS
+        self.feed_when(True)
+        try:
+            self.transport.write_eof()
+        except (OSError, RuntimeError):
+            self.transport.close()
+
+    def _discard(self, data: bytes) -> None:
+        self.lingering -= len(data)
+        if self.lingering <= 0:
+            self.lingering = 0
+            self.transport.close()
+
+    def cut(self, _: bytes) -> None:
+        """Ends a broken answer: no clean end is possible after it. What was written before still goes out."""
+        if self.exchange is not None:
+            self.exchange.down = None
+            self.exchange = None
+        if self.reset_on_cut:
+            self.reset()
+        elif not self.lost:
+            self.transport.close()
+
+    def eof_received(self) -> bool:
+        return False  # a caller that half-closes is gone: connection_lost follows
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.lost = True
+        self.relay.connections.discard(self)
+        exchange, self.exchange = self.exchange, None
+        if exchange is not None:
+            exchange.caller_gone()
+
+    def sweep(self, now: float) -> None:
+        """Called a few times a second: ends what has waited too long."""
+        settings = self.relay.settings
+        if self.stalled(now, settings.write_timeout):
+            self.reset()
+        elif self.exchange is None:
+            if now > self.deadline:
+                self._end_waiting()
+        elif not self.body.complete and self.reading and not self.waiting_drain:
+            self._sweep_body(self.exchange, now)
+
+    def _end_waiting(self) -> None:
+        if self.lingering >= 0 or not self.partial:
+            self.transport.abort() if self.lingering >= 0 else self.transport.close()
+            return
+        seconds = self.relay.settings.header_timeout
+        self._refuse(RelayError.REQUEST_TIMEOUT, f"The request's head did not arrive within {seconds:g} s.")
+
+    def _sweep_body(self, exchange: Exchange, now: float) -> None:
+        seconds = self.relay.settings.body_timeout
+        ran = now - self.body_since
+        slow = ran > seconds and self.body_bytes < SLOWEST_BODY * (ran - seconds)
+        if exchange.answer == Answer.WAITING and (now > self.deadline or slow):
+            exchange.refuse(
+                RelayError.REQUEST_TIMEOUT,
+                f"The request's body stopped arriving: {self.body_bytes} bytes came in {ran:.0f} s "
+                f"(setting body_timeout, {seconds:g} s).",
+            )

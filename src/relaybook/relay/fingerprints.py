@@ -1,0 +1,30 @@
+"""Replaces secrets by fingerprints: what the journal may hold of a key. Pure."""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+_SECRET_PARAMETER: Final = re.compile(rb"(?i)([?&](?:key|api_key|api-key|token|access_token|sig)=)([^&#]*)")
+
+
+class Fingerprints:
+    """Turns secrets into 12 hex digits that tell them apart and give nothing away."""
+
+    def __init__(self, secret: bytes) -> None:
+        self.of: Callable[[bytes], str] = lru_cache(4096)(
+            lambda value: hmac.digest(secret, value, hashlib.sha256).hex()[:12]
+        )
+
+    def line(self, line: bytes) -> bytes:
+        """A header line with its value replaced; the scheme of an Authorization stays."""
+        name, _, value = line.partition(b":")
+        scheme, space, rest = value.strip().partition(b" ")
+        kept = b" " + scheme if space else b""
+        return b"%b:%b key:%b" % (name, kept, self.of(rest.strip() or scheme).encode())
+
+    def target(self, target: bytes) -> bytes:
+        """A request target with the values of secret query parameters replaced."""
+        return _SECRET_PARAMETER.sub(lambda found: found[1] + b"key:" + self.of(found[2]).encode(), target)

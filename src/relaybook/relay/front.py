@@ -1,0 +1,127 @@
+"""The front: which requests are admitted, and the few answers the relay gives without a provider.
+
+All checks of a head that need more than the head itself: routes, limits of load, the relay's state. Refusals raise
+HeadRefused; nothing here writes.
+"""
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from relaybook.errors import RelayError
+from relaybook.relay import refuse
+from relaybook.relay.exchange import Exchange
+from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
+
+if TYPE_CHECKING:
+    from relaybook.relay.downstream import Downstream
+    from relaybook.relay.relay import Relay
+
+_LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")
+
+
+def check(relay: "Relay", head: RequestHead) -> None:
+    """Refuses what no route could make right. Raises HeadRefused."""
+    if head.method in (b"CONNECT", b"TRACE"):
+        method = head.method.decode()
+        raise HeadRefused(RelayError.METHOD_NOT_ALLOWED, f"{method} is not relayed: this is no tunnel.")
+    if head.upgrade == b"websocket":
+        raise HeadRefused(RelayError.NOT_SUPPORTED, "Websockets are not relayed: use the provider's address for them.")
+    if head.expect and head.expect != b"100-continue":
+        shown = head.expect[:40].decode("latin-1")
+        raise HeadRefused(RelayError.EXPECTATION_FAILED, f"Expect is {shown!r}: only 100-continue is understood.")
+    if head.host_at < 0 and not head.version_1_0:
+        raise HeadRefused(RelayError.BAD_REQUEST, "The request has no Host header.")
+    if not head.target.startswith(b"/") and head.target != b"*":
+        _make_origin_form(head)
+    if relay.loopback_only and head.host:
+        name = head.host.rpartition(b":")[0] if head.host.rpartition(b":")[2].isdigit() else head.host
+        if name.lower() not in relay.host_names and not name.startswith(b"127."):
+            shown = name.decode("latin-1")
+            raise HeadRefused(
+                RelayError.BAD_REQUEST,
+                f"Host is {shown!r}, and this relay is bound to loopback: it accepts loopback names only, so that no "
+                f"web page can use it. To allow the name: --hosts {shown}.",
+            )
+
+
+def _make_origin_form(head: RequestHead) -> None:
+    """Takes the scheme and authority off an absolute target (RFC 9112 §3.2.2); they must be those of Host."""
+    scheme, mark, rest = head.target.partition(b"://")
+    authority, slash, path = rest.partition(b"/")
+    if not mark or scheme.lower() not in (b"http", b"https"):
+        raise HeadRefused(RelayError.BAD_REQUEST, "The request target is no path: it must begin with a slash.")
+    if authority.lower() != head.host.lower():
+        raise HeadRefused(RelayError.BAD_REQUEST, "The request target names another host than the Host header.")
+    head.target = slash + path or b"/"
+
+
+def admit(relay: "Relay", down: "Downstream", head: RequestHead) -> Exchange | None:
+    """The exchange of an admitted request; None when the front itself answers. Raises HeadRefused."""
+    route = relay.route_of(head.target)
+    if route is None:
+        if answers(head):
+            return None
+        raise HeadRefused(RelayError.NOT_FOUND, _nothing_here(relay, head))
+    check_target(head.target)
+    if relay.draining:
+        raise HeadRefused(RelayError.SHUTTING_DOWN, "Relaybook is stopping: try again in a second.")
+    most = relay.settings.max_in_flight
+    if len(relay.exchanges) >= most:
+        message = f"{most} requests are running, the most allowed (setting max_in_flight): try again in a second."
+        raise HeadRefused(RelayError.OVERLOADED, message)
+    exchange = Exchange(relay, down, route, head, route.tags.read(head.tags))
+    if relay.log_trouble is not None:
+        if relay.settings.when_log_fails == "refuse":
+            raise HeadRefused(RelayError.LOG_UNAVAILABLE, relay.log_trouble)
+        exchange.logged = False
+        relay.count_unlogged()
+    relay.exchanges[exchange.id] = exchange
+    return exchange
+
+
+def answers(head: RequestHead) -> bool:
+    """Whether the relay has an answer of its own for a target."""
+    return head.method in (b"GET", b"HEAD") and head.target.partition(b"?")[0] in (b"/", b"/healthz", b"/readyz")
+
+
+def answer(relay: "Relay", head: RequestHead) -> bytes:
+    """Health, readiness, and what a person sees who opens the relay's address."""
+    head_only = head.method == b"HEAD"
+    path = head.target.partition(b"?")[0]
+    if path == b"/healthz":
+        return refuse.text_answer(200, "ok\n", head_only=head_only)
+    if path == b"/readyz":
+        trouble = relay.not_ready()
+        return refuse.text_answer(503 if trouble else 200, f"{trouble or 'ready'}\n", head_only=head_only)
+    base = relay.base_url
+    text = f"This is Relaybook. Base URL: {base}\nEvery request is logged; the log is at {relay.dashboard_url}\n"
+    return refuse.text_answer(200, text, head_only=head_only)
+
+
+def _nothing_here(relay: "Relay", head: RequestHead) -> str:
+    path = head.target.partition(b"?")[0][:80].decode("latin-1")
+    if path.startswith(("/api", "/requests")):
+        return f"{path} is not served here: the log is at {relay.dashboard_url}."
+    return f"Nothing is served here: your base URL lacks /v1. Use {relay.base_url}"
+
+
+def client_address(relay: "Relay", peer: str, head: RequestHead) -> str:
+    """Who called: the peer, or with trusted proxies the last untrusted address of X-Forwarded-For."""
+    trusted = relay.settings.trusted_proxies
+    if peer not in trusted:
+        return peer
+    for hop in reversed(head.forwarded_for.decode("latin-1").split(",")):
+        address = hop.strip()
+        if address and address not in trusted:
+            return address[:64]
+    return peer
+
+
+def host_names(names: list[str]) -> frozenset[bytes]:
+    """Names the relay accepts in Host while it is bound to loopback, in lower case."""
+    return frozenset([*_LOOPBACK_NAMES, *(name.lower().encode() for name in names)])
+
+
+def shown_host(host: str) -> str:
+    """A host as it stands in a URL a person can open."""
+    return urlsplit(f"//[{host}]" if ":" in host else f"//{host}").netloc

@@ -1,0 +1,136 @@
+"""The gate: nothing reaches any wire before the journal has it.
+
+What one tick of the event loop wants to do to the outside is queued here as actions; at the end of the tick the
+journal's batch is written with one ``write``, then the actions run in order. With ``durability = power`` they wait
+for a sync, and one sync serves all that came meanwhile (group commit).
+
+Invariant: an action runs only if every frame appended before it was queued is in the journal. When the journal takes
+nothing, the batch's actions are dropped, never run.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+
+from relaybook.journal.writer import JournalUnavailable, JournalWriter
+
+Action = Callable[[bytes], None]
+_Queue = list[tuple[Action, bytes]]
+
+
+class Gate:
+    """One worker's gate. All methods on the event loop's thread."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        journal: JournalWriter,
+        *,
+        durable: bool,
+        on_failure: Callable[[JournalUnavailable], None],
+    ) -> None:
+        """``on_failure`` is told when a batch was lost: it must cut every exchange that had frames in it."""
+        self._loop = loop
+        self._journal = journal
+        self._on_failure = on_failure
+        self._actions: _Queue = []
+        self._armed = False
+        self._syncing: _Queue | None = None
+        self._syncer = _Syncer(loop, journal, self._synced) if durable else None
+
+    def frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
+        """Appends to the journal's batch."""
+        self._journal.append(kind, exchange, payload)
+        if not self._armed:
+            self._armed = True
+            self._loop.call_soon(self._flush)
+
+    def then(self, action: Action, data: bytes) -> None:
+        """Runs ``action(data)`` once all frames so far are in the journal; in the order of the calls."""
+        self._actions.append((action, data))
+        if not self._armed:
+            self._armed = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        if self._syncing is not None:
+            return  # still armed: _synced goes on
+        self._armed = False
+        actions = self._actions
+        self._actions = []
+        if self._journal.waiting:
+            try:
+                self._journal.write()
+            except JournalUnavailable as error:
+                self._on_failure(error)
+                return
+            if self._syncer is not None:
+                self._syncing = actions
+                self._syncer.start()
+                return
+        for action, data in actions:
+            action(data)
+
+    def _synced(self, failed: OSError | None) -> None:
+        actions, self._syncing = self._syncing or [], None
+        if failed is not None:
+            try:
+                self._journal.write_unsynced_again()
+            except JournalUnavailable as error:
+                self._on_failure(error)
+                actions = []
+        for action, data in actions:
+            action(data)
+        if self._armed:
+            self._flush()
+
+    def tick(self) -> None:
+        """Once a second: lets the journal seal what must not stay. Nothing of a batch may be half done then."""
+        if self._syncing is None and not self._journal.waiting:
+            try:
+                self._journal.tick()
+            except JournalUnavailable as error:
+                self._on_failure(error)
+
+    def close(self) -> None:
+        """Writes and releases what is queued. The journal stays open."""
+        if self._syncer is not None:
+            self._syncer.stop()
+            self._syncer = None
+            self._synced(None)
+        self._flush()
+
+
+class _Syncer:
+    """Syncs the journal on a thread of its own, so that a slow disk never stalls the loop."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, journal: JournalWriter, done: Callable[[OSError | None], None]
+    ) -> None:
+        self._loop = loop
+        self._journal = journal
+        self._done = done
+        self._wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="journal-sync", daemon=True)
+        self._thread.start()
+
+    def start(self) -> None:
+        self._wanted.put(True)
+
+    def stop(self) -> None:
+        """Returns when the last sync asked for has ended. Its ``done`` may not be called any more."""
+        self._wanted.put(False)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while self._wanted.get():
+            failed: OSError | None = None
+            try:
+                self._journal.sync()
+            except OSError as error:
+                failed = error
+            try:
+                self._loop.call_soon_threadsafe(self._done, failed)
+            except RuntimeError:
+                return  # the loop has closed

@@ -1,0 +1,63 @@
+"""Answers of the relay's own: their shape, their headers, their words. Pure.
+
+The body is OpenAI's error shape, so that every SDK shows the message; ``Service-Error`` tells it from a provider's.
+"""
+
+import json
+from http import HTTPStatus
+from typing import Final
+
+from relaybook.errors import RelayError
+
+#: After how long a caller may try again when we are full, draining or cannot log: milliseconds.
+RETRY_AFTER_MS: Final = 1000
+_RETRY: Final = (RelayError.OVERLOADED, RelayError.LOG_UNAVAILABLE, RelayError.SHUTTING_DOWN)
+
+
+def error_json(error: RelayError, message: str, log_url: str | None = None) -> bytes:
+    """The error object of OpenAI's shape."""
+    fields = {"message": message, "type": "relay_error", "param": None, "code": error.code}
+    if log_url is not None:
+        fields["log_url"] = log_url
+    return json.dumps({"error": fields}, ensure_ascii=False).encode()
+
+
+def error_lines(error: RelayError, body: bytes, prefix: str, request_id: str | None) -> list[bytes]:
+    """Header lines of a refusal; ``request_id`` only where there is a record."""
+    lines = [
+        b"Content-Type: application/json",
+        b"Content-Length: %d" % len(body),
+        f"{prefix}-Error: {error.code}".encode(),
+    ]
+    if request_id is not None:
+        lines.append(f"x-request-id: {request_id}".encode())
+    if error in _RETRY:
+        lines.append(b"retry-after-ms: %d" % RETRY_AFTER_MS)
+    return lines
+
+
+def status_line(status: int, reason: bytes = b"") -> bytes:
+    """The first line of an answer, with the standard's reason phrase unless there is another."""
+    return b"HTTP/1.1 %d %b" % (status, reason or HTTPStatus(status).phrase.encode())
+
+
+def answer(error: RelayError, message: str, prefix: str, *, head_only: bool = False) -> bytes:
+    """A whole refusal of a request that was not admitted; the connection closes after it."""
+    body = error_json(error, message)
+    lines = [status_line(error.status), *error_lines(error, body, prefix, None), b"Connection: close"]
+    return b"\r\n".join([*lines, b"", b"" if head_only else body])
+
+
+def stream_error_event(message: str) -> bytes:
+    """One server-sent event that makes both official SDKs raise, for a stream that broke between two events."""
+    return b"data: %b\n\n" % error_json(RelayError.UPSTREAM_STREAM_INTERRUPTED, message)
+
+
+def text_answer(status: int, text: str, *, head_only: bool = False) -> bytes:
+    """A short plain text of our own: health and the front page."""
+    body = text.encode()
+    head = b"%b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n\r\n" % (
+        status_line(status),
+        len(body),
+    )
+    return head if head_only else head + body

@@ -1,0 +1,239 @@
+"""A connection to the provider: sends one request at a time and reads its answer.
+
+Reads until the answer's end and not a byte further: a byte after it, or while idle, closes the connection, so that no
+answer can reach another caller (RFC 9112 §6.3). Knows framing and limits of answers; what they mean is the exchange's.
+"""
+
+import asyncio
+import select
+from typing import TYPE_CHECKING
+
+from relaybook import clock
+from relaybook.errors import RelayError
+from relaybook.relay.answer_head import AnswerBroken, AnswerHead
+from relaybook.relay.connection import Connection
+from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody, UntilClose
+from relaybook.relay.limits import MAX_HEADERS_BYTES, MAX_INFORMATIONAL
+
+if TYPE_CHECKING:
+    from relaybook.relay.exchange import Exchange
+    from relaybook.relay.pool import Pool
+    from relaybook.relay.relay import Relay
+
+
+class Upstream(Connection):
+    """One connection; ``exchange`` is None while it is idle in the pool."""
+
+    __slots__ = (
+        *("body", "exchange", "fresh", "head", "heard", "idle_seconds", "idle_since", "informational", "partial"),
+        *("poll", "pool", "relay", "reusable", "wrote"),
+    )
+
+    def __init__(self, relay: "Relay", pool: "Pool") -> None:
+        super().__init__()
+        self.relay = relay
+        self.pool = pool
+        self.exchange: Exchange | None = None
+        self.fresh = True
+        self.wrote = False
+        self.reusable = True
+        self.body: Body | None = None
+        self.head: AnswerHead | None = None
+        self.partial = b""
+        self.informational = 0
+        self.heard = relay.now
+        self.idle_since = 0.0
+        self.idle_seconds = relay.settings.upstream_idle
+        self.poll: select.poll | None = None
+
+    # -- sending -------------------------------------------------------------------------------------------------
+
+    def send(self, data: bytes) -> None:
+        """Queues bytes of the request behind the journal."""
+        self.held += len(data)
+        self.relay.gate.then(self.release, data)
+
+    def release(self, data: bytes) -> None:
+        """The gate lets bytes go. A pooled connection is looked at before its first byte, and never after."""
+        self.held -= len(data)
+        exchange = self.exchange
+        if exchange is None:
+            return
+        if not self.wrote and not self.fresh and (self.lost or self._has_ended()):
+            self._give_back(exchange, data)
+            return
+        if self.lost:
+            return
+        try:
+            self.transport.write(data)
+        except RuntimeError:
+            return  # closed meanwhile: connection_lost tells the exchange
+        self.wrote = True
+        exchange.sent_ns = clock.monotonic_ns()
+        if exchange.down is not None and not self.write_paused:
+            exchange.send()
+
+    def _give_back(self, exchange: "Exchange", data: bytes) -> None:
+        exchange.reclaiming = True
+        exchange.up = None
+        exchange.requeue(data)
+        if self.held == 0:
+            self.exchange = None
+            self.abort()
+            exchange.lost_unused()
+
+    def _has_ended(self) -> bool:
+        """Whether the idle socket has something to read: an end, or bytes nobody asked for."""
+        if self.poll is None:
+            found = self.transport.get_extra_info("socket")
+            if found is None:
+                return True
+            self.poll = select.poll()
+            self.poll.register(found.fileno(), select.POLLIN)
+        return bool(self.poll.poll(0))
+
+    def pause_writing(self) -> None:
+        self.write_paused = True
+        if self.exchange is not None and self.exchange.down is not None:
+            self.exchange.down.feed_when(False)
+
+    def resume_writing(self) -> None:
+        self.write_paused = False
+        if self.exchange is not None:
+            self.exchange.send()
+
+    # -- receiving -----------------------------------------------------------------------------------------------
+
+    def received(self, data: bytes) -> None:
+        exchange = self.exchange
+        if exchange is None:
+            self.abort()  # bytes while idle
+            return
+        self.heard = self.relay.now
+        body = self.body
+        try:
+            if body is None:
+                data = self._read_heads(exchange, self.partial + data if self.partial else data)
+                body = self.body
+                if body is None:
+                    return
+            piece = body.feed(data) if data else b""
+        except (AnswerBroken, FramingBroken) as error:
+            exchange.fail(
+                RelayError.UPSTREAM_PROTOCOL_ERROR,
+                f"The provider's answer is not valid HTTP ({error}). The request had been sent; it was not repeated.",
+            )
+            return
+        complete = body.complete
+        if complete and body.surplus:
+            self.reusable = False
+        if piece or complete or exchange.head_out:
+            exchange.answer_piece(piece, complete)
+
+    def _read_heads(self, exchange: "Exchange", data: bytes) -> bytes:
+        """Reads heads until the final one; the bytes after it."""
+        while True:
+            end = data.find(b"\r\n\r\n")
+            if end < 0:
+                if len(data) > MAX_HEADERS_BYTES:
+                    raise AnswerBroken(f"a head over {MAX_HEADERS_BYTES} bytes")
+                self.partial = data
+                return b""
+            head = self.relay.answer_heads.read(data[: end + 4])
+            data = data[end + 4 :]
+            if head.status >= 200:
+                break
+            self.informational += 1
+            if head.status == 101 or self.informational > MAX_INFORMATIONAL:
+                raise AnswerBroken(f"status {head.status}, informational answer {self.informational}")
+        self.partial = b""
+        self.body = self._body_of(exchange, head)
+        self.reusable = not head.close
+        if head.idle_seconds is not None:
+            self.idle_seconds = min(self.idle_seconds, max(head.idle_seconds - 1, 0))
+        exchange.answered(head)
+        return data
+
+    def _body_of(self, exchange: "Exchange", head: AnswerHead) -> Body:
+        if exchange.method == b"HEAD" or head.status in (204, 304):
+            return NoBody()
+        if head.chunked:
+            return ChunkedBody()
+        return UntilClose() if head.length is None else LengthBody(head.length)
+
+    def finished(self, *, reusable: bool) -> None:
+        """The answer is complete: back into the pool, or closed."""
+        if reusable and self.reusable and self.held == 0 and not (self.lost or self.write_paused):
+            self.body = None
+            self.informational = 0
+            self.fresh = self.wrote = False
+            self.feed_when(True)
+            self.pool.put(self)
+        else:
+            self.abort()
+
+    # -- the end -------------------------------------------------------------------------------------------------
+
+    def eof_received(self) -> bool:
+        return False  # close; connection_lost follows
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.lost = True
+        exchange = self.exchange
+        if exchange is None:
+            self.pool.discard(self)
+            return
+        if not self.wrote and not self.fresh:
+            exchange.up = None
+            exchange.reclaiming = True
+            if self.held == 0:
+                self.exchange = None
+                exchange.lost_unused()
+            return
+        if isinstance(self.body, UntilClose) and exc is None:
+            self.body.complete = True
+            exchange.answer_piece(b"", True)
+            return
+        where = "in the middle of its answer" if self.body is not None else "before it answered"
+        exchange.fail(
+            RelayError.UPSTREAM_RESET,
+            f"The provider closed the connection {where}. The request had been sent; it was not repeated.",
+        )
+
+    def abort(self) -> None:
+        """Closes at once; nothing of it is told to the exchange."""
+        self.pool.discard(self)
+        if not self.lost:
+            self.transport.abort()
+
+
+async def dial(relay: "Relay", pool: "Pool", exchange: "Exchange") -> None:
+    """Connects an exchange to the provider within the connect timeout, or fails it."""
+    origin = pool.origin
+    seconds = relay.settings.connect_timeout
+    try:
+        async with asyncio.timeout(seconds):
+            _, up = await asyncio.get_running_loop().create_connection(
+                lambda: Upstream(relay, pool),
+                origin.host,
+                origin.port,
+                ssl=pool.tls,
+                server_hostname=origin.host if pool.tls else None,
+            )
+    except TimeoutError:
+        reason = f"it did not accept a connection within {seconds:g} s"
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    else:
+        if exchange.closed:
+            up.exchange = None
+            pool.put(up)
+        else:
+            exchange.connected(up)
+        return
+    exchange.dial = None
+    exchange.fail(
+        RelayError.UPSTREAM_UNREACHABLE,
+        f"The provider at {origin.host}:{origin.port} could not be reached: {reason}. Nothing was sent; "
+        "try again, or check the setting upstream.",
+    )

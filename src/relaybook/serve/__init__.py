@@ -1,0 +1,176 @@
+"""Puts the program together: sockets, data directory, children, and what a person is told at the start."""
+
+import errno
+import socket
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from relaybook import __version__
+from relaybook.journal import disk
+from relaybook.serve.data_directory import DataDirectory, DataInUse
+from relaybook.serve.operator_log import log_to_stderr
+from relaybook.serve.probe import days_left
+from relaybook.serve.roles import Orders
+from relaybook.serve.supervisor import Child, Supervisor
+from relaybook.settings import BadSetting, Settings, is_loopback, split_address
+
+_BAD_SETTINGS: Final = 2
+_BACKLOG: Final = 4096
+_WAIT_FOR_PORT_SECONDS: Final = 60.0
+
+
+def serve(settings: Settings) -> int:
+    """Runs relay, recorder and dashboard until a signal; the exit code."""
+    return _serve(settings, _told)
+
+
+def demo(settings: Settings) -> int:
+    """Like ``serve``, on a simulated provider and with sample traffic, in a data directory of its own."""
+    if settings.data is None:
+        raise BadSetting("data", "no data directory is set")
+    with socket.socket() as provider:
+        provider.bind(("127.0.0.1", 0))
+        provider.listen(_BACKLOG)
+        port = provider.getsockname()[1]
+        settings = replace(
+            settings, data=settings.data / "demo", upstream=f"http://127.0.0.1:{port}/v1", price_as="openai"
+        )
+        return _serve(settings, _told_demo, provider)
+
+
+def _serve(
+    settings: Settings, tell: Callable[[Settings, str, str], None], provider: socket.socket | None = None
+) -> int:
+    log_to_stderr()
+    if settings.data is None:
+        raise BadSetting("data", "no data directory is set")
+    data = DataDirectory(settings.data)
+    try:
+        data.open()
+        _check_stored(data)
+        relay = _bind(settings.listen, "listen", data)
+        dashboard = _bind(settings.dashboard, "dashboard", data)
+    except (BadSetting, DataInUse, LaterVersion) as error:
+        print(f"relaybook: {error}", file=sys.stderr)
+        return _BAD_SETTINGS
+    base_url = f"http://{_address(settings.listen, relay)}/v1"
+    dashboard_url = settings.dashboard_url or f"http://{_address(settings.dashboard, dashboard)}"
+
+    def orders(role: str) -> Orders:
+        return Orders(role, settings, base_url, dashboard_url)
+
+    children = [Child(orders("relay"), relay) for _ in range(settings.workers)]
+    children += [Child(orders("recorder"), None), Child(orders("dashboard"), dashboard)]
+    if provider is not None:
+        children += [Child(orders("simulator"), provider), Child(orders("traffic"), None)]
+    tell(settings, base_url, dashboard_url)
+    code = Supervisor(children, settings.drain_timeout).run()
+    data.close()
+    return code
+
+
+class LaterVersion(Exception):
+    """The data was written by a later version; the text says which and what to do."""
+
+
+def _check_stored(data: DataDirectory) -> None:
+    """Looks at what is there before anything runs: a later version's data is left alone."""
+    from relaybook.journal.reader import list_runs
+    from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
+    from relaybook.stores.base import StoreTooNew, StoreUnavailable
+    from relaybook.stores.sqlite import SqliteReader
+
+    try:
+        for run in list_runs(data.journal):
+            for sequence in sequences(run)[:1]:
+                OldSegment(run, sequence).close()
+        reader = SqliteReader(data.store)
+        reader.last_seq()
+        reader.close()
+    except (JournalTooNew, StoreTooNew) as error:
+        raise LaterVersion(str(error)) from error
+    except (JournalDamaged, FileNotFoundError, StoreUnavailable):
+        return  # the recorder passes over damage, counts it and says so
+
+
+def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:
+    """A listening socket. An earlier server that still finishes its requests is waited for."""
+    host, port = split_address(address, name)
+    until = time.monotonic() + _WAIT_FOR_PORT_SECONDS
+    told = False
+    while True:
+        try:
+            return _listen(host, port)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE and data.running_relays() and time.monotonic() < until:
+                if not told:
+                    print(f"relaybook: waiting for an earlier server to finish its requests on {address}", flush=True)
+                told = True
+                time.sleep(0.1)
+                continue
+            raise BadSetting(name, _why_not(address, name, error)) from error
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(where)
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _why_not(address: str, name: str, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"{name} is {address}, where another program listens: stop it, or choose another with --{name}."
+    return f"{name} is {address}, where nothing can listen: {error.strerror}. Choose another with --{name}."
+
+
+def _address(asked: str, listener: socket.socket) -> str:
+    """Host and port a person can use, with the port that was really taken."""
+    host, _ = split_address(asked, "listen")
+    port = listener.getsockname()[1]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _told(settings: Settings, base_url: str, dashboard_url: str) -> None:
+    data = DataDirectory(settings.data or Path())
+    free = disk.free_bytes(data.path)
+    days = days_left(data, free)
+    pace = f", about {days:.0f} days at the last week's rate" if days is not None else ""
+    full = (
+        "when the disk is full requests are refused (--when-log-fails forward relays them unlogged)"
+        if settings.when_log_fails == "refuse"
+        else "when the disk is full requests are relayed unlogged (--when-log-fails refuse refuses them)"
+    )
+    if not is_loopback(split_address(settings.listen, "listen")[0]):
+        print("note: other machines can reach the relay; whoever does can use the provider with a key of their own")
+    print(
+        f"Relaybook {__version__}\n"
+        f"base URL   {base_url}  →  {settings.upstream}\n"
+        f"dashboard  {dashboard_url}\n"
+        f"data       {data.path}\n"
+        f"log: kept for ever, {free / 1e9:.0f} GB free{pace}; {full}",
+        flush=True,
+    )
+
+
+def _told_demo(settings: Settings, base_url: str, dashboard_url: str) -> None:
+    _told(settings, base_url, dashboard_url)
+    print(
+        "\nThe provider is simulated and the traffic is sample data. Yours goes on top; try:\n\n"
+        f"  curl {base_url}/chat/completions -H 'Authorization: Bearer demo' -H 'Content-Type: application/json' \\\n"
+        "    -H 'Service-Namespace: ios' \\\n"
+        """    -d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Where is my refund?"}]}'\n\n"""
+        f"  curl '{dashboard_url}/api/requests?namespace=ios&limit=1'\n\n"
+        "Ctrl-C stops it.",
+        flush=True,
+    )

@@ -1,0 +1,23 @@
+"""The main program of a child process: reads its orders from standard input and does its role's work."""
+
+import os
+import sys
+
+import msgspec
+
+from relaybook.serve.roles import run_role
+from relaybook.serve.wire import decode_orders
+
+
+def main() -> int:
+    """Runs one role; standard input stays open as the sign that the supervisor lives."""
+    with os.fdopen(0, "rb", buffering=0, closefd=False) as supervisor:
+        line = supervisor.readline()
+    return run_role(decode_orders(line), 0)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except msgspec.ValidationError as error:
+        sys.exit(f"relaybook: a child process got orders it cannot read: {error}")

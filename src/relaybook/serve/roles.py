@@ -1,0 +1,179 @@
+"""The roles a child process can have, each wired here from its parts: relay, recorder, dashboard, simulator."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from relaybook.serve.data_directory import DataDirectory
+from relaybook.serve.operator_log import log_to_stderr
+from relaybook.settings import Settings
+
+log = logging.getLogger("relaybook.serve")
+
+
+class Orders(msgspec.Struct):
+    """What a child is told through its standard input. The input's end means: the supervisor is gone."""
+
+    role: str
+    settings: Settings
+    base_url: str
+    dashboard_url: str
+    socket: int | None = None
+
+
+def run_role(orders: Orders, supervisor_pipe: int) -> int:
+    """Does the role's work until told to stop; the exit code."""
+    log_to_stderr()
+    settings = orders.settings
+    if settings.data is None:
+        raise ValueError("the supervisor names the data directory")
+    data = DataDirectory(settings.data)
+    match orders.role:
+        case "relay":
+            _relay(orders, data, supervisor_pipe)
+        case "recorder":
+            return _record(settings, data, supervisor_pipe)
+        case "dashboard":
+            _show(orders, data, supervisor_pipe)
+        case "simulator":
+            _simulate(orders, supervisor_pipe)
+        case "traffic":
+            _send_samples(orders, supervisor_pipe)
+        case _:
+            raise ValueError(f"there is no role {orders.role!r}")
+    return 0
+
+
+def _inherited(descriptor: int | None) -> socket.socket:
+    if descriptor is None:
+        raise ValueError("the supervisor passes a socket to this role")
+    return socket.socket(fileno=descriptor)
+
+
+def _relay(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
+    from relaybook.relay.worker import run_worker
+
+    run_worker(
+        orders.settings,
+        _inherited(orders.socket),
+        supervisor_pipe,
+        data.journal,
+        data.secret(),
+        base_url=orders.base_url,
+        dashboard_url=orders.dashboard_url,
+    )
+
+
+def _record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int:
+    from relaybook.journal.segment import JournalTooNew
+    from relaybook.recorder.bodies_kept import Keeping
+    from relaybook.recorder.loop import Recorder
+    from relaybook.recorder.prices import Prices
+    from relaybook.recorder.quarantine import Quarantine
+    from relaybook.recorder.understand import Understanding
+    from relaybook.stores.base import StoreTooNew
+    from relaybook.stores.sqlite.writer import SqliteWriter
+
+    stop, stop_now = threading.Event(), threading.Event()
+
+    def stopping(*_: Any) -> None:
+        (stop_now if stop.is_set() else stop).set()
+
+    signal.signal(signal.SIGTERM, stopping)
+    signal.signal(signal.SIGINT, stopping)
+    threading.Thread(target=_watch, args=(supervisor_pipe, stop_now, stop), daemon=True).start()
+    try:
+        store = SqliteWriter(data.store, durability=settings.durability, lock_wait_s=60.0)
+        understanding = Understanding(Prices(settings.price_as), store.read_back)
+        keeping = Keeping(store.set_aside, store.read_back, settings.keep_other_bodies)
+        recorder = Recorder(data.journal, store, understanding, keeping, Quarantine(data.quarantine))
+        recorder.run(stop, stop_now.is_set)
+        store.close()
+    except (StoreTooNew, JournalTooNew) as error:
+        log.critical("later_version", extra={"reason": str(error)})
+        return 2
+    return 0
+
+
+def _watch(supervisor_pipe: int, *events: threading.Event) -> None:
+    """Sets the events when the supervisor is gone."""
+    while os.read(supervisor_pipe, 1):
+        pass
+    for event in events:
+        event.set()
+
+
+def _simulate(orders: Orders, supervisor_pipe: int) -> None:
+    from relaybook.simulator import Simulator, SimulatorSettings
+
+    async def serve() -> None:
+        stopped = asyncio.Event()
+        _on_end(supervisor_pipe, stopped.set)
+        settings = SimulatorSettings(first_token_ms=250, tokens_per_second=60, ledger_mode="off")
+        async with Simulator(settings) as simulator:
+            await simulator.start(listener=_inherited(orders.socket))
+            await stopped.wait()
+
+    asyncio.run(serve())
+
+
+def _send_samples(orders: Orders, supervisor_pipe: int) -> None:
+    from relaybook.serve.sample_traffic import send_samples
+
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    signal.signal(signal.SIGINT, lambda *_: stop.set())
+    threading.Thread(target=_watch, args=(supervisor_pipe, stop), daemon=True).start()
+    send_samples(orders.base_url, stop)
+
+
+def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:
+    """Calls ``end`` at SIGTERM, SIGINT, or when the supervisor is gone. Needs a running loop."""
+    loop = asyncio.get_running_loop()
+
+    def supervisor_gone() -> None:
+        if not os.read(supervisor_pipe, 1):
+            loop.remove_reader(supervisor_pipe)
+            end()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    loop.add_reader(supervisor_pipe, supervisor_gone)
+
+
+def _show(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
+    from relaybook import __version__
+    from relaybook.api.app import create_app
+    from relaybook.api.options import ApiOptions
+    from relaybook.api.server import DashboardServer
+    from relaybook.serve.probe import DataProbe
+    from relaybook.stores.sqlite.reader import SqliteReader
+
+    settings = orders.settings
+    reader = SqliteReader(data.store)
+    options = ApiOptions(
+        relay_base_url=orders.base_url,
+        version=__version__,
+        token=settings.dashboard_token,
+        dashboard_url=settings.dashboard_url,
+        settings=settings.shown(),
+        probe=DataProbe(data, reader),
+    )
+    server = DashboardServer(create_app(reader, options))
+
+    def leave() -> None:
+        server.should_exit = True
+
+    async def serve() -> None:
+        _on_end(supervisor_pipe, leave)
+        await server.serve(sockets=[_inherited(orders.socket)])
+
+    asyncio.run(serve())
+    reader.close()

@@ -1,0 +1,184 @@
+"""What the API and the command line ask of the SQLite store: each call one snapshot, none longer than its deadline.
+
+It never writes, and works beside the writer of another process, or before there is a store at all.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from relaybook import clock
+from relaybook.filters import Cursor, Filter, matches
+from relaybook.records import Detail, Gap, Record, Side
+from relaybook.stores.base import (
+    NamespaceRow,
+    NamespaceSort,
+    Page,
+    Stored,
+    StoreStatus,
+    ValueCount,
+)
+from relaybook.stores.sqlite import bodies, lists, pages
+from relaybook.stores.sqlite.connection import BODIES, DATABASE
+from relaybook.stores.sqlite.entries import lookup_hash
+from relaybook.stores.sqlite.packs import pack_name, read_extent
+from relaybook.stores.sqlite.pool import Pool
+from relaybook.stores.sqlite.rows import SELECT_LIST, record_of
+from relaybook.stores.sqlite.running import decode_running
+from relaybook.stores.sqlite.search import Deadline
+from relaybook.stores.sqlite.state import read_positions
+
+#: For calls that bring no deadline of their own.
+_DEADLINE_NS: Final = 2 * clock.NANOSECONDS
+_BY_ID: Final = f"SELECT {SELECT_LIST}, r.bodies FROM requests AS r WHERE r.id = ?"  # noqa: S608 - our own column names
+
+
+class SqliteReader:
+    """Any number of these in any number of processes; each for any number of threads."""
+
+    def __init__(self, directory: Path) -> None:
+        """``directory`` may be empty or missing: the log is empty until a writer makes the store."""
+        self._pool = Pool(directory)
+        self._directory = directory
+
+    def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            if connection is None:
+                return Page(records=[], next_cursor=None, newer_cursor=None)
+            if cursor is not None and cursor.direction == "newer":
+                return pages.newer(connection, wanted, limit, cursor.seq, deadline)
+            return pages.older(connection, wanted, limit, None if cursor is None else cursor.seq, deadline)
+
+    def around(self, record_id: str, wanted: Filter, limit: int, deadline_ns: int) -> Page | None:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            return None if connection is None else pages.around(connection, record_id, wanted, limit, deadline)
+
+    def since(self, seq: int, wanted: Filter, limit: int) -> tuple[list[Record], int]:
+        deadline = _soon()
+        with self._pool.snapshot(deadline) as connection:
+            return ([], seq) if connection is None else pages.since(connection, seq, wanted, limit, deadline)
+
+    def running(self, wanted: Filter) -> list[Record]:
+        with self._pool.snapshot(_soon()) as connection:
+            rows = [] if connection is None else list(connection.execute("SELECT record FROM running"))
+        records = [record for record in (decode_running(data) for (data,) in rows) if matches(wanted, record)]
+        for record in records:
+            record.seq = None
+        return sorted(records, key=lambda record: (record.started_at, record.id), reverse=True)
+
+    def get(self, record_id: str) -> Stored | None:
+        found = self._row(record_id)
+        if found is None:
+            return None
+        record, kept = found
+        if not self._has_pack(kept):
+            return Stored(record=record, detail=Detail(), request_size=None, response_size=None)
+        detail = bodies.decode_detail(b"".join(_slice(read_extent(self._bodies, kept.shared()), 0, kept.detail)))
+        return Stored(
+            record=record,
+            detail=detail,
+            request_size=bodies.size(kept.request),
+            response_size=bodies.size(kept.response),
+        )
+
+    def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
+        found = self._row(record_id)
+        if found is None or not self._has_pack(found[1]):
+            return None
+        kept = found[1]
+        body = kept.request if side == "request" else kept.response
+        if body is None:
+            return None
+        before = kept.detail + (kept.request.rest if side == "response" and kept.request is not None else 0)
+        return self._pieces(kept, body, before)
+
+    def _pieces(self, kept: bodies.Kept, body: bodies.Side, before: int) -> Iterator[bytes]:
+        for extent in body.extents:
+            yield from read_extent(self._bodies, extent)
+        if body.rest:
+            yield from _slice(read_extent(self._bodies, kept.shared()), before, body.rest)
+
+    @property
+    def _bodies(self) -> Path:
+        return self._directory / BODIES
+
+    def _row(self, record_id: str) -> tuple[Record, bodies.Kept] | None:
+        with self._pool.snapshot(_soon()) as connection:
+            row = None if connection is None else connection.execute(_BY_ID, (record_id,)).fetchone()
+        return None if row is None else (record_of(row[:-1]), bodies.decode_kept(row[-1]))
+
+    def _has_pack(self, kept: bodies.Kept) -> bool:
+        """A pack that is gone was aged out."""
+        return (self._bodies / pack_name(kept.pack)).exists()
+
+    def find(self, foreign_id: str, limit: int) -> list[Record]:
+        with self._pool.snapshot(_soon()) as connection:
+            if connection is None:
+                return []
+            return list(lists.find(connection, foreign_id, lookup_hash(foreign_id), limit))
+
+    def namespaces(
+        self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+    ) -> tuple[list[NamespaceRow], str | None]:
+        with self._pool.snapshot(Deadline(deadline_ns)) as connection:
+            return lists.namespaces(connection, prefix, sort, limit, after, pinned)
+
+    def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
+        with self._pool.snapshot(Deadline(deadline_ns)) as connection:
+            return lists.values(connection, field, prefix, limit)
+
+    def gaps(self, since_us: int) -> list[Gap]:
+        sql = "SELECT from_at, to_at, count, reason FROM gaps WHERE to_at >= ? ORDER BY to_at DESC, rowid"
+        with self._pool.snapshot(_soon()) as connection:
+            rows = [] if connection is None else list(connection.execute(sql, (since_us,)))
+        return [Gap(from_at=row[0], to_at=row[1], count=row[2], reason=row[3]) for row in rows]
+
+    def last_seq(self) -> int:
+        with self._pool.snapshot(_soon()) as connection:
+            return 0 if connection is None else pages.last_seq(connection)
+
+    def status(self) -> StoreStatus:
+        with self._pool.snapshot(_soon()) as connection:
+            if connection is None:
+                return StoreStatus(records=0, last_seq=0, bytes_on_disk=0, positions={}, refused={})
+            totals = dict(connection.execute("SELECT name, value FROM totals"))
+            refused = dict(connection.execute("SELECT code, requests FROM refused"))
+            positions = read_positions(connection)
+        return StoreStatus(
+            records=totals["records"],
+            last_seq=totals["last_seq"],
+            bytes_on_disk=_bytes_on_disk(self._directory),
+            positions=positions,
+            refused=refused,
+        )
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+def _soon() -> Deadline:
+    return Deadline(clock.monotonic_ns() + _DEADLINE_NS)
+
+
+def _slice(pieces: Iterator[bytes], start: int, length: int) -> Iterator[bytes]:
+    """The bytes from ``start`` on, ``length`` of them."""
+    end, at = start + length, 0
+    for piece in pieces:
+        wanted = piece[max(0, start - at) : max(0, end - at)]
+        at += len(piece)
+        if wanted:
+            yield wanted
+
+
+def _bytes_on_disk(directory: Path) -> int:
+    """What the files take up; punched holes do not count."""
+    files = [*directory.glob(f"{DATABASE}*"), *(directory / BODIES).glob("*.pack")]
+    total = 0
+    for path in files:
+        try:
+            total += path.stat().st_blocks * 512
+        except FileNotFoundError:
+            continue
+    return total

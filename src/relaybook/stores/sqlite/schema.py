@@ -1,0 +1,146 @@
+"""The tables, and the steps that lead from any earlier version to this one.
+
+The columns of ``requests`` derive from ``Record``. To add a field to the record: declare it there, and append a
+migration that ``adds`` it. A migration that was released is never changed. ``PRAGMA user_version`` is the number of the
+last one that ran. A database with a higher number is refused (``StoreTooNew``).
+"""
+
+from types import NoneType
+from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin, get_type_hints
+
+import apsw
+
+from relaybook.records import FIELDS, Record
+from relaybook.stores.base import StoreTooNew, StoreUnavailable
+
+#: ``spans`` keeps the earliest and latest start of each block of this many records: 1,000 small rows per million.
+BLOCK: Final = 1024
+#: ``lookups`` are ordered by parts of this many records, so that inserts of random hashes stay in a few pages.
+PART: Final = 16_384
+
+
+class Column(NamedTuple):
+    """A column of ``requests``: its type in SQL and whether the record's field can be None."""
+
+    name: str
+    sql_type: str
+    optional: bool
+    json: bool
+    boolean: bool
+
+    def ddl(self) -> str:
+        if self.name == "seq":
+            return "seq INTEGER PRIMARY KEY"
+        return f'"{self.name}" {self.sql_type}{"" if self.optional or self.json else " NOT NULL"}'
+
+
+class Migration(NamedTuple):
+    """One step. ``adds`` are fields of the record that get their column here."""
+
+    number: int
+    name: str
+    sql: str = ""
+    adds: tuple[str, ...] = ()
+
+
+def _column(name: str, hint: Any) -> Column:
+    kinds = [kind for kind in (get_args(hint) if NoneType in get_args(hint) else (hint,)) if kind is not NoneType]
+    kind = get_args(kinds[0])[0] if get_origin(kinds[0]) is Annotated else kinds[0]
+    json = get_origin(kind) in (dict, list)
+    sql_type = {int: "INTEGER", bool: "INTEGER", float: "REAL"}.get(kind, "TEXT")
+    return Column(name, sql_type, NoneType in get_args(hint), json, kind is bool)
+
+
+_HINTS: Final = get_type_hints(Record, include_extras=True)
+#: In the order of the record's fields. Lists and objects are JSON text; NULL when empty.
+COLUMNS: Final = tuple(_column(name, _HINTS[name]) for name in FIELDS)
+
+_TABLES: Final = """
+CREATE UNIQUE INDEX requests_id ON requests(id);
+CREATE INDEX requests_namespace ON requests(namespace);
+CREATE INDEX requests_model ON requests(model) WHERE model IS NOT NULL;
+CREATE INDEX requests_user ON requests(user) WHERE user IS NOT NULL;
+CREATE INDEX requests_key ON requests("key") WHERE "key" IS NOT NULL;
+CREATE INDEX requests_failed ON requests(failed) WHERE failed = 1;
+CREATE INDEX requests_outcome ON requests(outcome) WHERE outcome <> 'complete';
+CREATE INDEX requests_status ON requests(status) WHERE status >= 400;
+CREATE TABLE properties (name TEXT NOT NULL, value TEXT NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY (name, value, seq)) STRICT, WITHOUT ROWID;
+CREATE TABLE notes (kind TEXT NOT NULL, code TEXT NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY (kind, code, seq)) STRICT, WITHOUT ROWID;
+CREATE TABLE lookups (part INTEGER NOT NULL, hash INTEGER NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY (part, hash, seq)) STRICT, WITHOUT ROWID;
+CREATE TABLE spans (block INTEGER PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL) STRICT;
+CREATE TABLE namespaces (namespace TEXT NOT NULL PRIMARY KEY, requests INTEGER NOT NULL, failed INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost_usd REAL NOT NULL,
+  first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
+  pinned INTEGER NOT NULL DEFAULT 0, color INTEGER, "group" TEXT) STRICT, WITHOUT ROWID;
+CREATE TABLE value_counts (field TEXT NOT NULL, value TEXT NOT NULL, requests INTEGER NOT NULL,
+  PRIMARY KEY (field, value)) STRICT, WITHOUT ROWID;
+CREATE TABLE totals (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE running (id TEXT NOT NULL PRIMARY KEY, record BLOB NOT NULL) STRICT;
+CREATE TABLE moved (exchange BLOB NOT NULL PRIMARY KEY, run TEXT NOT NULL, number INTEGER NOT NULL,
+  state BLOB NOT NULL) STRICT;
+CREATE TABLE positions (run TEXT NOT NULL PRIMARY KEY,
+  read_segment INTEGER NOT NULL, read_offset INTEGER NOT NULL, read_number INTEGER NOT NULL,
+  replay_segment INTEGER NOT NULL, replay_offset INTEGER NOT NULL, replay_number INTEGER NOT NULL)
+  STRICT, WITHOUT ROWID;
+CREATE TABLE gaps (from_at INTEGER NOT NULL, to_at INTEGER NOT NULL, count INTEGER NOT NULL,
+  reason TEXT NOT NULL) STRICT;
+CREATE INDEX gaps_to_at ON gaps(to_at);
+CREATE TABLE refused (code TEXT NOT NULL PRIMARY KEY, requests INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE erasures (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, length INTEGER NOT NULL,
+  PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
+CREATE TABLE packs (pack INTEGER PRIMARY KEY, length INTEGER NOT NULL) STRICT;
+INSERT INTO totals VALUES ('records', 0), ('last_seq', 0);
+"""
+
+MIGRATIONS: Final = (Migration(1, "requests and all that is counted with them", _TABLES),)
+
+
+def migrate(connection: apsw.Connection, name: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
+    """Brings the database to the last migration, each in a transaction of its own. ``name`` is for messages.
+
+    Raises StoreTooNew for a later version's database, StoreUnavailable for another program's.
+    """
+    version = check_version(connection, name, migrations)
+    if version == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").get:
+        raise StoreUnavailable(f"{name} holds tables of another program: choose another directory with --data.")
+    for migration in migrations:
+        if migration.number > version:
+            with connection:
+                for statement in _statements(migration, migrations):
+                    connection.execute(statement)
+                connection.pragma("user_version", migration.number)
+
+
+def check_version(connection: apsw.Connection, name: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> int:
+    """The number of the last migration that ran, 0 for an empty database. Raises StoreTooNew."""
+    version: int = connection.pragma("user_version")
+    known = migrations[-1].number
+    if version > known:
+        raise StoreTooNew(
+            f"{name} was written by a later Relaybook: its version is {version}, this program knows up to {known}. "
+            "Start that later Relaybook again, or choose another directory with --data."
+        )
+    return version
+
+
+def _statements(migration: Migration, migrations: tuple[Migration, ...]) -> list[str]:
+    statements = []
+    if migration.number == 1:
+        later = {name for other in migrations for name in other.adds}
+        columns = ", ".join(column.ddl() for column in COLUMNS if column.name not in later)
+        statements.append(f"CREATE TABLE requests ({columns}, bodies BLOB) STRICT")
+    for column in COLUMNS:
+        if column.name in migration.adds:
+            statements.append(f"ALTER TABLE requests ADD COLUMN {column.ddl()}{_default(column)}")
+    statements.append(migration.sql)
+    return statements
+
+
+def _default(column: Column) -> str:
+    """Rows from before the column get what a record has that never heard of the field."""
+    if column.optional or column.json:
+        return ""
+    return {"TEXT": " DEFAULT ''", "REAL": " DEFAULT 0.0"}.get(column.sql_type, " DEFAULT 0")

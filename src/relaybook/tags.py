@@ -1,0 +1,204 @@
+"""Reads the tags a caller put on a request: namespace, properties, what may be logged. Pure.
+
+A tag never fails a call and never vanishes silently: what cannot be kept as sent is adjusted by rule, and each
+adjustment is a warning that the record and the answer carry. Values are percent-decoded UTF-8, NFC, trimmed, with
+their case kept.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Final, Literal
+from urllib.parse import quote, unquote_to_bytes
+
+import msgspec
+
+from relaybook.records import Note
+
+MAX_CHARACTERS: Final = 256
+MAX_PROPERTIES: Final = 64
+_KEPT: Final = MAX_CHARACTERS - 17
+_BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_KNOWN: Final = ("namespace", "log", "property-")
+
+LogMode = Literal["full", "no-bodies"]
+
+
+class Tags(msgspec.Struct, frozen=True):
+    """What a request is tagged with. ``echo`` is the namespace as our response header carries it: ASCII."""
+
+    namespace: str
+    properties: dict[str, str]
+    log: LogMode
+    warnings: tuple[Note, ...]
+    prefix: str
+    echo: bytes
+
+
+class Cleaned(msgspec.Struct, frozen=True):
+    """A value after the rules, and the codes of what they changed."""
+
+    text: str
+    changes: tuple[str, ...] = ()
+
+
+@lru_cache(4096)
+def clean(raw: bytes) -> Cleaned:
+    """Applies the rules for values to the bytes of a header value."""
+    changes: list[str] = []
+    text = _decode(raw, changes)
+    text = unicodedata.normalize("NFC", text).strip()
+    if _CONTROL.search(text):
+        text = _CONTROL.sub("\ufffd", text)
+        changes.append("control_characters_replaced")
+    if len(text) > MAX_CHARACTERS:
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        text = f"{text[:_KEPT]}~{digest}"
+        changes.append("value_cut")
+    return Cleaned(text, tuple(changes))
+
+
+def _decode(raw: bytes, changes: list[str]) -> str:
+    if b"%" in raw and not _BROKEN_PERCENT.search(raw):
+        try:
+            return unquote_to_bytes(raw).decode()
+        except UnicodeDecodeError:
+            pass
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        changes.append("not_utf8")
+        return raw.decode("latin-1")
+
+
+@lru_cache(4096)
+def echo(namespace: str) -> bytes:
+    """The namespace as a header value: as it is where that is safe, else percent-encoded."""
+    safe = namespace.isascii() and namespace.isprintable() and "%" not in namespace
+    return (namespace if safe else quote(namespace, safe="!#$&'()*+,/:;=?@[]~ ")).encode()
+
+
+class TagReader:
+    """Reads tags by an operator's settings: the prefixes, the route's defaults, the most that may be logged."""
+
+    def __init__(self, prefixes: Sequence[str], namespace: str, log: LogMode) -> None:
+        self._prefixes = {prefix.lower(): prefix for prefix in prefixes}
+        self._first = prefixes[0]
+        self._namespace = namespace
+        self._log: LogMode = log
+        self._plain = Tags(namespace, {}, log, (), self._first, echo(namespace))
+
+    def is_tag(self, lower_name: bytes) -> bool:
+        """Whether a header (its name in lower case) is ours to read and not the provider's to see."""
+        prefix, dash, rest = lower_name.decode("latin-1").partition("-")
+        return bool(dash) and prefix in self._prefixes and not rest.startswith("worker")
+
+    def read(self, lines: Iterable[tuple[bytes, bytes]]) -> Tags:
+        """Tags of a request from its tag headers (name, value), in the order sent. None of them: the defaults."""
+        reading = _Reading(self._namespace, self._log, self._prefixes)
+        for name, value in lines:
+            reading.take(name.decode("latin-1"), value)
+        return reading.tags(self._first) if reading.any else self._plain
+
+
+class _Reading:
+    """One request's tags while they are read."""
+
+    def __init__(self, namespace: str, log: LogMode, prefixes: dict[str, str]) -> None:
+        self.any = False
+        self._default = namespace
+        self._log = log
+        self._prefixes = prefixes
+        self._prefix: str | None = None
+        self._namespace: str | None = None
+        self._sent_log: str | None = None
+        self._properties: dict[str, str] = {}
+        self._warnings: list[Note] = []
+
+    def tags(self, first_prefix: str) -> Tags:
+        namespace = self._namespace or self._default
+        prefix = self._prefix or first_prefix
+        return Tags(namespace, self._properties, self._log, tuple(self._warnings), prefix, echo(namespace))
+
+    def take(self, name: str, raw: bytes) -> None:
+        self.any = True
+        prefix, _, rest = name.partition("-")
+        self._prefix = self._prefix or self._prefixes[prefix.lower()]
+        rest = rest.lower()
+        if rest == "namespace":
+            self._take_namespace(name, raw)
+        elif rest == "log":
+            self._take_log(name, raw)
+        elif rest.startswith("property-") and len(rest) > len("property-"):
+            self._take_property(name, rest.removeprefix("property-").replace("_", "-"), raw)
+        else:
+            self._warn("unknown_header", f"{name} is not a header of ours and was not passed on{_suggest(name)}.")
+
+    def _warn(self, code: str, message: str) -> None:
+        note = Note(code, message)
+        if note not in self._warnings:
+            self._warnings.append(note)
+
+    def _take_namespace(self, name: str, raw: bytes) -> None:
+        text = self._clean(name, raw, "namespace_cut")
+        if not text:
+            return
+        if self._namespace is None:
+            self._namespace = text
+        elif text != self._namespace:
+            self._warn(
+                "duplicate_tag", f"{name} was sent more than once: the first value, {self._namespace!r}, is used."
+            )
+
+    def _take_log(self, name: str, raw: bytes) -> None:
+        value = raw.strip().decode("latin-1").lower()
+        if self._sent_log is not None and value != self._sent_log:
+            self._warn("duplicate_tag", f"{name} was sent more than once: any no-bodies among them counts.")
+        self._sent_log = value
+        if value not in ("full", "no-bodies"):
+            shown = value[:40].encode("ascii", "replace").decode()
+            self._warn(
+                "unknown_log_value", f"{name} is {shown!r}: it takes full or no-bodies, and counts as no-bodies."
+            )
+        if value != "full":
+            self._log = "no-bodies"
+
+    def _take_property(self, name: str, key: str, raw: bytes) -> None:
+        key = self._clean(name, key.encode(), "value_cut")
+        text = self._clean(name, raw, "value_cut")
+        if key in self._properties:
+            if self._properties[key] != text:
+                kept = self._properties[key]
+                self._warn("duplicate_tag", f"{name} was sent more than once: the first value, {kept!r}, is used.")
+        elif len(self._properties) >= MAX_PROPERTIES:
+            self._warn("too_many_properties", f"More than {MAX_PROPERTIES} properties were sent: the first are kept.")
+        else:
+            self._properties[key] = text
+
+    def _clean(self, name: str, raw: bytes, cut_code: str) -> str:
+        cleaned = clean(raw)
+        for change in cleaned.changes:
+            code = cut_code if change == "value_cut" else change
+            self._warn(code, _CHANGES[change].format(name=name))
+        return cleaned.text
+
+
+_CHANGES: Final = {
+    "value_cut": f"{{name}} is longer than {MAX_CHARACTERS} characters: it was cut, and its hash added.",
+    "control_characters_replaced": "{name} holds control characters: each was replaced by U+FFFD.",
+    "not_utf8": "{name} is not UTF-8: its bytes were read as Latin-1. Percent-encode what is not ASCII.",
+}
+
+
+@lru_cache(256)
+def _suggest(name: str) -> str:
+    prefix, _, rest = name.partition("-")
+    close = get_close_matches(rest.lower(), _KNOWN, 1, 0.6)
+    if not close:
+        return ""
+    known = "Property-<Name>" if close[0] == "property-" else close[0].title()
+    return f", did you mean {prefix}-{known}?"

@@ -1,0 +1,146 @@
+"""Starts real ``relaybook`` processes for a test, and ends them by pid."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
+
+
+def wait_until(found: Callable[[], T | None], seconds: float = 10.0, what: str = "it") -> T:
+    """What ``found`` gives once it gives something true; fails the test after so many seconds."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        value = found()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise AssertionError(f"{what} did not happen within {seconds} s")
+
+
+class Program:
+    """A process with its output in files."""
+
+    def __init__(self, arguments: list[str], directory: Path, name: str, env: dict[str, str] | None = None) -> None:
+        self.stdout_path = directory / f"{name}.stdout"
+        self.stderr_path = directory / f"{name}.stderr"
+        with self.stdout_path.open("wb") as out, self.stderr_path.open("wb") as err:
+            self.process = subprocess.Popen([sys.executable, *arguments], stdout=out, stderr=err, env=env)
+
+    @property
+    def stdout(self) -> str:
+        return self.stdout_path.read_text()
+
+    @property
+    def stderr(self) -> str:
+        return self.stderr_path.read_text()
+
+    def printed(self, pattern: str, seconds: float = 15.0) -> str:
+        """The first group of a pattern once the program has printed it."""
+
+        def look() -> str | None:
+            found = re.search(pattern, self.stdout)
+            if found is None and self.process.poll() is not None:
+                raise AssertionError(f"it ended with {self.process.returncode}: {self.stdout}{self.stderr}")
+            return found[1] if found else None
+
+        return wait_until(look, seconds, f"printing {pattern}")
+
+    def stop(self, seconds: float = 40.0) -> int:
+        """Ends it by SIGTERM; its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(seconds)
+
+    def kill(self) -> None:
+        """Ends it by SIGKILL."""
+        self.process.kill()
+        self.process.wait(10)
+
+
+class SimulatedProvider(Program):
+    """``python -m relaybook.simulator`` on a free port; ``url`` is its base URL."""
+
+    def __init__(self, directory: Path, *flags: str) -> None:
+        super().__init__(["-m", "relaybook.simulator", "--listen", "127.0.0.1:0", *flags], directory, "simulator")
+        self.url = self.printed(r"(http://\S+/v1)")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class Server(Program):
+    """``relaybook serve`` on free ports. ``base_url`` and ``dashboard`` are its addresses."""
+
+    def __init__(
+        self, directory: Path, upstream: str, *flags: str, data: Path | None = None, env: dict[str, str] | None = None
+    ) -> None:
+        self.data = data or directory / "data"
+        arguments = ["-m", "relaybook.cli", "serve", "--upstream", upstream, "--data", str(self.data)]
+        if "--listen" not in flags:
+            arguments += ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]
+        if "--min-free" not in flags:
+            arguments += ["--min-free", str(1 << 20)]
+        super().__init__([*arguments, *flags], directory, "serve", env)
+        self.base_url = self.printed(r"base URL\s+(\S+)")
+        self.dashboard = self.printed(r"dashboard\s+(\S+)")
+        self.port = int(self.base_url.removesuffix("/v1").rpartition(":")[2])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """Lines of the operator's log with this event name."""
+        lines = [json.loads(line) for line in self.stderr.splitlines() if line.startswith("{")]
+        return [line for line in lines if line["event"] == name]
+
+    def pid_of(self, role: str) -> int:
+        """The process that has the role now (the last one started)."""
+        return int([event["pid"] for event in self.events("child_started") if event["role"] == role][-1])
+
+    def get(self, path: str) -> Any:
+        """The JSON of an API path; an error's JSON too."""
+        try:
+            with urllib.request.urlopen(self.dashboard + path, timeout=10) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            return json.load(error)
+
+    def records(self, query: str = "") -> list[dict[str, Any]]:
+        """All finished records of a query, latest first, over as many pages as there are."""
+        found: list[dict[str, Any]] = []
+        cursor = ""
+        while True:
+            page = self.get(f"/api/requests?limit=500{'&' + query if query else ''}{cursor}")
+            found += page["data"]
+            if page["next_cursor"] is None:
+                return found
+            cursor = f"&cursor={page['next_cursor']}"
+
+    def record(self, request_id: str, seconds: float = 5.0) -> dict[str, Any]:
+        """One record in full, waited for."""
+
+        def look() -> dict[str, Any] | None:
+            found = self.get(f"/api/requests/{request_id}")
+            return found if found.get("outcome", "open") != "open" else None
+
+        return wait_until(look, seconds, f"record {request_id}")
+
+    def body(self, request_id: str, side: str) -> bytes:
+        """A stored body as it crossed."""
+        with urllib.request.urlopen(f"{self.dashboard}/api/requests/{request_id}/{side}?as=sent", timeout=30) as answer:
+            return bytes(answer.read())
