@@ -9,13 +9,14 @@ The life of an exchange::
              ─body─▶ upstream ──framing──▶ answer_piece                            RECEIVED…
     kernel has the last byte ─▶ Exchange.handed_over ─▶ close("complete")          CLOSED
 
-Every other edge arrives at ``Exchange.close`` too: ``fail`` (the provider), ``caller_gone``, ``refuse`` (a limit after
-admission), ``interrupt`` (we stop), ``abandon`` (the journal). What is refused before admission never becomes an
-exchange: it is answered by ``downstream`` and counted.
+Every other edge arrives at ``Exchange.close`` by way of ``endings``: ``fail`` (the provider), ``caller_gone``,
+``refuse_admitted`` (a limit), ``interrupt`` (we stop), ``abandon`` (the journal). What is refused before admission
+never becomes an exchange: it is answered by ``downstream`` and counted.
 
-Where things are: ``downstream`` and ``upstream`` are the two sides of a socket (``connection`` is what they share);
-``request_head``, ``answer_head``, ``names``, ``framing`` and ``refuse`` are pure; ``gate`` keeps journal before wire;
-``relay`` is what a worker's connections share; ``worker`` is the process.
+Where things are: ``downstream`` and ``upstream`` are the two kinds of socket (``connection`` is what they share, and
+``sides`` what an exchange may ask of them); ``request_head``, ``answer_head``, ``names``, ``framing``,
+``caller_framing``, ``refuse`` and ``fingerprints`` are pure; ``gate`` keeps journal before wire; ``shared`` is what a
+worker's connections share, ``relay`` its clockwork, ``worker`` the process.
 
 What it never does: parse a body, reach a store, retry what was sent, open a file that is not the journal.
 """

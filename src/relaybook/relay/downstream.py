@@ -4,38 +4,27 @@ Knows framing, limits and the order of requests; what a request means is the exc
 admitted is answered here and never journaled, only counted.
 """
 
-from typing import TYPE_CHECKING
+import asyncio
 
 from relaybook.errors import RelayError
-from relaybook.relay import front, refuse
+from relaybook.relay import endings, front, refuse
 from relaybook.relay.connection import Connection
 from relaybook.relay.exchange import Answer, Exchange
 from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody
-from relaybook.relay.limits import (
-    LINGER_BYTES,
-    LINGER_SECONDS,
-    MAX_HEAD,
-    MAX_REQUEST_LINE,
-    READ_BYTES,
-    SLOWEST_BODY,
-)
+from relaybook.relay.limits import LINGER_BYTES, LINGER_SECONDS, MAX_HEAD, MAX_REQUEST_LINE, READ_BYTES, SLOWEST_BODY
 from relaybook.relay.request_head import HeadRefused, RequestHead
-
-if TYPE_CHECKING:
-    import asyncio
-
-    from relaybook.relay.relay import Relay
+from relaybook.relay.shared import Shared
 
 
 class Downstream(Connection):
     """One caller's connection; ``exchange`` is None between requests."""
 
     __slots__ = (
-        *("address", "body", "body_bytes", "body_since", "deadline", "exchange", "keep_alive", "lingering", "partial"),
+        *("address", "body", "body_bytes", "body_since", "deadline", "exchange", "keep_alive", "partial"),
         *("relay", "reset_on_cut", "version_1_0", "waiting_drain"),
     )
 
-    def __init__(self, relay: "Relay") -> None:
+    def __init__(self, relay: Shared) -> None:
         super().__init__()
         self.relay = relay
         self.exchange: Exchange | None = None
@@ -45,14 +34,13 @@ class Downstream(Connection):
         self.version_1_0 = False
         self.reset_on_cut = False
         self.waiting_drain = False
-        self.lingering = -1
         self.address = ""
         self.body_bytes = 0
         self.body_since = 0.0
         #: The moment by which the next bytes, or the rest of a head, must have come.
         self.deadline = relay.now + relay.settings.header_timeout
 
-    def connection_made(self, transport: "asyncio.BaseTransport") -> None:
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         peer = transport.get_extra_info("peername")
         self.address = peer[0] if isinstance(peer, tuple) else ""
@@ -66,7 +54,7 @@ class Downstream(Connection):
     def received(self, data: bytes) -> None:
         exchange = self.exchange
         if self.lingering >= 0:
-            self._discard(data)
+            self.discard(data)
         elif exchange is None:
             self._read_head(self.partial + data if self.partial else data)
         elif not self.body.complete:
@@ -138,12 +126,14 @@ class Downstream(Connection):
         try:
             piece = body.feed(data)
         except FramingBroken as error:
-            exchange.refuse(RelayError.BAD_REQUEST, f"The request's body is not well-formed HTTP: {error}.")
+            endings.refuse_admitted(
+                exchange, RelayError.BAD_REQUEST, f"The request's body is not well-formed HTTP: {error}."
+            )
             return
         self.deadline = self.relay.now + self.relay.settings.body_timeout
         self.body_bytes += len(piece)
         if exchange.answer != Answer.WAITING:
-            self._discard_rest(piece)
+            self.feed_when(self.body_bytes <= LINGER_BYTES)  # answered early: some of the rest, lest a reset eats it
         elif self.body_bytes > self.relay.settings.max_request_bytes:
             self._refuse_large(exchange, self.body_bytes)
             return
@@ -159,15 +149,11 @@ class Downstream(Connection):
 
     def _refuse_large(self, exchange: Exchange, size: int) -> None:
         most = self.relay.settings.max_request_bytes
-        exchange.refuse(
+        endings.refuse_admitted(
+            exchange,
             RelayError.REQUEST_TOO_LARGE,
             f"The request's body has {size} bytes or more; {most} are the most allowed (setting max_request_bytes).",
         )
-
-    def _discard_rest(self, piece: bytes) -> None:
-        """The provider answered before the request's end: some of the rest is read, so that the answer is not lost."""
-        if self.body_bytes > LINGER_BYTES:
-            self.feed_when(False)
 
     # -- answering -----------------------------------------------------------------------------------------------
 
@@ -177,7 +163,6 @@ class Downstream(Connection):
         self.relay.gate.then(self.release, data)
 
     def release(self, data: bytes) -> None:
-        """The gate lets bytes go."""
         self.held -= len(data)
         if self.lost:
             return
@@ -228,6 +213,15 @@ class Downstream(Connection):
         if self.partial:
             self._read_head(self.partial)
 
+    def close_gently(self, *, linger: bool) -> None:
+        """Closes after what was written; with ``linger`` the caller's rest is read a while, lest a reset eats it."""
+        if linger and self.lingering < 0:
+            self.partial = b""
+            self.deadline = self.relay.now + LINGER_SECONDS
+            self.linger(LINGER_BYTES)
+        elif not linger:
+            self.close()
+
     def _refuse(self, error: RelayError, message: str) -> None:
         """Answers a request that was not admitted and closes: what follows it may be its body."""
         self.relay.count_refused(error)
@@ -247,28 +241,6 @@ class Downstream(Connection):
 
     # -- the end -------------------------------------------------------------------------------------------------
 
-    def close_gently(self, *, linger: bool) -> None:
-        """Closes after what was written; with ``linger`` the caller's rest is read a while, lest a reset eats it."""
-        if self.lost or self.lingering >= 0:
-            return
-        if not linger:
-            self.transport.close()
-            return
-        self.lingering = LINGER_BYTES
-        self.partial = b""
-        self.deadline = self.relay.now + LINGER_SECONDS
-        self.feed_when(True)
-        try:
-            self.transport.write_eof()
-        except (OSError, RuntimeError):
-            self.transport.close()
-
-    def _discard(self, data: bytes) -> None:
-        self.lingering -= len(data)
-        if self.lingering <= 0:
-            self.lingering = 0
-            self.transport.close()
-
     def cut(self, _: bytes) -> None:
         """Ends a broken answer: no clean end is possible after it. What was written before still goes out."""
         if self.exchange is not None:
@@ -279,6 +251,15 @@ class Downstream(Connection):
         elif not self.lost:
             self.transport.close()
 
+    def abandon(self) -> None:
+        if self.exchange is not None:
+            self.exchange = None
+            self.reset()
+
+    def drain(self) -> None:
+        if self.exchange is None and not self.partial:
+            self.close()
+
     def eof_received(self) -> bool:
         return False  # a caller that half-closes is gone: connection_lost follows
 
@@ -287,10 +268,9 @@ class Downstream(Connection):
         self.relay.connections.discard(self)
         exchange, self.exchange = self.exchange, None
         if exchange is not None:
-            exchange.caller_gone()
+            endings.caller_gone(exchange)
 
     def sweep(self, now: float) -> None:
-        """Called a few times a second: ends what has waited too long."""
         settings = self.relay.settings
         if self.stalled(now, settings.write_timeout):
             self.reset()
@@ -312,7 +292,8 @@ class Downstream(Connection):
         ran = now - self.body_since
         slow = ran > seconds and self.body_bytes < SLOWEST_BODY * (ran - seconds)
         if exchange.answer == Answer.WAITING and (now > self.deadline or slow):
-            exchange.refuse(
+            endings.refuse_admitted(
+                exchange,
                 RelayError.REQUEST_TIMEOUT,
                 f"The request's body stopped arriving: {self.body_bytes} bytes came in {ran:.0f} s "
                 f"(setting body_timeout, {seconds:g} s).",

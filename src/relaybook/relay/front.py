@@ -4,22 +4,15 @@ All checks of a head that need more than the head itself: routes, limits of load
 HeadRefused; nothing here writes.
 """
 
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-
 from relaybook.errors import RelayError
 from relaybook.relay import refuse
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
-
-if TYPE_CHECKING:
-    from relaybook.relay.downstream import Downstream
-    from relaybook.relay.relay import Relay
-
-_LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")
+from relaybook.relay.shared import Shared
+from relaybook.relay.sides import Caller
 
 
-def check(relay: "Relay", head: RequestHead) -> None:
+def check(relay: Shared, head: RequestHead) -> None:
     """Refuses what no route could make right. Raises HeadRefused."""
     if head.method in (b"CONNECT", b"TRACE"):
         method = head.method.decode()
@@ -33,7 +26,7 @@ def check(relay: "Relay", head: RequestHead) -> None:
         raise HeadRefused(RelayError.BAD_REQUEST, "The request has no Host header.")
     if not head.target.startswith(b"/") and head.target != b"*":
         _make_origin_form(head)
-    if relay.loopback_only and head.host:
+    if relay.host_names is not None and head.host:
         name = head.host.rpartition(b":")[0] if head.host.rpartition(b":")[2].isdigit() else head.host
         if name.lower() not in relay.host_names and not name.startswith(b"127."):
             shown = name.decode("latin-1")
@@ -55,7 +48,7 @@ def _make_origin_form(head: RequestHead) -> None:
     head.target = slash + path or b"/"
 
 
-def admit(relay: "Relay", down: "Downstream", head: RequestHead) -> Exchange | None:
+def admit(relay: Shared, down: Caller, head: RequestHead) -> Exchange | None:
     """The exchange of an admitted request; None when the front itself answers. Raises HeadRefused."""
     route = relay.route_of(head.target)
     if route is None:
@@ -84,7 +77,7 @@ def answers(head: RequestHead) -> bool:
     return head.method in (b"GET", b"HEAD") and head.target.partition(b"?")[0] in (b"/", b"/healthz", b"/readyz")
 
 
-def answer(relay: "Relay", head: RequestHead) -> bytes:
+def answer(relay: Shared, head: RequestHead) -> bytes:
     """Health, readiness, and what a person sees who opens the relay's address."""
     head_only = head.method == b"HEAD"
     path = head.target.partition(b"?")[0]
@@ -98,14 +91,14 @@ def answer(relay: "Relay", head: RequestHead) -> bytes:
     return refuse.text_answer(200, text, head_only=head_only)
 
 
-def _nothing_here(relay: "Relay", head: RequestHead) -> str:
+def _nothing_here(relay: Shared, head: RequestHead) -> str:
     path = head.target.partition(b"?")[0][:80].decode("latin-1")
     if path.startswith(("/api", "/requests")):
         return f"{path} is not served here: the log is at {relay.dashboard_url}."
     return f"Nothing is served here: your base URL lacks /v1. Use {relay.base_url}"
 
 
-def client_address(relay: "Relay", peer: str, head: RequestHead) -> str:
+def client_address(relay: Shared, peer: str, head: RequestHead) -> str:
     """Who called: the peer, or with trusted proxies the last untrusted address of X-Forwarded-For."""
     trusted = relay.settings.trusted_proxies
     if peer not in trusted:
@@ -115,13 +108,3 @@ def client_address(relay: "Relay", peer: str, head: RequestHead) -> str:
         if address and address not in trusted:
             return address[:64]
     return peer
-
-
-def host_names(names: list[str]) -> frozenset[bytes]:
-    """Names the relay accepts in Host while it is bound to loopback, in lower case."""
-    return frozenset([*_LOOPBACK_NAMES, *(name.lower().encode() for name in names)])
-
-
-def shown_host(host: str) -> str:
-    """A host as it stands in a URL a person can open."""
-    return urlsplit(f"//[{host}]" if ":" in host else f"//{host}").netloc

@@ -2,41 +2,51 @@
 
 import ssl
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import Final, Generic, Protocol, TypeVar
 
 from relaybook.relay.routes import Origin
 
-if TYPE_CHECKING:
-    from relaybook.relay.relay import Relay
-    from relaybook.relay.upstream import Upstream
-
-_MOST_IDLE = 1024
+_MOST_IDLE: Final = 1024
 
 
-class Pool:
+class Pooled(Protocol):
+    """A connection that can wait for its next exchange."""
+
+    lost: bool
+    idle_since: float
+    idle_seconds: float
+
+    def abort(self) -> None:
+        """Closes at once."""
+
+
+C = TypeVar("C", bound=Pooled)
+
+
+class Pool(Generic[C]):
     """Connections to ``origin``. A connection in it has no exchange and nothing unread."""
 
-    def __init__(self, relay: "Relay", origin: Origin, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, origin: Origin, tls: ssl.SSLContext | None) -> None:
         self.origin = origin
         self.tls = tls
-        self._relay = relay
-        self._idle: deque[Upstream] = deque()
+        self._idle: deque[C] = deque()
+        self._closed = False
 
-    def take(self) -> "Upstream | None":
+    def take(self) -> C | None:
         """The connection used last, or None."""
         return self._idle.pop() if self._idle else None
 
-    def put(self, up: "Upstream") -> None:
-        """Keeps a connection for the next exchange."""
-        if up.lost or self._relay.draining or len(self._idle) >= _MOST_IDLE:
+    def put(self, up: C, now: float) -> None:
+        """Keeps a connection for the next exchange, or closes it where there is no use for it."""
+        if up.lost or self._closed or len(self._idle) >= _MOST_IDLE:
             up.abort()
             return
-        up.idle_since = self._relay.now
+        up.idle_since = now
         self._idle.append(up)
 
-    def discard(self, up: "Upstream") -> None:
+    def discard(self, up: C) -> None:
         """Forgets a connection that is lost."""
-        if up.exchange is None and up in self._idle:
+        if up in self._idle:
             self._idle.remove(up)
 
     def sweep(self, now: float) -> None:
@@ -45,6 +55,7 @@ class Pool:
             up.abort()
 
     def close(self) -> None:
-        """Closes all that is idle."""
+        """Closes all that is idle, and from now on whatever is put."""
+        self._closed = True
         while self._idle:
             self._idle.pop().abort()

@@ -1,4 +1,4 @@
-"""Answers of the relay's own: their shape, their headers, their words. Pure.
+"""What the relay itself says to a caller: its headers on every answer, and answers of its own. Pure.
 
 The body is OpenAI's error shape, so that every SDK shows the message; ``Service-Error`` tells it from a provider's.
 """
@@ -8,6 +8,8 @@ from http import HTTPStatus
 from typing import Final
 
 from relaybook.errors import RelayError
+from relaybook.relay.limits import MAX_WARNING_HEADERS
+from relaybook.tags import Tags
 
 #: After how long a caller may try again when we are full, draining or cannot log: milliseconds.
 RETRY_AFTER_MS: Final = 1000
@@ -34,6 +36,16 @@ def error_lines(error: RelayError, body: bytes, prefix: str, request_id: str | N
     if error in _RETRY:
         lines.append(b"retry-after-ms: %d" % RETRY_AFTER_MS)
     return lines
+
+
+def our_headers(tags: Tags, request_id: str) -> bytes:
+    """Header lines that every answer of an admitted request carries, without a line end at the end."""
+    prefix = tags.prefix.encode()
+    text = b"%b-Request-Id: %b\r\n%b-Namespace: %b" % (prefix, request_id.encode(), prefix, tags.echo)
+    for note in tags.warnings[:MAX_WARNING_HEADERS]:
+        shown = "".join(letter if " " <= letter <= "~" else "?" for letter in f"{note.code}; {note.message}")
+        text += b"\r\n%b-Warning: %b" % (prefix, shown.encode())
+    return text
 
 
 def status_line(status: int, reason: bytes = b"") -> bytes:

@@ -4,21 +4,24 @@ Reads until the answer's end and not a byte further: a byte after it, or while i
 answer can reach another caller (RFC 9112 §6.3). Knows framing and limits of answers; what they mean is the exchange's.
 """
 
-import asyncio
 import select
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from relaybook import clock
 from relaybook.errors import RelayError
-from relaybook.relay.answer_head import AnswerBroken, AnswerHead
+from relaybook.relay import endings
+from relaybook.relay.answer_head import AnswerBroken, AnswerHead, AnswerHeadReader
 from relaybook.relay.connection import Connection
+from relaybook.relay.exchange import Exchange, Surroundings
 from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody, UntilClose
 from relaybook.relay.limits import MAX_HEADERS_BYTES, MAX_INFORMATIONAL
+from relaybook.relay.pool import Pool
 
-if TYPE_CHECKING:
-    from relaybook.relay.exchange import Exchange
-    from relaybook.relay.pool import Pool
-    from relaybook.relay.relay import Relay
+
+class UpstreamSurroundings(Surroundings, Protocol):
+    """What a provider's connection needs of the worker it runs in."""
+
+    answer_heads: AnswerHeadReader
 
 
 class Upstream(Connection):
@@ -29,7 +32,7 @@ class Upstream(Connection):
         *("poll", "pool", "relay", "reusable", "wrote"),
     )
 
-    def __init__(self, relay: "Relay", pool: "Pool") -> None:
+    def __init__(self, relay: UpstreamSurroundings, pool: "Pool[Upstream]") -> None:
         super().__init__()
         self.relay = relay
         self.pool = pool
@@ -45,6 +48,11 @@ class Upstream(Connection):
         self.idle_since = 0.0
         self.idle_seconds = relay.settings.upstream_idle
         self.poll: select.poll | None = None
+
+    def take_on(self, exchange: Exchange) -> None:
+        """Serves an exchange from now on."""
+        self.exchange = exchange
+        exchange.connected(self)
 
     # -- sending -------------------------------------------------------------------------------------------------
 
@@ -73,12 +81,10 @@ class Upstream(Connection):
         if exchange.down is not None and not self.write_paused:
             exchange.send()
 
-    def _give_back(self, exchange: "Exchange", data: bytes) -> None:
-        exchange.reclaiming = True
-        exchange.up = None
+    def _give_back(self, exchange: Exchange, data: bytes) -> None:
+        exchange.reclaim()
         exchange.requeue(data)
         if self.held == 0:
-            self.exchange = None
             self.abort()
             exchange.lost_unused()
 
@@ -119,7 +125,8 @@ class Upstream(Connection):
                     return
             piece = body.feed(data) if data else b""
         except (AnswerBroken, FramingBroken) as error:
-            exchange.fail(
+            endings.fail(
+                exchange,
                 RelayError.UPSTREAM_PROTOCOL_ERROR,
                 f"The provider's answer is not valid HTTP ({error}). The request had been sent; it was not repeated.",
             )
@@ -127,10 +134,9 @@ class Upstream(Connection):
         complete = body.complete
         if complete and body.surplus:
             self.reusable = False
-        if piece or complete or exchange.head_out:
-            exchange.answer_piece(piece, complete)
+        exchange.answer_piece(piece, complete)
 
-    def _read_heads(self, exchange: "Exchange", data: bytes) -> bytes:
+    def _read_heads(self, exchange: Exchange, data: bytes) -> bytes:
         """Reads heads until the final one; the bytes after it."""
         while True:
             end = data.find(b"\r\n\r\n")
@@ -154,7 +160,7 @@ class Upstream(Connection):
         exchange.answered(head)
         return data
 
-    def _body_of(self, exchange: "Exchange", head: AnswerHead) -> Body:
+    def _body_of(self, exchange: Exchange, head: AnswerHead) -> Body:
         if exchange.method == b"HEAD" or head.status in (204, 304):
             return NoBody()
         if head.chunked:
@@ -162,13 +168,13 @@ class Upstream(Connection):
         return UntilClose() if head.length is None else LengthBody(head.length)
 
     def finished(self, *, reusable: bool) -> None:
-        """The answer is complete: back into the pool, or closed."""
+        self.exchange = None
         if reusable and self.reusable and self.held == 0 and not (self.lost or self.write_paused):
             self.body = None
             self.informational = 0
             self.fresh = self.wrote = False
             self.feed_when(True)
-            self.pool.put(self)
+            self.pool.put(self, self.relay.now)
         else:
             self.abort()
 
@@ -184,8 +190,7 @@ class Upstream(Connection):
             self.pool.discard(self)
             return
         if not self.wrote and not self.fresh:
-            exchange.up = None
-            exchange.reclaiming = True
+            exchange.reclaim()
             if self.held == 0:
                 self.exchange = None
                 exchange.lost_unused()
@@ -195,45 +200,14 @@ class Upstream(Connection):
             exchange.answer_piece(b"", True)
             return
         where = "in the middle of its answer" if self.body is not None else "before it answered"
-        exchange.fail(
+        endings.fail(
+            exchange,
             RelayError.UPSTREAM_RESET,
             f"The provider closed the connection {where}. The request had been sent; it was not repeated.",
         )
 
     def abort(self) -> None:
-        """Closes at once; nothing of it is told to the exchange."""
+        self.exchange = None
         self.pool.discard(self)
         if not self.lost:
             self.transport.abort()
-
-
-async def dial(relay: "Relay", pool: "Pool", exchange: "Exchange") -> None:
-    """Connects an exchange to the provider within the connect timeout, or fails it."""
-    origin = pool.origin
-    seconds = relay.settings.connect_timeout
-    try:
-        async with asyncio.timeout(seconds):
-            _, up = await asyncio.get_running_loop().create_connection(
-                lambda: Upstream(relay, pool),
-                origin.host,
-                origin.port,
-                ssl=pool.tls,
-                server_hostname=origin.host if pool.tls else None,
-            )
-    except TimeoutError:
-        reason = f"it did not accept a connection within {seconds:g} s"
-    except (OSError, ValueError) as error:
-        reason = str(error)
-    else:
-        if exchange.closed:
-            up.exchange = None
-            pool.put(up)
-        else:
-            exchange.connected(up)
-        return
-    exchange.dial = None
-    exchange.fail(
-        RelayError.UPSTREAM_UNREACHABLE,
-        f"The provider at {origin.host}:{origin.port} could not be reached: {reason}. Nothing was sent; "
-        "try again, or check the setting upstream.",
-    )

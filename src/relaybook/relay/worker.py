@@ -14,7 +14,6 @@ from pathlib import Path
 import uvloop
 
 from relaybook.journal.writer import JournalWriter
-from relaybook.relay.downstream import Downstream
 from relaybook.relay.relay import Relay
 from relaybook.settings import Settings
 
@@ -61,7 +60,7 @@ async def _work(
     dashboard_url: str,
 ) -> None:
     loop = asyncio.get_running_loop()
-    relay = Relay(settings, journal, secret, base_url=base_url, dashboard_url=dashboard_url, loop=loop)
+    relay = Relay(settings, journal, secret, loop, base_url=base_url, dashboard_url=dashboard_url)
     stop, stop_now = asyncio.Event(), asyncio.Event()
 
     def stopping() -> None:
@@ -76,7 +75,7 @@ async def _work(
         loop.add_signal_handler(number, stopping)
     loop.add_reader(supervisor_pipe, supervisor_gone)
     relay.check_log()
-    server = await loop.create_server(lambda: Downstream(relay), sock=listener, backlog=4096)
+    server = await loop.create_server(relay.accept, sock=listener, backlog=4096)
     sweeping = loop.create_task(_sweep(relay))
     await stop.wait()
     server.close()

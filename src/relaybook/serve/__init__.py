@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from relaybook import __version__
+from relaybook import __version__, clock
 from relaybook.journal import disk
 from relaybook.serve.data_directory import DataDirectory, DataInUse
 from relaybook.serve.operator_log import log_to_stderr
@@ -20,7 +20,7 @@ from relaybook.settings import BadSetting, Settings, is_loopback, split_address
 
 _BAD_SETTINGS: Final = 2
 _BACKLOG: Final = 4096
-_WAIT_FOR_PORT_SECONDS: Final = 60.0
+_WAIT_FOR_PORT_NS: Final = 60 * clock.NANOSECONDS
 
 
 def serve(settings: Settings) -> int:
@@ -100,13 +100,13 @@ def _check_stored(data: DataDirectory) -> None:
 def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:
     """A listening socket. An earlier server that still finishes its requests is waited for."""
     host, port = split_address(address, name)
-    until = time.monotonic() + _WAIT_FOR_PORT_SECONDS
+    until_ns = clock.monotonic_ns() + _WAIT_FOR_PORT_NS
     told = False
     while True:
         try:
             return _listen(host, port)
         except OSError as error:
-            if error.errno == errno.EADDRINUSE and data.running_relays() and time.monotonic() < until:
+            if error.errno == errno.EADDRINUSE and data.running_relays() and clock.monotonic_ns() < until_ns:
                 if not told:
                     print(f"relaybook: waiting for an earlier server to finish its requests on {address}", flush=True)
                 told = True

@@ -1,6 +1,5 @@
 """What the dashboard tells of journal and disk: how far behind the log is, and how long the disk will do."""
 
-import time
 from contextlib import suppress
 
 from relaybook import clock
@@ -51,7 +50,7 @@ class DataProbe:
 
 def days_left(data: DataDirectory, free: int) -> float | None:
     """Days until the disk is full at the rate of the last week's bodies; None while there is no rate."""
-    now = time.time()
+    now = clock.wall_us() / 1e6
     recent = 0
     first = now
     with suppress(OSError):

@@ -1,0 +1,113 @@
+# Everything a person or CI does here. GNU make 3.81 (macOS) and later. `make` alone lists the targets.
+#
+# .venv is made once; two stamps in it say what was installed: .run (what Relaybook needs) and .dev (tests, too).
+
+PYTHON ?= python3
+UPSTREAM ?=
+ARGS ?=
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+TOOLS := strace
+export PIP_ROOT_USER_ACTION := ignore
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: .venv/.run ## Run on a built-in simulated provider: no key, no network; keeps running
+	@$(BIN)/relaybook demo $(ARGS)
+
+.PHONY: run
+run: .venv/.run ## Run before a real provider: make run UPSTREAM=https://api.openai.com/v1
+	@$(BIN)/relaybook serve $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(ARGS)
+
+.PHONY: test
+test: tools static ## Run everything: make check and all other tests
+	@$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+
+.PHONY: check
+check: static ## Format, lint, types, import contracts, unit tests (a minute)
+	@$(BIN)/pytest -n 2 --dist loadgroup tests/unit tests/architecture $(ARGS)
+
+.PHONY: static
+static: .venv/.dev
+	@$(BIN)/ruff format --check --quiet . || { echo 'Not formatted: make format'; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+
+.PHONY: format
+format: .venv/.dev ## Format the code and mend what the linter can mend
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format .
+
+.PHONY: crash
+crash: .venv/.dev ## Only the tests that kill processes and break disks and networks
+	@$(BIN)/pytest tests/crash $(ARGS)
+
+.PHONY: bench
+bench: .venv/.dev ## Measure, and write the figures below benchmarks/
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+.PHONY: docs
+docs: .venv/.dev ## Write the generated pages again: docs/settings.md
+	@$(BIN)/python -m tests.support.settings_page
+
+.PHONY: lock
+lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade takes new versions
+	@$(LOCK) $(ARGS) pyproject.toml --group dev --output-file requirements/dev.txt
+	@$(LOCK) pyproject.toml --group build --constraints requirements/dev.txt --output-file requirements/run.txt
+	@$(LOCK) $(ARGS) --group bootstrap --output-file requirements/bootstrap.txt
+
+.PHONY: clean
+clean: ## Remove .venv and caches; never data
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+
+# What tests need beyond Python. By itself only where it can harm nobody: as root on a Debian, as in a container or CI.
+.PHONY: tools
+tools:
+	@missing=; for tool in $(TOOLS); do command -v $$tool > /dev/null || missing=yes; done; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && [ -f /etc/debian_version ] && command -v apt-get > /dev/null; then \
+	  $(MAKE) --no-print-directory system-deps || echo 'Not installed; the tests that need them are left out.'; \
+	fi
+
+.PHONY: system-deps
+system-deps: ## Install what tests need beyond Python (Debian, as root)
+	@command -v apt-get > /dev/null || { echo 'No apt-get here. Install by hand: $(TOOLS)'; exit 1; }
+	@[ "$$(id -u)" = 0 ] || { echo 'Only root can install packages: sudo make system-deps'; exit 1; }
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(TOOLS)
+
+.PHONY: venv
+venv: .venv/.dev ## Make .venv with everything for development
+
+.venv/.run: .venv/.made requirements/run.txt pyproject.toml
+	@echo 'Installing into .venv, locked and hash-checked'
+	@$(PIP) install --quiet --require-hashes -r requirements/run.txt
+	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/.dev: .venv/.run requirements/dev.txt
+	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# A .venv that works is kept. One half made (no ensurepip) is thrown away and made by virtualenv instead.
+.venv/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' || \
+	  { echo 'Relaybook needs Python 3.11 to 3.14; name one: make PYTHON=/path/to/python3.12 ...'; exit 1; }
+	@$(BIN)/python -m pip --version > /dev/null 2>&1 || { \
+	  rm -rf .venv; \
+	  { $(PYTHON) -m venv .venv > /dev/null 2>&1 && $(BIN)/python -m pip --version > /dev/null 2>&1; } || \
+	  $(MAKE) --no-print-directory virtualenv; }
+	@touch $@
+
+.PHONY: virtualenv
+virtualenv:
+	@echo 'This Python has no venv; taking virtualenv'
+	@rm -rf .venv
+	@$(PYTHON) -m pip --disable-pip-version-check install --quiet --require-hashes \
+	  --target .venv/.virtualenv -r requirements/bootstrap.txt
+	@PYTHONPATH=.venv/.virtualenv $(PYTHON) -m virtualenv --quiet --no-download .venv
+	@rm -rf .venv/.virtualenv

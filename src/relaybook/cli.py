@@ -1,0 +1,190 @@
+"""Declares the commands of ``relaybook`` and turns what goes wrong in them into one line and an exit code.
+
+0 stopped cleanly, 2 bad settings or arguments, 1 anything else. What is heavy (server, store, rich) is imported inside
+the command that needs it, so that the others start at once.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cyclopts import App, CycloptsError, Parameter
+from cyclopts.exceptions import UnknownOptionError, UnusedCliTokensError
+
+from relaybook import __version__
+from relaybook.commands.failure import BAD_SETTINGS, FAILED, BadArgument, CommandFailed
+from relaybook.configuration import FIELDS, FLAGS, Configuration, flag_of, resolve, variable_of
+from relaybook.flags import takes_settings
+from relaybook.settings import BadSetting
+
+FIVE_LINES: Final = f"""\
+Relaybook {__version__}: a proxy that relays requests to a language model and logs each under a namespace.
+  relaybook demo                  try it on a simulated provider: no key and no network needed
+  relaybook serve --upstream URL  relay to a provider (https://api.openai.com/v1 if none is named)
+  relaybook tail namespace=ios    the latest requests; relaybook show ID prints one of them
+  relaybook --help                all commands; relaybook serve --help all settings"""
+
+PLATFORM: Final = os.name
+#: What reading the log needs to know.
+_WHERE: Final = ("data", "dashboard", "dashboard_url")
+
+app = App(
+    name="relaybook",
+    help="Relays every request to a language-model provider faithfully and logs it under a namespace.",
+    version=__version__,
+    result_action="return_value",
+)
+
+
+@app.command
+@takes_settings()
+def serve(**flags: Any) -> int:
+    """Relay and log requests until stopped."""
+    configuration = _resolve(flags)
+    from relaybook.serve import serve
+
+    return serve(configuration.settings)
+
+
+@app.command
+@takes_settings()
+def demo(**flags: Any) -> int:
+    """Serve a simulated provider with sample traffic: no key, no network; its log is kept apart, in <data>/demo."""
+    configuration = _resolve(flags)
+    from relaybook.serve import demo
+
+    return demo(configuration.settings)
+
+
+@app.command
+def simulate(
+    *,
+    listen: Annotated[str, Parameter(help="Where it listens, host:port; port 0 takes a free one")] = "127.0.0.1:4199",
+    first_token_ms: Annotated[float, Parameter(help="Wait before an answer begins")] = 0.0,
+    tokens_per_second: Annotated[float, Parameter(help="Speed of an answer; 0: as fast as it goes")] = 0.0,
+    ledger: Annotated[Path | None, Parameter(help="A file that gets one line for each request it saw")] = None,
+) -> int:
+    """Run only the simulated provider."""
+    from relaybook.commands.simulate import simulate
+
+    return simulate(listen, first_token_ms, tokens_per_second, ledger)
+
+
+@app.command
+@takes_settings(_WHERE)
+def tail(
+    *filters: Annotated[str, Parameter(help="name=value, like namespace=staging, status=error, from=-15m")],
+    lines: Annotated[int, Parameter(name=("--lines", "-n"), help="How many, 1 to 500")] = 20,
+    follow: Annotated[bool, Parameter(name=("--follow", "-f"), negative=(), help="Go on with those that come")] = False,
+    json: Annotated[bool, Parameter(negative=(), help="One JSON object a line")] = False,
+    **flags: Any,
+) -> int:
+    """Print the latest requests of the log, one line each."""
+    from relaybook.commands.tail import tail
+
+    if not 1 <= lines <= 500:
+        raise BadArgument(f"--lines is {lines}: it takes a number from 1 to 500.")
+    return tail(_resolve(flags), filters, lines=lines, follow=follow, as_json=json)
+
+
+@app.command
+@takes_settings(_WHERE)
+def show(
+    any_id: Annotated[str, Parameter(help="Ours (Service-Request-Id), the provider's or the client's")],
+    *,
+    json: Annotated[bool, Parameter(negative=(), help="As one JSON object")] = False,
+    **flags: Any,
+) -> int:
+    """Print one request: how it went, the messages, the answer."""
+    from relaybook.commands.show import show
+
+    return show(_resolve(flags), any_id, as_json=json)
+
+
+@app.command
+@takes_settings()
+def check(**flags: Any) -> int:
+    """Look at settings, data directory, journal, store and provider."""
+    from relaybook.commands.check import check
+
+    return check(_resolve(flags))
+
+
+@app.command
+@takes_settings()
+def config(**flags: Any) -> int:
+    """Show every setting, its value and where it came from."""
+    from relaybook.commands.config import show_config
+
+    return show_config(_resolve(flags))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line (by default the process's own); the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if PLATFORM == "nt":
+        return _end("Relaybook needs Linux or macOS: on Windows, run it inside WSL.", BAD_SETTINGS)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    if not given:
+        print(FIVE_LINES)
+        return 0
+    try:
+        return _run(given)
+    except BrokenPipeError:
+        # Whoever read our output left (`| head`); nothing more can be written, not even when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except KeyboardInterrupt:
+        return 0
+
+
+def _run(given: list[str]) -> int:
+    try:
+        return int(app(given, exit_on_error=False, print_error=False) or 0)
+    except UnknownOptionError as error:
+        return _end(_secret_flag(given) or str(error), BAD_SETTINGS)
+    except UnusedCliTokensError as error:
+        return _end(f"Nothing here takes {' '.join(error.unused_tokens or [])!r}.", BAD_SETTINGS)
+    except (BadSetting, BadArgument, CycloptsError) as error:
+        return _end(str(error), BAD_SETTINGS)
+    except (CommandFailed, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        return _end(str(error), FAILED)
+
+
+def _resolve(flags: dict[str, Any]) -> Configuration:
+    config = flags.pop("config", None)
+    given = {
+        name: ",".join(value) if isinstance(value, list) else value
+        for name, value in flags.items()
+        if value is not None
+    }
+    configuration = resolve(given, os.environ, Path.cwd(), config)
+    for warning in configuration.warnings:
+        print(f"relaybook: {warning}", file=sys.stderr)
+    return configuration
+
+
+def _secret_flag(given: list[str]) -> str | None:
+    """What to say when a secret was given as a flag, which it cannot be."""
+    secrets = {flag_of(name): name for name in FIELDS if name not in FLAGS}
+    name = next((secrets[word.partition("=")[0]] for word in given if word.partition("=")[0] in secrets), None)
+    if name is None:
+        return None
+    return (
+        f"{flag_of(name)} is no flag, for others could read it: set {variable_of(name)}, or {name} in relaybook.toml."
+    )
+
+
+def _end(message: str, code: int) -> int:
+    print(f"relaybook: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

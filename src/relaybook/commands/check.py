@@ -1,0 +1,117 @@
+"""``relaybook check``: looks at everything ``serve`` will need, and says what to do about what is wrong.
+
+Changes nothing: a data directory that does not exist is not made.
+"""
+
+import ssl
+import tempfile
+from collections.abc import Callable, Iterator
+from http.client import HTTPException
+from pathlib import Path
+from typing import Final
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
+
+from relaybook.commands.failure import FAILED, CommandFailed
+from relaybook.commands.redirects import NoRedirect
+from relaybook.configuration import Configuration
+from relaybook.journal.reader import list_runs
+from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
+
+_UPSTREAM_SECONDS: Final = 5.0
+
+
+def check(configuration: Configuration) -> int:
+    """Prints one line each, ✓ or ✗; 1 if any is ✗. Bad settings never come this far."""
+    steps: list[tuple[str, Callable[[Configuration], str]]] = [
+        ("settings", _settings),
+        ("data", _data),
+        ("journal", _journal),
+        ("store", _store),
+        ("upstream", _upstream),
+    ]
+    failed = False
+    for name, step in steps:
+        try:
+            print(f"✓ {name}: {step(configuration)}", flush=True)
+        except CommandFailed as error:
+            failed = True
+            print(f"✗ {name}: {error}", flush=True)
+    return FAILED if failed else 0
+
+
+def _settings(configuration: Configuration) -> str:
+    changed = [name for name, source in configuration.sources.items() if source != "default"]
+    return f"{', '.join(changed)} set, the others by default" if changed else "all by default"
+
+
+def _data(configuration: Configuration) -> str:
+    data = configuration.data
+    nearest = next(path for path in (data, *data.parents) if path.exists())
+    if not nearest.is_dir():
+        raise CommandFailed(f"{nearest} is no directory: choose another --data.")
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    except OSError as error:
+        raise CommandFailed(
+            f"{nearest} cannot be written: {error.strerror}. Give this user the right to, or choose another --data."
+        ) from None
+    return f"{data} can be written" if nearest == data else f"{data} will be made"
+
+
+def _journal(configuration: Configuration) -> str:
+    try:
+        runs = list_runs(configuration.data / "journal")
+        segments = sum(1 for run in runs for _ in _readable_segments(run))
+    except (JournalDamaged, JournalTooNew) as error:
+        raise CommandFailed(str(error)) from None
+    except OSError as error:
+        raise CommandFailed(f"{error.filename} cannot be read: {error.strerror}.") from None
+    return f"{segments} files of {len(runs)} runs can be read" if runs else "nothing is waiting in it"
+
+
+def _readable_segments(run: Path) -> Iterator[int]:
+    for sequence in sequences(run):
+        try:
+            OldSegment(run, sequence).close()
+        except FileNotFoundError:
+            continue  # the recorder was done with it meanwhile
+        yield sequence
+
+
+def _store(configuration: Configuration) -> str:
+    from relaybook.commands.store_log import StoreLog
+
+    if not StoreLog.exists(configuration.data):
+        return "there is no log yet"
+    return f"{StoreLog.open(configuration.data).count():,} requests in the log"
+
+
+def _upstream(configuration: Configuration) -> str:
+    settings = configuration.settings
+    url = settings.upstream.rstrip("/") + "/models"
+    try:
+        context = ssl.create_default_context(cafile=settings.upstream_ca_file)
+    except OSError as error:
+        raise CommandFailed(f"{settings.upstream_ca_file} cannot be used: {error.strerror or error}.") from None
+    opener = build_opener(ProxyHandler({}), NoRedirect(), HTTPSHandler(context=context))
+    request = Request(url, headers={"User-Agent": "relaybook"})  # noqa: S310 - the setting was checked
+    try:
+        with opener.open(request, timeout=_UPSTREAM_SECONDS) as answer:
+            status = answer.status
+    except HTTPError as error:
+        error.close()
+        status = error.code
+    except (OSError, HTTPException) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        raise CommandFailed(f"{url} cannot be reached: {reason}. Look at --upstream and the network.") from None
+    return f"{url} answered {status}{_remark(status)}"
+
+
+def _remark(status: int) -> str:
+    if status == 401:
+        return ", as it should without a key"
+    if status == 404:
+        return "; most providers have it, so look whether the path of --upstream is right"
+    return "" if status < 300 else ", so it can be reached"

@@ -1,0 +1,53 @@
+"""The documentation's claims that a machine can check: links, settings, flags, targets of make."""
+
+import re
+
+from tests.support.settings_page import PAGE, settings_page
+from tests.support.tree import ROOT, project_files
+
+from relaybook.cli import app
+
+COMMANDS = ("serve", "demo", "simulate", "tail", "show", "check", "config")
+LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+TARGET = re.compile(r"\bmake ([a-z][a-z-]+)\b")
+
+
+def test_the_settings_page_is_fresh() -> None:
+    assert PAGE.read_text("utf-8") == settings_page(), "run: make docs"
+
+
+def test_links_inside_the_project_lead_somewhere() -> None:
+    broken = []
+    for page in project_files(".md"):
+        for link in LINK.findall(page.read_text("utf-8")):
+            target = link.partition("#")[0]
+            if target and "://" not in link and not link.startswith("mailto:") and not (page.parent / target).exists():
+                broken.append(f"{page.relative_to(ROOT)}: {link}")
+    assert broken == []
+
+
+def test_flags_in_the_documentation_exist() -> None:
+    arguments = [argument for name in COMMANDS for argument in app[name].assemble_argument_collection()]
+    known = {name for argument in arguments for name in argument.names} | {"--help", "--version"}
+    for page in (ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "docs" / "getting-started.md", PAGE):
+        assert set(FLAG.findall(code_of(page.read_text("utf-8")))) - known == set(), page.name
+
+
+def code_of(page: str) -> str:
+    """The lines of code blocks that call relaybook, and what stands in backquotes and begins with a flag."""
+    blocks = re.findall(r"^```.*?^```", page, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if "relaybook " in line]
+    return "\n".join([*lines, *re.findall(r"`(--[^`]+)`", page)])
+
+
+def test_targets_of_make_in_the_documentation_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    named = {
+        name
+        for page in project_files(".md")
+        for code in re.findall(r"^```.*?^```|`[^`\n]+`", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+        for name in TARGET.findall(code)
+    }
+    assert named - targets == set()

@@ -1,0 +1,290 @@
+"""Commands as processes of their own: on a data directory, on a running server, on a provider."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relaybook.api.app import create_app
+from relaybook.api.options import ApiOptions
+from relaybook.api.server import DashboardServer
+from relaybook.commands.failure import CommandFailed
+from relaybook.commands.server_log import NoServer, ServerLog
+from relaybook.commands.store_log import StoreLog
+from relaybook.records import Detail, Record
+from relaybook.serve.data_directory import DataDirectory
+from relaybook.stores.base import Batch, Body, Entry
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+
+STARTED_US = 1_795_269_747_000_000
+REQUEST = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Is it raining?"}]}
+ANSWER = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "It is."}, "finish_reason": "stop"}]}
+
+
+def entry(number: int, namespace: str) -> Entry:
+    record = Record(
+        id=f"0199a3d2-0000-7000-8000-{number:012d}",
+        started_at=STARTED_US + number,
+        ended_at=STARTED_US + number + 5,
+        outcome="complete",
+        status=200,
+        kind="chat",
+        model="gpt-4o",
+        namespace=namespace,
+        completion_id=f"chatcmpl-{number}",
+    )
+    bodies = [Body(rest=[json.dumps(body).encode()]) for body in (REQUEST, ANSWER)]
+    return Entry(record=record, detail=Detail(), request=bodies[0], response=bodies[1])
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory with three requests."""
+    writer = SqliteWriter(DataDirectory(tmp_path / "data").store)
+    writer.commit(Batch(entries=[entry(1, "ios"), entry(2, "web"), entry(3, "ios")]))
+    writer.close()
+    return tmp_path / "data"
+
+
+@contextmanager
+def dashboard(data: Path, port: int = 0, **options: Any) -> Iterator[str]:
+    """A running API in front of the log; its address."""
+    reader = SqliteReader(DataDirectory(data).store)
+    told = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0", "poll_seconds": 0.02} | options
+    server = DashboardServer(create_app(reader, ApiOptions(**told)))
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
+        thread.start()
+        try:
+            yield f"127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+            reader.close()
+
+
+def free_address() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+def environment(directory: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
+    return kept | {"HOME": str(directory), "PYTHONWARNINGS": "error", "TZ": "UTC"}
+
+
+def relaybook(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "relaybook.cli", *arguments],
+        cwd=directory,
+        env=environment(directory) | variables,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_tail_reads_the_data_directory_where_no_server_answers(data: Path, tmp_path: Path) -> None:
+    found = relaybook(tmp_path, "tail", "namespace=ios", "--json", "--data", "data", "--dashboard", free_address())
+    assert found.returncode == 0, found.stderr
+    rows = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [(row["seq"], row["namespace"]) for row in rows] == [(1, "ios"), (3, "ios")]
+    assert f"reading {data}" in found.stderr
+
+
+def test_tail_asks_the_server_where_one_answers(data: Path, tmp_path: Path) -> None:
+    with dashboard(data) as address:
+        found = relaybook(tmp_path, "tail", "-n", "2", "--dashboard", address)
+    assert found.returncode == 0, found.stderr
+    assert found.stderr == ""
+    lines = [line.split() for line in found.stdout.splitlines()]
+    assert [[word for word in line if word in ("web", "ios", "gpt-4o", "✓")] for line in lines] == [
+        ["web", "gpt-4o", "✓"],
+        ["ios", "gpt-4o", "✓"],
+    ]
+
+
+@pytest.mark.parametrize("any_id", ["0199a3d2-0000-7000-8000-000000000002", "chatcmpl-2"])
+def test_show_finds_a_request_by_any_id(data: Path, tmp_path: Path, any_id: str) -> None:
+    where = ("--data", "data", "--dashboard", free_address())
+    by_store = relaybook(tmp_path, "show", any_id, *where)
+    with dashboard(data) as address:
+        by_server = relaybook(tmp_path, "show", any_id, "--dashboard", address)
+    assert by_store.returncode == by_server.returncode == 0, by_store.stderr + by_server.stderr
+    assert by_store.stdout == by_server.stdout
+    assert "── user\n   Is it raining?\n" in by_store.stdout
+    assert "── answer (stop)\n   It is.\n" in by_store.stdout
+
+
+def test_show_of_an_unknown_id_ends_with_1(data: Path, tmp_path: Path) -> None:
+    found = relaybook(tmp_path, "show", "nothing/here?", "--data", "data", "--dashboard", free_address())
+    assert (found.returncode, found.stdout) == (1, "")
+    assert "No request in the log has the id nothing/here?." in found.stderr
+
+
+def test_without_a_log_the_commands_say_where_they_looked(tmp_path: Path) -> None:
+    found = relaybook(tmp_path, "tail", "--data", "nowhere", "--dashboard", free_address())
+    assert found.returncode == 1
+    assert f"There is no log in {tmp_path / 'nowhere'}" in found.stderr
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_the_demos_log_is_pointed_to_where_there_is_no_other(data: Path, tmp_path: Path) -> None:
+    data.rename(tmp_path / "demo")
+    found = relaybook(tmp_path, "tail", "--data", str(tmp_path), "--dashboard", free_address())
+    assert found.returncode == 1
+    assert f"read the demo's with --data {tmp_path / 'demo'}." in found.stderr
+
+
+def test_a_reader_of_the_output_may_leave_early(data: Path, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m relaybook.cli tail --data data --dashboard {free_address()} | head -n 1 > /dev/null"
+    bash = ["bash", "-o", "pipefail", "-c", command]
+    found = subprocess.run(bash, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False)
+    assert found.returncode == 0
+    assert "Traceback" not in found.stderr
+
+
+def test_the_token_is_needed_and_sent(data: Path, tmp_path: Path) -> None:
+    with dashboard(data, token="correct-horse") as address:
+        without = relaybook(tmp_path, "tail", "--dashboard", address)
+        with_it = relaybook(tmp_path, "tail", "--dashboard", address, RELAYBOOK_DASHBOARD_TOKEN="correct-horse")
+    assert without.returncode == 1
+    assert "Set RELAYBOOK_DASHBOARD_TOKEN." in without.stderr
+    assert len(with_it.stdout.splitlines()) == 3
+
+
+def test_a_server_that_was_named_must_answer(data: Path, tmp_path: Path) -> None:
+    named = f"http://{free_address()}"
+    found = relaybook(tmp_path, "tail", "--data", "data", RELAYBOOK_DASHBOARD_URL=named)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert f"{named} does not answer" in found.stderr
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """Sends every caller to another place, and notes who came."""
+
+    came: list[str | None]
+
+    def do_GET(self) -> None:
+        self.came.append(self.headers["Authorization"])
+        self.send_response(302)
+        self.send_header("Location", "/elsewhere")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Prints nothing."""
+
+
+def test_the_token_follows_no_redirect() -> None:
+    Elsewhere.came = []
+    with HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        with pytest.raises(CommandFailed, match="is no Relaybook dashboard"):
+            ServerLog(f"http://127.0.0.1:{server.server_port}", "secret").greet()
+        thread.join()
+    assert Elsewhere.came == ["Bearer secret"]
+
+
+@pytest.mark.parametrize(("url", "token"), [("relaybook.example", None), ("http://h", "a\nb"), ("http://h", "é")])
+def test_what_cannot_be_sent_is_refused(url: str, token: str | None) -> None:
+    with pytest.raises(CommandFailed):
+        ServerLog(url, token)
+
+
+def test_nobody_there_is_told_apart_from_a_refusal() -> None:
+    with pytest.raises(NoServer, match="does not answer"):
+        ServerLog(f"http://{free_address()}", None).greet()
+
+
+def test_following_a_server_shows_each_request_once_also_over_its_restart(data: Path) -> None:
+    with dashboard(data) as address:
+        rows = ServerLog(f"http://{address}", None).follow([("namespace", "ios")], 1)
+        assert next(rows)["seq"] == 3
+        write(data, entry(4, "web"), entry(5, "ios"))
+        assert next(rows)["seq"] == 5
+    write(data, entry(6, "ios"))
+    with dashboard(data, port=int(address.rpartition(":")[2])):
+        assert next(rows)["seq"] == 6
+        write(data, entry(7, "ios"))
+        assert next(rows)["seq"] == 7
+        rows.close()  # type: ignore[attr-defined]  # a generator: gives its connection back
+
+
+def test_following_a_data_directory_shows_each_request_once(data: Path) -> None:
+    rows = StoreLog.open(data).follow([("namespace", "ios")], 1)
+    assert next(rows)["seq"] == 3
+    write(data, entry(4, "web"), entry(5, "ios"))
+    assert next(rows)["seq"] == 5
+
+
+def write(data: Path, *entries: Entry) -> None:
+    writer = SqliteWriter(DataDirectory(data).store)
+    writer.commit(Batch(entries=list(entries)))
+    writer.close()
+
+
+@contextmanager
+def simulated_provider(directory: Path) -> Iterator[str]:
+    """The base URL of ``relaybook simulate``."""
+    command = [sys.executable, "-m", "relaybook.cli", "simulate", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, env=environment(directory), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().split()[-1]
+        process.terminate()
+    assert process.returncode == 0
+
+
+def test_check_is_content_where_everything_is_in_place(data: Path, tmp_path: Path) -> None:
+    with simulated_provider(tmp_path) as upstream:
+        found = relaybook(tmp_path, "check", "--data", "data", "--upstream", upstream)
+    assert found.returncode == 0, found.stdout
+    assert [line[0] for line in found.stdout.splitlines()] == ["✓"] * 5
+    assert "3 requests in the log" in found.stdout
+    assert "answered 401, as it should without a key" in found.stdout
+
+
+def test_check_says_what_is_wrong_and_ends_with_1(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file, where a directory should be")
+    found = relaybook(tmp_path, "check", "--data", "data", "--upstream", f"http://{free_address()}/v1")
+    assert found.returncode == 1
+    wrong = {line.split()[1]: line for line in found.stdout.splitlines() if line.startswith("✗")}
+    assert "is no directory" in wrong["data:"]
+    assert "Look at --upstream and the network" in wrong["upstream:"]
+
+
+def test_check_makes_nothing(tmp_path: Path) -> None:
+    with simulated_provider(tmp_path) as upstream:
+        found = relaybook(tmp_path, "check", "--data", "new", "--upstream", upstream)
+    assert found.returncode == 0, found.stdout
+    assert not (tmp_path / "new").exists()
+
+
+def test_check_names_the_damaged_segment(data: Path, tmp_path: Path) -> None:
+    run = data / "journal" / "0199a3d2-0000-7000-8000-000000000000"
+    run.mkdir(parents=True)
+    (run / "0000000000000001.segment").write_bytes(b"nonsense")
+    found = relaybook(tmp_path, "check", "--data", "data", "--upstream", f"http://{free_address()}/v1")
+    assert found.returncode == 1
+    assert "0000000000000001.segment is no journal segment" in found.stdout
+
+
+def test_a_taken_port_is_one_line_and_2(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        taken = f"127.0.0.1:{listener.getsockname()[1]}"
+        found = relaybook(tmp_path, "simulate", "--listen", taken)
+    assert found.returncode == 2
+    assert found.stderr.count("\n") == 1
+    assert f"cannot start on {taken}" in found.stderr

@@ -1,0 +1,58 @@
+"""Builds the frames a relay would write."""
+
+from typing import Any
+
+from relaybook.journal.events import Answered, Closed, Opened, encode_event
+from relaybook.journal.frame import Frame, Kind
+
+WALL_NS = 1_767_225_600_000_000_000
+
+
+def opened(**fields: Any) -> Opened:
+    """A chat call's head."""
+    made: dict[str, Any] = {
+        "wall_ns": WALL_NS,
+        "method": b"POST",
+        "target": b"/v1/chat/completions",
+        "head": b"Host: localhost\r\nUser-Agent: test/1",
+        "namespace": "default",
+        "properties": {},
+        "warnings": [],
+        "route": "default",
+        "upstream": "https://api.openai.com/v1",
+        "client_address": "127.0.0.1",
+        "log": "full",
+        "key": "0123456789ab",
+    }
+    return Opened(**(made | fields))
+
+
+class Script:
+    """Frames in order, each a millisecond after the one before."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+
+    def add(self, kind: Kind, exchange: bytes, payload: bytes = b"") -> "Script":
+        number = len(self.frames) + 1
+        self.frames.append(Frame(kind, exchange, number * 1_000_000, payload, number, 1, 128 + 100 * number))
+        return self
+
+    def open(self, exchange: bytes, **fields: Any) -> "Script":
+        return self.add(Kind.OPENED, exchange, encode_event(opened(**fields)))
+
+    def ask(self, exchange: bytes, *pieces: bytes) -> "Script":
+        for piece in pieces:
+            self.add(Kind.SENT, exchange, piece)
+        return self.add(Kind.ASKED, exchange)
+
+    def answer(
+        self, exchange: bytes, *pieces: bytes, status: int = 200, head: bytes = b"", made: bool = False
+    ) -> "Script":
+        self.add(Kind.ANSWERED, exchange, encode_event(Answered(status, b"OK", head, made)))
+        for piece in pieces:
+            self.add(Kind.MADE if made else Kind.RECEIVED, exchange, piece)
+        return self
+
+    def close(self, exchange: bytes, outcome: Any = "complete", *rest: Any) -> "Script":
+        return self.add(Kind.CLOSED, exchange, encode_event(Closed(outcome, *rest)))

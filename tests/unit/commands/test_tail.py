@@ -1,0 +1,44 @@
+"""``tail`` prints what its log gives it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.support.rows import row
+
+from relaybook.commands import tail as module
+from relaybook.commands.failure import BadArgument
+from relaybook.configuration import Configuration, resolve
+
+
+class OneRow:
+    """A log of one request."""
+
+    def latest(self, terms: list[tuple[str, str]], limit: int) -> list[dict[str, object]]:
+        return [row(namespace=f"{terms} {limit}")]
+
+    def follow(self, terms: list[tuple[str, str]], limit: int) -> list[dict[str, object]]:
+        return [row(namespace="followed")]
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
+    monkeypatch.setattr(module, "open_log", lambda _: OneRow())
+    return resolve({"data": "log"}, {}, tmp_path)
+
+
+def test_a_line_for_each_request(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
+    assert module.tail(settings, ["kind=chat"], lines=3) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "[('kind', 'chat')] 3" in line
+
+
+def test_json_is_one_object_a_line(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
+    module.tail(settings, [], lines=3, follow=True, as_json=True)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert json.loads(line) == row(namespace="followed")
+
+
+def test_a_bad_filter_is_refused_before_anything_is_read(settings: Configuration) -> None:
+    with pytest.raises(BadArgument):
+        module.tail(settings, ["nonsense"], lines=3)

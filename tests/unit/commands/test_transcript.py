@@ -1,0 +1,105 @@
+"""One request as readable text."""
+
+from datetime import date
+from typing import Any
+
+from tests.support.rows import detail
+
+from relaybook.commands.transcript import transcript
+from relaybook.records import Note
+
+DAY = date(2026, 11, 21)
+
+
+def lines(**fields: Any) -> list[str]:
+    return transcript(detail(**fields), DAY).split("\n")
+
+
+def choice(**fields: Any) -> dict[str, Any]:
+    own = {"index": 0, "text": None, "reasoning": None, "refusal": None, "tool_calls": [], "finish_reason": "stop"}
+    return {**own, **fields}
+
+
+def test_facts_stand_first_and_unknown_ones_are_left_out() -> None:
+    shown = lines(namespace="ios", model="gpt-4o", response_model="gpt-4o-2024", properties={"tool": "x"})
+    assert shown[0] == "result      ✓ 200"
+    assert "namespace   ios" in shown
+    assert "properties  tool=x" in shown
+    assert "model       gpt-4o → gpt-4o-2024" in shown
+    assert not [line for line in shown if line.startswith("key")]
+
+
+def test_the_error_stands_beside_the_result() -> None:
+    shown = lines(status=429, failed=True, error_code="rate_limit_exceeded", error_message="Slow down")
+    assert shown[0] == "result      ✗ 429 provider rate_limit_exceeded: Slow down"
+
+
+def test_the_reason_stands_there_only_when_something_went_wrong() -> None:
+    assert lines(reason="OK")[0] == "result      ✓ 200"
+    cut = lines(outcome="upstream_failed", failed=True, error_code="upstream_reset", reason="It closed.")
+    assert cut[0] == "result      ✗ provider cut upstream_reset: It closed."
+
+
+def test_every_id_has_a_label_that_fits() -> None:
+    shown = lines(provider_request_id="req_1", completion_id="chatcmpl-1", client_request_id="c1", trace_id="t1")
+    assert {"provider id req_1", "completion  chatcmpl-1", "client id   c1", "trace       t1"} <= set(shown)
+
+
+def test_warnings_and_other_carriers_are_listed() -> None:
+    shown = lines(
+        warnings=[Note(code="namespace_cut", message="It was long")],
+        also=[{"id": "other", "started_at": "2026-11-21T10:00:00.000000Z"}],
+    )
+    assert "warning     namespace_cut: It was long" in shown
+    assert [line for line in shown if line.startswith("also        other, ")]
+
+
+def test_messages_and_answer_are_written_out() -> None:
+    text = transcript(
+        detail(
+            messages=[
+                {"role": "system", "text": "Be\nbrief", "parts": []},
+                {
+                    "role": "user",
+                    "text": "Look",
+                    "parts": [
+                        {"type": "text", "text": "Look", "raw": None},
+                        {"type": "image_url", "text": None, "raw": {}},
+                    ],
+                },
+                {"role": "assistant", "text": None, "parts": [], "tool_calls": [{"function": {"name": "f"}}, "odd"]},
+            ],
+            answer={"choices": [choice(text="Hello", reasoning="Hm"), choice(index=1, finish_reason=None)]},
+        ),
+        DAY,
+    )
+    assert "── system\n   Be\n   brief" in text
+    assert "── user\n   Look\n   [image_url]" in text
+    assert "ƒ f(None)" in text
+    assert "── answer 1 of 2 (stop)\n   (thought) Hm\n   Hello" in text
+    assert "── answer 2 of 2 (not finished)" in text
+
+
+def test_tool_calls_of_the_answer_are_shown_as_calls() -> None:
+    call = {"id": "c", "type": "function", "name": "get_weather", "arguments": '{"city":"Rome"}'}
+    assert '   ƒ get_weather({"city":"Rome"})' in lines(answer={"choices": [choice(tool_calls=[call])]})
+
+
+def test_bodies_that_are_not_stored_are_said_to_be_so() -> None:
+    assert lines(body_state="no_bodies")[-1].startswith("Not stored")
+    assert lines(body_state="expired")[-1].startswith("No longer stored")
+
+
+def test_what_callers_and_models_wrote_cannot_move_the_cursor() -> None:
+    nasty = "a\x1b[2J\rb"
+    text = transcript(
+        detail(
+            namespace=nasty,
+            user_agent=nasty,
+            parameters={"x": nasty},
+            messages=[{"role": nasty, "text": nasty, "parts": []}],
+            answer={"choices": [choice(text=nasty, finish_reason=nasty)]},
+        ),
+        DAY,
+    )
+    assert text.replace("\n", "").isprintable()

@@ -1,0 +1,71 @@
+"""Claims about what is kept of a body, and where it waits."""
+
+import hashlib
+
+from tests.support.frames import Script
+
+from relaybook.recorder.bodies_kept import KEPT_OF_LARGE, MOST_HELD, Keeping
+from relaybook.recorder.fold import Exchange, Fold
+from relaybook.recorder.prices import Prices
+from relaybook.recorder.understand import Understanding
+from relaybook.stores.base import Entry, Extent, body_size
+from relaybook.stores.memory import MemoryStore
+
+A = b"a" * 16
+LIMIT = 100_000
+
+
+class World:
+    """A store and the rules over it."""
+
+    def __init__(self) -> None:
+        self.store = MemoryStore()
+        self.keeping = Keeping(self.store.set_aside, self.store.read_back, LIMIT)
+        self.understanding = Understanding(Prices(), self.store.read_back)
+
+    def keep(self, exchange: Exchange) -> tuple[Entry, list[Extent]]:
+        return self.keeping.apply(exchange, self.understanding.entry(exchange))
+
+
+def ended(script: Script) -> Exchange:
+    return Fold().feed(script.frames)[0]
+
+
+def test_a_small_body_stays_in_memory_and_a_large_one_does_not() -> None:
+    world, fold = World(), Fold()
+    fold.feed(Script().open(A).ask(A, b"x" * MOST_HELD).frames)
+    exchange = fold.open[A]
+    world.keeping.set_aside_if_large(exchange)
+    assert exchange.request.extents == []
+    fold.feed(Script().open(A).ask(A).ask(A).ask(A, b"y").frames)
+    world.keeping.set_aside_if_large(exchange)
+    assert (exchange.held, exchange.request.rest) == (0, [])
+    assert world.store.read_back(exchange.request.extents[0]) == b"x" * MOST_HELD + b"y"
+
+
+def test_a_large_body_of_an_unknown_path_keeps_its_beginning_length_and_hash() -> None:
+    body = bytes(range(256)) * 1000
+    script = Script().open(A, target=b"/v1/files").ask(A, body[:99_000], body[99_000:]).answer(A, b"ok").close(A)
+    entry, erase = World().keep(ended(script))
+    assert entry.request is not None
+    assert entry.request.rest == [body[:KEPT_OF_LARGE]]
+    assert entry.detail.request_sha256 == hashlib.sha256(body).hexdigest()
+    assert entry.record.request_bytes == len(body)
+    assert body_size(entry.response) == 2
+    assert erase == []
+
+
+def test_a_large_body_of_an_understood_path_is_kept_whole() -> None:
+    body = b"z" * (LIMIT + 1)
+    entry, erase = World().keep(ended(Script().open(A).ask(A, body).answer(A, b"{}").close(A)))
+    assert entry.request is not None
+    assert (entry.request.rest, erase) == ([body], [])
+
+
+def test_what_was_set_aside_of_a_request_without_bodies_is_to_be_erased() -> None:
+    world = World()
+    exchange = ended(Script().open(A, log="no-bodies").ask(A, b"secret words").answer(A, b"{}").close(A))
+    world.keeping.set_aside(exchange)
+    entry, erase = world.keep(exchange)
+    assert (entry.request, entry.response) == (None, None)
+    assert len(erase) == 2

@@ -1,0 +1,179 @@
+"""Claims about entries: what is told of an exchange, whatever its bytes."""
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+from tests.support.frames import Script
+
+from relaybook.recorder.fold import Exchange, Fold
+from relaybook.recorder.prices import Prices
+from relaybook.recorder.understand import Understanding
+from relaybook.records import Record
+from relaybook.stores.base import Entry
+
+A = b"a" * 16
+UNDERSTANDING = Understanding(Prices(), lambda extent: b"")
+REQUEST = json.dumps(
+    {
+        "model": "gpt-4o-mini",
+        "messages": [{"role": "user", "content": "Where is my refund?"}],
+        "user": "u-42",
+        "metadata": {"user_id": "7", "channel": "body"},
+    }
+).encode()
+ANSWER = json.dumps(
+    {
+        "id": "chatcmpl-1",
+        "model": "gpt-4o-mini-2024-07-18",
+        "choices": [{"index": 0, "message": {"content": "It was sent."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 12, "completion_tokens": 4, "total_tokens": 16},
+    }
+).encode()
+
+
+def event(text: str) -> bytes:
+    return b"data: %b\n\n" % json.dumps({"choices": [{"index": 0, "delta": {"content": text}}]}).encode()
+
+
+STREAM_HEAD = b"content-type: text/event-stream"
+
+
+def exchange_of(script: Script) -> Exchange:
+    fold = Fold()
+    ended = fold.feed(script.frames)
+    return ended[0] if ended else fold.end()[0]
+
+
+def entry_of(script: Script) -> Entry:
+    return UNDERSTANDING.entry(exchange_of(script))
+
+
+def record_of(script: Script) -> Record:
+    return entry_of(script).record
+
+
+def call(
+    answer: bytes = ANSWER, request: bytes = REQUEST, head: bytes = b"", status: int = 200, **fields: Any
+) -> Script:
+    return Script().open(A, **fields).ask(A, request).answer(A, answer, head=head, status=status).close(A)
+
+
+def test_a_whole_answer_is_understood() -> None:
+    record = record_of(call(head=b"x-request-id: req_1"))
+    assert (record.model, record.response_model) == ("gpt-4o-mini", "gpt-4o-mini-2024-07-18")
+    assert (record.input_tokens, record.output_tokens, record.tokens_estimated) == (12, 4, False)
+    assert record.cost_usd == pytest.approx(12 * 0.15e-6 + 4 * 0.6e-6)
+    assert (record.input_preview, record.output_preview) == ("Where is my refund?", "It was sent.")
+    assert (record.outcome, record.failed, record.status, record.kind) == ("complete", False, 200, "chat")
+    assert (record.provider_request_id, record.completion_id, record.user) == ("req_1", "chatcmpl-1", "u-42")
+    assert record.user_agent == "test/1"
+    assert record.duration_ms == 5.0
+    assert not record.stream
+
+
+def test_metadata_becomes_properties_and_a_header_wins() -> None:
+    record = record_of(call(properties={"channel": "header"}))
+    assert record.properties == {"channel": "header", "user-id": "7"}
+
+
+def test_a_stream_is_put_together_and_timed() -> None:
+    role = b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n'
+    script = Script().open(A).ask(A, REQUEST)
+    script.answer(A, role, event("It "), event("was"), b"data: [DONE]\n\n", head=STREAM_HEAD).close(A)
+    record = record_of(script)
+    assert (record.stream, record.stream_ended, record.chunks) == (True, "done", 4)
+    assert record.output_preview == "It was"
+    assert record.first_token_ms == 5.0
+    assert record.tokens_estimated
+    assert record.output_tokens == 2
+
+
+def test_a_stream_that_was_cut_says_so() -> None:
+    script = Script().open(A).ask(A, REQUEST).answer(A, event("It "), head=STREAM_HEAD)
+    record = record_of(script)
+    assert (record.outcome, record.failed, record.stream_ended) == ("interrupted", True, "cut")
+    assert record.output_preview == "It"
+
+
+def test_a_compressed_answer_is_read_and_stored_as_it_crossed() -> None:
+    packed = gzip.compress(ANSWER)
+    entry = entry_of(call(packed, head=b"Content-Encoding: gzip"))
+    assert entry.record.output_preview == "It was sent."
+    assert entry.response is not None
+    assert entry.response.rest == [packed]
+
+
+def test_a_providers_refusal_is_failed_with_its_words() -> None:
+    body = b'{"error": {"message": "Rate limit reached", "type": "requests", "code": "rate_limit_exceeded"}}'
+    record = record_of(call(body, status=429))
+    assert (record.outcome, record.failed) == ("complete", True)
+    assert (record.error_code, record.error_message) == ("rate_limit_exceeded", "Rate limit reached")
+    assert record.cost_usd is None
+
+
+def test_an_error_event_in_a_stream_is_failed() -> None:
+    broken = b'data: {"error": {"message": "overloaded", "code": "server_error"}}\n\n'
+    script = Script().open(A).ask(A, REQUEST).answer(A, event("It"), broken, head=STREAM_HEAD).close(A)
+    record = record_of(script)
+    assert (record.outcome, record.failed, record.error_code) == ("complete", True, "server_error")
+
+
+def test_an_answer_of_our_own_keeps_our_words() -> None:
+    script = Script().open(A).ask(A, REQUEST).answer(A, b"{}", status=502, made=True)
+    record = record_of(script.close(A, "upstream_failed", "upstream_reset", "It broke off."))
+    assert (record.status, record.failed, record.error_code) == (502, True, "upstream_reset")
+    assert record.error_message == "It broke off."
+    assert record.model == "gpt-4o-mini"
+
+
+def test_a_caller_who_left_is_not_a_failure() -> None:
+    script = Script().open(A).ask(A, REQUEST).answer(A, event("It"), head=STREAM_HEAD).close(A, "client_closed")
+    record = record_of(script)
+    assert (record.outcome, record.failed) == ("client_closed", False)
+
+
+def test_without_bodies_the_figures_stay_and_the_words_go() -> None:
+    entry = entry_of(call(log="no-bodies"))
+    assert (entry.request, entry.response) == (None, None)
+    record = entry.record
+    assert (record.input_preview, record.output_preview, record.body_state) == (None, None, "no_bodies")
+    assert (record.input_tokens, record.model) == (12, "gpt-4o-mini")
+    failed = record_of(call(b'{"error": {"message": "secret words", "code": "x"}}', status=400, log="no-bodies"))
+    assert (failed.error_message, failed.error_code) == (None, "x")
+
+
+def test_headers_that_become_fields() -> None:
+    head = (
+        b"X-Client-Request-Id: mine\r\nx-stainless-retry-count: 2\r\n"
+        b"traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    )
+    record = record_of(call(head=b"", request=REQUEST) if not head else Script().open(A, head=head).ask(A).close(A))
+    assert (record.client_request_id, record.retry_count) == ("mine", 2)
+    assert record.trace_id == "0af7651916cd43dd8448eb211c80319c"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"\xff\xfe", b"{", b"[" * 100_000, b'{"model": ' + b"9" * 5000 + b"}", b'"\\ud800"', b"\0\0", b"null"],
+)
+def test_whatever_the_bytes_there_is_an_entry(body: bytes) -> None:
+    entry = entry_of(call(body, request=body))
+    assert entry.record.status == 200
+    assert len(entry.record.model or "") <= 256
+    assert entry.request is not None
+    assert b"".join(entry.request.rest) == body
+
+
+def test_the_query_and_path_are_told_apart() -> None:
+    record = record_of(call(target=b"/v1/chat/completions?a=1&b=2"))
+    assert (record.path, record.query, record.kind) == ("/v1/chat/completions", "a=1&b=2", "chat")
+
+
+def test_a_running_request_is_open_and_shows_its_answer_so_far() -> None:
+    fold = Fold()
+    fold.feed(Script().open(A).ask(A, REQUEST).answer(A, event("So far"), head=STREAM_HEAD).frames)
+    record = UNDERSTANDING.running(fold.open[A])
+    assert (record.outcome, record.failed, record.ended_at, record.duration_ms) == ("open", False, None, None)
+    assert record.output_preview == "So far"

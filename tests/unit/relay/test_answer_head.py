@@ -1,0 +1,73 @@
+"""Claims about answers' heads: what the caller gets, what is not HTTP."""
+
+import pytest
+
+from relaybook.relay.answer_head import AnswerBroken, AnswerHead, AnswerHeadReader
+from relaybook.relay.fingerprints import Fingerprints
+
+READER = AnswerHeadReader(["Service", "Relaybook"], Fingerprints(b"secret"))
+
+
+def read(*lines: bytes, first: bytes = b"HTTP/1.1 200 OK") -> AnswerHead:
+    return READER.read(b"\r\n".join([first, *lines, b"", b""]))
+
+
+def test_status_reason_order_case_and_repeats_are_kept() -> None:
+    lines = [b"x-A: 1", b"X-a: 2", b"Set-Cookie: a", b"set-cookie: b", b"content-encoding: br"]
+    head = read(*lines, first=b"HTTP/1.1 418 I'm a  teapot")
+    assert (head.status, head.reason, head.lines) == (418, b"I'm a  teapot", lines)
+    assert head.encoded
+
+
+def test_hop_by_hop_and_our_own_names_do_not_cross() -> None:
+    ours = [b"Service-Request-Id: forged", b"service-namespace: x", b"Relaybook-Warning: y", b"Service-Error: z"]
+    hops = [b"Connection: keep-alive", b"Keep-Alive: timeout=5", b"Trailer: x", b"Upgrade: h2c", b"Proxy-Connection: x"]
+    head = read(*ours, *hops, b"Service-Level: gold")
+    assert head.lines == [b"Service-Level: gold"]
+    assert head.idle_seconds == 5
+
+
+def test_cookies_cross_and_are_not_logged() -> None:
+    head = read(b"Set-Cookie: session=verysecret")
+    assert head.lines == [b"Set-Cookie: session=verysecret"]
+    assert b"verysecret" not in head.logged[0]
+
+
+def test_rate_limits_are_logged() -> None:
+    line = b"x-ratelimit-remaining-tokens: 149984"
+    assert read(line).logged == [line]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b"Content-Length: 5", b"Transfer-Encoding: chunked"],
+        [b"Content-Length: 5", b"Content-Length: 6"],
+        [b"Content-Length: -1"],
+        [b"Transfer-Encoding: gzip, chunked"],
+        [b"Transfer-Encoding: chunked", b"Transfer-Encoding: chunked"],
+        [b"X: a\0b"],
+        [b"X : a"],
+        [b"nonsense"],
+        [b"X-%d: 1" % number for number in range(101)],
+    ],
+)
+def test_what_is_not_http_is_broken(lines: list[bytes]) -> None:
+    with pytest.raises(AnswerBroken):
+        read(*lines)
+
+
+def test_nonsense_is_broken() -> None:
+    with pytest.raises(AnswerBroken):
+        read(first=b"220 smtp ready")
+
+
+def test_http_1_0_and_close_end_the_connection() -> None:
+    assert read(first=b"HTTP/1.0 200 OK").close
+    assert read(b"Connection: Close").close
+    assert not read(b"Connection: keep-alive").close
+
+
+def test_a_stream_is_known_by_its_type() -> None:
+    assert read(b"content-type: text/event-stream; charset=utf-8").event_stream
+    assert not read(b"content-type: application/json").event_stream

@@ -1,0 +1,20 @@
+"""Claims about fingerprints."""
+
+from relaybook.relay.fingerprints import Fingerprints
+
+
+def test_a_fingerprint_tells_keys_apart_and_depends_on_the_installation() -> None:
+    one, other = Fingerprints(b"a"), Fingerprints(b"b")
+    assert one.of(b"key-1") == one.of(b"key-1")
+    assert one.of(b"key-1") != one.of(b"key-2")
+    assert one.of(b"key-1") != other.of(b"key-1")
+    assert len(one.of(b"key-1")) == 12
+
+
+def test_secret_query_parameters_are_replaced_and_others_stay() -> None:
+    made = Fingerprints(b"a").target(b"/v1/x?key=abc&model=gpt&api_key=d%20e&monkey=1&token=&Sig=z")
+    assert b"abc" not in made
+    assert b"d%20e" not in made
+    assert b"&model=gpt&" in made
+    assert b"&monkey=1&" in made
+    assert made.count(b"=key:") == 4

@@ -1,0 +1,178 @@
+"""Claims about requests' heads: what crosses, what stays, what is refused, what the log sees."""
+
+import pytest
+
+from relaybook.errors import RelayError
+from relaybook.relay.fingerprints import Fingerprints
+from relaybook.relay.request_head import HeadRefused, RequestHead, RequestHeadReader, check_target
+from relaybook.tags import TagReader
+
+FINGERPRINTS = Fingerprints(b"secret")
+READER = RequestHeadReader(TagReader(["Service", "Relaybook"], "default", "full").is_tag, FINGERPRINTS)
+
+
+def read(*lines: bytes, first: bytes = b"POST /v1/x HTTP/1.1") -> RequestHead:
+    return READER.read(b"\r\n".join([first, *lines, b"", b""]))
+
+
+def refusal(*lines: bytes, first: bytes = b"POST /v1/x HTTP/1.1") -> RelayError:
+    with pytest.raises(HeadRefused) as caught:
+        read(*lines, first=first)
+    assert len(str(caught.value)) > 20
+    return caught.value.error
+
+
+def test_order_case_and_repeats_are_kept() -> None:
+    lines = [b"host: a", b"X-b: 1", b"x-B: 2", b"ACCEPT:  */*", b"OpenAI-Organization: o"]
+    assert read(*lines).lines == lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"Connection: close",
+        b"Keep-Alive: timeout=5",
+        b"TE: trailers",
+        b"Trailer: X",
+        b"Upgrade: h2c",
+        b"HTTP2-Settings: x",
+        b"Proxy-Authorization: Basic x",
+        b"Proxy-Anything: x",
+        b"Cookie: a=b",
+        b"Forwarded: for=1.1.1.1",
+        b"X-Forwarded-For: 1.1.1.1",
+        b"X-Forwarded-Proto: https",
+        b"Expect: 100-continue",
+        b"Service-Namespace: a",
+        b"relaybook-property-x: 1",
+        b"Service-Namspace: a",
+    ],
+)
+def test_what_does_not_cross(line: bytes) -> None:
+    assert read(b"Host: a", line, b"X-After: 1").lines == [b"Host: a", b"X-After: 1"]
+
+
+@pytest.mark.parametrize(
+    "line", [b"Service-Worker: script", b"Service_Namespace: a", b"X-Request-Id: 1", b"Cookie2: x"]
+)
+def test_what_crosses_all_the_same(line: bytes) -> None:
+    assert line in read(b"Host: a", line).lines
+
+
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        (b"Authorization: Bearer sk-verysecret", b"sk-verysecret"),
+        (b"api-key: verysecret1", b"verysecret1"),
+        (b"X-Api-Key: verysecret1", b"verysecret1"),
+        (b"Cookie: session=verysecret1", b"verysecret1"),
+        (b"X-My-Token: verysecret1", b"verysecret1"),
+        (b"x-client-secret: verysecret1", b"verysecret1"),
+        (b"Proxy-Authorization: Basic verysecret1", b"verysecret1"),
+    ],
+)
+def test_secrets_are_fingerprints_in_the_log(line: bytes, secret: bytes) -> None:
+    head = read(b"Host: a", line)
+    assert secret not in b"".join(head.logged)
+    assert b"key:" in head.logged[1]
+
+
+def test_the_scheme_of_a_key_stays_readable() -> None:
+    shown = FINGERPRINTS.of(b"sk-verysecret").encode()
+    assert read(b"Authorization: Bearer sk-verysecret").logged == [b"Authorization: Bearer key:" + shown]
+
+
+def test_the_callers_key_is_known_for_masking() -> None:
+    assert read(b"Authorization: Bearer sk-verysecret").key == b"sk-verysecret"
+    assert read(b"api-key: abc").key == b"abc"
+    assert read(b"Host: a").key is None
+
+
+@pytest.mark.parametrize("line", [b"x-ratelimit-limit-tokens: 5", b"openai-key: x", b"x-used-tokens: 4"])
+def test_counts_of_tokens_are_no_secrets(line: bytes) -> None:
+    assert read(line).logged == [line]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b"Content-Length: 5", b"Transfer-Encoding: chunked"],
+        [b"Content-Length: 5", b"Content-Length: 5"],
+        [b"Content-Length: +5"],
+        [b"Content-Length: 0x5"],
+        [b"Content-Length: "],
+        [b"Content-Length: 5,5"],
+        [b"Transfer-Encoding: chunked, gzip"],
+        [b"Transfer-Encoding: gzip, chunked"],
+        [b"Transfer-Encoding: xchunked"],
+        [b"Transfer-Encoding: chunked", b"Transfer-Encoding: chunked"],
+        [b"Transfer-Encoding: identity"],
+        [b"Host: a", b"Host: a"],
+        [b"Host: u@h"],
+        [b"Host: h/p"],
+        [b"Host: h?x"],
+        [b"Host: h#x"],
+        [b"Host: "],
+        [b"Host: a b"],
+        [b"X : 1"],
+        [b"X: 1\n"],
+        [b"X: a\rb"],
+        [b"X: a\0b"],
+        [b" folded: 1"],
+        [b"X: 1", b" folded"],
+        [b"No-colon"],
+        [b"Connection: Authorization", b"Authorization: Bearer x"],
+        [b"Connection: Service-Namespace", b"Service-Namespace: x"],
+    ],
+)
+def test_ambiguous_heads_are_refused(lines: list[bytes]) -> None:
+    assert refusal(*lines) == RelayError.BAD_REQUEST
+
+
+@pytest.mark.parametrize(
+    ("first", "error"),
+    [
+        (b"GET  /v1/x HTTP/1.1", RelayError.BAD_REQUEST),
+        (b"FOO /v1/x HTTP/1.1", RelayError.BAD_REQUEST),
+        (b"GET /v1/x HTTP/2.0", RelayError.VERSION_NOT_SUPPORTED),
+        (b"GET /v1/x", RelayError.BAD_REQUEST),
+        (b"GET /v1/" + b"x" * 9000 + b" HTTP/1.1", RelayError.URI_TOO_LONG),
+    ],
+)
+def test_odd_request_lines_are_refused(first: bytes, error: RelayError) -> None:
+    assert refusal(first=first) == error
+
+
+def test_too_many_or_too_long_headers_are_refused() -> None:
+    assert refusal(*[b"X-%d: 1" % number for number in range(101)]) == RelayError.HEADERS_TOO_LARGE
+    assert refusal(b"X: " + b"y" * 40000) == RelayError.HEADERS_TOO_LARGE
+
+
+def test_http_1_0_is_told_and_has_no_chunks() -> None:
+    head = read(b"Host: a", first=b"GET /v1/x HTTP/1.0")
+    assert head.version_1_0
+    assert not head.keep_alive
+    assert refusal(b"Transfer-Encoding: chunked", first=b"POST /v1/x HTTP/1.0") == RelayError.BAD_REQUEST
+
+
+def test_a_length_is_written_anew() -> None:
+    assert read(b"content-length: 007").lines == [b"content-length: 7"]
+
+
+def test_a_learned_spelling_is_treated_as_before() -> None:
+    for _ in range(3):
+        assert read(b"CoOkIe: a=b", b"X-y: 1").lines == [b"X-y: 1"]
+
+
+@pytest.mark.parametrize("target", [b"/v1/models/org%2Fmodel", b"/v1/x?a=/../b", b"/v1/a.b/..c", b"/v1/%41", b"/v1//x"])
+def test_legal_targets_pass(target: bytes) -> None:
+    check_target(target)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [b"/v1/../x", b"/v1/./x", b"/v1/%2e%2e/x", b"/v1/%2E./x", b"/v1/..%2fx", b"/v1/..%5cx", b"/v1/a\\b", b"/v1/x/.."],
+)
+def test_targets_that_climb_are_refused(target: bytes) -> None:
+    with pytest.raises(HeadRefused):
+        check_target(target)

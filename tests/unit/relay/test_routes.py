@@ -1,0 +1,35 @@
+"""Claims about where requests go."""
+
+import pytest
+
+from relaybook.relay.routes import Origin, Route
+from relaybook.tags import TagReader
+
+
+def route_to(url: str) -> Route:
+    return Route("default", b"/v1", Origin.parse(url), TagReader(["Service"], "default", "full"))
+
+
+@pytest.mark.parametrize(
+    ("url", "target", "mapped"),
+    [
+        ("https://api.openai.com/v1", b"/v1/chat/completions", b"/v1/chat/completions"),
+        ("https://openrouter.ai/api/v1", b"/v1/chat/completions?x=%2F", b"/api/v1/chat/completions?x=%2F"),
+        ("http://127.0.0.1:8000", b"/v1/models", b"/models"),
+        ("http://127.0.0.1:8000/v1/", b"/v1/models/a%2Fb", b"/v1/models/a%2Fb"),
+        ("http://127.0.0.1:8000", b"/v1", b"/"),
+    ],
+)
+def test_the_base_url_stands_in_for_v1(url: str, target: bytes, mapped: bytes) -> None:
+    assert route_to(url).map(target) == mapped
+
+
+@pytest.mark.parametrize(("target", "has"), [(b"/v1/x", True), (b"/v1", True), (b"/v1?x", True), (b"/v10/x", False)])
+def test_what_is_under_a_route(target: bytes, has: bool) -> None:
+    assert route_to("http://a").has(target) is has
+
+
+def test_ports_and_addresses() -> None:
+    assert Origin.parse("https://a.example/v1").port == 443
+    six = Origin.parse("http://[::1]:8000/v1")
+    assert (six.host, six.host_line) == ("::1", b"Host: [::1]:8000")
