@@ -1,0 +1,235 @@
+"""Claims about the recorder's loop on a real journal: once, whole, in order, whatever dies between."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.frames import opened
+
+from relaybook.filters import Filter
+from relaybook.ids import new_id
+from relaybook.journal.events import Answered, Closed, Noted, encode_event
+from relaybook.journal.frame import NO_EXCHANGE, Kind
+from relaybook.journal.reader import list_runs
+from relaybook.journal.segment import sequences
+from relaybook.journal.writer import JournalWriter
+from relaybook.recorder import loop
+from relaybook.recorder.bodies_kept import Keeping
+from relaybook.recorder.loop import Recorder
+from relaybook.recorder.prices import Prices
+from relaybook.recorder.quarantine import Quarantine
+from relaybook.recorder.understand import Understanding
+from relaybook.records import Record
+from relaybook.stores.base import Batch, BatchRejected, StoreUnavailable
+from relaybook.stores.memory import MemoryStore
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+
+MIB = 1 << 20
+
+
+class World:
+    """A journal with one writer, a store, and recorders that come and go."""
+
+    def __init__(self, path: Path, store: Any = None) -> None:
+        self.path = path
+        self.journal = path / "journal"
+        self.store = store or MemoryStore()
+        self.writer = JournalWriter(self.journal, MIB, durable=False)
+
+    def recorder(self) -> Recorder:
+        understanding = Understanding(Prices(), self.store.read_back)
+        keeping = Keeping(self.store.set_aside, self.store.read_back, 16 * MIB)
+        return Recorder(self.journal, self.store, understanding, keeping, Quarantine(self.path / "quarantine"))
+
+    def put(self, kind: Kind, exchange: bytes, payload: bytes = b"") -> None:
+        self.writer.append(kind, exchange, payload)
+        self.writer.write()
+
+    def open(self, **fields: Any) -> bytes:
+        exchange = new_id()
+        self.put(Kind.OPENED, exchange, encode_event(opened(**fields)))
+        return exchange
+
+    def close(self, exchange: bytes) -> None:
+        self.put(Kind.ASKED, exchange)
+        self.put(Kind.ANSWERED, exchange, encode_event(Answered(200, b"OK", b"")))
+        self.put(Kind.RECEIVED, exchange, b"answer")
+        self.put(Kind.CLOSED, exchange, encode_event(Closed("complete")))
+
+    def records(self) -> list[Record]:
+        return list(self.store.since(0, _ALL, 10_000)[0])
+
+
+_ALL = Filter()
+
+
+def work_off(recorder: Recorder) -> None:
+    """Lets it read everything there is, and commit."""
+    stop = threading.Event()
+    stop.set()
+    recorder.run(stop, lambda: False)
+
+
+def test_what_the_journal_holds_is_recorded_once_and_the_run_goes_when_it_is_over(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    for number in range(20):
+        world.close(world.open(namespace=f"n{number % 3}"))
+    recorder = world.recorder()
+    work_off(recorder)
+    assert [record.outcome for record in world.records()] == ["complete"] * 20
+    cut = world.open(namespace="cut")
+    world.writer.close()
+    work_off(recorder)
+    work_off(recorder)
+    assert world.records()[-1].outcome == "interrupted"
+    assert world.records()[-1].id.replace("-", "") == cut.hex()
+    assert list_runs(world.journal) == []
+    assert world.store.positions() == {}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_recorder_that_dies_anywhere_loses_and_doubles_nothing(tmp_path: Path, seed: int) -> None:
+    world = World(tmp_path)
+    recorder = world.recorder()
+    running: list[bytes] = []
+    sent: list[bytes] = []
+    for number in range(60):
+        running.append(world.open(namespace=str(number)))
+        sent.append(running[-1])
+        world.put(Kind.SENT, running[-1], bytes([number]) * 30_000)
+        if number % 3:
+            world.close(running.pop((number * (seed + 3)) % len(running)))
+        if (number + seed) % 5 == 0:
+            recorder.step()
+        if (number + seed) % 7 == 0:
+            work_off(recorder)
+        if (number + seed) % 11 == 0:  # it dies here: whatever it had read and not committed is forgotten
+            recorder = world.recorder()
+    for exchange in running:
+        world.close(exchange)
+    recorder = world.recorder()
+    work_off(recorder)
+    found = [record.id.replace("-", "") for record in world.records()]
+    assert sorted(found) == sorted(exchange.hex() for exchange in sent)
+    for number, exchange in enumerate(sent):
+        text = next(record.id for record in world.records() if record.id.replace("-", "") == exchange.hex())
+        assert b"".join(world.store.body(text, "request")) == bytes([number]) * 30_000
+        assert b"".join(world.store.body(text, "response")) == b"answer"
+
+
+def test_an_open_exchange_does_not_hold_back_the_journal(tmp_path: Path) -> None:
+    store = SqliteWriter(tmp_path / "store")
+    world = World(tmp_path, store)
+    recorder = world.recorder()
+    trickle = world.open(namespace="trickle")
+    world.put(Kind.ASKED, trickle)
+    world.put(Kind.ANSWERED, trickle, encode_event(Answered(200, b"OK", b"")))
+    for number in range(12):
+        world.put(Kind.RECEIVED, trickle, b"%02d" % number)
+        busy = world.open(namespace="busy")
+        for _ in range(20):
+            world.put(Kind.SENT, busy, b"x" * 60_000)
+        world.close(busy)
+        work_off(recorder)
+        assert len(sequences(world.writer.path)) <= 4  # the one read, the one written, its spare, and one between
+    recorder = world.recorder()  # dies and comes back in the middle of it
+    world.put(Kind.CLOSED, trickle, encode_event(Closed("complete")))
+    work_off(recorder)
+    reader = SqliteReader(tmp_path / "store")
+    records, _ = reader.since(0, _ALL, 100)
+    assert [record.namespace for record in records] == ["busy"] * 12 + ["trickle"]
+    body = reader.body(records[-1].id, "response")
+    assert body is not None
+    assert b"".join(body) == b"".join(b"%02d" % number for number in range(12))
+    reader.close()
+    store.close()
+
+
+def test_a_large_body_is_stored_whole_without_being_held(tmp_path: Path) -> None:
+    store = SqliteWriter(tmp_path / "store")
+    world = World(tmp_path, store)
+    recorder = world.recorder()
+    large = world.open()
+    for number in range(200):
+        world.put(Kind.SENT, large, bytes([number]) * 60_000)
+        if number % 20 == 0:
+            recorder.step()
+            run = next(iter(recorder._runs.values()))
+            assert all(exchange.held <= 4 * MIB for exchange in run.fold.open.values())
+    world.close(large)
+    work_off(recorder)
+    reader = SqliteReader(tmp_path / "store")
+    records, _ = reader.since(0, _ALL, 10)
+    body = reader.body(records[0].id, "request")
+    assert body is not None
+    assert b"".join(body) == b"".join(bytes([number]) * 60_000 for number in range(200))
+    assert records[0].request_bytes == 200 * 60_000
+    reader.close()
+    store.close()
+
+
+class FailingStore(MemoryStore):
+    """Refuses as it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unavailable = 0
+        self.rejects = b""
+
+    def commit(self, batch: Batch) -> None:
+        if self.unavailable:
+            self.unavailable -= 1
+            raise StoreUnavailable("the disk is full")
+        if self.rejects and any(self.rejects.hex() == entry.record.id.replace("-", "") for entry in batch.entries):
+            raise BatchRejected("a value no store can take")
+        super().commit(batch)
+
+
+def test_what_the_environment_refuses_is_tried_until_it_passes(tmp_path: Path) -> None:
+    world = World(tmp_path, FailingStore())
+    world.close(world.open())
+    world.store.unavailable = 2
+    work_off(world.recorder())
+    assert len(world.records()) == 1
+
+
+def test_only_what_the_data_causes_goes_to_the_quarantine(tmp_path: Path) -> None:
+    world = World(tmp_path, FailingStore())
+    exchanges = [world.open() for _ in range(5)]
+    world.store.rejects = exchanges[2]
+    for exchange in exchanges:
+        world.close(exchange)
+    work_off(world.recorder())
+    assert len(world.records()) == 4
+    assert len(list((tmp_path / "quarantine").iterdir())) == 1
+
+
+def test_what_was_refused_is_counted_and_gaps_are_kept(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.put(Kind.NOTED, NO_EXCHANGE, encode_event(Noted(1000, 2000, {"overloaded": 3, "log_unavailable": 2}, 5)))
+    work_off(world.recorder())
+    work_off(world.recorder())
+    assert world.store.status().refused == {"overloaded": 3, "log_unavailable": 2}
+    assert sorted((gap.reason, gap.count) for gap in world.store.gaps(0)) == [
+        ("forwarded_unlogged", 5),
+        ("log_unavailable", 2),
+    ]
+
+
+def test_a_running_request_is_shown_and_leaves_when_it_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "_RUNNING_AFTER_NS", 0)
+    monkeypatch.setattr(loop, "_RUNNING_EVERY_NS", 0)
+    world = World(tmp_path)
+    recorder = world.recorder()
+    exchange = world.open(namespace="slow")
+    work_off(recorder)
+    assert [record.namespace for record in world.store.running(_ALL)] == ["slow"]
+    assert world.records() == []
+    world.close(exchange)
+    work_off(recorder)
+    work_off(recorder)
+    assert world.store.running(_ALL) == []
+    assert len(world.records()) == 1

@@ -1,0 +1,185 @@
+"""Claims about the gate: nothing runs before the journal has what was journaled before it."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from relaybook.journal.writer import JournalUnavailable
+from relaybook.relay.gate import Gate
+
+
+class Journal:
+    """Writes into a list, and fails on demand."""
+
+    def __init__(self) -> None:
+        self.events: list[Any] = []
+        self.batch: list[bytes] = []
+        self.fails = False
+        self.sync_fails = False
+        self.may_sync = threading.Event()
+        self.may_sync.set()
+
+    def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
+        self.batch.append(payload)
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self.batch)
+
+    def write(self) -> None:
+        batch, self.batch = self.batch, []
+        if self.fails:
+            raise JournalUnavailable("full")
+        self.events.append(("write", tuple(batch)))
+
+    def sync(self) -> None:
+        self.may_sync.wait(10)
+        if self.sync_fails:
+            raise OSError(5, "Input/output error")
+        self.events.append("sync")
+
+    def write_unsynced_again(self) -> None:
+        if self.fails:
+            raise JournalUnavailable("full")
+        self.events.append("again")
+
+    def tick(self) -> None:
+        self.events.append("tick")
+
+
+class World:
+    """A gate over a fake journal; actions land in the same list as writes."""
+
+    def __init__(self, *, durable: bool = False) -> None:
+        self.journal = Journal()
+        self.failures: list[str] = []
+        self.gate = Gate(
+            asyncio.get_running_loop(),
+            self.journal,  # type: ignore[arg-type]
+            durable=durable,
+            on_failure=lambda error: self.failures.append(str(error)),
+        )
+
+    @property
+    def events(self) -> list[Any]:
+        return self.journal.events
+
+    def act(self, data: bytes) -> None:
+        self.events.append(data)
+
+    async def settle(self, done: Callable[[], bool] = lambda: True) -> None:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        async with asyncio.timeout(5):
+            while not done():
+                await asyncio.sleep(0.001)
+
+
+def test_one_write_for_a_tick_and_then_its_actions_in_order() -> None:
+    async def main() -> None:
+        world = World()
+        world.gate.frame(1, b"", b"a")
+        world.gate.then(world.act, b"1")
+        world.gate.frame(1, b"", b"b")
+        world.gate.then(world.act, b"2")
+        assert world.events == []
+        await world.settle()
+        assert world.events == [("write", (b"a", b"b")), b"1", b"2"]
+
+    asyncio.run(main())
+
+
+def test_what_an_action_queues_comes_with_the_next_write() -> None:
+    async def main() -> None:
+        world = World()
+
+        def act(data: bytes) -> None:
+            world.act(data)
+            world.gate.frame(1, b"", b"closed")
+            world.gate.then(world.act, b"after")
+
+        world.gate.frame(1, b"", b"a")
+        world.gate.then(act, b"1")
+        await world.settle()
+        assert world.events == [("write", (b"a",)), b"1", ("write", (b"closed",)), b"after"]
+
+    asyncio.run(main())
+
+
+def test_without_frames_actions_need_no_write() -> None:
+    async def main() -> None:
+        world = World()
+        world.gate.then(world.act, b"1")
+        await world.settle()
+        assert world.events == [b"1"]
+
+    asyncio.run(main())
+
+
+def test_when_the_journal_takes_nothing_nothing_is_released() -> None:
+    async def main() -> None:
+        world = World()
+        world.journal.fails = True
+        world.gate.frame(1, b"", b"a")
+        world.gate.then(world.act, b"1")
+        await world.settle()
+        assert (world.events, world.failures) == ([], ["full"])
+        world.journal.fails = False
+        world.gate.frame(1, b"", b"b")
+        world.gate.then(world.act, b"2")
+        await world.settle()
+        assert world.events == [("write", (b"b",)), b"2"]
+
+    asyncio.run(main())
+
+
+def test_in_power_mode_actions_wait_for_the_sync_and_one_sync_serves_many() -> None:
+    async def main() -> None:
+        world = World(durable=True)
+        world.journal.may_sync.clear()
+        world.gate.frame(1, b"", b"a")
+        world.gate.then(world.act, b"1")
+        await world.settle()
+        assert world.events == [("write", (b"a",))]
+        for name in (b"b", b"c"):
+            world.gate.frame(1, b"", name)
+            world.gate.then(world.act, name)
+            await world.settle()
+        assert world.events == [("write", (b"a",))]
+        world.journal.may_sync.set()
+        await world.settle(lambda: world.events[-1] == b"c")
+        assert world.events == [("write", (b"a",)), "sync", b"1", ("write", (b"b", b"c")), "sync", b"b", b"c"]
+        world.gate.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_after_a_failed_sync_the_batch_is_written_again_or_nothing_is_released(fails: bool) -> None:
+    async def main() -> None:
+        world = World(durable=True)
+        world.journal.sync_fails = True
+        world.gate.frame(1, b"", b"a")
+        world.gate.then(world.act, b"1")
+        await world.settle(lambda: bool(world.events))
+        world.journal.fails = fails
+        await world.settle(lambda: bool(world.failures) if fails else b"1" in world.events)
+        assert world.events == [("write", (b"a",))] + ([] if fails else ["again", b"1"])
+        world.gate.close()
+
+    asyncio.run(main())
+
+
+def test_closing_releases_what_is_queued() -> None:
+    async def main() -> None:
+        for durable in (False, True):
+            world = World(durable=durable)
+            world.gate.frame(1, b"", b"a")
+            world.gate.then(world.act, b"1")
+            world.gate.close()
+            assert world.events == [("write", (b"a",)), b"1"]
+
+    asyncio.run(main())

@@ -1,0 +1,112 @@
+"""The choice of the way to a filter's records: every way is served by an index and needs no sorting."""
+
+import apsw
+import pytest
+from tests.support.records import a_record
+
+from relaybook.filters import Filter, Term
+from relaybook.records import Note
+from relaybook.stores.sqlite.counters import ADD_NAMESPACES, ADD_SPANS, ADD_VALUES, namespace_sums, value_sums
+from relaybook.stores.sqlite.plan import Plan, make_plan
+from relaybook.stores.sqlite.schema import BLOCK, migrate
+
+WITHIN = (1, 1_000_000)
+
+
+@pytest.fixture
+def connection() -> apsw.Connection:
+    """Counters of a log in which `rare` is rare; the log itself is empty."""
+    made = apsw.Connection(":memory:")
+    migrate(made, "it")
+    note = [Note("value_cut", "…")]
+    records = [a_record(properties={"channel": "ios"}, user="u") for _ in range(50)]
+    records += [a_record(namespace="rare/1", model="rare", status=429, failed=True, warnings=note) for _ in range(2)]
+    records += [a_record(namespace="rare/2", outcome="client_closed", status=503, failed=True)]
+    made.executemany(ADD_NAMESPACES, namespace_sums(records))
+    made.executemany(ADD_VALUES, value_sums(records))
+    return made
+
+
+def plan(connection: apsw.Connection, *terms: Term) -> Plan:
+    return make_plan(connection, Filter(terms), WITHIN)
+
+
+def explained(connection: apsw.Connection, made: Plan) -> str:
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {made.sql(True)}", (*made.bindings(WITHIN), 5))
+    return "; ".join(str(detail) for *_, detail in rows)
+
+
+@pytest.mark.parametrize(
+    ("term", "walked"),
+    [
+        (Term("namespace", ("production",)), "requests_namespace"),
+        (Term("namespace", ("production", "rare/1")), "requests_namespace"),
+        (Term("namespace_prefix", ("rare/",)), "requests_namespace"),
+        (Term("model", ("rare",)), "requests_model"),
+        (Term("user", ("u", "v")), "requests_user"),
+        (Term("key", ("k",)), "requests_key"),
+        (Term("failed", ("true",)), "requests_failed"),
+        (Term("status", ("error",)), "requests_failed"),
+        (Term("status", ("429",)), "requests_status"),
+        (Term("status", ("4xx", "5xx")), "requests_status"),
+        (Term("outcome", ("client_closed", "refused")), "requests_outcome"),
+        (Term("id", ("x",)), "requests_id"),
+        (Term("warning", ("value_cut",)), "SEARCH d USING PRIMARY KEY"),
+        (Term("property.channel", ("ios", "web")), "SEARCH d USING PRIMARY KEY"),
+    ],
+)
+def test_an_index_leads_and_nothing_is_sorted(connection: apsw.Connection, term: Term, walked: str) -> None:
+    made = plan(connection, term)
+    steps = explained(connection, made)
+    assert walked in steps
+    if term.name != "id":
+        assert "TEMP B-TREE" not in steps
+    assert "SCAN" not in steps
+    assert made.rest.sql == "1"
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        Term("kind", ("chat",)),
+        Term("failed", ("false",)),
+        Term("status", ("200", "429")),
+        Term("status", ("error", "404")),
+        Term("outcome", ("complete", "refused")),
+        Term("model", ("rare",), negated=True),
+        Term("namespace_prefix", ("",), negated=True),
+    ],
+)
+def test_what_no_index_serves_is_checked_along_the_log(connection: apsw.Connection, term: Term) -> None:
+    made = plan(connection, term)
+    assert "SEARCH r USING INTEGER PRIMARY KEY" in explained(connection, made)
+    assert made.rest.sql != "1"
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_rarest_condition_leads_and_the_others_are_checked(connection: apsw.Connection, swapped: bool) -> None:
+    terms = [Term("namespace", ("production",)), Term("model", ("rare",)), Term("property.channel", ("ios",))]
+    made = plan(connection, *(terms[::-1] if swapped else terms))
+    assert "requests_model" in made.walks[0].source
+    assert "namespace" in made.rest.sql
+    assert "properties" in made.rest.sql
+
+
+def test_a_status_class_walks_the_statuses_that_occur(connection: apsw.Connection) -> None:
+    made = plan(connection, Term("status", ("4xx", "5xx")))
+    assert [walk.condition.bindings for walk in made.walks] == [(429,), (503,)]
+    assert plan(connection, Term("status", ("418",))).walks[0].condition.sql == "0"
+
+
+def test_a_span_of_time_becomes_the_blocks_that_overlap_it(connection: apsw.Connection) -> None:
+    blocks = [(0, 0, 100), (1, 101, 200), (2, 150, 300), (3, 301, 400), (4, 120, 500)]
+    connection.executemany(ADD_SPANS, blocks)
+
+    def spans(*terms: tuple[str, str]) -> list[tuple[int, int]]:
+        return plan(connection, *(Term(name, (value,)) for name, value in terms)).spans
+
+    assert spans() == [WITHIN]
+    assert spans(("from", "301")) == [(3 * BLOCK, 5 * BLOCK)]
+    assert spans(("to", "101")) == [(1, BLOCK)]
+    assert spans(("from", "150"), ("to", "201")) == [(BLOCK, 3 * BLOCK), (4 * BLOCK, 5 * BLOCK)]
+    assert spans(("from", "501")) == []
