@@ -19,6 +19,7 @@ from relaybook.recorder.bodies_kept import Keeping
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
+from relaybook.recorder.suspects import Suspects
 from relaybook.recorder.understand import Understanding
 from relaybook.records import Record
 from relaybook.stores.base import Batch, BatchRejected, StoreUnavailable
@@ -40,7 +41,8 @@ class World:
     def recorder(self) -> Recorder:
         understanding = Understanding(Prices(), self.store.read_back)
         keeping = Keeping(self.store.set_aside, self.store.read_back, 16 * MIB)
-        return Recorder(self.journal, self.store, understanding, keeping, Quarantine(self.path / "quarantine"))
+        quarantine, suspects = Quarantine(self.path / "quarantine"), Suspects(self.path)
+        return Recorder(self.journal, self.store, understanding, keeping, quarantine, suspects)
 
     def put(self, kind: Kind, exchange: bytes, payload: bytes = b"") -> None:
         self.writer.append(kind, exchange, payload)

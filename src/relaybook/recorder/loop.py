@@ -8,6 +8,7 @@ goes to the quarantine.
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from relaybook.journal.reader import Place, RunReader, list_runs
 from relaybook.recorder.bodies_kept import Keeping
 from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
 from relaybook.recorder.quarantine import Quarantine
+from relaybook.recorder.suspects import Suspects
 from relaybook.recorder.understand import Understanding
 from relaybook.records import Gap, Record
 from relaybook.stores.base import Batch, BatchRejected, Entry, Extent, Moved, RunPosition, StoreUnavailable, Writer
@@ -31,6 +33,10 @@ _RUNNING_AFTER_NS: Final = 1 * clock.NANOSECONDS
 _LOOK_FOR_RUNS_NS: Final = 500_000_000
 _IDLE_SECONDS: Final = 0.05
 _MOST_RETRY_SECONDS: Final = 5.0
+
+
+class GivenUp(Exception):
+    """The recorder was told to stop while the store takes nothing; the journal keeps everything."""
 
 
 class _Run:
@@ -58,13 +64,21 @@ class Recorder:
     """Reads the runs below ``journal`` into ``store``."""
 
     def __init__(
-        self, journal: Path, store: Writer, understanding: Understanding, keeping: Keeping, quarantine: Quarantine
+        self,
+        journal: Path,
+        store: Writer,
+        understanding: Understanding,
+        keeping: Keeping,
+        quarantine: Quarantine,
+        suspects: Suspects,
     ) -> None:
         self._journal = journal
         self._store = store
         self._understanding = understanding
         self._keeping = keeping
         self._quarantine = quarantine
+        self._suspects = suspects
+        self._stop_now: Callable[[], bool] = lambda: False
         self._runs: dict[str, _Run] = {}
         self._positions = store.positions()
         self._entries: list[Entry] = []
@@ -80,14 +94,16 @@ class Recorder:
 
     def run(self, stop: threading.Event, stop_now: Callable[[], bool]) -> None:
         """Records until ``stop`` is set and nothing is left to read, or ``stop_now`` says so."""
-        while not stop_now():
-            worked = self.step()
-            if worked:
-                continue
-            if stop.is_set():
-                break
-            stop.wait(_IDLE_SECONDS)
-        self._commit()
+        self._stop_now = stop_now
+        with suppress(GivenUp):
+            while not stop_now():
+                worked = self.step()
+                if worked:
+                    continue
+                if stop.is_set():
+                    break
+                stop.wait(_IDLE_SECONDS)
+            self._commit()
 
     def step(self) -> bool:
         """Reads once from every run and commits when it is time. False: there was nothing to do."""
@@ -108,7 +124,11 @@ class Recorder:
 
     def _look_for_runs(self, now: int) -> None:
         self._runs_seen_ns = now
-        for path in list_runs(self._journal):
+        paths = list_runs(self._journal)
+        if gone := set(self._positions) - {path.name for path in paths}:  # removed just before a death
+            self._store_patiently(Batch(runs_over=sorted(gone)))
+            self._positions = {name: at for name, at in self._positions.items() if name not in gone}
+        for path in paths:
             if path.name not in self._runs:
                 self._runs[path.name] = _Run(path, self._positions.get(path.name), self._store.moved(path.name))
 
@@ -126,7 +146,10 @@ class Recorder:
 
     def _take(self, ended: list[Exchange]) -> None:
         for exchange in ended:
-            entry, erase = self._keeping.apply(exchange, self._understanding.entry(exchange))
+            readable = self._suspects.take(exchange.id)
+            understood = self._understanding.entry(exchange, read_bodies=readable)
+            self._suspects.let_go()
+            entry, erase = self._keeping.apply(exchange, understood)
             self._entries.append(entry)
             self._erase += erase
             self._bytes += exchange.held
@@ -197,12 +220,13 @@ class Recorder:
         """Requests that have run for a second; None when there are none and there were none."""
         self._running_told_ns = now
         found = [
-            self._understanding.running(exchange)
+            self._understanding.running(exchange, read_bodies=self._suspects.take(exchange.id))
             for run in self._runs.values()
             if not run.reader.finished
             for exchange in run.fold.open.values()
             if now - exchange.opened_ns > _RUNNING_AFTER_NS
         ]
+        self._suspects.let_go()
         shown, self._running_shown = self._running_shown, bool(found)
         return found if found or shown else None
 
@@ -213,6 +237,8 @@ class Recorder:
                 self._store.commit(batch)
                 return
             except StoreUnavailable as error:
+                if self._stop_now():
+                    raise GivenUp from error  # the journal keeps it all for the next start
                 log.error("store_unavailable", extra={"reason": str(error), "next_try_seconds": pause})
                 threading.Event().wait(pause)
                 pause = min(pause * 2, _MOST_RETRY_SECONDS)
@@ -236,6 +262,7 @@ class Recorder:
             if run.reader.finished:
                 run.reader.remove()
                 self._store_patiently(Batch(runs_over=[run.name]))
+                self._positions.pop(run.name, None)
                 del self._runs[run.name]
             else:
                 run.reader.remove_before(run.position().replay_from[0])

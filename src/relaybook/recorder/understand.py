@@ -24,6 +24,10 @@ _WANTED: Final = re.compile(
 )
 _TRACE: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*")
 _UNDERSTOOD: Final = ("chat", "completion", "response", "embedding")
+_NOT_UNDERSTOOD: Final = Note(
+    "not_understood",
+    "Reading these bodies ended the recorder twice, so they are stored and nothing is read out of them.",
+)
 _MOST_RETRIES: Final = 1_000_000
 
 ReadExtent = Callable[[Extent], bytes]
@@ -36,18 +40,21 @@ class Understanding:
         self._prices = prices
         self._read_extent = read_extent
 
-    def running(self, exchange: Exchange) -> Record:
+    def running(self, exchange: Exchange, *, read_bodies: bool = True) -> Record:
         """The record of an exchange that is still open: what can be told of it now."""
-        record = self._record(exchange, Closed("interrupted"), _headers(exchange))
+        record = self._record(exchange, Closed("interrupted"), _headers(exchange), read_bodies=read_bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
         record.ended_at = record.duration_ms = record.stream_ended = None
         return record
 
-    def entry(self, exchange: Exchange) -> Entry:
-        """The finished exchange as an entry; its bodies are left out where the caller asked for it."""
+    def entry(self, exchange: Exchange, *, read_bodies: bool = True) -> Entry:
+        """The finished exchange as an entry; its bodies are left out where the caller asked for it.
+
+        Without ``read_bodies`` they are stored and nothing is read out of them.
+        """
         closed = exchange.closed or Closed("interrupted")
         headers = _headers(exchange)
-        record = self._record(exchange, closed, headers)
+        record = self._record(exchange, closed, headers, read_bodies=read_bodies)
         answered = exchange.answered
         keep = exchange.opened.log == "full"
         detail = Detail(
@@ -64,7 +71,7 @@ class Understanding:
             response=exchange.response if keep else None,
         )
 
-    def _record(self, exchange: Exchange, closed: Closed, headers: "_Headers") -> Record:
+    def _record(self, exchange: Exchange, closed: Closed, headers: "_Headers", *, read_bodies: bool = True) -> Record:
         opened, answered = exchange.opened, exchange.answered
         target, _, query = opened.target.decode("latin-1").partition("?")
         kind = kind_of(_below_route(target))
@@ -99,7 +106,10 @@ class Understanding:
             body_state="stored" if opened.log == "full" else "no_bodies",
         )
         headers.fill(record)
-        self._read_bodies(record, exchange, headers)
+        if read_bodies:
+            self._read_bodies(record, exchange, headers)
+        else:
+            record.advice = [_NOT_UNDERSTOOD]
         if opened.log != "full":
             record.input_preview = record.output_preview = None
             if answered is not None and not answered.made:

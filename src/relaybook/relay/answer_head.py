@@ -53,7 +53,8 @@ class AnswerHead:
 class AnswerHeadReader:
     """Takes providers' heads apart. ``prefixes`` are those of our own headers, which no provider may set."""
 
-    def __init__(self, prefixes: Sequence[str], fingerprints: Fingerprints) -> None:
+    def __init__(self, prefixes: Sequence[str], fingerprints: Fingerprints, *, drop_cors: bool = False) -> None:
+        self._drop_cors = drop_cors
         self._ours = {f"{prefix.lower()}-".encode() + name for prefix in prefixes for name in _OUR_ANSWER_NAMES}
         self._fingerprints = fingerprints
         self._names = NameTable(self._decide)
@@ -116,6 +117,6 @@ class AnswerHeadReader:
     def _decide(self, name: bytes) -> int:
         if name in _ANSWER_NAMES:
             return _ANSWER_NAMES[name]
-        if name in HOP_BY_HOP or name in self._ours:
+        if name in HOP_BY_HOP or name in self._ours or (self._drop_cors and name.startswith(b"access-control-")):
             return Treatment.DROP
         return Treatment.SECRET if holds_secret(name) else Treatment.KEEP

@@ -51,6 +51,8 @@ def _make_origin_form(head: RequestHead) -> None:
 def admit(relay: Shared, down: Caller, head: RequestHead) -> Exchange | None:
     """The exchange of an admitted request; None when the front itself answers. Raises HeadRefused."""
     route = relay.route_of(head.target)
+    if _is_preflight(relay, head):
+        return None
     if route is None:
         if answers(head):
             return None
@@ -68,8 +70,14 @@ def admit(relay: Shared, down: Caller, head: RequestHead) -> Exchange | None:
             raise HeadRefused(RelayError.LOG_UNAVAILABLE, relay.log_trouble)
         exchange.logged = False
         relay.count_unlogged()
+    if relay.cors is not None:
+        exchange.our_headers += relay.cors.headers(head.origin)
     relay.exchanges[exchange.id] = exchange
     return exchange
+
+
+def _is_preflight(relay: Shared, head: RequestHead) -> bool:
+    return relay.cors is not None and head.method == b"OPTIONS" and bool(head.origin)
 
 
 def answers(head: RequestHead) -> bool:
@@ -79,6 +87,8 @@ def answers(head: RequestHead) -> bool:
 
 def answer(relay: Shared, head: RequestHead) -> bytes:
     """Health, readiness, and what a person sees who opens the relay's address."""
+    if relay.cors is not None and _is_preflight(relay, head):
+        return relay.cors.preflight(head.origin, head.preflight or b"*")
     head_only = head.method == b"HEAD"
     path = head.target.partition(b"?")[0]
     if path == b"/healthz":

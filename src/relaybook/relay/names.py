@@ -35,6 +35,8 @@ class Treatment(IntEnum):
     KEEP_ALIVE = 13
     TYPE = 14
     ENCODING = 15
+    ORIGIN = 16
+    PREFLIGHT = 17
 
 
 def holds_secret(name: bytes) -> bool:

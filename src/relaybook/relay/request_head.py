@@ -32,6 +32,8 @@ _REQUEST_NAMES: Final = {
     b"proxy-authorization": Treatment.SECRET_DROP,
     b"x-forwarded-for": Treatment.FORWARDED_FOR,
     b"forwarded": Treatment.DROP,
+    b"origin": Treatment.ORIGIN,
+    b"access-control-request-headers": Treatment.PREFLIGHT,
 }
 _DECODED: Final = {b"%2e": b".", b"%2f": b"/", b"%5c": b"\\"}
 
@@ -49,7 +51,7 @@ class RequestHead:
 
     __slots__ = (
         *("chunked", "expect", "forwarded_for", "host", "host_at", "keep_alive", "key", "length", "lines", "logged"),
-        *("method", "tags", "target", "upgrade", "version_1_0"),
+        *("method", "origin", "preflight", "tags", "target", "upgrade", "version_1_0"),
     )
 
     def __init__(self) -> None:
@@ -66,6 +68,8 @@ class RequestHead:
         self.expect = b""
         self.upgrade = b""
         self.forwarded_for = b""
+        self.origin = b""
+        self.preflight = b""
         self.key: bytes | None = None
         self.tags: list[tuple[bytes, bytes]] = []
 
@@ -161,6 +165,12 @@ class RequestHeadReader:
                 head.expect = value.strip().lower()
             case Treatment.UPGRADE:
                 head.upgrade = value.strip().lower()
+            case Treatment.ORIGIN:
+                head.origin = value.strip()
+                head.lines.append(line)
+            case Treatment.PREFLIGHT:
+                head.preflight = value.strip()
+                head.lines.append(line)
             case Treatment.FORWARDED_FOR:
                 head.forwarded_for += b"," + value
 

@@ -11,6 +11,7 @@ from relaybook.errors import RelayError
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
 from relaybook.relay.answer_head import AnswerHeadReader
 from relaybook.relay.connection import Connection
+from relaybook.relay.cors import Cors
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.gate import Gate
@@ -42,7 +43,10 @@ class Shared:
         self.fingerprints = Fingerprints(secret)
         tags = TagReader(settings.header_prefix, settings.default_namespace, settings.log)
         self.request_heads = RequestHeadReader(tags.is_tag, self.fingerprints)
-        self.answer_heads = AnswerHeadReader(settings.header_prefix, self.fingerprints)
+        self.cors = Cors(settings.cors_origins, settings.header_prefix) if settings.cors_origins else None
+        self.answer_heads = AnswerHeadReader(
+            settings.header_prefix, self.fingerprints, drop_cors=bool(settings.cors_origins)
+        )
         self.route = Route("default", b"/v1", Origin.parse(settings.upstream), tags)
         self.gate = Gate(loop, journal, durable=settings.durable, on_failure=self.log_failed)
         self.now = loop.time()

@@ -77,6 +77,7 @@ def _record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> in
     from relaybook.recorder.loop import Recorder
     from relaybook.recorder.prices import Prices
     from relaybook.recorder.quarantine import Quarantine
+    from relaybook.recorder.suspects import Suspects
     from relaybook.recorder.understand import Understanding
     from relaybook.stores.base import StoreTooNew
     from relaybook.stores.sqlite.writer import SqliteWriter
@@ -93,7 +94,9 @@ def _record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> in
         store = SqliteWriter(data.store, durability=settings.durability, lock_wait_s=60.0)
         understanding = Understanding(Prices(settings.price_as), store.read_back)
         keeping = Keeping(store.set_aside, store.read_back, settings.keep_other_bodies)
-        recorder = Recorder(data.journal, store, understanding, keeping, Quarantine(data.quarantine))
+        recorder = Recorder(
+            data.journal, store, understanding, keeping, Quarantine(data.quarantine), Suspects(data.path)
+        )
         recorder.run(stop, stop_now.is_set)
         store.close()
     except (StoreTooNew, JournalTooNew) as error:
