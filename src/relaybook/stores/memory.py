@@ -202,6 +202,9 @@ class MemoryStore:
             )
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
+        if field not in _COUNTED and field != "property" and not field.startswith("property."):
+            known = ", ".join(_COUNTED)
+            raise BadFilter("field", f"{field[:80]!r} has no list of values. Known: {known}, property.<name>.")
         counts = Counter(
             value
             for record in self._matching(Filter())
@@ -254,12 +257,8 @@ def _values_of(record: Record, field: str) -> Iterable[str]:
         return record.properties
     if field.startswith("property."):
         value = record.properties.get(field.removeprefix("property."))
-    elif field in _COUNTED:
-        value = getattr(record, field)
     else:
-        raise BadFilter(
-            "field", f"{field[:80]!r} has no list of values. Known: {', '.join(_COUNTED)}, property.<name>."
-        )
+        value = getattr(record, field)
     return () if value is None else (value,)
 
 

@@ -12,7 +12,7 @@ DATABASE: Final = "relaybook.sqlite"
 BODIES: Final = "bodies"
 Durability = Literal["process", "power"]
 
-#: Pages of 8 KiB: 12 % less time per record than 4 KiB; 16 KiB gain little more and write more for one small change.
+#: Pages of 8 KiB: a commit takes 6 % less than with 4 KiB; 16 KiB gain nothing more (benchmarks/store_writing.py).
 _PAGE_BYTES: Final = 8192
 #: The write-ahead log is copied into the database each time it has grown by this much.
 _CHECKPOINT_BYTES: Final = 32 << 20
@@ -25,14 +25,15 @@ def open_for_writing(directory: Path, durability: Durability, busy_s: float) -> 
     os.close(disk.open_file(path))
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(int(busy_s * 1000))
-    connection.execute(
+    _run_all(
+        connection,
         f"PRAGMA page_size = {_PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
         f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'};"
         "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;"
-        # FAST would leave the words of dropped states in free pages; ON costs 3 % (benchmarks/store_writing.py).
+        # FAST would leave the words of dropped states in free pages, and measures the same.
         "PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
         f"PRAGMA journal_size_limit = {2 * _CHECKPOINT_BYTES}; PRAGMA cache_size = -{64 * _MIB};"
-        f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_BYTES // _PAGE_BYTES}"
+        f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_BYTES // _PAGE_BYTES}",
     )
     return connection
 
@@ -41,8 +42,13 @@ def open_for_reading(directory: Path) -> apsw.Connection:
     """A reader's connection: it can change nothing. Raises apsw.CantOpenError when there is no database."""
     connection = apsw.Connection(str(directory / DATABASE), flags=apsw.SQLITE_OPEN_READONLY)
     connection.set_busy_timeout(1000)
-    connection.execute(f"PRAGMA query_only = ON; PRAGMA cache_size = -{16 * _MIB}; PRAGMA temp_store = MEMORY")
+    _run_all(connection, f"PRAGMA query_only = ON; PRAGMA cache_size = -{16 * _MIB}; PRAGMA temp_store = MEMORY")
     return connection
+
+
+def _run_all(connection: apsw.Connection, statements: str) -> None:
+    """All of several statements: execute() alone goes no further than the first that yields a row."""
+    connection.execute(statements).fetchall()
 
 
 def empty_write_ahead_log(connection: apsw.Connection, busy_s: float) -> bool:

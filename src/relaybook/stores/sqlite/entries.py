@@ -47,7 +47,7 @@ class EntryTables:
         set_apart = partial(packs.append_piece, compressor=compressor)
         frames = [shared_frame(entry, compressor, set_apart) for entry in entries]
         self._watch("zstd")
-        places = _append(frames, packs)
+        places = list(_append(frames, packs))
         self._watch("pack")
         rows = [
             row_of(record, seq, bodies) for seq, (record, bodies) in enumerate(zip(records, places, strict=True), first)

@@ -39,29 +39,45 @@ _ADVICE: Final = {
     errno.ENOENT: _RIGHTS,
     errno.EIO: _HARDWARE,
 }
-_DATA: Final = (ValueError, TypeError, OverflowError, msgspec.MsgspecError, zstandard.ZstdError)
+_DATA: Final = (
+    apsw.ConstraintError,
+    apsw.MismatchError,
+    apsw.TooBigError,
+    ValueError,
+    TypeError,
+    OverflowError,
+    msgspec.MsgspecError,
+    zstandard.ZstdError,
+)
 
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Errors inside the block come out as those of the port; ``path`` is the file the text names."""
+    """What the environment causes inside the block comes out as the port's errors; ``path`` is the file they name."""
     try:
         yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreDamaged(
+            f"{path} is damaged and cannot be read ({error}): move it away, or restore a copy of it."
+        ) from error
+    except apsw.InterruptError as error:
+        raise DeadlinePassed(
+            "The question took longer than its deadline: ask for a shorter span or fewer conditions."
+        ) from error
     except apsw.Error as error:
-        raise _of_sqlite(error, path) from error
+        advice = next((advice for kind, advice in _ENVIRONMENT if isinstance(error, kind)), None)
+        if advice is None:
+            raise
+        raise StoreUnavailable(f"{path}: {advice} ({error}).") from error
     except OSError as error:
         advice = _ADVICE.get(error.errno or 0, _HARDWARE)
         raise StoreUnavailable(f"{error.filename or path}: {error.strerror or error}: {advice}.") from error
+
+
+@contextmanager
+def rejecting() -> Iterator[None]:
+    """What the data of a batch causes inside the block comes out as BatchRejected."""
+    try:
+        yield
     except _DATA as error:
         raise BatchRejected(f"A value cannot be stored: {error}.") from error
-
-
-def _of_sqlite(error: apsw.Error, path: Path) -> Exception:
-    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return StoreDamaged(f"{path} is damaged and cannot be read ({error}): move it away, or restore a copy of it.")
-    if isinstance(error, apsw.InterruptError):
-        return DeadlinePassed("The question took longer than its deadline: ask for a shorter span or fewer conditions.")
-    for kind, what in _ENVIRONMENT:
-        if isinstance(error, kind):
-            return StoreUnavailable(f"{path}: {what} ({error}).")
-    return BatchRejected(f"A value cannot be stored: {error}.")

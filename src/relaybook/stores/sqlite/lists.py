@@ -64,7 +64,7 @@ def values(connection: apsw.Connection | None, field: str, prefix: str, limit: i
     if field == "namespace":
         term = starts_with("namespace", prefix)
         sql = "SELECT namespace AS value, requests FROM namespaces WHERE requests > 0 AND "
-    elif field in _VALUE_FIELDS or (field.startswith("property.") and field != "property."):
+    elif field in _VALUE_FIELDS or field.startswith("property."):
         range_ = starts_with("value", prefix)
         term = Condition(f"field = ? AND {range_.sql}", (field, *range_.bindings))
         sql = "SELECT value, requests FROM value_counts WHERE "

@@ -18,6 +18,7 @@ import zstandard
 from relaybook import clock
 from relaybook.stores.base import Extent, StoreDamaged
 from relaybook.stores.sqlite import disk
+from relaybook.stores.sqlite.failures import translated
 
 #: A pack that has reached this size is followed by the next of its day.
 FULL: Final = 1 << 30
@@ -158,17 +159,18 @@ class PackWriter:
 def read_extent(directory: Path, extent: Extent) -> Iterator[bytes]:
     """The bytes of an extent as they were, in pieces of at most 128 KiB. Raises StoreDamaged for anything else."""
     path = directory / pack_name(extent.pack)
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     left = extent.raw_length
-    try:
-        source = cast(IO[bytes], _Range(fd, extent.offset, extent.length))
-        for piece in zstandard.ZstdDecompressor().read_to_iter(source, read_size=_READ, write_size=_READ):
-            left -= len(piece)
-            yield piece
-    except zstandard.ZstdError as error:
-        raise StoreDamaged(f"{path} is damaged at byte {extent.offset} ({error}): restore a copy of it.") from error
-    finally:
-        os.close(fd)
+    with translated(path):
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            source = cast(IO[bytes], _Range(fd, extent.offset, extent.length))
+            for piece in zstandard.ZstdDecompressor().read_to_iter(source, read_size=_READ, write_size=_READ):
+                left -= len(piece)
+                yield piece
+        except zstandard.ZstdError as error:
+            raise StoreDamaged(f"{path} is damaged at byte {extent.offset} ({error}): restore a copy of it.") from error
+        finally:
+            os.close(fd)
     if left != 0:
         raise StoreDamaged(f"{path} is damaged at byte {extent.offset} (it ends too early): restore a copy of it.")
 

@@ -125,7 +125,7 @@ def _mishaps(connection: apsw.Connection, name: str, values: Sequence[str]) -> _
     if set(values) == {"true" if name == "failed" else "error"}:
         walk = Walk("requests AS r INDEXED BY requests_failed", "r.seq", Condition("r.failed = 1"))
         return _Ways((walk,), _count(connection, "failed", ("true",)))
-    if name == "status" and all(len(value) == 3 and value[0] in "45" for value in values):
+    if name == "status" and all(value.isascii() and len(value) == 3 and value[0] in "45" for value in values):
         return _bad_statuses(connection, values)
     return None
 

@@ -59,6 +59,8 @@ def search(connection: apsw.Connection, plan: Plan, limit: int, deadline: Deadli
     enough = limit + 1 if newest_first else limit
     windows = _Windows(plan.spans, newest_first)
     sql = plan.sql(newest_first)
+    if enough == 0:
+        return Found(seqs, True, True, 0)
     if limit == 0:
         deadline.look_ahead()
     for window in windows:
@@ -74,7 +76,7 @@ def search(connection: apsw.Connection, plan: Plan, limit: int, deadline: Deadli
                 return Found(seqs, True, True, seqs[-1] if seqs else windows.edge(window))
             return Found(seqs, True, False, windows.furthest(window, seqs))
         if len(seqs) == enough:
-            return Found(seqs[:limit], True, True, seqs[limit - 1])
+            return Found(seqs[:limit], True, True, seqs[limit - 1] if limit else 0)
     return Found(seqs, False, True, seqs[-1] if seqs else 0)
 
 

@@ -12,12 +12,12 @@ from typing import Final
 
 import apsw
 
-from relaybook.stores.base import Batch, BatchRejected, Entry, Extent, Moved, RunPosition, StoreUnavailable
+from relaybook.stores.base import Batch, Entry, Extent, Moved, RunPosition, StoreUnavailable
 from relaybook.stores.sqlite import disk
 from relaybook.stores.sqlite.bodies import new_compressor
 from relaybook.stores.sqlite.connection import BODIES, DATABASE, Durability, empty_write_ahead_log, open_for_writing
 from relaybook.stores.sqlite.entries import EntryTables
-from relaybook.stores.sqlite.failures import translated
+from relaybook.stores.sqlite.failures import rejecting, translated
 from relaybook.stores.sqlite.packs import Mark, PackWriter, read_extent
 from relaybook.stores.sqlite.running import RunningTable
 from relaybook.stores.sqlite.schema import migrate
@@ -75,8 +75,9 @@ class SqliteWriter:
         self._finish_erasing()
 
     def commit(self, batch: Batch) -> None:
-        with translated(self._path):
-            self._packs.open_pack_of_day()
+        with translated(self._path), rejecting():
+            if batch.entries:
+                self._packs.open_pack_of_day()
             mark = self._packs.mark()
             try:
                 added = self._store(batch, mark)
@@ -139,7 +140,7 @@ class SqliteWriter:
                 for extent in self._state.erasures():
                     self._packs.erase(*extent)
                     self._state.erased(extent)
-        except (StoreUnavailable, BatchRejected):
+        except StoreUnavailable:
             return
         if self._is_scrub_due:
             self._is_scrub_due = not empty_write_ahead_log(self._connection, self._busy_s)

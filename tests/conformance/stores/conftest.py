@@ -1,0 +1,44 @@
+"""Opens each store in turn for the one body of tests that all stores must pass."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relaybook.stores.base import Batch, Reader, Writer
+from relaybook.stores.memory import MemoryStore
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+
+
+class Store:
+    """A store under test: its two faces, and a restart of its writer."""
+
+    def __init__(self, directory: Path | None) -> None:
+        self._directory = directory
+        self.writer: Writer
+        self.reader: Reader
+        if directory is None:
+            self.writer = self.reader = MemoryStore()
+        else:
+            self.writer, self.reader = SqliteWriter(directory), SqliteReader(directory)
+
+    def commit(self, *entries: Any, **parts: Any) -> None:
+        self.writer.commit(Batch(entries=list(entries), **parts))
+
+    def restart(self) -> None:
+        """Closes the writer and opens it anew; what was committed must be there."""
+        if self._directory is not None:
+            self.writer.close()
+            self.writer = SqliteWriter(self._directory)
+
+    def close(self) -> None:
+        self.writer.close()
+        self.reader.close()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened = Store(None if request.param == "memory" else tmp_path / "store")
+    yield opened
+    opened.close()

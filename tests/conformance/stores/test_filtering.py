@@ -1,0 +1,153 @@
+"""Every store: a filter means what `filters.matches` says, whatever the records are."""
+
+import tempfile
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.conformance.stores.conftest import Store
+from tests.support.records import a_batch, a_record, an_entry, entries_of, new_record_id, soon
+
+from relaybook.filters import NAMES, Cursor, Filter, Term, matches
+from relaybook.records import Note, Record
+from relaybook.stores.memory import MemoryStore
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+
+TEXTS = (
+    "",
+    "a",
+    "ab",
+    "a%",
+    "a_",
+    "A",
+    "ä",
+    "a\ud7ff",
+    "a\ue000",
+    "a\U0010ffff",
+    "b'\"--",
+    "\U0010ffff",
+    "user-1",
+    "user-12",
+)
+CHOICES = {
+    "namespace": TEXTS,
+    "namespace_prefix": TEXTS,
+    "model": ("gpt-4o", "gpt-5", "", "o'1"),
+    "outcome": ("complete", "upstream_failed", "client_closed", "interrupted", "refused"),
+    "kind": ("chat", "embedding", "other"),
+    "path": ("/v1/chat/completions", "/v1/x%2Fy"),
+    "key": ("aaa", "bbb"),
+    "user": TEXTS,
+    "route": ("default", "cursor"),
+    "finish_reason": ("stop", "length"),
+    "id": tuple(new_record_id() for _ in range(12)),
+    "status": ("200", "404", "429", "500", "999", "2xx", "4xx", "5xx", "error"),
+    "failed": ("true", "false"),
+    "warning": ("value_cut", "unknown_header"),
+    "advice": ("doubled_path", "value_cut"),
+    "from": ("0", "5", "2000000000000000"),
+    "to": ("1", "5", "9"),
+    "property.channel": ("ios", "web", "é", ""),
+    "property.'; --": ("x",),
+}
+codes = st.lists(
+    st.sampled_from(("value_cut", "unknown_header", "doubled_path")).map(lambda c: Note(c, "…")), max_size=3
+)
+records = st.builds(
+    a_record,
+    id=st.sampled_from(CHOICES["id"]),
+    started_at=st.integers(0, 10),
+    outcome=st.sampled_from(CHOICES["outcome"]),
+    failed=st.booleans(),
+    namespace=st.sampled_from(TEXTS),
+    properties=st.dictionaries(
+        st.sampled_from(("channel", "'; --")), st.sampled_from(CHOICES["property.channel"] + ("x",)), max_size=2
+    ),
+    warnings=codes,
+    advice=codes,
+    route=st.sampled_from(CHOICES["route"]),
+    path=st.sampled_from(CHOICES["path"]),
+    kind=st.sampled_from(CHOICES["kind"]),
+    model=st.none() | st.sampled_from(CHOICES["model"]),
+    user=st.none() | st.sampled_from(TEXTS),
+    key=st.none() | st.sampled_from(CHOICES["key"]),
+    finish_reason=st.none() | st.sampled_from(CHOICES["finish_reason"]),
+    status=st.none() | st.sampled_from((200, 204, 404, 429, 500, 599, 999)),
+)
+terms = st.sampled_from(sorted(CHOICES)).flatmap(
+    lambda name: st.builds(
+        Term, st.just(name), st.lists(st.sampled_from(CHOICES[name]), min_size=1, max_size=3).map(tuple), st.booleans()
+    )
+)
+filters_ = st.lists(terms, max_size=4).map(lambda found: Filter(tuple(found)))
+
+
+def test_every_name_of_a_filter_is_tried_here() -> None:
+    assert set(NAMES) <= set(CHOICES)
+
+
+@pytest.mark.parametrize("negated", [False, True])
+@pytest.mark.parametrize("name", sorted(CHOICES))
+def test_each_name_selects_what_it_means(store: Store, name: str, negated: bool) -> None:
+    varied = [
+        an_entry(
+            id=record_id,
+            started_at=n,
+            outcome=CHOICES["outcome"][n % 5],
+            failed=n % 3 == 0,
+            namespace=TEXTS[n % len(TEXTS)],
+            properties={"channel": CHOICES["property.channel"][n % 4]} if n % 2 else {"'; --": "x"},
+            warnings=[Note("value_cut", "…")] * (n % 3),
+            advice=[Note("doubled_path", "…")] if n % 4 == 0 else [],
+            route=CHOICES["route"][n % 2],
+            path=CHOICES["path"][n % 2],
+            kind=CHOICES["kind"][n % 3],
+            model=(None, "gpt-4o", "gpt-5")[n % 3],
+            user=(None, *TEXTS)[n % 5],
+            key=("aaa", None, "bbb")[n % 3],
+            finish_reason=("stop", "length", None)[n % 3],
+            status=(200, 404, None, 429, 500)[n % 5],
+        )
+        for n, record_id in enumerate(CHOICES["id"])
+    ]
+    store.commit(*varied)
+    everything = [entry.record for entry in varied][::-1]
+    values = CHOICES[name]
+    for chosen in [(value,) for value in values] + [values[:2], values[-2:], values]:
+        wanted = Filter((Term(name, chosen, negated),))
+        expected = [record.id for record in everything if matches(wanted, record)]
+        assert [record.id for record in store.reader.page(wanted, 100, None, soon()).records] == expected
+    tried = [Filter((Term(name, (value,), negated),)) for value in values]
+    assert any(matches(wanted, record) for wanted in tried for record in everything)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(records, max_size=12, unique_by=lambda record: record.id),
+    st.lists(filters_, min_size=1, max_size=6),
+    st.integers(1, 6),
+    st.integers(0, 13),
+)
+def test_sqlite_answers_as_the_reference_does(found: list[Record], wanted: list[Filter], limit: int, seq: int) -> None:
+    with ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        writer = stack.enter_context(closing(SqliteWriter(directory)))
+        reader = stack.enter_context(closing(SqliteReader(directory)))
+        reference = MemoryStore()
+        for half in (found[: len(found) // 2], found[len(found) // 2 :]):
+            writer.commit(a_batch(*entries_of(half)))
+            reference.commit(a_batch(*entries_of(half)))
+        for one in wanted:
+            for cursor in (None, Cursor("older", seq), Cursor("newer", seq)):
+                assert reader.page(one, limit, cursor, soon()) == reference.page(one, limit, cursor, soon())
+            assert reader.since(seq, one, limit) == reference.since(seq, one, limit)
+            for record in found[:3]:
+                assert reader.around(record.id, one, limit, soon()) == reference.around(record.id, one, limit, soon())
+        for field in ("namespace", "model", "user", "key", "finish_reason", "property", "property.channel"):
+            for prefix in ("", "a", "\U0010ffff"):
+                assert reader.values(field, prefix, limit, soon()) == reference.values(field, prefix, limit, soon())
+        assert reader.namespaces("a", "failed", limit, None, None, soon()) == reference.namespaces(
+            "a", "failed", limit, None, None, soon()
+        )

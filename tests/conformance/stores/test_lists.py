@@ -1,0 +1,131 @@
+"""Every store: namespaces, values of fields, and records by the ids of others."""
+
+import pytest
+from tests.conformance.stores.conftest import Store
+from tests.support.records import an_entry, soon
+
+from relaybook.filters import BadFilter
+from relaybook.stores.base import NamespaceSort, Pin
+
+
+def names(store, prefix="", sort="last_at", limit=500, after=None, pinned=None):
+    rows, cursor = store.reader.namespaces(prefix, sort, limit, after, pinned, soon())
+    return [row.namespace for row in rows], cursor
+
+
+def test_a_namespace_adds_up_its_requests(store: Store) -> None:
+    store.commit(
+        an_entry(namespace="a", started_at=50, cost_usd=0.25, input_tokens=10, output_tokens=None, failed=True)
+    )
+    store.commit(an_entry(namespace="a", started_at=40, cost_usd=None, input_tokens=5, output_tokens=7))
+    (row,) = store.reader.namespaces("", "last_at", 5, None, None, soon())[0]
+    assert (row.requests, row.failed, row.input_tokens, row.output_tokens, row.cost_usd) == (2, 1, 15, 7, 0.25)
+    assert (row.first_at, row.last_at) == (40, 50)
+    assert (row.pinned, row.color, row.group) == (False, None, None)
+
+
+@pytest.fixture
+def five(store):
+    """Five namespaces whose order differs by each sort."""
+    rows = [
+        ("a", 50, 1, 0, 0.5),
+        ("b", 40, 3, 1, 0.25),
+        ("c", 30, 2, 2, 4.0),
+        ("d", 20, 2, 0, 0.0),
+        ("e", 10, 9, 0, 1.0),
+    ]
+    for name, at, requests, failed, cost in rows:
+        for n in range(requests):
+            entry = an_entry(namespace=name, started_at=at, failed=n < failed, cost_usd=cost if n == 0 else None)
+            store.commit(entry)
+    return store
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"), [("last_at", "abcde"), ("requests", "ebcda"), ("failed", "cbade"), ("cost_usd", "ceabd")]
+)
+def test_namespaces_are_sorted_largest_first_and_ties_by_name(five: Store, sort: NamespaceSort, expected: str) -> None:
+    assert names(five, sort=sort) == (list(expected), None)
+
+
+@pytest.mark.parametrize("sort", ["last_at", "requests", "failed", "cost_usd"])
+@pytest.mark.parametrize("limit", [1, 2, 4, 5])
+def test_pages_of_namespaces_show_each_once(five: Store, sort: NamespaceSort, limit: int) -> None:
+    shown, cursor = names(five, sort=sort, limit=limit)
+    while cursor is not None:
+        more, cursor = names(five, sort=sort, limit=limit, after=cursor)
+        shown += more
+    assert shown == names(five, sort=sort)[0]
+
+
+@pytest.mark.parametrize("after", ["", "x", "[]", '["requests",1,"a"]', '["last_at","x","a"]', '["last_at",1e400,"a"]'])
+def test_a_cursor_that_is_none_is_refused(five: Store, after: str) -> None:
+    with pytest.raises(BadFilter):
+        names(five, after=after)
+
+
+def test_a_prefix_means_that_very_text(store: Store) -> None:
+    for name in ("user-1", "user-10", "user_1", "User-1", "user%", "usér", "user-1\U0010ffff", "user-2"):
+        store.commit(an_entry(namespace=name))
+    assert sorted(names(store, prefix="user-1")[0]) == ["user-1", "user-10", "user-1\U0010ffff"]
+    assert names(store, prefix="user%")[0] == ["user%"]
+    assert names(store, prefix="user_")[0] == ["user_1"]
+    assert names(store, prefix="user-1\U0010ffff")[0] == ["user-1\U0010ffff"]
+
+
+def test_pinning_shows_for_all_and_can_be_undone(store: Store) -> None:
+    store.commit(an_entry(namespace="a"), an_entry(namespace="b"))
+    store.commit(pins=[Pin(namespace="a", pinned=True, color=3, group="Channel"), Pin(namespace="new", pinned=True)])
+    store.restart()
+    (new, first) = sorted(
+        store.reader.namespaces("", "last_at", 5, None, True, soon())[0], key=lambda row: row.requests
+    )
+    assert (first.namespace, first.requests, first.color, first.group) == ("a", 1, 3, "Channel")
+    assert (new.namespace, new.requests, new.first_at, new.last_at) == ("new", 0, 0, 0)
+    assert names(store, pinned=False)[0] == ["b"]
+    store.commit(an_entry(namespace="new", started_at=77), pins=[Pin(namespace="a", pinned=False)])
+    assert names(store, pinned=True)[0] == ["new"]
+    (row,) = store.reader.namespaces("new", "last_at", 5, None, None, soon())[0]
+    assert (row.first_at, row.last_at, row.requests) == (77, 77, 1)
+
+
+def test_values_are_counted_most_frequent_first(store: Store) -> None:
+    for model, user, properties in [
+        ("gpt-5", "u1", {"channel": "ios"}),
+        ("gpt-5", "u2", {"channel": "ios", "tier": "pro"}),
+        ("gpt-4o", None, {}),
+        (None, "u2", {"channel": "web"}),
+    ]:
+        store.commit(an_entry(model=model, user=user, properties=properties, finish_reason=None, namespace="n"))
+
+    def values(field, prefix="", limit=10):
+        return [(count.value, count.requests) for count in store.reader.values(field, prefix, limit, soon())]
+
+    assert values("model") == [("gpt-5", 2), ("gpt-4o", 1)]
+    assert values("model", "gpt-4") == [("gpt-4o", 1)]
+    assert values("model", limit=1) == [("gpt-5", 2)]
+    assert values("user") == [("u2", 2), ("u1", 1)]
+    assert values("finish_reason") == []
+    assert values("namespace") == [("n", 4)]
+    assert values("key") == [("3fa9c2d1e0b4", 4)]
+    assert values("property") == [("channel", 3), ("tier", 1)]
+    assert values("property.channel") == [("ios", 2), ("web", 1)]
+    assert values("property.none") == []
+
+
+@pytest.mark.parametrize("field", ["", "seq", "id", "requests; --", "outcome"])
+def test_values_of_another_field_are_refused(store: Store, field: str) -> None:
+    with pytest.raises(BadFilter):
+        store.reader.values(field, "", 5, soon())
+
+
+def test_a_record_is_found_by_each_id_of_others(store: Store) -> None:
+    entry = an_entry(provider_request_id="req_1", completion_id="chatcmpl-1", client_request_id="mine")
+    later = an_entry(client_request_id="mine", completion_id="mine")
+    store.commit(entry, an_entry(completion_id="chatcmpl-2"))
+    store.commit(later)
+    for foreign_id in ("req_1", "chatcmpl-1"):
+        assert [record.id for record in store.reader.find(foreign_id, 5)] == [entry.record.id]
+    assert [record.id for record in store.reader.find("mine", 5)] == [later.record.id, entry.record.id]
+    assert [record.id for record in store.reader.find("mine", 1)] == [later.record.id]
+    assert store.reader.find("nothing", 5) == []

@@ -1,0 +1,156 @@
+"""Readers of the SQLite store beside its writer: in threads, in other processes, before there is a store."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from tests.support.records import a_batch, an_entry, new_record_id, soon
+
+from relaybook import clock
+from relaybook.filters import Cursor, Filter, Term
+from relaybook.stores.base import DeadlinePassed, StoreUnavailable
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.stores.sqlite.connection import DATABASE
+
+
+def test_a_reader_waits_for_a_store_to_appear(tmp_path: Path) -> None:
+    directory = tmp_path / "not" / "yet"
+    reader = SqliteReader(directory)
+    assert reader.page(Filter(), 5, None, soon()).records == []
+    assert reader.around(new_record_id(), Filter(), 5, soon()) is None
+    assert reader.since(7, Filter(), 5) == ([], 7)
+    assert (reader.running(Filter()), reader.get("x"), reader.body("x", "request"), reader.find("x", 5)) == (
+        [],
+        None,
+        None,
+        [],
+    )
+    assert reader.namespaces("", "last_at", 5, None, None, soon()) == ([], None)
+    assert (reader.values("model", "", 5, soon()), reader.gaps(0), reader.last_seq()) == ([], [], 0)
+    assert reader.status().records == 0
+    assert not directory.exists()
+    writer = SqliteWriter(directory)
+    writer.commit(a_batch(an_entry()))
+    assert reader.last_seq() == 1
+    writer.close()
+    reader.close()
+
+
+def test_a_reader_goes_on_when_the_writer_has_closed(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(an_entry()))
+    writer.close()
+    reader = SqliteReader(tmp_path)
+    assert reader.last_seq() == 1
+    reader.close()
+
+
+def test_a_reader_turns_to_the_file_that_replaced_its_own(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(an_entry(), an_entry()))
+    reader = SqliteReader(tmp_path)
+    assert reader.last_seq() == 2
+    writer.close()
+    (tmp_path / DATABASE).rename(tmp_path / "moved-away")
+    writer = SqliteWriter(tmp_path)
+    assert reader.last_seq() == 0
+    writer.close()
+    reader.close()
+
+
+def test_a_closed_reader_says_so(tmp_path: Path) -> None:
+    SqliteWriter(tmp_path).close()
+    reader = SqliteReader(tmp_path)
+    reader.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        reader.last_seq()
+
+
+def test_readers_in_threads_see_whole_batches_only(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    reader = SqliteReader(tmp_path)
+    stop, problems = threading.Event(), []
+
+    def ask():
+        while not stop.is_set():
+            page = reader.page(Filter(), 30, None, soon())
+            seqs = [record.seq for record in page.records]
+            (namespace,) = reader.namespaces("", "last_at", 5, None, None, soon())[0] or [None]
+            if seqs and seqs != list(range(seqs[0], max(0, seqs[0] - 30), -1)):
+                problems.append(seqs)
+            if seqs and (seqs[0] % 10 or (namespace is not None and namespace.requests % 10)):
+                problems.append((seqs[0], namespace))
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    writer.commit(a_batch(*(an_entry() for _ in range(10))))
+    for thread in threads:
+        thread.start()
+    for _ in range(40):
+        writer.commit(a_batch(*(an_entry() for _ in range(10))))
+    stop.set()
+    for thread in threads:
+        thread.join(30)
+    assert problems == []
+    writer.close()
+    reader.close()
+
+
+def test_a_reader_in_another_process_sees_what_was_committed(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(entry := an_entry(b"across")))
+    code = (
+        "import sys; from pathlib import Path; from relaybook.stores.sqlite import SqliteReader\n"
+        "reader = SqliteReader(Path(sys.argv[1]))\n"
+        "print(reader.last_seq(), b''.join(reader.body(sys.argv[2], 'request')).decode())"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path), entry.record.id]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "1 across\n"
+    writer.close()
+
+
+@pytest.fixture(scope="module")
+def long_log(tmp_path_factory):
+    """40,000 records; one in 10,000 has the route `rare`, which no index knows."""
+    directory = tmp_path_factory.mktemp("long")
+    writer = SqliteWriter(directory)
+    for start in range(0, 40_000, 4000):
+        numbers = range(start, start + 4000)
+        routes = ("rare" if number % 10_000 == 5 else "default" for number in numbers)
+        writer.commit(a_batch(*(an_entry(None, None, route=route, user=new_record_id()) for route in routes)))
+    writer.close()
+    reader = SqliteReader(directory)
+    yield reader
+    reader.close()
+
+
+@pytest.mark.parametrize("direction", ["older", "newer"])
+def test_following_incomplete_pages_finds_everything(long_log: SqliteReader, direction: str) -> None:
+    wanted = Filter((Term("route", ("rare",)),))
+    found, incomplete, cursor = [], 0, None
+    if direction == "newer":
+        cursor = Cursor("newer", 0)
+    for attempt in range(10_000):
+        page = long_log.page(wanted, 3, cursor, clock.monotonic_ns() + (attempt % 4 + 1) * 500_000)
+        seqs = [record.seq for record in page.records]
+        found = found + seqs if direction == "older" else seqs + found
+        incomplete += not page.complete
+        following = page.next_cursor if direction == "older" else page.newer_cursor
+        if following is None or (direction == "newer" and page.complete and len(seqs) < 3):
+            break
+        cursor = following
+    assert found == [30_006, 20_006, 10_006, 6]
+    assert incomplete > 0
+
+
+def test_a_page_that_is_full_is_complete_whatever_lies_beyond(long_log: SqliteReader) -> None:
+    page = long_log.page(Filter((Term("route", ("rare",)),)), 4, None, soon())
+    assert page.complete
+    assert page.next_cursor is None
+
+
+def test_lists_that_take_too_long_say_so(long_log: SqliteReader) -> None:
+    with pytest.raises(DeadlinePassed):
+        long_log.values("user", "", 5, clock.monotonic_ns())
+    assert len(long_log.values("user", "", 5, soon())) == 5

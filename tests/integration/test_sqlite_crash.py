@@ -1,0 +1,95 @@
+"""The SQLite store after its writer was killed: what was committed is whole, what was not is gone."""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.records import a_batch, an_entry, soon
+
+from relaybook.filters import Filter
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.stores.sqlite.connection import BODIES, DATABASE, open_for_reading
+from relaybook.stores.sqlite.packs import pack_name
+
+#: Commits for ever; the position of its run is the number of records. Body bytes follow from the record's id.
+COMMITTER = """
+import random, sys
+from pathlib import Path
+from relaybook.stores.base import Batch, Body, RunPosition
+from relaybook.stores.sqlite import SqliteWriter
+from tests.support.records import an_entry, new_record_id
+
+writer = SqliteWriter(Path(sys.argv[1]))
+count = writer.positions()["run"].read_to[0] if writer.positions() else 0
+while True:
+    entries = []
+    for number in range(random.randint(1, 60)):
+        record_id = new_record_id()
+        data = random.Random(record_id).randbytes(400_000 if number == 7 else 900)
+        aside = [writer.set_aside(data[:300])] if number % 5 == 0 else []
+        entries.append(an_entry(Body(aside, [data[300:] if aside else data]), b"", id=record_id))
+    count += len(entries)
+    position = RunPosition(read_to=(count, 0, 0), replay_from=(0, 0, 0))
+    writer.commit(Batch(entries=entries, positions={"run": position}))
+    print(count, flush=True)
+"""
+
+
+def kill_after(directory: Path, commits: int) -> int:
+    """Lets a writer commit some batches, kills it in whatever it does next; gives the last count it told."""
+    child = subprocess.Popen([sys.executable, "-c", COMMITTER, str(directory)], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    with child, child.stdout:
+        told = [int(child.stdout.readline()) for _ in range(commits)]
+        child.kill()
+        told += [int(line) for line in child.stdout if line.endswith("\n")]
+    return told[-1]
+
+
+def test_what_a_killed_writer_committed_is_whole(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    for _ in range(15):
+        told = kill_after(tmp_path, chance.randint(1, 6))
+        recorded = check(tmp_path)
+        assert recorded >= told
+    with_more = an_entry(b"after all")
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(with_more))
+    assert with_more.record.seq == recorded + 1
+    writer.close()
+
+
+def check(directory: Path) -> int:
+    """Positions, rows, counters, lengths of packs and bodies agree; gives the number of records."""
+    SqliteWriter(directory).close()
+    reader = SqliteReader(directory)
+    status = reader.status()
+    assert status.positions["run"].read_to[0] == status.records == status.last_seq
+    (namespace,) = reader.namespaces("", "last_at", 5, None, None, soon())[0]
+    assert namespace.requests == status.records
+    connection = open_for_reading(directory)
+    for pack, length in connection.execute("SELECT pack, length FROM packs"):
+        assert (directory / BODIES / pack_name(pack)).stat().st_size == length
+    assert connection.execute("SELECT count(*), max(seq) FROM requests").fetchone() == (status.records, status.records)
+    assert connection.pragma("quick_check") == "ok"
+    connection.close()
+    for record in reader.page(Filter(), 200, None, soon()).records:
+        body = b"".join(reader.body(record.id, "request") or ())
+        assert body == random.Random(record.id).randbytes(len(body))
+        assert len(body) in (900, 400_000)
+    reader.close()
+    return status.records
+
+
+def test_bytes_after_the_last_commit_are_cut_off(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(an_entry()))
+    (pack,) = (tmp_path / BODIES).iterdir()
+    length = pack.stat().st_size
+    writer.set_aside(b"never referred to")
+    assert pack.stat().st_size > length
+    writer.close()
+    SqliteWriter(tmp_path).close()
+    assert pack.stat().st_size == length
+    assert (tmp_path / DATABASE).exists()

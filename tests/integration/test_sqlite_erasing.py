@@ -1,0 +1,110 @@
+"""Erasing in the SQLite store: the bytes are in none of its files afterwards."""
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.support.records import a_batch, an_entry
+
+from relaybook import ids
+from relaybook.records import Gap
+from relaybook.stores.base import Batch, Moved
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.stores.sqlite.connection import DATABASE, open_for_reading
+from relaybook.stores.sqlite.packs import PackWriter
+
+RUN = "0192f0c8-7b3a-7cde-8f00-000000000001"
+
+
+@pytest.fixture
+def writer(tmp_path):
+    opened = SqliteWriter(tmp_path)
+    yield opened
+    opened.close()
+
+
+def holds(directory, secret):
+    """Whether any file of the store has the bytes."""
+    return any(secret in path.read_bytes() for path in directory.rglob("*") if path.is_file())
+
+
+def said_at_once(writer, secret, state):
+    """An exchange whose words went into a pack and into the database before it ended."""
+    exchange = ids.new_id()
+    extent = writer.set_aside(secret)
+    writer.commit(Batch(moved=[Moved(run=RUN, exchange=exchange, number=1, state=state)]))
+    entry = an_entry(None, None, id=ids.id_text(exchange), body_state="no_bodies")
+    return extent, entry
+
+
+@pytest.mark.parametrize("size", [60, 40_000])
+def test_erased_bytes_and_dropped_states_are_in_no_file(writer: SqliteWriter, tmp_path: Path, size: int) -> None:
+    secret, state = os.urandom(size), os.urandom(size)
+    extent, entry = said_at_once(writer, secret, state)
+    assert holds(tmp_path, secret[:50])
+    assert holds(tmp_path, state[:50])
+    writer.commit(a_batch(entry, erase=[extent]))
+    for start in range(0, size - 50, 997):
+        assert not holds(tmp_path, secret[start : start + 50])
+        assert not holds(tmp_path, state[start : start + 50])
+
+
+def test_a_dropped_state_of_a_hidden_exchange_is_in_no_file_also_without_extents(
+    writer: SqliteWriter, tmp_path: Path
+) -> None:
+    state = os.urandom(60)
+    _, entry = said_at_once(writer, b"", state)
+    writer.commit(a_batch(entry))
+    assert not holds(tmp_path, state)
+
+
+def test_bytes_around_the_erased_ones_stay(writer: SqliteWriter, tmp_path: Path) -> None:
+    before, after = an_entry(b"before"), an_entry(b"after")
+    writer.commit(a_batch(before))
+    extent = writer.set_aside(os.urandom(50_000))
+    writer.commit(a_batch(after))
+    writer.commit(Batch(erase=[extent]))
+    reader = SqliteReader(tmp_path)
+    assert b"".join(reader.body(before.record.id, "request")) == b"before"
+    assert b"".join(reader.body(after.record.id, "request")) == b"after"
+    reader.close()
+
+
+def test_a_reader_in_the_way_only_delays_it(writer: SqliteWriter, tmp_path: Path) -> None:
+    state = os.urandom(60)
+    _, entry = said_at_once(writer, b"", state)
+    reader = open_for_reading(tmp_path)
+    reader.execute("BEGIN")
+    assert reader.execute("SELECT count(*) FROM requests").get == 0
+    writer.commit(a_batch(entry))
+    assert holds(tmp_path, state)
+    reader.close()
+    writer.commit(Batch(gaps=[Gap(from_at=1, to_at=2, count=1, reason="damaged")]))
+    assert not holds(tmp_path, state)
+
+
+def test_what_a_crash_prevented_is_done_when_the_store_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_):
+        raise OSError
+
+    secret = os.urandom(60)
+    writer = SqliteWriter(tmp_path)
+    monkeypatch.setattr(PackWriter, "erase", fail)
+    extent = writer.set_aside(secret)
+    writer.commit(Batch(erase=[extent]))
+    writer.close()
+    assert holds(tmp_path, secret)
+    monkeypatch.undo()
+    SqliteWriter(tmp_path).close()
+    assert not holds(tmp_path, secret)
+    connection = open_for_reading(tmp_path)
+    assert connection.execute("SELECT count(*) FROM erasures").get == 0
+    connection.close()
+    assert (tmp_path / DATABASE).exists()
+
+
+def test_erasing_what_was_aged_out_already_is_no_error(writer: SqliteWriter, tmp_path: Path) -> None:
+    extent = writer.set_aside(b"x" * 60)
+    next((tmp_path / "bodies").iterdir()).unlink()
+    writer.commit(Batch(erase=[extent]))
+    assert writer._state.erasures() == []

@@ -1,0 +1,278 @@
+"""The SQLite store's files: their modes, who may write them, and what a disk that refuses or lies does to them."""
+
+import errno
+import os
+import stat
+import tempfile
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.support.records import a_batch, an_entry, soon
+
+from relaybook.filters import Filter
+from relaybook.records import Detail
+from relaybook.stores.base import BatchRejected, StoreDamaged, StoreTooNew, StoreUnavailable
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter, disk
+from relaybook.stores.sqlite.connection import BODIES, DATABASE
+
+
+@pytest.fixture
+def writer(tmp_path):
+    opened = SqliteWriter(tmp_path / "store", busy_s=0)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def reader(tmp_path):
+    opened = SqliteReader(tmp_path / "store")
+    yield opened
+    opened.close()
+
+
+def text(pieces):
+    return b"".join(pieces)
+
+
+@pytest.mark.parametrize("umask", [0, 0o277])
+def test_only_the_owner_may_read_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+    (tmp_path / "data").mkdir()
+    before = os.umask(umask)
+    try:
+        writer = SqliteWriter(tmp_path / "data" / "store")
+        writer.commit(a_batch(an_entry()))
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "data").rglob("*")}
+        writer.close()
+    finally:
+        os.umask(before)
+    assert {name for name, mode in modes.items() if mode == 0o700} == {"store", BODIES}
+    assert {mode for name, mode in modes.items() if name not in ("store", BODIES)} == {0o600}
+    assert {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "store.lock"} <= set(modes)
+
+
+def test_a_second_writer_is_refused(writer: SqliteWriter, tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="another Relaybook writes to this store"):
+        SqliteWriter(tmp_path / "store", lock_wait_s=0)
+
+
+def test_a_second_writer_waits_for_the_first_to_close(writer: SqliteWriter, tmp_path: Path) -> None:
+    opened = []
+    thread = threading.Thread(target=lambda: opened.append(SqliteWriter(tmp_path / "store", lock_wait_s=30)))
+    thread.start()
+    writer.commit(a_batch(an_entry()))
+    assert opened == []
+    writer.close()
+    thread.join(30)
+    opened[0].commit(a_batch(an_entry()))
+    opened[0].close()
+
+
+def test_a_store_of_a_later_version_is_refused_by_both_faces(tmp_path: Path) -> None:
+    SqliteWriter(tmp_path).close()
+    connection = apsw.Connection(str(tmp_path / DATABASE))
+    connection.pragma("user_version", 99)
+    connection.close()
+    for ask in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
+        with pytest.raises(StoreTooNew, match=r"its version is 99, this program knows up to 1\. Start that later"):
+            ask()
+    with pytest.raises(StoreTooNew):
+        SqliteWriter(tmp_path, lock_wait_s=0)
+
+
+def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    connection = apsw.Connection(str(tmp_path / DATABASE))
+    connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    with pytest.raises(StoreUnavailable, match="tables of another program"):
+        SqliteWriter(tmp_path)
+
+
+def test_a_directory_that_cannot_be_written_is_refused_with_what_to_do() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        SqliteWriter(Path(name)).close()
+        Path(name).chmod(0o555)
+        user = os.geteuid()
+        if user == 0:
+            os.seteuid(65534)
+        try:
+            with pytest.raises(StoreUnavailable, match=rf"{name}.*see that the directory exists and that the user"):
+                SqliteWriter(Path(name))
+        finally:
+            os.seteuid(user)
+
+
+def test_a_path_that_is_no_directory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnavailable, match="see that the directory exists"):
+        SqliteWriter(tmp_path / "file" / "store")
+
+
+def test_a_locked_database_refuses_and_the_same_batch_passes_later(
+    writer: SqliteWriter, reader: SqliteReader, tmp_path: Path
+) -> None:
+    batch = a_batch(an_entry(b"patience"))
+    other = apsw.Connection(str(tmp_path / "store" / DATABASE))
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailable, match="another program holds the database"):
+        writer.commit(batch)
+    assert batch.entries[0].record.seq is None
+    other.execute("ROLLBACK")
+    other.close()
+    writer.commit(batch)
+    assert text(reader.body(batch.entries[0].record.id, "request")) == b"patience"
+
+
+def test_a_full_database_refuses_and_the_same_batch_passes_later(writer: SqliteWriter, reader: SqliteReader) -> None:
+    batch = a_batch(*(an_entry(input_preview="x" * 200) for _ in range(500)), refused={"overloaded": 1})
+    connection = writer._connection
+    connection.pragma("max_page_count", connection.pragma("page_count"))
+    with pytest.raises(StoreUnavailable, match="the disk is full: free some space"):
+        writer.commit(batch)
+    assert reader.last_seq() == 0
+    connection.pragma("max_page_count", 1 << 30)
+    writer.commit(batch)
+    status = reader.status()
+    assert (status.records, status.refused) == (500, {"overloaded": 1})
+
+
+def test_a_full_disk_under_the_pack_leaves_nothing_and_the_same_batch_passes_later(
+    writer: SqliteWriter, reader: SqliteReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.commit(a_batch(first := an_entry(b"before")))
+    write_at = disk.write_at
+
+    def half(fd, data, offset):
+        write_at(fd, data[: len(data) // 2], offset)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(disk, "write_at", half)
+    batch = a_batch(*(an_entry(bytes([n]) * 50) for n in range(20)))
+    with pytest.raises(StoreUnavailable, match="No space left on device: free some space"):
+        writer.commit(batch)
+    with pytest.raises(StoreUnavailable):
+        writer.set_aside(b"data")
+    monkeypatch.undo()
+    writer.commit(batch)
+    assert text(reader.body(first.record.id, "request")) == b"before"
+    assert [text(reader.body(entry.record.id, "request"))[0] for entry in batch.entries] == list(range(20))
+
+
+def test_a_batch_that_failed_takes_no_room_in_the_pack(writer: SqliteWriter, tmp_path: Path) -> None:
+    for _ in range(3):
+        with pytest.raises(BatchRejected):
+            writer.commit(a_batch(an_entry(os.urandom(100_000)), an_entry(user="\ud800")))
+    entry = an_entry(b"small")
+    writer.commit(a_batch(entry))
+    writer.commit(a_batch(an_entry(os.urandom(100_000), id=entry.record.id), an_entry(b"small")))
+    writer.close()
+    SqliteWriter(tmp_path / "store").close()
+    (pack,) = (tmp_path / "store" / BODIES).iterdir()
+    assert pack.stat().st_size < 1000
+
+
+def test_a_damaged_database_is_named(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(*(an_entry() for _ in range(50))))
+    writer.close()
+    data = bytearray((tmp_path / DATABASE).read_bytes())
+    data[:4096] = b"\x55" * 4096
+    (tmp_path / DATABASE).write_bytes(data)
+    for ask in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
+        with pytest.raises(StoreDamaged, match=f"{DATABASE} is damaged"):
+            ask()
+
+
+def test_a_flipped_byte_in_a_pack_is_an_error_and_never_wrong_text(
+    writer: SqliteWriter, reader: SqliteReader, tmp_path: Path
+) -> None:
+    entry, other = an_entry(os.urandom(500)), an_entry(b"whole")
+    writer.commit(a_batch(entry, other))
+    (pack,) = (tmp_path / "store" / BODIES).iterdir()
+    data = bytearray(pack.read_bytes())
+    data[100] ^= 1
+    pack.write_bytes(data)
+    with pytest.raises(StoreDamaged, match=r"\.pack is damaged at byte 0"):
+        text(reader.body(entry.record.id, "request"))
+    assert text(reader.body(other.record.id, "request")) == b"whole"
+    assert len(reader.page(Filter(), 5, None, soon()).records) == 2
+
+
+def test_bodies_of_a_pack_that_was_aged_out_are_not_stored(
+    writer: SqliteWriter, reader: SqliteReader, tmp_path: Path
+) -> None:
+    entry = an_entry(detail=Detail(reason="OK"))
+    writer.commit(a_batch(entry))
+    (pack,) = (tmp_path / "store" / BODIES).iterdir()
+    pack.unlink()
+    stored = reader.get(entry.record.id)
+    assert (stored.record, stored.detail, stored.request_size) == (entry.record, Detail(), None)
+    assert reader.body(entry.record.id, "request") is None
+    writer.close()
+    again = SqliteWriter(tmp_path / "store")
+    again.commit(a_batch(later := an_entry(b"later")))
+    again.close()
+    assert text(reader.body(later.record.id, "request")) == b"later"
+
+
+def test_packs_of_a_database_that_was_moved_away_are_left_alone(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(an_entry(b"of the first")))
+    writer.close()
+    (old,) = (tmp_path / BODIES).iterdir()
+    data = old.read_bytes()
+    (tmp_path / DATABASE).rename(tmp_path / "moved-away")
+    for _ in range(2):
+        writer = SqliteWriter(tmp_path)
+        writer.commit(a_batch(an_entry(b"of the second")))
+        writer.close()
+    assert old.read_bytes() == data
+    assert len(list((tmp_path / BODIES).iterdir())) == 2
+
+
+def test_a_full_pack_is_followed_by_the_next_of_its_day(
+    writer: SqliteWriter, reader: SqliteReader, tmp_path: Path
+) -> None:
+    writer._packs._full = 100
+    entries = [an_entry(os.urandom(150)) for _ in range(3)]
+    for entry in entries:
+        writer.commit(a_batch(entry))
+    assert len(list((tmp_path / "store" / BODIES).iterdir())) == 3
+    assert all(len(text(reader.body(entry.record.id, "request"))) == 150 for entry in entries)
+
+
+def test_in_power_packs_are_synced_before_the_transaction_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = SqliteWriter(tmp_path, durability="power")
+    reader = SqliteReader(tmp_path)
+    synced_at = []
+    monkeypatch.setattr(disk, "sync", lambda fd: synced_at.append(reader.last_seq()))
+    writer.commit(a_batch(an_entry()))
+    writer.commit(a_batch(an_entry()))
+    assert synced_at == [0, 1]
+    assert writer._connection.pragma("synchronous") == 2
+    writer.close()
+    reader.close()
+
+
+def test_the_database_is_set_up_as_meant(writer: SqliteWriter) -> None:
+    names = ("journal_mode", "synchronous", "auto_vacuum", "secure_delete", "foreign_keys", "page_size", "user_version")
+    assert {name: writer._connection.pragma(name) for name in names} == {
+        "journal_mode": "wal",
+        "synchronous": 1,
+        "auto_vacuum": 2,
+        "secure_delete": 1,
+        "foreign_keys": 0,
+        "page_size": 8192,
+        "user_version": 1,
+    }
+    assert writer._connection.pragma("journal_size_limit") == 64 << 20
+    assert writer._connection.pragma("wal_autocheckpoint") == 4096
+
+
+def test_the_write_ahead_log_carries_no_bodies(writer: SqliteWriter, tmp_path: Path) -> None:
+    secret = os.urandom(200)
+    writer.commit(a_batch(an_entry(secret)))
+    assert secret[:50] not in (tmp_path / "store" / f"{DATABASE}-wal").read_bytes()
+    (pack,) = (tmp_path / "store" / BODIES).iterdir()
+    assert secret[:50] in pack.read_bytes()

@@ -1,0 +1,117 @@
+"""The detail view: everything known of one request, whatever its bodies hold."""
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+from tests.support.api_log import client_of, entry_of, log_of, record_of, running_of
+
+from relaybook.api import detail
+from relaybook.records import Detail
+from relaybook.stores.base import Batch
+from relaybook.stores.memory import MemoryStore
+
+QUESTION = {
+    "model": "gpt-4o-mini",
+    "temperature": 0.5,
+    "messages": [{"role": "user", "content": "Where is my refund?"}],
+}
+ANSWER = {"id": "chatcmpl-1", "choices": [{"index": 0, "message": {"role": "assistant", "content": "It was sent."}}]}
+STREAM = b'data: {"choices": [{"index": 0, "delta": {"content": "It "}}]}\n\ndata: {"choices": [{"index": 0, "delta": {"content": "was."}}]}\n\ndata: [DONE]\n\n'
+
+
+def asked(request: bytes | None, response: bytes | None, details: Detail | None = None, **fields: Any) -> Any:
+    store = MemoryStore()
+    store.commit(Batch(entries=[entry_of(record_of(1, **fields), request, response, details)]))
+    answer = client_of(store).get(f"/api/requests/{record_of(1).id}")
+    assert answer.status == 200
+    return answer.json()
+
+
+def test_the_detail_is_the_row_and_what_the_bodies_say() -> None:
+    found = asked(json.dumps(QUESTION).encode(), json.dumps(ANSWER).encode())
+    assert (found["id"], found["started_at"]) == (record_of(1).id, "2026-01-01T00:00:01.000000Z")
+    assert found["parameters"] == {"model": "gpt-4o-mini", "temperature": 0.5}
+    assert [message["text"] for message in found["messages"]] == ["Where is my refund?"]
+    assert found["answer"]["choices"][0]["text"] == "It was sent."
+    assert found["also"] == []
+
+
+def test_a_streamed_answer_is_put_together() -> None:
+    assert asked(b"{}", STREAM, stream=True)["answer"]["choices"][0]["text"] == "It was."
+
+
+def test_compressed_bodies_are_read() -> None:
+    headers = [("Content-Encoding", "gzip")]
+    packed = gzip.compress(json.dumps(ANSWER).encode())
+    found = asked(b"{}", packed, Detail(response_headers=headers))
+    assert found["answer"]["choices"][0]["text"] == "It was sent."
+    assert found["response_headers"] == [["Content-Encoding", "gzip"]]
+    assert found["stored_response_bytes"] == len(packed)
+
+
+def test_the_timeline_is_in_milliseconds() -> None:
+    found = asked(b"{}", b"{}", Detail(reason="connection reset", chunk_at_us=[412_000, 412_500], chunk_bytes=[10, 20]))
+    assert found["timeline"] == [[412.0, 10], [412.5, 20]]
+    assert found["reason"] == "connection reset"
+
+
+def test_bodies_that_are_not_stored_are_null() -> None:
+    found = asked(None, None, body_state="no_bodies")
+    assert (found["parameters"], found["messages"], found["answer"]) == (None, None, None)
+    assert (found["stored_request_bytes"], found["stored_response_bytes"]) == (None, None)
+
+
+def test_bodies_over_the_limit_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detail, "MAX_PARSED_BYTES", 100)
+    assert asked(json.dumps({"model": "m" * 100}).encode(), b"{}")["parameters"] is None
+
+
+def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detail, "MAX_PARSED_BYTES", 100_000)
+    found = asked(b"{}", gzip.compress(b" " * 1_000_000), Detail(response_headers=[("content-encoding", "gzip")]))
+    assert found["answer"] is None
+
+
+def test_bodies_of_paths_that_are_not_understood_are_not_parsed() -> None:
+    assert asked(b'{"model": "x"}', b"{}", kind="other")["parameters"] is None
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff", b"[" * 100_000, b'{"a": NaN}', b'"\\ud800"', b'{"messages": 5}', b"\0"])
+def test_hostile_bodies_do_no_harm(body: bytes) -> None:
+    assert asked(body, body)["id"] == record_of(1).id
+    assert asked(body, body, stream=True)["id"] == record_of(1).id
+
+
+def test_a_running_request_has_its_row_and_the_rest_is_not_known_yet() -> None:
+    store = MemoryStore()
+    store.commit(Batch(running=[running_of(1)]))
+    found = client_of(store).get(f"/api/requests/{running_of(1).id}").json()
+    assert (found["outcome"], found["ended_at"], found["request_headers"]) == ("open", None, None)
+    assert (found["messages"], found["timeline"]) == (None, [])
+
+
+def test_a_foreign_id_may_hold_slashes_and_others_that_carry_it_are_told() -> None:
+    store = log_of(record_of(1, client_request_id="job/7 ü"), record_of(2, client_request_id="job/7 ü"))
+    found = client_of(store).get("/api/requests/job%2F7%20%C3%BC").json()
+    assert found["id"] == record_of(2).id
+    assert found["also"] == [{"id": record_of(1).id, "started_at": "2026-01-01T00:00:01.000000Z"}]
+
+
+@pytest.mark.parametrize(
+    "any_id", ["nobody", "..%2F..%2Fetc%2Fpasswd", "../../etc/passwd", "%00", "%FF", "a/request/b"]
+)
+def test_an_unknown_id_is_not_found_whatever_it_looks_like(any_id: str) -> None:
+    answer = client_of(log_of(record_of(1))).get(f"/api/requests/{any_id}")
+    assert (answer.status, answer.json()["error"]["code"]) == (404, "not_found")
+
+
+def test_parameters_are_refused() -> None:
+    answer = client_of(log_of(record_of(1))).get(f"/api/requests/{record_of(1).id}?pretty=1")
+    assert (answer.status, answer.json()["error"]["param"]) == (400, "pretty")
+
+
+def test_several_content_encoding_headers_make_one_list() -> None:
+    assert detail.content_encoding([("Content-Encoding", "gzip"), ("content-encoding", "br")]) == "gzip, br"
+    assert detail.content_encoding([]) is None

@@ -1,0 +1,125 @@
+"""Stored bodies are handed out as files no browser shows or runs."""
+
+import gzip
+from collections.abc import Iterator
+
+import pytest
+from tests.support.api_log import client_of, entry_of, log_of, record_of, running_of
+from tests.support.asgi import Answer
+
+from relaybook.api import downloads
+from relaybook.records import Detail, Side
+from relaybook.stores.base import Batch, Body, StoreUnavailable
+from relaybook.stores.memory import MemoryStore
+
+XSS = b"<script>alert(1)</script>"
+
+
+def download(response: bytes, *headers: tuple[str, str], query: str = "") -> Answer:
+    store = MemoryStore()
+    entry = entry_of(record_of(1), b"asked", response, Detail(response_headers=list(headers)))
+    store.commit(Batch(entries=[entry]))
+    return client_of(store).get(f"/api/requests/{record_of(1).id}/response{query}")
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["text/html", "TEXT/HTML; charset=x", "application/json", "image/svg+xml", "application/xhtml+xml"]
+    + ["text/javascript", "application/x-javascript", "text/event-stream", "application/problem+json", "text/xml"],
+)
+def test_what_a_browser_could_render_is_plain_text(content_type: str) -> None:
+    answer = download(XSS, ("Content-Type", content_type))
+    assert answer.header("content-type") == "text/plain; charset=utf-8"
+    assert answer.header("content-disposition") == f'attachment; filename="{record_of(1).id}-response.txt"'
+    assert answer.header("x-content-type-options") == "nosniff"
+    assert answer.body == XSS
+
+
+@pytest.mark.parametrize(
+    "content_type", ["image/png", "application/pdf", "audio/mpeg", "", "nonsense", "multipart/mixed"]
+)
+def test_anything_else_is_bytes(content_type: str) -> None:
+    answer = download(XSS, ("Content-Type", content_type))
+    assert answer.header("content-type") == "application/octet-stream"
+    assert str(answer.header("content-disposition")).endswith('-response.bin"')
+
+
+def test_a_body_is_decoded_unless_asked_for_as_sent() -> None:
+    packed = gzip.compress(b'{"a": 1}')
+    headers = (("content-type", "application/json"), ("content-encoding", "gzip"))
+    assert download(packed, *headers).body == b'{"a": 1}'
+    sent = download(packed, *headers, query="?as=sent")
+    assert (sent.body, sent.header("content-type")) == (packed, "application/octet-stream")
+    assert sent.header("content-encoding") is None
+
+
+def test_what_cannot_be_decoded_says_how_to_get_it() -> None:
+    answer = download(b"not zip", ("content-encoding", "gzip"))
+    assert (answer.status, answer.json()["error"]["code"]) == (422, "not_decodable")
+    assert "as=sent" in answer.json()["error"]["message"]
+
+
+def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "MAX_DECODED_BYTES", 100_000)
+    assert download(gzip.compress(bytes(1_000_000)), ("content-encoding", "gzip")).status == 422
+    assert download(bytes(100_001), ("content-encoding", "gzip")).status == 422
+
+
+def test_the_request_body_has_its_own_address() -> None:
+    answer = client_of(log_of(record_of(1))).get(f"/api/requests/{record_of(1).id}/request")
+    assert (answer.status, answer.body) == (200, b"{}")
+
+
+def test_a_body_is_found_by_a_foreign_id_and_its_file_is_named_by_ours() -> None:
+    answer = client_of(log_of(record_of(1, completion_id="chatcmpl-9"))).get("/api/requests/chatcmpl-9/response")
+    assert record_of(1).id in str(answer.header("content-disposition"))
+
+
+def test_an_empty_body_is_an_empty_file() -> None:
+    assert (download(b"").status, download(b"").body) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("state", "code"), [("no_bodies", "no_bodies"), ("expired", "expired"), ("stored", "not_found")]
+)
+def test_a_body_that_is_not_stored_says_why(state: str, code: str) -> None:
+    store = MemoryStore()
+    store.commit(Batch(entries=[entry_of(record_of(1, body_state=state), None, None)]))
+    answer = client_of(store).get(f"/api/requests/{record_of(1).id}/request")
+    assert (answer.status, answer.json()["error"]["code"]) == (404, code)
+
+
+def test_a_running_request_has_no_bodies_yet() -> None:
+    store = MemoryStore()
+    store.commit(Batch(running=[running_of(1)]))
+    answer = client_of(store).get(f"/api/requests/{running_of(1).id}/response")
+    assert (answer.status, answer.json()["error"]["code"]) == (404, "still_running")
+
+
+@pytest.mark.parametrize(("query", "param"), [("as=raw", "as"), ("as=", "as"), ("as=sent&as=sent", "as"), ("x=1", "x")])
+def test_other_parameters_are_refused(query: str, param: str) -> None:
+    answer = download(b"", query="?" + query)
+    assert (answer.status, answer.json()["error"]["param"]) == (400, param)
+
+
+def test_a_store_that_fails_at_the_first_piece_is_told_in_the_status() -> None:
+    class Failing(MemoryStore):
+        def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
+            def pieces() -> Iterator[bytes]:
+                raise StoreUnavailable("disk I/O error")
+                yield b""
+
+            return pieces()
+
+    store = Failing()
+    store.commit(Batch(entries=[entry_of(record_of(1))]))
+    assert client_of(store).get(f"/api/requests/{record_of(1).id}/request").status == 503
+
+
+def test_a_large_body_is_streamed_piece_by_piece() -> None:
+    store = MemoryStore()
+    entry = entry_of(record_of(1))
+    entry.response = Body(rest=[bytes([number]) * 1000 for number in range(200)])
+    store.commit(Batch(entries=[entry]))
+    body = client_of(store).get(f"/api/requests/{record_of(1).id}/response").body
+    assert body == b"".join(bytes([number]) * 1000 for number in range(200))

@@ -1,0 +1,57 @@
+"""A request is found by any id it carries."""
+
+import pytest
+from tests.support.api_log import log_of, record_of, running_of
+
+from relaybook.api.errors import ApiError
+from relaybook.api.lookup import MAX_ALSO, look_up
+from relaybook.filters import Filter
+from relaybook.records import Record
+from relaybook.stores.base import Batch, Stored
+from relaybook.stores.memory import MemoryStore
+
+
+def test_ours_comes_first_and_who_else_carries_it_is_told() -> None:
+    ours = record_of(1)
+    store = log_of(ours, record_of(2, client_request_id=ours.id), record_of(3, client_request_id=ours.id))
+    found = look_up(store, ours.id)
+    assert found.stored.record.id == ours.id
+    assert [record.id for record in found.also] == [record_of(3).id, record_of(2).id]
+
+
+@pytest.mark.parametrize("field", ["provider_request_id", "completion_id", "client_request_id"])
+def test_otherwise_the_newest_that_carries_it(field: str) -> None:
+    store = log_of(*(record_of(number, **{field: "chatcmpl-1/2"}) for number in range(1, 41)))
+    found = look_up(store, "chatcmpl-1/2")
+    assert found.stored.record.id == record_of(40).id
+    assert [record.id for record in found.also] == [record_of(number).id for number in range(39, 39 - MAX_ALSO, -1)]
+
+
+def test_running_requests_are_found_by_ours_and_by_the_clients_id() -> None:
+    store = MemoryStore()
+    store.commit(Batch(running=[running_of(1, client_request_id="c-1")]))
+    for any_id in (running_of(1).id, "c-1"):
+        found = look_up(store, any_id).stored
+        assert (found.record.id, found.record.outcome, found.request_size) == (running_of(1).id, "open", None)
+
+
+def test_a_request_that_ends_between_two_looks_is_found() -> None:
+    class Ending(MemoryStore):
+        looks = 0
+
+        def get(self, record_id: str) -> Stored | None:
+            self.looks += 1
+            return super().get(record_id) if self.looks > 1 else None
+
+        def running(self, wanted: Filter) -> list[Record]:
+            return []
+
+    store = Ending()
+    store.commit(Batch(entries=log_of(record_of(1))._entries))
+    assert look_up(store, record_of(1).id).stored.record.id == record_of(1).id
+
+
+def test_an_unknown_id_is_refused_with_what_to_do() -> None:
+    with pytest.raises(ApiError, match="Service-Request-Id") as refused:
+        look_up(log_of(record_of(1)), "nobody")
+    assert refused.value.code == "not_found"

@@ -1,0 +1,45 @@
+"""Prometheus reads figures; what is unknown is left out rather than 0."""
+
+from tests.support.api_log import client_of, log_of, record_of
+
+from relaybook.api.metrics import render
+from relaybook.api.options import LogFigures
+from relaybook.stores.base import Batch, StoreStatus
+
+STORE = StoreStatus(records=5, last_seq=5, bytes_on_disk=9, positions={}, refused={"overloaded": 2, "not_found": 1})
+
+
+def lines(text: bytes) -> list[str]:
+    return [line for line in text.decode().splitlines() if not line.startswith("#")]
+
+
+def test_all_figures_have_their_names() -> None:
+    log = LogFigures(journal_lag_bytes=1, journal_lag_seconds=0.5, frames_lost=0, disk_free_bytes=8)
+    assert lines(render(STORE, 3, log)) == [
+        "relaybook_records 5.0",
+        "relaybook_running 3.0",
+        "relaybook_store_bytes 9.0",
+        'relaybook_refused_total{code="not_found"} 1.0',
+        'relaybook_refused_total{code="overloaded"} 2.0',
+        "relaybook_frames_lost_total 0.0",
+        "relaybook_journal_lag_bytes 1.0",
+        "relaybook_journal_lag_seconds 0.5",
+        "relaybook_disk_free_bytes 8.0",
+    ]
+
+
+def test_unknown_figures_are_left_out() -> None:
+    assert b"lag" not in render(STORE, 0, LogFigures())
+
+
+def test_codes_cannot_break_the_text() -> None:
+    store = StoreStatus(records=0, last_seq=0, bytes_on_disk=0, positions={}, refused={'a"\n} 1': 1})
+    assert 'relaybook_refused_total{code="a\\"\\n} 1"} 1.0' in lines(render(store, 0, LogFigures()))
+
+
+def test_metrics_are_served_as_prometheus_text() -> None:
+    store = log_of(record_of(1))
+    store.commit(Batch(refused={"overloaded": 1}))
+    answer = client_of(store).get("/metrics")
+    assert answer.header("content-type") == "text/plain; version=0.0.4; charset=utf-8"
+    assert "relaybook_records 1.0" in lines(answer.body)

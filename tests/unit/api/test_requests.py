@@ -1,0 +1,198 @@
+"""The list of requests: every filter passes through, nothing unknown is ignored, and pages cover the log exactly."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from tests.support.api_log import client_of, log_of, record_of, running_of
+from tests.support.asgi import Client
+
+from relaybook.filters import NAMES, Cursor, Filter, Term
+from relaybook.records import Note
+from relaybook.stores.base import Batch, DeadlinePassed, Page, StoreUnavailable
+from relaybook.stores.memory import MemoryStore
+
+GOOD_VALUES = {"outcome": "complete", "kind": "chat", "status": "4xx", "failed": "true", "from": "-15m", "to": "-1s"}
+
+
+class Listening(MemoryStore):
+    """A store that keeps the filters it was asked with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[Filter] = []
+
+    def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+        self.asked.append(wanted)
+        return super().page(wanted, limit, cursor, deadline_ns)
+
+
+def ids(answer: Any) -> list[str]:
+    return [row["id"] for row in answer["data"]]
+
+
+def error(client: Client, target: str) -> tuple[int, str | None, str]:
+    answer = client.get(target)
+    return answer.status, answer.json()["error"]["param"], answer.json()["error"]["code"]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "property.user-id"])
+@pytest.mark.parametrize("negated", [False, True])
+def test_every_filter_name_reaches_the_store(name: str, negated: bool) -> None:
+    if negated and name in ("from", "to"):
+        pytest.skip("a span of time is not negated")
+    store = Listening()
+    asked = ("not." if negated else "") + name
+    answer = client_of(store).get(f"/api/requests?{asked}={GOOD_VALUES.get(name, 'x%25%27%22')}")
+    assert answer.status == 200
+    [term] = store.asked[0].terms
+    assert (term.name, term.negated) == (name, negated)
+    if name not in GOOD_VALUES:
+        assert term.values == ("x%'\"",)
+
+
+def test_several_names_are_anded_and_repeats_are_any_of() -> None:
+    store = Listening()
+    client_of(store).get("/api/requests?namespace=a&model=m&namespace=b&property.User_Id=7")
+    assert store.asked[0].terms == (
+        Term("namespace", ("a", "b")),
+        Term("model", ("m",)),
+        Term("property.user-id", ("7",)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "param"),
+    [
+        ("nmespace=a", "nmespace"),
+        ("not.nmespace=a", "not.nmespace"),
+        ("property.=a", "property."),
+        ("status=6000", "status"),
+        ("status=-200", "status"),
+        ("status=" + "9" * 400, "status"),
+        ("not.status=abc", "not.status"),
+        ("failed=yes", "failed"),
+        ("outcome=done", "outcome"),
+        ("kind=%00", "kind"),
+        ("namespace=a%00b", "namespace"),
+        ("from=10000-01-01T00:00:00Z", "from"),
+        ("to=10000-01-01T00:00:00Z", "to"),
+        ("from=-1h&from=-2h", "from"),
+        ("not.from=-1h", "not.from"),
+        ("limit=-1", "limit"),
+        ("limit=0", "limit"),
+        ("limit=501", "limit"),
+        ("limit=99999999999999999999999999", "limit"),
+        ("limit=5&limit=5", "limit"),
+        ("not.limit=5", "not.limit"),
+        ("cursor=", "cursor"),
+        ("cursor=x5", "cursor"),
+        ("cursor=o99999999999999999999", "cursor"),
+        ('cursor=["last_at",1,"a"]', "cursor"),
+        ("cursor=o5&cursor=o6", "cursor"),
+        ("around=", "around"),
+        ("around=x&cursor=o5", "around"),
+        ("namespace=%zz", "namespace"),
+        ("namespace=%C3", "namespace"),
+        ("LIMIT=5", "LIMIT"),
+        ("=a", ""),
+    ],
+)
+def test_what_is_unknown_or_malformed_is_refused_by_name(target: str, param: str) -> None:
+    assert error(client_of(), f"/api/requests?{target}") == (400, param, "bad_parameter")
+
+
+def test_q_is_not_built_yet_and_says_so() -> None:
+    assert error(client_of(), "/api/requests?q=refund") == (400, "q", "not_built_yet")
+
+
+@pytest.mark.parametrize("value", ["'; DROP TABLE records; --", '" OR 1=1', "%", "_", "*", "\\", "../../etc/passwd"])
+def test_values_are_only_values(value: str) -> None:
+    store = log_of(record_of(1, namespace=value), record_of(2, namespace="other"))
+    answer = client_of(store).get(f"/api/requests?namespace={quote(value, safe='')}")
+    assert ids(answer.json()) == [record_of(1).id]
+
+
+def test_pages_cover_all_of_230_records_in_both_directions() -> None:
+    records = [record_of(number) for number in range(1, 231)]
+    client, newest_first = client_of(log_of(*records)), [record.id for record in records[::-1]]
+    seen: list[str] = []
+    page = client.get("/api/requests").json()
+    first_newer = page["newer_cursor"]
+    while True:
+        seen += ids(page)
+        oldest = page
+        if page["next_cursor"] is None:
+            break
+        page = client.get(f"/api/requests?cursor={page['next_cursor']}").json()
+    assert seen == newest_first
+    assert client.get(f"/api/requests?cursor={first_newer}").json()["data"] == []
+
+    back = ids(oldest)
+    page = oldest
+    while (page := client.get(f"/api/requests?limit=7&cursor={page['newer_cursor']}").json())["data"]:
+        back = ids(page) + back
+    assert back == newest_first
+
+
+def test_a_page_around_a_request_has_it_in_the_middle() -> None:
+    records = [record_of(number) for number in range(1, 31)]
+    client = client_of(log_of(*records))
+    page = client.get(f"/api/requests?limit=5&around={records[14].id}").json()
+    assert ids(page) == [records[index].id for index in (16, 15, 14, 13, 12)]
+    assert "running" not in page
+    assert ids(client.get(f"/api/requests?limit=2&cursor={page['next_cursor']}").json())[0] == records[11].id
+
+
+def test_a_page_around_a_running_request_is_the_first_page() -> None:
+    store = log_of(record_of(1))
+    store.commit(Batch(running=[running_of(2)]))
+    page = client_of(store).get(f"/api/requests?around={running_of(2).id}").json()
+    assert [row["id"] for row in page["running"]] == [running_of(2).id]
+
+
+def test_around_an_unknown_id_is_not_found() -> None:
+    assert error(client_of(), "/api/requests?around=nobody") == (404, "around", "not_found")
+
+
+def test_running_requests_come_with_the_first_page_alone_and_are_filtered() -> None:
+    store = log_of(record_of(1), record_of(2))
+    store.commit(Batch(running=[running_of(3, namespace="a"), running_of(4, namespace="b")]))
+    client = client_of(store)
+    first = client.get("/api/requests?namespace=a").json()
+    assert [(row["id"], row["seq"]) for row in first["running"]] == [(running_of(3).id, None)]
+    assert "running" not in client.get("/api/requests?cursor=o9").json()
+
+
+def test_a_request_that_ended_meanwhile_is_not_also_running() -> None:
+    store = log_of(record_of(1))
+    store.commit(Batch(running=[running_of(1), running_of(2)]))
+    page = client_of(store).get("/api/requests").json()
+    assert [row["id"] for row in page["running"]] == [running_of(2).id]
+
+
+def test_rows_have_moments_as_text_and_unknown_as_null() -> None:
+    [row] = client_of(log_of(record_of(1, warnings=[Note("value_cut", "long")]))).get("/api/requests").json()["data"]
+    assert row["started_at"] == "2026-01-01T00:00:01.000000Z"
+    assert row["cost_usd"] is None
+    assert row["warnings"] == [{"code": "value_cut", "message": "long"}]
+
+
+def test_a_page_its_deadline_ended_says_so() -> None:
+    class Slow(MemoryStore):
+        def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+            return Page(records=[], next_cursor=Cursor("older", 7), newer_cursor=None, complete=False)
+
+    page = client_of(Slow()).get("/api/requests").json()
+    assert (page["complete"], page["next_cursor"]) == (False, "o7")
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"), [(DeadlinePassed(), "deadline"), (StoreUnavailable("locked"), "store_unavailable")]
+)
+def test_a_store_that_fails_is_told_as_unavailable(failure: Exception, code: str) -> None:
+    class Failing(MemoryStore):
+        def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+            raise failure
+
+    assert error(client_of(Failing()), "/api/requests") == (503, None, code)

@@ -1,0 +1,71 @@
+"""People and probes are told how Relaybook is."""
+
+import pytest
+from tests.support.api_log import START_US, client_of, log_of, record_of, running_of
+from tests.support.asgi import Client
+
+from relaybook.api.options import LogFigures
+from relaybook.records import Gap
+from relaybook.stores.base import Batch, StoreStatus
+from relaybook.stores.memory import MemoryStore
+
+
+class Probe:
+    def figures(self) -> LogFigures:
+        return LogFigures(journal_lag_bytes=5, journal_lag_seconds=0.2, disk_free_bytes=7, data_path="/data")
+
+
+class Broken(MemoryStore):
+    def status(self) -> StoreStatus:
+        raise OSError("/secret/path is gone")
+
+
+def test_the_status_has_the_stores_and_the_probes_figures() -> None:
+    store = log_of(record_of(1))
+    store.commit(Batch(running=[running_of(2)], refused={"overloaded": 3}))
+    status = client_of(store, probe=Probe(), settings={"workers": 1}).get("/api/status").json()
+    assert (status["records"], status["last_seq"], status["running"]) == (1, 1, 1)
+    assert status["refused"] == {"overloaded": 3}
+    assert status["journal"] == {"lag_bytes": 5, "lag_seconds": 0.2}
+    assert status["storage"]["days_left"] is None
+    assert status["storage"]["data_path"] == "/data"
+    assert status["settings"] == {"workers": 1}
+
+
+def test_gaps_are_told_latest_first_and_counted() -> None:
+    store = MemoryStore()
+    gaps = [
+        Gap(from_at=START_US + at * 1_000_000, to_at=START_US + at * 1_000_000, count=at, reason="log_unavailable")
+        for at in range(1, 151)
+    ]
+    store.commit(Batch(gaps=gaps))
+    status = client_of(store).get("/api/status").json()
+    assert (len(status["gaps"]), status["gap_count"], status["gaps"][0]["count"]) == (100, 150, 150)
+    assert status["gaps"][0]["from_at"] == "2026-01-01T00:02:30.000000Z"
+
+
+def test_the_token_is_not_in_the_status() -> None:
+    answer = client_of(token="hunter2").get("/api/status", ("authorization", "Bearer hunter2"))
+    assert answer.status == 200
+    assert b"hunter2" not in answer.body
+
+
+@pytest.mark.parametrize(("path", "status"), [("/healthz", "ok"), ("/readyz", "ready")])
+def test_probes_are_answered_under_any_host_without_a_token(path: str, status: str) -> None:
+    client = client_of(token="hunter2", dashboard_url="https://a.example/logs")
+    for target in (path, "/logs" + path):
+        answer = client.get(target, ("host", "10.0.0.7:4101"))
+        assert (answer.status, answer.json()) == (200, {"status": status})
+    assert client.ask("HEAD", path).status == 200
+
+
+def test_a_log_that_cannot_be_read_is_alive_but_not_ready_and_tells_no_insides() -> None:
+    client: Client = client_of(Broken())
+    answer = client.get("/readyz")
+    assert (answer.status, answer.json()["error"]["code"]) == (503, "store_unavailable")
+    assert b"secret" not in answer.body
+    assert client.get("/healthz").status == 200
+
+
+def test_parameters_are_refused() -> None:
+    assert client_of().get("/api/status?verbose=1").status == 400

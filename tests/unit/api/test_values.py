@@ -1,0 +1,38 @@
+"""Values of a field are listed for pickers."""
+
+import pytest
+from tests.support.api_log import client_of, log_of, record_of
+
+LOG = log_of(
+    record_of(1, model="a", properties={"user-id": "7"}),
+    record_of(2, model="b", properties={"user-id": "8"}),
+    record_of(3, model="b", properties={"channel": "web"}),
+)
+
+
+def test_values_come_most_frequent_first() -> None:
+    answer = client_of(LOG).get("/api/values/model").json()
+    assert answer == {"data": [{"value": "b", "requests": 2}, {"value": "a", "requests": 1}]}
+
+
+def test_names_of_properties_and_values_of_one_are_listed() -> None:
+    client = client_of(LOG)
+    assert [row["value"] for row in client.get("/api/values/property").json()["data"]] == ["user-id", "channel"]
+    assert [row["value"] for row in client.get("/api/values/property.User_Id").json()["data"]] == ["7", "8"]
+
+
+def test_a_prefix_and_a_limit_narrow_the_list() -> None:
+    client = client_of(LOG)
+    assert [row["value"] for row in client.get("/api/values/model?prefix=a").json()["data"]] == ["a"]
+    assert len(client.get("/api/values/model?limit=1").json()["data"]) == 1
+
+
+@pytest.mark.parametrize("field", ["seq", "input_preview", "property.", "model%20", "property.%00", "%27--"])
+def test_other_fields_are_refused(field: str) -> None:
+    answer = client_of(LOG).get(f"/api/values/{field}")
+    assert (answer.status, answer.json()["error"]["param"]) == (400, "field")
+
+
+def test_other_parameters_are_refused() -> None:
+    answer = client_of(LOG).get("/api/values/model?sort=value")
+    assert (answer.status, answer.json()["error"]["param"]) == (400, "sort")

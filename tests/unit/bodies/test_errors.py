@@ -1,0 +1,58 @@
+"""Claims about code and message of providers' errors."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relaybook.bodies.errors import describe_error, read_error
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            b'{"error":{"message":"Bad key","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}',
+            ("invalid_api_key", "Bad key"),
+        ),
+        (b'{"error":{"message":"Slow down","type":"rate_limit","code":null}}', ("rate_limit", "Slow down")),
+        (b'{"error":{"message":"No","code":429}}', ("429", "No")),
+        (b'{"error":"model not found"}', (None, "model not found")),
+        (b'{"detail":"Not Found"}', (None, "Not Found")),
+        (b'{"detail":[{"loc":["body","n"],"msg":"too big"}]}', (None, '[{"loc":["body","n"],"msg":"too big"}]')),
+        (b'{"message":"no such route","code":404}', ("404", "no such route")),
+        (b'{"object":"error","message":"bad","type":"BadRequestError","code":400}', ("400", "bad")),
+        (b'[{"error":{"code":400,"message":"Invalid","status":"INVALID_ARGUMENT"}}]', ("400", "Invalid")),
+        (b'{"error":{}}', (None, '{"error":{}}')),
+        (b'{"error":{"message":{"deep":1}}}', (None, '{"deep":1}')),
+        (b"upstream connect error\n  or disconnect", (None, "upstream connect error or disconnect")),
+        (
+            b"<!doctype html><html><head><title>502</title><style>x{}</style></head><body><h1>502 Bad Gateway</h1></body>",
+            (None, "502 Bad Gateway"),
+        ),
+        (b"", (None, None)),
+        (b"\xff\xfe", (None, None)),
+        (rb'{"error":{"message":"a\u0000b\ud800","code":"x"}}', ("x", "a\ufffdb\ufffd")),
+    ],
+)
+def test_every_shape_is_read(body: bytes, expected: tuple[str | None, str | None]) -> None:
+    if body != b"\xff\xfe":
+        assert read_error(body) == expected
+    else:
+        assert read_error(body)[0] is None
+
+
+def test_messages_are_cut() -> None:
+    assert len(read_error(b'{"error":{"message":"' + b"x" * 9000 + b'"}}')[1] or "") == 2000
+    assert len(read_error(b"x" * 9000)[1] or "") == 200
+    assert len(read_error(b'{"error":{"code":"' + b"x" * 9000 + b'"}}')[0] or "") == 256
+
+
+@given(st.binary() | st.text().map(str.encode))
+def test_no_bytes_raise(body: bytes) -> None:
+    for text in read_error(body):
+        (text or "").encode()
+
+
+def test_an_error_of_any_type_is_described() -> None:
+    assert describe_error([1, 2]) == (None, "[1,2]")
+    assert describe_error(True) == (None, "true")

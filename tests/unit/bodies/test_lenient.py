@@ -1,0 +1,115 @@
+"""Claims about JSON that strict decoders refuse."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relaybook.bodies.lenient import load, read, tidy
+from relaybook.bodies.wire import ANSWER, REQUEST, Answer, Choice, Message, Part, Request, Said
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(JSON)
+def test_strict_json_is_read_as_any_decoder_reads_it(value: Any) -> None:
+    assert load(json.dumps(value).encode()) == json.loads(json.dumps(value))
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        (rb'{"a":"\ud800"}', {"a": "\ufffd"}),
+        (rb'{"a":"x\udc00y\ud83d\ude00"}', {"a": "x\ufffdy😀"}),
+        (rb'{"a":"\ud800\ud83d\ude00\\ud800"}', {"a": "\ufffd😀\\ud800"}),
+        (b'{"a":"\xff"}', {"a": "\ufffd"}),
+        (b'{"a":"\xed\xa0\x80"}', {"a": "\ufffd\ufffd\ufffd"}),
+        (b'\xef\xbb\xbf{"a":1}', {"a": 1}),
+        ('{"a":"é"}'.encode("utf-16"), {"a": "é"}),
+        ('{"a":"é"}'.encode("utf-16-le"), {"a": "é"}),
+        ('{"a":"é"}'.encode("utf-32"), {"a": "é"}),
+        (b'{"a":NaN,"b":-Infinity,"c":1e999}', {"a": None, "b": None, "c": None}),
+        (b'{"a":' + b"9" * 5000 + b"}", {"a": "9" * 5000}),
+        (b'{"a":"x\x00y\nz"}', {"a": "x\0y\nz"}),
+        (b'{"a":1,"a":2}', {"a": 2}),
+    ],
+)
+def test_poison_is_read(data: bytes, value: object) -> None:
+    assert load(data) == value
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"<html>", b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b"\xff\xfe"])
+def test_what_is_no_json_is_none(data: bytes) -> None:
+    assert load(data) is None
+
+
+@given(st.binary())
+def test_no_bytes_raise(data: bytes) -> None:
+    load(data)
+    read(REQUEST, data)
+    read(ANSWER, data)
+
+
+@given(JSON)
+def test_no_json_raises(value: Any) -> None:
+    read(REQUEST, json.dumps(value).encode())
+
+
+FIELDS = ["model", "messages", "stream", "metadata", "temperature", "max_tokens", "n", "input", "role", "content"]
+
+
+@given(
+    st.recursive(JSON, lambda inner: st.dictionaries(st.sampled_from(FIELDS), inner) | st.lists(inner), max_leaves=30)
+)
+def test_the_lenient_way_agrees_with_the_strict_one(value: Any) -> None:
+    data = json.dumps(value).encode()
+    try:
+        strict = REQUEST.decode(data)
+    except (ValueError, RecursionError):
+        return
+    # NaN sends the same body the lenient way.
+    if isinstance(value, dict):
+        lenient = read(REQUEST, b'{"zz":NaN,' + data[1:] if value else b'{"zz":NaN}')
+        assert lenient is not None
+        lenient.input, strict.input = msgspec.Raw(bytes(lenient.input).strip()), lenient.input
+        assert msgspec.structs.asdict(lenient) == msgspec.structs.asdict(strict) | {
+            "prompt": lenient.prompt,
+            "input": lenient.input,
+        }
+
+
+def test_one_field_of_the_wrong_type_costs_only_that_field() -> None:
+    found = read(
+        REQUEST, b'{"model":"m","messages":[7,{"role":"user","content":5},{"role":"user","content":["x",{}]}],"n":true}'
+    )
+    assert found == Request(model="m", messages=[Message("user"), Message("user", [Part()])])
+
+
+def test_whole_numbers_written_as_floats_are_whole_numbers() -> None:
+    found = read(REQUEST, b'{"max_tokens":100.0,"n":1.5,"temperature":1}')
+    assert found == Request(max_tokens=100, temperature=1.0)
+
+
+def test_a_wrong_choice_costs_only_that_choice() -> None:
+    found = read(
+        ANSWER, b'{"choices":[null,{"index":"x","delta":{"content":"a"}}],"usage":{"prompt_tokens":-1,"x":[1]}}'
+    )
+    assert found == Answer(choices=[Choice(delta=Said(content="a"))], usage={})
+
+
+def test_tidy_values_fit_every_json_encoder() -> None:
+    nested: Any = "end"
+    for _ in range(500):
+        nested = [nested]
+    value = tidy({"nested": nested, "long": [10**4000, -(2**63), 2**53]})
+    assert isinstance(value, dict)
+    assert value["long"] == ["1" + "0" * 4000, str(-(2**63)), 2**53]
+    assert "nested deeper" in json.dumps(value)
+    msgspec.json.encode(value)
