@@ -90,6 +90,7 @@ class TagReader:
         self._first = prefixes[0]
         self._namespace = namespace
         self._log: LogMode = log
+        self._remembered = lru_cache(4096)(self._read)
         self._plain = Tags(namespace, {}, log, (), self._first, echo(namespace))
 
     def is_tag(self, lower_name: bytes) -> bool:
@@ -99,17 +100,20 @@ class TagReader:
 
     def read(self, lines: Iterable[tuple[bytes, bytes]]) -> Tags:
         """Tags of a request from its tag headers (name, value), in the order sent. None of them: the defaults."""
+        sent = tuple(lines)
+        return self._remembered(sent) if sent else self._plain
+
+    def _read(self, lines: tuple[tuple[bytes, bytes], ...]) -> Tags:
         reading = _Reading(self._namespace, self._log, self._prefixes)
         for name, value in lines:
             reading.take(name.decode("latin-1"), value)
-        return reading.tags(self._first) if reading.any else self._plain
+        return reading.tags(self._first)
 
 
 class _Reading:
     """One request's tags while they are read."""
 
     def __init__(self, namespace: str, log: LogMode, prefixes: dict[str, str]) -> None:
-        self.any = False
         self._default = namespace
         self._log = log
         self._prefixes = prefixes
@@ -125,7 +129,6 @@ class _Reading:
         return Tags(namespace, self._properties, self._log, tuple(self._warnings), prefix, echo(namespace))
 
     def take(self, name: str, raw: bytes) -> None:
-        self.any = True
         prefix, _, rest = name.partition("-")
         self._prefix = self._prefix or self._prefixes[prefix.lower()]
         rest = rest.lower()

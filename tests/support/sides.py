@@ -119,15 +119,21 @@ class World:
 
     def ask(self, *pieces: bytes) -> "World":
         """The request, whole."""
-        self.exchange.open(self.head, "127.0.0.1")
+        self.begin(complete=not pieces)
         for piece in pieces:
             self.exchange.request_piece(piece)
-        self.exchange.request_end()
+        if pieces:
+            self.exchange.request_end()
         self.exchange.send()
         return self
 
-    def answer(self, *lines: bytes, status: bytes = b"200 OK") -> "World":
-        """The head of the provider's answer."""
+    def begin(self, body: bytes = b"", *, complete: bool = False) -> "World":
+        """The request's head, with the body bytes that came in the same read."""
+        self.exchange.open(self.head, "127.0.0.1", body, complete=complete)
+        return self
+
+    def answer(self, *lines: bytes, status: bytes = b"200 OK", body: bytes = b"", complete: bool = False) -> "World":
+        """The head of the provider's answer, with the body bytes that came in the same read."""
         raw = b"\r\n".join([b"HTTP/1.1 " + status, *lines, b"", b""])
-        self.exchange.answered(AnswerHeadReader(["Service"], FINGERPRINTS).read(raw))
+        self.exchange.answered(AnswerHeadReader(["Service"], FINGERPRINTS).read(raw), body, complete)
         return self

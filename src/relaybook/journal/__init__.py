@@ -22,8 +22,11 @@ Frame
     kind      1      see ``Kind``
     exchange  16     its id
     time      8      monotonic nanoseconds, for durations
-    payload   n      head frames: msgpack; body frames: the bytes as they crossed
+    payload   n      head frames: msgpack (``events``); body frames: the bytes as they crossed
     ========  =====  =====================================================================================
+
+One read from a socket makes at most one frame with body bytes. Bytes that came in the same read as their head are in
+the head's frame, so that most exchanges are three frames: OPENED, ANSWERED, CLOSED.
 
 Promises
     1. A frame's bytes are in the operating system before the wire byte it describes (on stable storage with

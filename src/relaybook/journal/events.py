@@ -1,6 +1,7 @@
-"""What the relay tells the recorder: the payloads of the frames that are not body bytes.
+"""What the relay tells the recorder: the payloads of the frames that are not body bytes alone.
 
 Written as msgpack arrays, so fields are only ever added at the end, with a default. Secrets were replaced before.
+A head carries the body bytes that came with it in one read: most requests and answers are one frame then, not three.
 """
 
 from typing import Final, Literal
@@ -8,7 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 
-class Opened(msgspec.Struct, array_like=True, frozen=True):
+class Opened(msgspec.Struct, array_like=True):
     """A request was admitted. ``head`` is its header lines as the caller sent them, joined by CRLF."""
 
     wall_ns: int
@@ -23,15 +24,20 @@ class Opened(msgspec.Struct, array_like=True, frozen=True):
     client_address: str
     log: Literal["full", "no-bodies"]
     key: str | None
+    #: Body bytes that came with the head, and whether they were all of it.
+    body: bytes = b""
+    complete: bool = False
 
 
-class Answered(msgspec.Struct, array_like=True, frozen=True):
+class Answered(msgspec.Struct, array_like=True):
     """The head of the answer the caller gets: the provider's, or with ``made`` one of our own."""
 
     status: int
     reason: bytes
     head: bytes
     made: bool = False
+    #: Body bytes that came with the head.
+    body: bytes = b""
 
 
 class Closed(msgspec.Struct, array_like=True, frozen=True):

@@ -13,6 +13,8 @@ HEAD_BYTES: Final = HEAD.size
 _LENGTH_AND_CHECK: Final = Struct("<II")
 _CHECKED: Final = Struct("<QB16sQ")
 _CHECKED_BYTES: Final = _CHECKED.size
+_pack_start: Final = _LENGTH_AND_CHECK.pack
+_pack_checked: Final = _CHECKED.pack
 #: The largest payload a writer makes: a read from a socket, or a head with all its limits reached.
 MAX_PAYLOAD: Final = 512 << 10
 NO_EXCHANGE: Final = bytes(16)
@@ -21,10 +23,10 @@ NO_EXCHANGE: Final = bytes(16)
 class Kind(IntEnum):
     """What a frame tells. All but SEALED and NOTED belong to an exchange."""
 
-    OPENED = 1  #: A request was admitted; payload: its head.
+    OPENED = 1  #: A request was admitted; payload: its head, and the body bytes that came with it.
     SENT = 2  #: Bytes of its body, on their way to the provider.
-    ASKED = 3  #: The request is complete.
-    ANSWERED = 4  #: The head of the provider's answer.
+    ASKED = 3  #: The request is complete; left out where OPENED says so.
+    ANSWERED = 4  #: The head of the provider's answer, and the body bytes that came with it.
     RECEIVED = 5  #: Bytes of the answer's body, on their way to the caller.
     MADE = 6  #: Bytes of our own that the caller gets in place of, or after, the provider's.
     CLOSED = 7  #: How it ended.
@@ -46,8 +48,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
 def encode(secret: int, number: int, kind: int, exchange: bytes, time_ns: int, payload: bytes) -> bytes:
     """The 41 bytes that go before the payload."""
-    checked = _CHECKED.pack(number, kind, exchange, time_ns)
-    return _LENGTH_AND_CHECK.pack(_CHECKED_BYTES + len(payload), crc32(payload, crc32(checked, secret))) + checked
+    checked = _pack_checked(number, kind, exchange, time_ns)
+    return _pack_start(_CHECKED_BYTES + len(payload), crc32(payload, crc32(checked, secret))) + checked
 
 
 class Span(msgspec.Struct):

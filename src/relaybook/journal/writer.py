@@ -5,6 +5,7 @@ fills, the next is made by a thread of its own, so that a roll costs the caller 
 """
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,10 @@ def _number_of(head: bytes) -> int:
     return int.from_bytes(head[8:16], "little")
 
 
+def _nothing() -> None:
+    return
+
+
 class JournalWriter:
     """One worker's run. ``append`` gathers, ``write`` makes it survive the process, ``sync`` a power cut."""
 
@@ -39,7 +44,8 @@ class JournalWriter:
         self._secret = int.from_bytes(os.urandom(4))
         self._number = 0
         self._parts: list[bytes] = []
-        self._size = 0
+        #: Called when the batch gets its first frame.
+        self.wake: Callable[[], None] = _nothing
         self._unsynced: list[bytes] = []
         self._seal_at_ns: int | None = None
         self._maker = ThreadPoolExecutor(1, "journal-spare")
@@ -70,10 +76,11 @@ class JournalWriter:
 
     def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
         """Adds a frame to the batch. Nothing is written yet; order is kept."""
-        self._number += 1
-        head = encode(self._secret, self._number, kind, exchange, clock.monotonic_ns(), payload)
+        if not self._parts:
+            self.wake()
+        self._number = number = self._number + 1
+        head = encode(self._secret, number, kind, exchange, clock.monotonic_ns(), payload)
         self._parts += (head, payload)
-        self._size += len(head) + len(payload)
 
     @property
     def waiting(self) -> bool:
@@ -91,13 +98,13 @@ class JournalWriter:
         A write that fails is done again, whole and with the same numbers, in the spare segment. Raises
         JournalUnavailable if that fails too; the batch is then forgotten, and none of it may be released.
         """
-        parts, size = self._parts, self._size
-        self._parts, self._size = [], 0
+        parts, self._parts = self._parts, []
         if self._durable:
             self._unsynced += parts
+        data = b"".join(parts)
         try:
-            if size + HEAD_BYTES <= self._segment.room:
-                self._segment.write(b"".join(parts))
+            if len(data) + HEAD_BYTES <= self._segment.room:
+                self._segment.write(data)
             else:
                 self._write_across(parts)
         except OSError:

@@ -90,13 +90,13 @@ class Fold:
             if exchange.first is None:
                 exchange.first = (frame.segment, frame.offset, frame.number)
             if kind == Kind.RECEIVED:
-                _received(exchange, frame)
+                _received(exchange, frame, frame.payload)
             elif kind == Kind.SENT:
-                _sent(exchange, frame)
+                _sent(exchange, frame.payload)
             elif kind == Kind.ASKED:
                 exchange.asked_ns = frame.time_ns
             elif kind == Kind.ANSWERED:
-                exchange.answered = decode_answered(frame.payload)
+                _answered(exchange, frame)
             elif kind == Kind.MADE:
                 _made(exchange, frame)
             elif kind == Kind.CLOSED:
@@ -120,31 +120,45 @@ class Fold:
 
 
 def _opened(frame: Frame) -> Exchange:
-    first = (frame.segment, frame.offset, frame.number)
-    return Exchange(
+    opened = decode_opened(frame.payload)
+    body, opened.body = opened.body, b""
+    exchange = Exchange(
         frame.exchange,
-        decode_opened(frame.payload),
+        opened,
         frame.time_ns,
         Body([], []),
         Body([], []),
         last_ns=frame.time_ns,
         chunk_at_us=[],
         chunk_bytes=[],
-        first=first,
+        first=(frame.segment, frame.offset, frame.number),
         number=frame.number,
     )
+    if body:
+        _sent(exchange, body)
+    if opened.complete:
+        exchange.asked_ns = frame.time_ns
+    return exchange
 
 
-def _sent(exchange: Exchange, frame: Frame) -> None:
-    size = len(frame.payload)
-    exchange.request.rest.append(frame.payload)
+def _answered(exchange: Exchange, frame: Frame) -> None:
+    answered = decode_answered(frame.payload)
+    body, answered.body = answered.body, b""
+    exchange.answered = answered
+    if body:
+        _received(exchange, frame, body)
+
+
+def _sent(exchange: Exchange, piece: bytes) -> None:
+    size = len(piece)
+    exchange.request.rest.append(piece)
     exchange.request_bytes += size
     exchange.held += size
 
 
-def _received(exchange: Exchange, frame: Frame) -> None:
-    size = len(frame.payload)
-    exchange.response.rest.append(frame.payload)
+def _received(exchange: Exchange, frame: Frame, piece: bytes) -> None:
+    size = len(piece)
+    exchange.response.rest.append(piece)
     exchange.response_bytes += size
     exchange.held += size
     exchange.chunks += 1

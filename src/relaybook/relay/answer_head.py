@@ -11,18 +11,10 @@ import httptools
 
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.limits import MAX_HEADERS
-from relaybook.relay.names import HOP_BY_HOP, NameTable, Treatment, holds_secret
+from relaybook.relay.names import HOP_BY_HOP, Look, NameTable, drop, holds_secret
 
 _IDLE_SECONDS: Final = re.compile(rb"timeout=(\d{1,6})")
-_ANSWER_NAMES: Final = {
-    b"content-length": Treatment.LENGTH,
-    b"transfer-encoding": Treatment.CHUNKED,
-    b"connection": Treatment.CONNECTION,
-    b"keep-alive": Treatment.KEEP_ALIVE,
-    b"content-type": Treatment.TYPE,
-    b"content-encoding": Treatment.ENCODING,
-}
-_OUR_ANSWER_NAMES: Final = (b"request-id", b"namespace", b"warning", b"error")
+_OUR_NAMES: Final = (b"request-id", b"namespace", b"warning", b"error")
 
 
 class AnswerBroken(Exception):
@@ -30,24 +22,23 @@ class AnswerBroken(Exception):
 
 
 class AnswerHead:
-    """An answer's head, taken apart. ``lines`` are what the caller gets of it, ``logged`` what the log does."""
+    """An answer's head, taken apart. ``lines`` are what the caller gets of it, ``logged`` what the log does.
 
-    __slots__ = (
-        *("chunked", "close", "encoded", "event_stream", "idle_seconds", "length", "lines", "logged", "reason"),
-        "status",
-    )
+    Class attributes are the defaults, as in ``RequestHead``.
+    """
+
+    status = 0
+    reason = b""
+    logged = b""
+    length: int | None = None
+    chunked = False
+    close = False
+    event_stream = False
+    encoded = False
+    idle_seconds: float | None = None
 
     def __init__(self) -> None:
-        self.status = 0
-        self.reason = b""
         self.lines: list[bytes] = []
-        self.logged: list[bytes] = []
-        self.length: int | None = None
-        self.chunked = False
-        self.close = False
-        self.event_stream = False
-        self.encoded = False
-        self.idle_seconds: float | None = None
 
 
 class AnswerHeadReader:
@@ -55,8 +46,16 @@ class AnswerHeadReader:
 
     def __init__(self, prefixes: Sequence[str], fingerprints: Fingerprints, *, drop_cors: bool = False) -> None:
         self._drop_cors = drop_cors
-        self._ours = {f"{prefix.lower()}-".encode() + name for prefix in prefixes for name in _OUR_ANSWER_NAMES}
-        self._fingerprints = fingerprints
+        self._ours = {f"{prefix.lower()}-".encode() + name for prefix in prefixes for name in _OUR_NAMES}
+        self._redacted = fingerprints.line
+        self._looks: dict[bytes, Look[AnswerHead]] = {
+            b"content-length": self._take_length,
+            b"transfer-encoding": self._take_coding,
+            b"connection": self._take_connection,
+            b"keep-alive": self._take_keep_alive,
+            b"content-type": self._take_type,
+            b"content-encoding": self._take_encoding,
+        }
         self._names = NameTable(self._decide)
 
     def read(self, raw: bytes) -> AnswerHead:
@@ -68,55 +67,62 @@ class AnswerHeadReader:
             pass
         except httptools.HttpParserError as error:
             raise AnswerBroken(str(error)) from None
-        lines = raw[:-4].split(b"\r\n")
+        first, _, logged = raw[:-4].partition(b"\r\n")
+        lines = logged.split(b"\r\n") if logged else []
+        if len(lines) > MAX_HEADERS:
+            raise AnswerBroken(f"{len(lines)} headers; {MAX_HEADERS} are the most")
         head = AnswerHead()
         head.status = parser.get_status_code()
-        head.reason = lines[0].partition(b" ")[2].partition(b" ")[2]
-        head.close = lines[0].startswith(b"HTTP/1.0")
-        head.logged = lines[1:]
-        if len(lines) > MAX_HEADERS + 1:
-            raise AnswerBroken(f"{len(lines) - 1} headers; {MAX_HEADERS} are the most")
-        table = self._names
+        head.reason = first[13:]  # behind "HTTP/1.1 200 ", which llhttp has seen
+        if first.startswith(b"HTTP/1.0"):
+            head.close = True
+        head.logged = logged
+        known = self._names.known
         keep = head.lines.append
-        for index, line in enumerate(head.logged):
+        for line in lines:
             name, _, value = line.partition(b":")
-            treatment = table.get(name)
-            if treatment is None:
-                treatment = table.learn(name)
-            if treatment == 0:
+            try:
+                look = known[name]
+            except KeyError:
+                look = self._names.learn(name)
+            if look is None:
                 keep(line)
             else:
-                self._treat(head, treatment, index, line, value)
+                look(head, line, value)
         return head
 
-    def _treat(self, head: AnswerHead, treatment: int, index: int, line: bytes, value: bytes) -> None:
-        match treatment:
-            case Treatment.LENGTH:
-                head.length = int(value)
-                head.lines.append(b"%b: %d" % (line.partition(b":")[0], head.length))
-            case Treatment.CHUNKED:
-                if value.strip().lower() != b"chunked" or head.chunked:
-                    raise AnswerBroken("a Transfer-Encoding other than chunked")
-                head.chunked = True
-                head.lines.append(line)
-            case Treatment.SECRET:
-                head.lines.append(line)
-                head.logged[index] = self._fingerprints.line(line)
-            case Treatment.CONNECTION:
-                head.close = head.close or b"close" in value.lower()
-            case Treatment.KEEP_ALIVE:
-                if found := _IDLE_SECONDS.search(value):
-                    head.idle_seconds = float(found[1])
-            case Treatment.TYPE:
-                head.lines.append(line)
-                head.event_stream = value.strip().lower().startswith(b"text/event-stream")
-            case Treatment.ENCODING:
-                head.lines.append(line)
-                head.encoded = value.strip().lower() != b"identity"
-
-    def _decide(self, name: bytes) -> int:
-        if name in _ANSWER_NAMES:
-            return _ANSWER_NAMES[name]
+    def _decide(self, name: bytes) -> Look[AnswerHead] | None:
+        if name in self._looks:
+            return self._looks[name]
         if name in HOP_BY_HOP or name in self._ours or (self._drop_cors and name.startswith(b"access-control-")):
-            return Treatment.DROP
-        return Treatment.SECRET if holds_secret(name) else Treatment.KEEP
+            return drop
+        return self._take_secret if holds_secret(name) else None
+
+    def _take_length(self, head: AnswerHead, line: bytes, value: bytes) -> None:
+        head.length = int(value)
+        head.lines.append(line)
+
+    def _take_coding(self, head: AnswerHead, line: bytes, value: bytes) -> None:
+        if head.chunked or value.strip().lower() != b"chunked":
+            raise AnswerBroken("a Transfer-Encoding other than chunked")
+        head.chunked = True
+        head.lines.append(line)
+
+    def _take_connection(self, head: AnswerHead, line: bytes, value: bytes) -> None:
+        head.close = head.close or b"close" in value.lower()
+
+    def _take_keep_alive(self, head: AnswerHead, line: bytes, value: bytes) -> None:
+        if found := _IDLE_SECONDS.search(value):
+            head.idle_seconds = float(found[1])
+
+    def _take_type(self, head: AnswerHead, line: bytes, value: bytes) -> None:
+        head.lines.append(line)
+        head.event_stream = value.lstrip()[:17].lower() == b"text/event-stream"
+
+    def _take_encoding(self, head: AnswerHead, line: bytes, value: bytes) -> None:
+        head.lines.append(line)
+        head.encoded = value.strip().lower() != b"identity"
+
+    def _take_secret(self, head: AnswerHead, line: bytes, value: bytes) -> None:
+        head.lines.append(line)
+        head.logged = head.logged.replace(line, self._redacted(line))

@@ -108,27 +108,39 @@ class Downstream(Connection):
         self.body_bytes = 0
         self.body_since = relay.now
         self.deadline = relay.now + relay.settings.body_timeout
-        exchange.open(head, front.client_address(relay, self.address, head))
-        if head.length is not None and head.length > relay.settings.max_request_bytes:
-            self._refuse_large(exchange, head.length)
-            return
-        if head.expect and not rest and not self.body.complete:
-            relay.gate.then(self.release_continue, b"")
-        if self.body.complete:
-            exchange.request_end()
-            self.partial = rest
-        elif rest:
-            self._read_body(exchange, rest)
-        exchange.send()
+        body = self.body
+        try:
+            piece = body.feed(rest) if rest and not body.complete else b""
+        except FramingBroken as error:
+            piece, broken = b"", str(error)
+        else:
+            broken = ""
+        self.body_bytes = len(piece)
+        exchange.open(head, front.client_address(relay, self.address, head), piece, complete=body.complete)
+        if broken:
+            self._refuse_broken(exchange, broken)
+        elif (head.length or len(piece)) > relay.settings.max_request_bytes:
+            self._refuse_large(exchange, head.length or len(piece))
+        else:
+            if body.complete:
+                self._body_over(body, rest if isinstance(body, NoBody) else body.surplus)
+            elif head.expect and not rest:
+                relay.gate.then(self.release_continue, b"")
+            exchange.send()
+
+    def _body_over(self, body: Body, surplus: bytes) -> None:
+        """What came after the request's end is the next one, unless chunks have hidden where it began."""
+        if isinstance(body, ChunkedBody) and surplus:
+            self.keep_alive = False
+        else:
+            self.partial = surplus
 
     def _read_body(self, exchange: Exchange, data: bytes) -> None:
         body = self.body
         try:
             piece = body.feed(data)
         except FramingBroken as error:
-            endings.refuse_admitted(
-                exchange, RelayError.BAD_REQUEST, f"The request's body is not well-formed HTTP: {error}."
-            )
+            self._refuse_broken(exchange, str(error))
             return
         self.deadline = self.relay.now + self.relay.settings.body_timeout
         self.body_bytes += len(piece)
@@ -140,12 +152,13 @@ class Downstream(Connection):
         elif piece:
             exchange.request_piece(piece)
         if body.complete:
-            if isinstance(body, ChunkedBody) and body.surplus:
-                self.keep_alive = False  # where the next request began is lost
-            elif body.surplus:
-                self.partial = body.surplus
+            self._body_over(body, body.surplus)
             if exchange.answer == Answer.WAITING:
                 exchange.request_end()
+
+    def _refuse_broken(self, exchange: Exchange, why: str) -> None:
+        message = f"The request's body is not well-formed HTTP: {why}."
+        endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, message)
 
     def _refuse_large(self, exchange: Exchange, size: int) -> None:
         most = self.relay.settings.max_request_bytes

@@ -106,7 +106,7 @@ def _break(exchange: Exchange, message: str) -> None:
         down.send(head)
     if framing.between_events and _takes_our_event(exchange):
         event = refuse.stream_error_event(message)
-        exchange.frame(Kind.MADE, event)
+        exchange.frame(Kind.MADE, exchange.id, event)
         down.send(framing.wire(event))
     exchange.relay.gate.then(down.cut, b"")
 
@@ -117,8 +117,10 @@ def _answer_ourselves(exchange: Exchange, error: RelayError, message: str) -> No
         return
     body = refuse.error_json(error, message, exchange.relay.log_url(exchange.id_text))
     lines = refuse.error_lines(error, body, exchange.tags.prefix, exchange.id_text)
-    exchange.frame(Kind.ANSWERED, encode_event(Answered(error.status, b"", b"\r\n".join(lines), made=True)))
-    exchange.frame(Kind.MADE, body)
+    exchange.frame(
+        Kind.ANSWERED, exchange.id, encode_event(Answered(error.status, b"", b"\r\n".join(lines), made=True))
+    )
+    exchange.frame(Kind.MADE, exchange.id, body)
     if not exchange.request_complete or exchange.relay.draining:
         down.keep_alive = False
     lines.append(exchange.our_headers)

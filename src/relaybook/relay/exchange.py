@@ -63,16 +63,23 @@ class Answer(IntEnum):
 class Exchange:
     """See the module. ``down`` is None once the caller is gone; ``up`` is None before and after the provider."""
 
-    __slots__ = (
-        *("answer", "asked_ns", "closed", "dial", "down", "framing", "id", "id_text", "key", "logged", "method"),
-        *("our_headers", "pending", "pending_bytes", "reclaiming", "relay", "request_chunked", "request_complete"),
-        *("requeued", "route", "sent_ns", "tags", "target", "up", "waiting_since"),
-    )
+    answer = Answer.WAITING
+    request_complete = False
+    closed = False
+    #: Request bytes that wait for a connection, or for the end of the tick.
+    pending_bytes = 0
+    requeued = 0
+    reclaiming = False
+    dial: asyncio.Task[None] | None = None
+    up: Provider | None = None
+    framing: CallerFraming | None = None
+    asked_ns = 0
+    sent_ns = 0
+    waiting_since = 0.0
 
     def __init__(self, relay: Surroundings, down: Caller, route: Route, head: RequestHead, tags: Tags) -> None:
         self.relay = relay
         self.down: Caller | None = down
-        self.up: Provider | None = None
         self.route = route
         self.tags = tags
         self.id = new_id()
@@ -81,65 +88,67 @@ class Exchange:
         self.target = head.target
         self.request_chunked = head.chunked
         self.key = head.key if head.key and len(head.key) >= SHORTEST_SECRET else None
-        self.answer = Answer.WAITING
-        self.request_complete = False
-        self.closed = False
-        self.logged = True
         self.pending: list[bytes] = []
-        self.pending_bytes = 0
-        self.requeued = 0
-        self.reclaiming = False
-        self.dial: asyncio.Task[None] | None = None
-        self.framing: CallerFraming | None = None
-        self.asked_ns = 0
-        self.sent_ns = 0
-        self.waiting_since = 0.0
         self.our_headers = refuse.our_headers(tags, self.id_text)
+        #: Journals something: ``frame(kind, id, payload)``.
+        self.frame = relay.gate.frame
 
     # -- the request ---------------------------------------------------------------------------------------------
 
-    def open(self, head: RequestHead, client_address: str) -> None:
-        """Journals the request's head, and queues its head for the provider."""
+    def open(self, head: RequestHead, client_address: str, body: bytes, *, complete: bool) -> None:
+        """Journals the request's head with the body bytes that came with it, and queues both for the provider.
+
+        ``complete`` when they are the whole body: then the request is asked.
+        """
         relay, tags, route = self.relay, self.tags, self.route
-        key = relay.fingerprints.of(head.key) if head.key else None
         opened = Opened(
             clock.wall_ns(),
             head.method,
             relay.fingerprints.target(head.target) if b"?" in head.target else head.target,
-            b"\r\n".join(head.logged),
+            head.logged,
             tags.namespace,
             tags.properties,
-            [(note.code, note.message) for note in tags.warnings],
+            [(note.code, note.message) for note in tags.warnings] if tags.warnings else [],
             route.name,
             route.upstream.url,
             client_address,
             tags.log,
-            key,
+            relay.fingerprints.of(head.key) if head.key else None,
+            self._masked(body),
+            complete,
         )
-        self.frame(Kind.OPENED, encode_event(opened))
+        self.frame(Kind.OPENED, self.id, encode_event(opened))
         if tags.log == "no-bodies":
             relay.seal_soon()
-        host = route.upstream.host_line
+        lines = head.lines
         if head.host_at >= 0:
-            head.lines[head.host_at] = host
+            lines[head.host_at] = route.upstream.host_line
         else:
-            head.lines.insert(0, host)
-        self._to_provider(
-            b"%b %b HTTP/1.1\r\n%b\r\n\r\n" % (head.method, route.map(head.target), b"\r\n".join(head.lines))
-        )
+            lines.insert(0, route.upstream.host_line)
+        if head.chunked and (body or complete):
+            body = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
+            if complete:
+                body += b"0\r\n\r\n"
+        wire = b"%b %b HTTP/1.1\r\n%b\r\n\r\n%b" % (head.method, route.map(head.target), b"\r\n".join(lines), body)
+        self._to_provider(wire)
+        if complete:
+            self._asked()
+
+    def _asked(self) -> None:
+        self.request_complete = True
+        self.asked_ns = clock.monotonic_ns()
+        self.waiting_since = self.relay.now
 
     def request_piece(self, piece: bytes) -> None:
         """Body bytes of one read."""
         if self.answer == Answer.WAITING:
-            self.frame(Kind.SENT, self._masked(piece))
+            self.frame(Kind.SENT, self.id, self._masked(piece))
             self._to_provider(b"%x\r\n%b\r\n" % (len(piece), piece) if self.request_chunked else piece)
 
     def request_end(self) -> None:
         """The request's last byte came."""
-        self.request_complete = True
-        self.asked_ns = clock.monotonic_ns()
-        self.waiting_since = self.relay.now
-        self.frame(Kind.ASKED, b"")
+        self._asked()
+        self.frame(Kind.ASKED, self.id, b"")
         if self.request_chunked and self.answer == Answer.WAITING:
             self._to_provider(b"0\r\n\r\n")
 
@@ -158,8 +167,9 @@ class Exchange:
             self.pending.clear()
             self.pending_bytes = self.requeued = 0
             up.send(data)
-        if self.down is not None:
-            self.down.feed_when(self._may_feed())
+        down = self.down
+        if down is not None and (self.pending or not down.reading or up is None or up.held > READ_BYTES):
+            down.feed_when(self._may_feed())
 
     def _may_feed(self) -> bool:
         """Whether the caller's next bytes have room."""
@@ -195,32 +205,38 @@ class Exchange:
 
     # -- the answer ----------------------------------------------------------------------------------------------
 
-    def answered(self, head: AnswerHead) -> None:
-        """The final head of the provider's answer: journaled, and queued with the first bytes of its body."""
+    def answered(self, head: AnswerHead, piece: bytes, complete: bool) -> None:
+        """The final head of the provider's answer, with the body bytes that came with it."""
         self.answer = Answer.ANSWERING
-        self.frame(Kind.ANSWERED, encode_event(Answered(head.status, head.reason, b"\r\n".join(head.logged))))
+        answered = Answered(head.status, head.reason, head.logged, False, self._masked(piece))
+        self.frame(Kind.ANSWERED, self.id, encode_event(answered))
         down = self.down
-        if down is None:
-            return
-        self.framing = framing = CallerFraming(head, self.method, version_1_0=down.version_1_0)
-        if framing.endless or not self.request_complete or self.relay.draining:
-            down.keep_alive = False
-        down.reset_on_cut = framing.endless
-        framing.begin(self.our_headers, keep_alive=down.keep_alive)
+        if down is not None:
+            self.framing = framing = CallerFraming(head, self.method, version_1_0=down.version_1_0)
+            if framing.endless or not self.request_complete or self.relay.draining:
+                down.keep_alive = False
+            down.reset_on_cut = framing.endless
+            framing.begin(self.our_headers, keep_alive=down.keep_alive)
+            self._to_caller(down, framing.wire(piece, complete=complete))
+        if complete:
+            self._answer_complete()
 
     def answer_piece(self, piece: bytes, complete: bool) -> None:
         """Body bytes of one read of the provider's answer; ``complete`` with its last."""
         if piece:
-            self.frame(Kind.RECEIVED, self._masked(piece))
+            self.frame(Kind.RECEIVED, self.id, self._masked(piece))
         down = self.down
         if down is not None and self.framing is not None:
             wire = self.framing.wire(piece, complete=complete)
             if wire:
-                down.send(wire)
-                if down.held > READ_BYTES and self.up is not None:
-                    self.up.feed_when(False)
+                self._to_caller(down, wire)
         if complete:
             self._answer_complete()
+
+    def _to_caller(self, down: Caller, wire: bytes) -> None:
+        down.send(wire)
+        if down.held > READ_BYTES and self.up is not None:
+            self.up.feed_when(False)
 
     def _answer_complete(self) -> None:
         self.answer = Answer.DONE
@@ -254,15 +270,10 @@ class Exchange:
             return
         self.closed = True
         relay_ns = self.sent_ns - self.asked_ns if self.sent_ns and self.asked_ns else None
-        self.frame(Kind.CLOSED, encode_event(Closed(outcome, error_code, message, relay_ns)))  # type: ignore[arg-type]
+        self.frame(Kind.CLOSED, self.id, encode_event(Closed(outcome, error_code, message, relay_ns)))  # type: ignore[arg-type]
         self.relay.ended(self)
 
     # -- small parts ---------------------------------------------------------------------------------------------
-
-    def frame(self, kind: int, payload: bytes) -> None:
-        """Journals something of this exchange."""
-        if self.logged:
-            self.relay.gate.frame(kind, self.id, payload)
 
     def _masked(self, piece: bytes) -> bytes:
         key = self.key

@@ -18,8 +18,10 @@ class Fingerprints:
             lambda value: hmac.digest(secret, value, hashlib.sha256).hex()[:12]
         )
 
-    def line(self, line: bytes) -> bytes:
-        """A header line with its value replaced; the scheme of an Authorization stays."""
+        #: A header line with its value replaced; the scheme of an Authorization stays.
+        self.line: Callable[[bytes], bytes] = lru_cache(4096)(self._line)
+
+    def _line(self, line: bytes) -> bytes:
         name, _, value = line.partition(b":")
         scheme, space, rest = value.strip().partition(b" ")
         kept = b" " + scheme if space else b""

@@ -68,12 +68,16 @@ def admit(relay: Shared, down: Caller, head: RequestHead) -> Exchange | None:
     if relay.log_trouble is not None:
         if relay.settings.when_log_fails == "refuse":
             raise HeadRefused(RelayError.LOG_UNAVAILABLE, relay.log_trouble)
-        exchange.logged = False
+        exchange.frame = _unlogged
         relay.count_unlogged()
     if relay.cors is not None:
         exchange.our_headers += relay.cors.headers(head.origin)
     relay.exchanges[exchange.id] = exchange
     return exchange
+
+
+def _unlogged(kind: int, exchange: bytes, payload: bytes) -> None:
+    """Journals nothing: the operator chose to go on without a log."""
 
 
 def _is_preflight(relay: Shared, head: RequestHead) -> bool:

@@ -38,10 +38,11 @@ class Gate:
         self._armed = False
         self._syncing: _Queue | None = None
         self._syncer = _Syncer(loop, journal, self._synced) if durable else None
+        #: Appends a frame to the journal's batch: ``frame(kind, exchange, payload)``.
+        self.frame = journal.append
+        journal.wake = self._arm
 
-    def frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
-        """Appends to the journal's batch."""
-        self._journal.append(kind, exchange, payload)
+    def _arm(self) -> None:
         if not self._armed:
             self._armed = True
             self._loop.call_soon(self._flush)
@@ -50,8 +51,7 @@ class Gate:
         """Runs ``action(data)`` once all frames so far are in the journal; in the order of the calls."""
         self._actions.append((action, data))
         if not self._armed:
-            self._armed = True
-            self._loop.call_soon(self._flush)
+            self._arm()
 
     def _flush(self) -> None:
         if self._syncing is not None:

@@ -6,7 +6,8 @@ here (RFC 9110 §7.6.1, RFC 9112 §3 and §6).
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Final
 
 import httptools
@@ -14,27 +15,10 @@ import httptools
 from relaybook.errors import RelayError
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.limits import MAX_HEADER_LINE, MAX_HEADERS, MAX_REQUEST_LINE
-from relaybook.relay.names import HOP_BY_HOP, NameTable, Treatment, holds_secret
+from relaybook.relay.names import HOP_BY_HOP, Look, NameTable, drop, holds_secret
 
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 _CONNECTION_OPTIONS: Final = HOP_BY_HOP | {b"close", b"transfer-encoding"}
-_REQUEST_NAMES: Final = {
-    b"host": Treatment.HOST,
-    b"content-length": Treatment.LENGTH,
-    b"transfer-encoding": Treatment.CHUNKED,
-    b"connection": Treatment.CONNECTION,
-    b"expect": Treatment.EXPECT,
-    b"upgrade": Treatment.UPGRADE,
-    b"authorization": Treatment.CALLER_KEY,
-    b"api-key": Treatment.CALLER_KEY,
-    b"x-api-key": Treatment.CALLER_KEY,
-    b"cookie": Treatment.SECRET_DROP,
-    b"proxy-authorization": Treatment.SECRET_DROP,
-    b"x-forwarded-for": Treatment.FORWARDED_FOR,
-    b"forwarded": Treatment.DROP,
-    b"origin": Treatment.ORIGIN,
-    b"access-control-request-headers": Treatment.PREFLIGHT,
-}
 _DECODED: Final = {b"%2e": b".", b"%2f": b"/", b"%5c": b"\\"}
 
 
@@ -47,31 +31,30 @@ class HeadRefused(Exception):
 
 
 class RequestHead:
-    """A request's head, taken apart. ``lines`` still has the caller's Host where the provider's goes (``host_at``)."""
+    """A request's head, taken apart. ``lines`` still has the caller's Host where the provider's goes (``host_at``).
 
-    __slots__ = (
-        *("chunked", "expect", "forwarded_for", "host", "host_at", "keep_alive", "key", "length", "lines", "logged"),
-        *("method", "origin", "preflight", "tags", "target", "upgrade", "version_1_0"),
-    )
+    Class attributes are the defaults: most heads differ from few of them, and one is made for every request.
+    """
+
+    method = b""
+    target = b""
+    version_1_0 = False
+    keep_alive = True
+    logged = b""
+    host = b""
+    host_at = -1
+    length: int | None = None
+    chunked = False
+    expect = b""
+    upgrade = b""
+    forwarded_for = b""
+    origin = b""
+    preflight = b""
+    key: bytes | None = None
+    tags: Sequence[tuple[bytes, bytes]] = ()
 
     def __init__(self) -> None:
-        self.method = b""
-        self.target = b""
-        self.version_1_0 = False
-        self.keep_alive = True
         self.lines: list[bytes] = []
-        self.logged: list[bytes] = []
-        self.host = b""
-        self.host_at = -1
-        self.length: int | None = None
-        self.chunked = False
-        self.expect = b""
-        self.upgrade = b""
-        self.forwarded_for = b""
-        self.origin = b""
-        self.preflight = b""
-        self.key: bytes | None = None
-        self.tags: list[tuple[bytes, bytes]] = []
 
 
 class RequestHeadReader:
@@ -79,7 +62,24 @@ class RequestHeadReader:
 
     def __init__(self, is_tag: Callable[[bytes], bool], fingerprints: Fingerprints) -> None:
         self._is_tag = is_tag
-        self._fingerprints = fingerprints
+        self._redacted = fingerprints.line
+        self._looks: dict[bytes, Look[RequestHead]] = {
+            b"host": self._take_host,
+            b"content-length": self._take_length,
+            b"transfer-encoding": self._take_coding,
+            b"connection": self._take_connection,
+            b"expect": self._take_expect,
+            b"upgrade": self._take_upgrade,
+            b"authorization": self._take_caller_key,
+            b"api-key": self._take_caller_key,
+            b"x-api-key": self._take_caller_key,
+            b"cookie": self._drop_secret,
+            b"proxy-authorization": self._drop_secret,
+            b"x-forwarded-for": self._take_forwarded_for,
+            b"forwarded": drop,
+            b"origin": self._take_origin,
+            b"access-control-request-headers": self._take_preflight,
+        }
         self._names = NameTable(self._decide)
 
     def read(self, raw: bytes) -> RequestHead:
@@ -91,19 +91,24 @@ class RequestHeadReader:
             pass
         except httptools.HttpParserError as error:
             raise HeadRefused(RelayError.BAD_REQUEST, f"This is not a well-formed HTTP request: {error}.") from None
-        lines = raw[:-4].split(b"\r\n")
+        first, _, logged = raw[:-4].partition(b"\r\n")
+        lines = logged.split(b"\r\n") if logged else []
         head = RequestHead()
-        self._read_request_line(head, lines[0], parser.get_http_version())
-        if len(lines) > MAX_HEADERS + 1:
-            raise HeadRefused(
-                RelayError.HEADERS_TOO_LARGE, f"The request has {len(lines) - 1} headers; {MAX_HEADERS} are the most."
-            )
-        if len(raw) > MAX_HEADER_LINE and max(map(len, lines)) > MAX_HEADER_LINE:
-            raise HeadRefused(
-                RelayError.HEADERS_TOO_LARGE, f"A header line is longer than {MAX_HEADER_LINE} bytes, the most allowed."
-            )
-        head.logged = lines[1:]
-        self._read_request_headers(head)
+        self._read_request_line(head, first, parser.get_http_version())
+        _check_sizes(raw, lines)
+        head.logged = logged
+        known = self._names.known
+        keep = head.lines.append
+        for line in lines:
+            name, _, value = line.partition(b":")
+            try:
+                look = known[name]
+            except KeyError:
+                look = self._names.learn(name)
+            if look is None:
+                keep(line)
+            else:
+                look(head, line, value)
         if head.version_1_0 and head.chunked:
             raise HeadRefused(RelayError.BAD_REQUEST, "HTTP/1.0 has no chunked requests: send a Content-Length.")
         return head
@@ -116,65 +121,24 @@ class RequestHeadReader:
             raise HeadRefused(
                 RelayError.URI_TOO_LONG, f"The request line has {len(line)} bytes; {MAX_REQUEST_LINE} are the most."
             )
-        if version not in ("1.0", "1.1"):
-            raise HeadRefused(RelayError.VERSION_NOT_SUPPORTED, f"HTTP/{version} is not spoken here: use HTTP/1.1.")
         head.method, head.target, _ = words
-        head.version_1_0 = version == "1.0"
-        head.keep_alive = not head.version_1_0
+        if version != "1.1":
+            if version != "1.0":
+                raise HeadRefused(RelayError.VERSION_NOT_SUPPORTED, f"HTTP/{version} is not spoken here: use HTTP/1.1.")
+            head.version_1_0 = True
+            head.keep_alive = False
 
-    def _read_request_headers(self, head: RequestHead) -> None:
-        table = self._names
-        keep = head.lines.append
-        for index, line in enumerate(head.logged):
-            name, _, value = line.partition(b":")
-            treatment = table.get(name)
-            if treatment is None:
-                treatment = table.learn(name)
-            if treatment == 0:
-                keep(line)
-            else:
-                self._treat(head, treatment, index, line, value)
+    def _decide(self, name: bytes) -> Look[RequestHead] | None:
+        if name in self._looks:
+            return self._looks[name]
+        if self._is_tag(name):
+            return self._take_tag
+        secret = holds_secret(name)
+        if name in HOP_BY_HOP or name.startswith((b"proxy-", b"x-forwarded-")):
+            return self._drop_secret if secret else drop
+        return self._take_secret if secret else None
 
-    def _treat(self, head: RequestHead, treatment: int, index: int, line: bytes, value: bytes) -> None:
-        match treatment:
-            case Treatment.HOST:
-                self._read_host(head, value)
-                head.lines.append(line)
-            case Treatment.LENGTH:
-                head.length = int(value)
-                head.lines.append(b"%b: %d" % (line.partition(b":")[0], head.length))
-            case Treatment.CHUNKED:
-                if value.strip().lower() != b"chunked":
-                    raise HeadRefused(
-                        RelayError.BAD_REQUEST, "The only Transfer-Encoding spoken here is chunked, once and alone."
-                    )
-                head.chunked = True
-                head.lines.append(line)
-            case Treatment.SECRET | Treatment.CALLER_KEY:
-                head.lines.append(line)
-                head.logged[index] = self._fingerprints.line(line)
-                if treatment == Treatment.CALLER_KEY and head.key is None:
-                    head.key = value.strip().rpartition(b" ")[2]
-            case Treatment.SECRET_DROP:
-                head.logged[index] = self._fingerprints.line(line)
-            case Treatment.TAG:
-                head.tags.append((line.partition(b":")[0], value.strip(b" \t")))
-            case Treatment.CONNECTION:
-                self._read_connection(head, value)
-            case Treatment.EXPECT:
-                head.expect = value.strip().lower()
-            case Treatment.UPGRADE:
-                head.upgrade = value.strip().lower()
-            case Treatment.ORIGIN:
-                head.origin = value.strip()
-                head.lines.append(line)
-            case Treatment.PREFLIGHT:
-                head.preflight = value.strip()
-                head.lines.append(line)
-            case Treatment.FORWARDED_FOR:
-                head.forwarded_for += b"," + value
-
-    def _read_host(self, head: RequestHead, value: bytes) -> None:
+    def _take_host(self, head: RequestHead, line: bytes, value: bytes) -> None:
         host = value.strip(b" \t")
         if head.host_at >= 0:
             raise HeadRefused(RelayError.BAD_REQUEST, "The request has more than one Host header.")
@@ -182,32 +146,82 @@ class RequestHeadReader:
             raise HeadRefused(RelayError.BAD_REQUEST, "The Host header is not a host name with an optional port.")
         head.host = host
         head.host_at = len(head.lines)
+        head.lines.append(line)
 
-    def _read_connection(self, head: RequestHead, value: bytes) -> None:
+    def _take_length(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        head.length = int(value)
+        if value.lstrip()[:1] == b"0":
+            line = b"%b: %d" % (line.partition(b":")[0], head.length)
+        head.lines.append(line)
+
+    def _take_coding(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        if head.chunked or value.strip().lower() != b"chunked":
+            raise HeadRefused(
+                RelayError.BAD_REQUEST, "The only Transfer-Encoding spoken here is chunked, once and alone."
+            )
+        head.chunked = True
+        head.lines.append(line)
+
+    def _take_connection(self, head: RequestHead, line: bytes, value: bytes) -> None:
         for option in value.lower().split(b","):
             name = option.strip()
             if name == b"close":
                 head.keep_alive = False
-            elif name and name not in _CONNECTION_OPTIONS and self._is_sent(head, name):
+            elif name and name not in _CONNECTION_OPTIONS and _is_sent(head, name):
                 shown = name[:80].decode("latin-1")
                 raise HeadRefused(
                     RelayError.BAD_REQUEST, f"Connection names {shown!r}, a header that is meant for the provider."
                 )
 
-    def _is_sent(self, head: RequestHead, name: bytes) -> bool:
-        return any(line.partition(b":")[0].lower() == name for line in head.logged)
+    def _take_expect(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        head.expect = value.strip().lower()
 
-    def _decide(self, name: bytes) -> int:
-        if name in _REQUEST_NAMES:
-            return _REQUEST_NAMES[name]
-        if self._is_tag(name):
-            return Treatment.TAG
-        secret = holds_secret(name)
-        if name in HOP_BY_HOP or name.startswith((b"proxy-", b"x-forwarded-")):
-            return Treatment.SECRET_DROP if secret else Treatment.DROP
-        return Treatment.SECRET if secret else Treatment.KEEP
+    def _take_upgrade(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        head.upgrade = value.strip().lower()
+
+    def _take_caller_key(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        self._take_secret(head, line, value)
+        if head.key is None:
+            head.key = value.strip().rpartition(b" ")[2]
+
+    def _take_secret(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        head.lines.append(line)
+        head.logged = head.logged.replace(line, self._redacted(line))
+
+    def _drop_secret(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        head.logged = head.logged.replace(line, self._redacted(line))
+
+    def _take_tag(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        head.tags = [*head.tags, (line.partition(b":")[0], value.strip(b" \t"))]
+
+    def _take_forwarded_for(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        head.forwarded_for += b"," + value
+
+    def _take_origin(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        head.origin = value.strip()
+        head.lines.append(line)
+
+    def _take_preflight(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        head.preflight = value.strip()
+        head.lines.append(line)
 
 
+def _check_sizes(raw: bytes, lines: list[bytes]) -> None:
+    if len(lines) > MAX_HEADERS:
+        raise HeadRefused(
+            RelayError.HEADERS_TOO_LARGE, f"The request has {len(lines)} headers; {MAX_HEADERS} are the most."
+        )
+    if len(raw) > MAX_HEADER_LINE and max(map(len, lines), default=0) > MAX_HEADER_LINE:
+        raise HeadRefused(
+            RelayError.HEADERS_TOO_LARGE, f"A header line is longer than {MAX_HEADER_LINE} bytes, the most allowed."
+        )
+
+
+def _is_sent(head: RequestHead, name: bytes) -> bool:
+    return any(line.partition(b":")[0].lower() == name for line in head.logged.split(b"\r\n"))
+
+
+@lru_cache(1024)
 def check_target(target: bytes) -> None:
     """Raises HeadRefused for a path that a provider might read as another one than we do."""
     if b"\\" in target or not target.isascii():

@@ -41,7 +41,7 @@ class Route:
 
     def has(self, target: bytes) -> bool:
         """Whether a target is below this route."""
-        return target.startswith(self.prefix) and target[len(self.prefix) : len(self.prefix) + 1] in (b"/", b"?", b"")
+        return target.startswith(self.prefix) and target[len(self.prefix) :][:1] in b"/?"
 
     def map(self, target: bytes) -> bytes:
         """The provider's target for one of ours, byte for byte."""

@@ -12,6 +12,7 @@ class Caller(Protocol):
     reset_on_cut: bool
     #: Bytes queued behind the journal.
     held: int
+    reading: bool
 
     def send(self, data: bytes) -> None:
         """Queues bytes of the answer behind the journal."""

@@ -78,7 +78,7 @@ class Upstream(Connection):
             return  # closed meanwhile: connection_lost tells the exchange
         self.wrote = True
         exchange.sent_ns = clock.monotonic_ns()
-        if exchange.down is not None and not self.write_paused:
+        if exchange.down is not None and not exchange.down.reading and not self.write_paused:
             exchange.send()
 
     def _give_back(self, exchange: Exchange, data: bytes) -> None:
@@ -119,11 +119,9 @@ class Upstream(Connection):
         body = self.body
         try:
             if body is None:
-                data = self._read_heads(exchange, self.partial + data if self.partial else data)
-                body = self.body
-                if body is None:
-                    return
-            piece = body.feed(data) if data else b""
+                self._read_heads(exchange, self.partial + data if self.partial else data)
+                return
+            piece = body.feed(data)
         except (AnswerBroken, FramingBroken) as error:
             endings.fail(
                 exchange,
@@ -136,15 +134,15 @@ class Upstream(Connection):
             self.reusable = False
         exchange.answer_piece(piece, complete)
 
-    def _read_heads(self, exchange: Exchange, data: bytes) -> bytes:
-        """Reads heads until the final one; the bytes after it."""
+    def _read_heads(self, exchange: Exchange, data: bytes) -> None:
+        """Reads heads until the final one, and the body bytes that came with it."""
         while True:
             end = data.find(b"\r\n\r\n")
             if end < 0:
                 if len(data) > MAX_HEADERS_BYTES:
                     raise AnswerBroken(f"a head over {MAX_HEADERS_BYTES} bytes")
                 self.partial = data
-                return b""
+                return
             head = self.relay.answer_heads.read(data[: end + 4])
             data = data[end + 4 :]
             if head.status >= 200:
@@ -153,12 +151,12 @@ class Upstream(Connection):
             if head.status == 101 or self.informational > MAX_INFORMATIONAL:
                 raise AnswerBroken(f"status {head.status}, informational answer {self.informational}")
         self.partial = b""
-        self.body = self._body_of(exchange, head)
-        self.reusable = not head.close
+        self.body = body = self._body_of(exchange, head)
+        piece = body.feed(data) if data else b""
+        self.reusable = not (head.close or (body.complete and body.surplus))
         if head.idle_seconds is not None:
             self.idle_seconds = min(self.idle_seconds, max(head.idle_seconds - 1, 0))
-        exchange.answered(head)
-        return data
+        exchange.answered(head, piece, body.complete)
 
     def _body_of(self, exchange: Exchange, head: AnswerHead) -> Body:
         if exchange.method == b"HEAD" or head.status in (204, 304):

@@ -4,6 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.frames import Script
 
+from relaybook.journal.events import Answered, encode_event
+from relaybook.journal.frame import Kind
 from relaybook.recorder.fold import Fold, decode_exchange, encode_exchange
 
 A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
@@ -89,6 +91,16 @@ def test_the_first_frame_still_needed_is_known() -> None:
     assert fold.first_needed() == (1, 128 + 600, 6)
     fold.open[C].first = None
     assert fold.first_needed() is None
+
+
+def test_bodies_that_came_with_their_heads_are_whole() -> None:
+    script = Script().open(A, body=b"request", complete=True)
+    script.add(Kind.ANSWERED, A, encode_event(Answered(200, b"OK", b"", False, b"answer"))).close(A)
+    (exchange,) = Fold().feed(script.frames)
+    assert (exchange.request.rest, exchange.response.rest) == ([b"request"], [b"answer"])
+    assert (exchange.request_bytes, exchange.response_bytes, exchange.chunk_bytes) == (7, 6, [6])
+    assert exchange.asked_ns == exchange.opened_ns
+    assert (exchange.opened.body, exchange.answered and exchange.answered.body) == (b"", b"")
 
 
 def test_bytes_of_our_own_are_part_of_the_answer_and_no_chunk() -> None:

@@ -30,12 +30,12 @@ def test_hop_by_hop_and_our_own_names_do_not_cross() -> None:
 def test_cookies_cross_and_are_not_logged() -> None:
     head = read(b"Set-Cookie: session=verysecret")
     assert head.lines == [b"Set-Cookie: session=verysecret"]
-    assert b"verysecret" not in head.logged[0]
+    assert b"verysecret" not in head.logged
 
 
 def test_rate_limits_are_logged() -> None:
     line = b"x-ratelimit-remaining-tokens: 149984"
-    assert read(line).logged == [line]
+    assert read(line).logged == line
 
 
 @pytest.mark.parametrize(

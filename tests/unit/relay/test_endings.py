@@ -74,7 +74,7 @@ def test_by_choice_the_answer_is_read_to_its_end_for_the_log() -> None:
 
 def test_a_caller_who_breaks_a_limit_is_told_and_the_connection_ends() -> None:
     world = World(b"Content-Length: 9")
-    world.exchange.open(world.head, "")
+    world.begin()
     world.exchange.send()
     endings.refuse_admitted(world.exchange, RelayError.REQUEST_TOO_LARGE, "Too large.")
     assert world.down.sent.startswith(b"HTTP/1.1 413 ")

@@ -2,7 +2,7 @@
 
 from tests.support.sides import World
 
-from relaybook.journal.events import decode_closed, decode_opened
+from relaybook.journal.events import decode_answered, decode_closed, decode_opened
 from relaybook.journal.frame import Kind
 
 CHUNKED = b"Transfer-Encoding: chunked"
@@ -32,6 +32,23 @@ def test_the_journal_has_every_frame_in_order_and_one_end() -> None:
     assert world.kinds == ["OPENED", "SENT", "SENT", "ASKED", "ANSWERED", "RECEIVED", "RECEIVED", "CLOSED"]
     assert decode_closed(world.payloads(Kind.CLOSED)[0]).outcome == "complete"
     assert (world.over, world.up.told) == (1, ["reusable"])
+
+
+def test_what_came_in_one_read_is_one_frame_and_one_write() -> None:
+    world = World(b"Content-Length: 5").begin(b"hello", complete=True)
+    world.exchange.send()
+    assert world.up.sent.endswith(b"\r\n\r\nhello")
+    world.answer(b"Content-Length: 2", body=b"ok", complete=True)
+    world.exchange.handed_over()
+    assert world.kinds == ["OPENED", "ANSWERED", "CLOSED"]
+    opened, answered = decode_opened(world.payloads(Kind.OPENED)[0]), decode_answered(world.payloads(Kind.ANSWERED)[0])
+    assert (opened.body, opened.complete, answered.body) == (b"hello", True, b"ok")
+
+
+def test_a_chunked_request_that_came_whole_is_framed_whole() -> None:
+    world = World(CHUNKED).begin(b"hello", complete=True)
+    world.exchange.send()
+    assert world.up.sent.endswith(b"\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
 
 
 def test_the_caller_gets_our_headers_and_the_providers_bytes() -> None:
@@ -64,11 +81,10 @@ def test_a_word_for_a_key_is_no_secret() -> None:
 
 def test_an_early_answer_ends_the_connection_and_drops_the_rest_of_the_request() -> None:
     world = World(b"Content-Length: 10")
-    world.exchange.open(world.head, "")
+    world.begin()
     world.exchange.request_piece(b"hello")
     world.exchange.send()
-    world.answer(b"Content-Length: 0", status=b"413 Too Large")
-    world.exchange.answer_piece(b"", True)
+    world.answer(b"Content-Length: 0", status=b"413 Too Large", complete=True)
     world.exchange.request_piece(b"world")
     assert world.payloads(Kind.SENT) == [b"hello"]
     assert (world.up.told, world.down.keep_alive) == (["closed"], False)
@@ -77,7 +93,7 @@ def test_an_early_answer_ends_the_connection_and_drops_the_rest_of_the_request()
 
 def test_while_the_provider_is_slow_the_caller_waits() -> None:
     world = World(b"Content-Length: 200000")
-    world.exchange.open(world.head, "")
+    world.begin()
     world.up.write_paused = True
     world.exchange.request_piece(b"x")
     world.exchange.send()
@@ -89,7 +105,7 @@ def test_while_the_provider_is_slow_the_caller_waits() -> None:
 
 def test_while_there_is_no_connection_64_kib_wait_and_no_more() -> None:
     world = World(b"Content-Length: 200000", connected=False)
-    world.exchange.open(world.head, "")
+    world.begin()
     world.exchange.request_piece(b"x" * 65000)
     world.exchange.send()
     assert world.down.reading
@@ -108,8 +124,8 @@ def test_while_the_caller_is_slow_the_provider_waits() -> None:
 def test_bytes_taken_back_from_a_lost_connection_go_first_and_in_order() -> None:
     world = World(CHUNKED, connected=False)
     exchange = world.exchange
-    exchange.open(world.head, "")
-    exchange.pending.clear()
+    world.begin()
+    exchange.pending.clear()  # as if it had been given to the connection
     exchange.pending_bytes = 0
     exchange.reclaim()
     exchange.request_piece(b"third")

@@ -21,8 +21,11 @@ class Journal:
         self.sync_fails = False
         self.may_sync = threading.Event()
         self.may_sync.set()
+        self.wake: Callable[[], None] = lambda: None
 
     def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
+        if not self.batch:
+            self.wake()
         self.batch.append(payload)
 
     @property

@@ -73,13 +73,13 @@ def test_what_crosses_all_the_same(line: bytes) -> None:
 )
 def test_secrets_are_fingerprints_in_the_log(line: bytes, secret: bytes) -> None:
     head = read(b"Host: a", line)
-    assert secret not in b"".join(head.logged)
-    assert b"key:" in head.logged[1]
+    assert secret not in head.logged
+    assert b"key:" in head.logged
 
 
 def test_the_scheme_of_a_key_stays_readable() -> None:
     shown = FINGERPRINTS.of(b"sk-verysecret").encode()
-    assert read(b"Authorization: Bearer sk-verysecret").logged == [b"Authorization: Bearer key:" + shown]
+    assert read(b"Authorization: Bearer sk-verysecret").logged == b"Authorization: Bearer key:" + shown
 
 
 def test_the_callers_key_is_known_for_masking() -> None:
@@ -90,7 +90,7 @@ def test_the_callers_key_is_known_for_masking() -> None:
 
 @pytest.mark.parametrize("line", [b"x-ratelimit-limit-tokens: 5", b"openai-key: x", b"x-used-tokens: 4"])
 def test_counts_of_tokens_are_no_secrets(line: bytes) -> None:
-    assert read(line).logged == [line]
+    assert read(line).logged == line
 
 
 @pytest.mark.parametrize(
