@@ -12,7 +12,7 @@ from relaybook.stores.memory import MemoryStore
 
 #: 2026-01-01T00:00:00Z
 START_US = 1_767_225_600_000_000
-HEADERS = (("content-type", "application/json"),)
+HEAD = b"content-type: application/json"
 
 
 def record_of(number: int, **fields: Any) -> Record:
@@ -32,6 +32,11 @@ def record_of(number: int, **fields: Any) -> Record:
 def running_of(number: int, **fields: Any) -> Record:
     """The ``number``-th request, still open."""
     return record_of(number, **({"outcome": "open", "ended_at": None, "status": None} | fields))
+
+
+def head_of(*headers: tuple[str, str]) -> bytes:
+    """Header lines as a record keeps them."""
+    return "\r\n".join(f"{name}: {value}" for name, value in headers).encode()
 
 
 def entry_of(

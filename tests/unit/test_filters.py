@@ -134,6 +134,7 @@ def test_other_cursors_are_refused(text: str) -> None:
 
 
 RECORD = a_record(
+    id="01a1fc49-f842-7000-ba81-d9e8ed513cc3",
     namespace="user-42",
     model="gpt-5",
     status=429,

@@ -10,7 +10,7 @@ from relaybook.bodies.speech import Speech
 from relaybook.bodies.sse import read_events
 from relaybook.bodies.wire import ANSWER, RESPONSE
 
-#: Random padding against traffic analysis, and sound that is better taken from the raw body.
+#: Random padding against traffic analysis.
 _DROPPED: Final = frozenset({"obfuscation"})
 _READ_FROM_CHOICE: Final = frozenset({"index", "delta", "message", "text", "finish_reason"})
 _READ_FROM_SAID: Final = frozenset(

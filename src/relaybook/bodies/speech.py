@@ -92,12 +92,21 @@ class Speech:
     def _tool_for(self, call: ToolCall, index: int | None) -> Tool:
         """The call this piece belongs to. Some providers leave out ``index`` or give every call 0: ids tell then."""
         tool = self._by_index.get(index) if index is not None else (self.tools[-1] if self.tools else None)
-        if tool is None or (call.id and tool.id and call.id != tool.id):
+        if (
+            tool is None
+            or (call.id and tool.id and call.id != tool.id)
+            or (index is None and _is_named_anew(call, tool))
+        ):
             tool = Tool()
             self.tools.append(tool)
         if index is not None:
             self._by_index[index] = tool
         return tool
+
+
+def _is_named_anew(call: ToolCall, tool: Tool) -> bool:
+    function = call.function or call.custom
+    return not call.id and bool(tool.name and function and function.name)
 
 
 def arguments_text(function: Function) -> str | None:

@@ -229,7 +229,10 @@ def _count(paths: tuple[_Path, ...], usage: Usage) -> dict[str, int | float]:
     for group, name, counted in paths:
         within = usage.get(group) if group is not None else usage
         number = within.get(name) if isinstance(within, dict) else None
-        if isinstance(number, int | float) and not isinstance(number, bool) and number > 0:
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            continue
+        # A stated 0 matters to the library where it contradicts a part of it; elsewhere it is nothing to price.
+        if number > 0 or (number == 0 and counted in _COUNTED_BY_RATES):
             counts[counted] = counts.get(counted, 0) + number
     return counts
 

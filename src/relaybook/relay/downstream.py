@@ -45,8 +45,8 @@ class Downstream(Connection):
         peer = transport.get_extra_info("peername")
         self.address = peer[0] if isinstance(peer, tuple) else ""
         self.relay.connections.add(self)
-        if len(self.relay.connections) > self.relay.settings.max_connections:
-            most = self.relay.settings.max_connections
+        most = self.relay.settings.max_connections
+        if len(self.relay.connections) > most:
             self._refuse(RelayError.OVERLOADED, f"More than {most} connections are open: try again in a second.")
 
     # -- receiving -----------------------------------------------------------------------------------------------
@@ -104,21 +104,19 @@ class Downstream(Connection):
     def _begin_body(self, exchange: Exchange, head: RequestHead, rest: bytes) -> None:
         relay = self.relay
         self.reset_on_cut = False
-        self.body = ChunkedBody() if head.chunked else LengthBody(head.length) if head.length else NoBody()
-        self.body_bytes = 0
+        self.body = body = ChunkedBody() if head.chunked else LengthBody(head.length) if head.length else NoBody()
         self.body_since = relay.now
         self.deadline = relay.now + relay.settings.body_timeout
-        body = self.body
+        piece, broken = b"", ""
         try:
-            piece = body.feed(rest) if rest and not body.complete else b""
+            if rest and not body.complete:
+                piece = body.feed(rest)
         except FramingBroken as error:
-            piece, broken = b"", str(error)
-        else:
-            broken = ""
+            broken = refuse.body_broken(error)
         self.body_bytes = len(piece)
         exchange.open(head, front.client_address(relay, self.address, head), piece, complete=body.complete)
         if broken:
-            self._refuse_broken(exchange, broken)
+            endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, broken)
         elif (head.length or len(piece)) > relay.settings.max_request_bytes:
             self._refuse_large(exchange, head.length or len(piece))
         else:
@@ -140,7 +138,7 @@ class Downstream(Connection):
         try:
             piece = body.feed(data)
         except FramingBroken as error:
-            self._refuse_broken(exchange, str(error))
+            endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, refuse.body_broken(error))
             return
         self.deadline = self.relay.now + self.relay.settings.body_timeout
         self.body_bytes += len(piece)
@@ -156,17 +154,9 @@ class Downstream(Connection):
             if exchange.answer == Answer.WAITING:
                 exchange.request_end()
 
-    def _refuse_broken(self, exchange: Exchange, why: str) -> None:
-        message = f"The request's body is not well-formed HTTP: {why}."
-        endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, message)
-
     def _refuse_large(self, exchange: Exchange, size: int) -> None:
-        most = self.relay.settings.max_request_bytes
-        endings.refuse_admitted(
-            exchange,
-            RelayError.REQUEST_TOO_LARGE,
-            f"The request's body has {size} bytes or more; {most} are the most allowed (setting max_request_bytes).",
-        )
+        message = refuse.body_too_large(size, self.relay.settings.max_request_bytes)
+        endings.refuse_admitted(exchange, RelayError.REQUEST_TOO_LARGE, message)
 
     # -- answering -----------------------------------------------------------------------------------------------
 
@@ -236,7 +226,7 @@ class Downstream(Connection):
             self.close()
 
     def _refuse(self, error: RelayError, message: str) -> None:
-        """Answers a request that was not admitted and closes: what follows it may be its body."""
+        # not admitted: answered and closed, for what follows may be its body
         self.relay.count_refused(error)
         if not self.lost:
             self.transport.write(refuse.answer(error, message, self.relay.prefix))
@@ -295,19 +285,16 @@ class Downstream(Connection):
 
     def _end_waiting(self) -> None:
         if self.lingering >= 0 or not self.partial:
-            self.transport.abort() if self.lingering >= 0 else self.transport.close()
-            return
-        seconds = self.relay.settings.header_timeout
-        self._refuse(RelayError.REQUEST_TIMEOUT, f"The request's head did not arrive within {seconds:g} s.")
+            self.close()
+        else:
+            message = f"The request's head did not arrive within {self.relay.settings.header_timeout:g} s."
+            self._refuse(RelayError.REQUEST_TIMEOUT, message)
 
     def _sweep_body(self, exchange: Exchange, now: float) -> None:
         seconds = self.relay.settings.body_timeout
         ran = now - self.body_since
         slow = ran > seconds and self.body_bytes < SLOWEST_BODY * (ran - seconds)
         if exchange.answer == Answer.WAITING and (now > self.deadline or slow):
-            endings.refuse_admitted(
-                exchange,
-                RelayError.REQUEST_TIMEOUT,
-                f"The request's body stopped arriving: {self.body_bytes} bytes came in {ran:.0f} s "
-                f"(setting body_timeout, {seconds:g} s).",
-            )
+            message = f"The request's body stopped arriving: {self.body_bytes} bytes came in {ran:.0f} s "
+            message += f"(setting body_timeout, {seconds:g} s)."
+            endings.refuse_admitted(exchange, RelayError.REQUEST_TIMEOUT, message)

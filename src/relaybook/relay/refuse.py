@@ -60,6 +60,16 @@ def answer(error: RelayError, message: str, prefix: str, *, head_only: bool = Fa
     return b"\r\n".join([*lines, b"", b"" if head_only else body])
 
 
+def body_broken(error: Exception) -> str:
+    """Says that a request's body is not what its framing promised."""
+    return f"The request's body is not well-formed HTTP: {error}."
+
+
+def body_too_large(size: int, most: int) -> str:
+    """Says that a request's body is over the limit."""
+    return f"The request's body has {size} bytes or more; {most} are the most allowed (setting max_request_bytes)."
+
+
 def stream_error_event(message: str) -> bytes:
     """One server-sent event that makes both official SDKs raise, for a stream that broke between two events."""
     return b"data: %b\n\n" % error_json(RelayError.UPSTREAM_STREAM_INTERRUPTED, message)

@@ -39,7 +39,7 @@ def every_route() -> list[tuple[str, str]]:
             .replace("{id}", "x")
             .replace("{field}", "model")
         )
-        found += [(method, path) for method in route.methods or ()]
+        found += [(method, path) for method in sorted(route.methods or ())]
     return found
 
 

@@ -4,7 +4,7 @@ import gzip
 from collections.abc import Iterator
 
 import pytest
-from tests.support.api_log import client_of, entry_of, log_of, record_of, running_of
+from tests.support.api_log import client_of, entry_of, head_of, log_of, record_of, running_of
 from tests.support.asgi import Answer
 
 from relaybook.api import downloads
@@ -17,16 +17,22 @@ XSS = b"<script>alert(1)</script>"
 
 def download(response: bytes, *headers: tuple[str, str], query: str = "") -> Answer:
     store = MemoryStore()
-    entry = entry_of(record_of(1), b"asked", response, Detail(response_headers=list(headers)))
+    entry = entry_of(record_of(1), b"asked", response, Detail(response_head=head_of(*headers)))
     store.commit(Batch(entries=[entry]))
     return client_of(store).get(f"/api/requests/{record_of(1).id}/response{query}")
 
 
-@pytest.mark.parametrize(
-    "content_type",
-    ["text/html", "TEXT/HTML; charset=x", "application/json", "image/svg+xml", "application/xhtml+xml"]
-    + ["text/javascript", "application/x-javascript", "text/event-stream", "application/problem+json", "text/xml"],
+RENDERED = ("text/html", "TEXT/HTML; charset=x", "application/xhtml+xml", "image/svg+xml", "text/xml")
+TEXTUAL = (
+    "text/javascript",
+    "application/json",
+    "application/problem+json",
+    "application/x-javascript",
+    "text/event-stream",
 )
+
+
+@pytest.mark.parametrize("content_type", [*RENDERED, *TEXTUAL])
 def test_what_a_browser_could_render_is_plain_text(content_type: str) -> None:
     answer = download(XSS, ("Content-Type", content_type))
     assert answer.header("content-type") == "text/plain; charset=utf-8"

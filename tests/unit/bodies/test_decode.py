@@ -2,11 +2,12 @@
 
 import gzip
 import zlib
+from functools import partial
 
 import brotli
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relaybook.bodies.decode import Decoded, decode
@@ -23,7 +24,7 @@ ENCODERS = {
     "gzip": gzip.compress,
     "x-gzip": gzip.compress,
     "deflate": zlib.compress,
-    "br": brotli.compress,
+    "br": partial(brotli.compress, quality=5),
     "zstd": zstandard.ZstdCompressor().compress,
 }
 
@@ -42,6 +43,7 @@ def test_deflate_without_zlib_header_is_undone() -> None:
     assert decode(raw_deflate(TEXT), "deflate") == Decoded(TEXT, "decoded")
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=3000), st.lists(st.sampled_from(sorted(ENCODERS)), min_size=1, max_size=4))
 def test_several_codings_are_undone_last_first(data: bytes, names: list[str]) -> None:
     wire = data
@@ -97,7 +99,7 @@ def test_the_limit_holds(name: str) -> None:
 
 
 def test_a_bomb_within_a_bomb_stops_too() -> None:
-    wire = gzip.compress(gzip.compress(b"\0" * (512 << 20), 9), 9)
+    wire = gzip.compress(gzip.compress(b"\0" * (64 << 20)))
     data, state = decode(wire, "gzip, gzip")
     assert state == "too_large"
     assert len(data) == 1 << 20
@@ -119,6 +121,7 @@ def test_an_empty_body_needs_no_decoding(name: str) -> None:
     assert decode(b"", name).data == b""
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300), st.sampled_from(sorted(ENCODERS)), st.integers(0, 400), st.integers(0, 255))
 def test_no_damage_raises(data: bytes, name: str, at: int, byte: int) -> None:
     wire = bytearray(ENCODERS[name](data))

@@ -1,7 +1,7 @@
 """Claims about code and message of providers' errors."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relaybook.bodies.errors import describe_error, read_error
@@ -26,19 +26,15 @@ from relaybook.bodies.errors import describe_error, read_error
         (b'{"error":{"message":{"deep":1}}}', (None, '{"deep":1}')),
         (b"upstream connect error\n  or disconnect", (None, "upstream connect error or disconnect")),
         (
-            b"<!doctype html><html><head><title>502</title><style>x{}</style></head><body><h1>502 Bad Gateway</h1></body>",
+            b"<!doctype html><html><head><title>502</title></head><style>x{}</style><h1>502 Bad Gateway</h1>",
             (None, "502 Bad Gateway"),
         ),
         (b"", (None, None)),
-        (b"\xff\xfe", (None, None)),
         (rb'{"error":{"message":"a\u0000b\ud800","code":"x"}}', ("x", "a\ufffdb\ufffd")),
     ],
 )
 def test_every_shape_is_read(body: bytes, expected: tuple[str | None, str | None]) -> None:
-    if body != b"\xff\xfe":
-        assert read_error(body) == expected
-    else:
-        assert read_error(body)[0] is None
+    assert read_error(body) == expected
 
 
 def test_messages_are_cut() -> None:
@@ -47,6 +43,7 @@ def test_messages_are_cut() -> None:
     assert len(read_error(b'{"error":{"code":"' + b"x" * 9000 + b'"}}')[0] or "") == 256
 
 
+@settings(deadline=None)
 @given(st.binary() | st.text().map(str.encode))
 def test_no_bytes_raise(body: bytes) -> None:
     for text in read_error(body):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai._streaming import SSEDecoder
 
@@ -32,11 +32,13 @@ def fed(pieces: Iterator[bytes]) -> list[tuple[str, bytes]]:
     return [tuple(event) for piece in pieces for event in reader.feed(piece)]  # type: ignore[misc]
 
 
+@settings(deadline=None)
 @given(STREAMS)
 def test_events_are_those_of_the_openai_sdk(data: bytes) -> None:
     assert [event for event in fed(iter([data])) if event[1]] == sdk(data)
 
 
+@settings(deadline=None)
 @given(STREAMS)
 def test_splitting_anywhere_changes_nothing(data: bytes) -> None:
     whole = fed(iter([data]))
@@ -45,6 +47,7 @@ def test_splitting_anywhere_changes_nothing(data: bytes) -> None:
         assert fed(iter([data[:at], b"", data[at:]])) == whole
 
 
+@settings(deadline=None)
 @given(STREAMS, st.booleans())
 def test_reading_whole_gives_the_same_events(data: bytes, has_mark: bool) -> None:
     data = b"\xef\xbb\xbf" * has_mark + data
@@ -54,6 +57,7 @@ def test_reading_whole_gives_the_same_events(data: bytes, has_mark: bool) -> Non
     assert [payload for payload, _ in event_ends(data)] == [event[1] for event in events]
 
 
+@settings(deadline=None)
 @given(STREAMS)
 def test_an_event_ends_where_the_reader_completes_it(data: bytes) -> None:
     for number, (_, end) in enumerate(event_ends(data), 1):
@@ -61,10 +65,11 @@ def test_an_event_ends_where_the_reader_completes_it(data: bytes) -> None:
         assert len(fed(iter([data[: end - 2]]))) < number
 
 
+@settings(deadline=None)
 @given(STREAMS)
 def test_cutting_for_speed_loses_nothing(data: bytes) -> None:
     head, parts = cut(data)
-    assert b"\n\ndata: ".join([head, *parts]).removeprefix(b"\n\n") == data.removeprefix(b"\n\n")
+    assert b"\n\ndata: ".join([head, *parts]) in (data, b"\n\n" + data)
 
 
 def test_a_mark_at_the_start_is_passed_over_even_when_split() -> None:
@@ -106,6 +111,7 @@ def test_the_longest_allowed_line_is_read() -> None:
     assert SseReader().feed(line + b"\n\n") == [Event("", line[6:])]
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=40)))
 def test_no_bytes_raise(pieces: list[bytes]) -> None:
     reader = SseReader(line_limit=16)

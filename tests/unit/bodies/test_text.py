@@ -1,7 +1,7 @@
 """Claims about cleaned, cut and collapsed text."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relaybook.bodies.text import clean, clean_or_none, estimate_tokens, preview
@@ -9,6 +9,7 @@ from relaybook.bodies.text import clean, clean_or_none, estimate_tokens, preview
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=600)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT, st.integers(0, 50))
 def test_clean_text_can_be_stored_and_keeps_everything_else(text: str, limit: int) -> None:
     cleaned = clean(text, limit)
@@ -28,6 +29,7 @@ def test_an_empty_text_says_nothing() -> None:
     assert preview(" \n\t ") is None
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_a_preview_is_the_beginning_of_the_collapsed_text(text: str) -> None:
     assert preview(text) == (clean(" ".join(text.split()), 200) or None)

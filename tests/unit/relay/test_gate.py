@@ -165,10 +165,12 @@ def test_after_a_failed_sync_the_batch_is_written_again_or_nothing_is_released(f
     async def main() -> None:
         world = World(durable=True)
         world.journal.sync_fails = True
+        world.journal.may_sync.clear()
         world.gate.frame(1, b"", b"a")
         world.gate.then(world.act, b"1")
         await world.settle(lambda: bool(world.events))
         world.journal.fails = fails
+        world.journal.may_sync.set()
         await world.settle(lambda: bool(world.failures) if fails else b"1" in world.events)
         assert world.events == [("write", (b"a",))] + ([] if fails else ["again", b"1"])
         world.gate.close()

@@ -1,0 +1,215 @@
+"""The shapes of the API's answers, declared once: handlers build them, the OpenAPI document describes them.
+
+Every field is always present unless it says otherwise. Moments are RFC 3339 text in UTC with microseconds. New
+fields may be added at any time.
+"""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from relaybook.api.fields import MEANINGS
+from relaybook.records import FIELDS, MOMENTS, Record
+
+MomentText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+
+if TYPE_CHECKING:
+    #: A record as ``records.to_json`` writes it.
+    Row: TypeAlias = dict[str, Any]
+else:
+
+    def _row_fields() -> list[tuple[str, Any]]:
+        hints = get_type_hints(Record)
+        moments = {name: MomentText | None if hints[name] == int | None else MomentText for name in MOMENTS}
+        return [(name, Annotated[moments.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
+
+    Row = msgspec.defstruct("Row", _row_fields(), kw_only=True, namespace={"__doc__": "One logged request."})
+
+
+class RequestPage(Struct, kw_only=True):
+    """A page of the log, latest recorded first."""
+
+    data: list[Row]
+    running: (
+        Annotated[list[Row], Meta(description="Requests still open, latest started first; only on the first page.")]
+        | UnsetType
+    ) = UNSET
+    next_cursor: Annotated[
+        str | None,
+        Meta(description="Pass it on as `cursor` for older requests; null: there are none."),
+    ]
+    newer_cursor: Annotated[str | None, Meta(description="Pass it on as `cursor` for newer requests; null: none.")]
+    complete: Annotated[
+        bool,
+        Meta(description="False when the deadline ended the search: next_cursor goes on from there."),
+    ]
+
+
+class Sighting(Struct, kw_only=True):
+    """Another request that carries the id asked for."""
+
+    id: str
+    started_at: MomentText
+
+
+class DetailPart(Struct, kw_only=True):
+    """What the detail view shows besides the row. Null: not stored, not understood, or over 16 MiB."""
+
+    reason: Annotated[str | None, Meta(description="What happened, in words, when the outcome alone does not say it.")]
+    request_headers: list[tuple[str, str]] | None
+    response_headers: list[tuple[str, str]] | None
+    stored_request_bytes: Annotated[
+        int | None, Meta(description="Bytes of the stored body as it crossed; null: not stored.")
+    ]
+    stored_response_bytes: Annotated[
+        int | None, Meta(description="Bytes of the stored body as it crossed; null: not stored.")
+    ]
+    parameters: dict[str, Any] | None
+    messages: list[Any] | None
+    answer: dict[str, Any] | None
+    timeline: Annotated[
+        list[tuple[float, int]],
+        Meta(description="Of each piece of the answer: milliseconds since the request's head, bytes."),
+    ]
+    also: Annotated[
+        list[Sighting], Meta(description="Other requests that carry the id asked for, latest first, at most 20.")
+    ]
+
+
+class Namespace(Struct, kw_only=True):
+    """A namespace with its counters. Colour and group are null until it is pinned; the moments, without a request."""
+
+    namespace: str
+    requests: int
+    failed: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+    first_at: MomentText | None
+    last_at: MomentText | None
+    pinned: bool
+    color: int | None
+    group: str | None
+
+
+class NamespacePage(Struct, kw_only=True):
+    """Namespaces, largest by the sort first."""
+
+    data: list[Namespace]
+    next_cursor: str | None
+
+
+class FieldValue(Struct, kw_only=True):
+    """A value of a field and how many requests have it."""
+
+    value: str
+    requests: int
+
+
+class FieldValues(Struct, kw_only=True):
+    """Values of one field, most frequent first."""
+
+    data: list[FieldValue]
+
+
+class LogGap(Struct, kw_only=True):
+    """A span in which requests were answered but not logged, or logged and then lost."""
+
+    from_at: MomentText
+    to_at: MomentText
+    count: int
+    reason: Literal["log_unavailable", "forwarded_unlogged", "damaged"]
+
+
+class JournalStatus(Struct, kw_only=True):
+    """How far the log is behind. Null: unknown."""
+
+    lag_bytes: int | None
+    lag_seconds: float | None
+
+
+class StorageStatus(Struct, kw_only=True):
+    """Where the log lies and how long its disk lasts at the present rate. Null: unknown."""
+
+    data_path: str | None
+    store_bytes: int
+    disk_free_bytes: int | None
+    days_left: float | None
+
+
+class Status(Struct, kw_only=True):
+    """How Relaybook is."""
+
+    version: str
+    relay_base_url: str
+    dashboard_url: str | None
+    records: int
+    last_seq: int
+    running: int
+    refused: Annotated[dict[str, int], Meta(description="Requests that were not admitted, by code.")]
+    frames_lost: int
+    journal: JournalStatus
+    storage: StorageStatus
+    gaps: Annotated[list[LogGap], Meta(description="The latest 100.")]
+    gap_count: int
+    settings: Annotated[dict[str, Any], Meta(description="Effective settings, without secrets.")]
+
+
+class Health(Struct, kw_only=True):
+    """Whether this listener works."""
+
+    status: Literal["ok", "ready"]
+
+
+class SignIn(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What ``POST /api/session`` takes."""
+
+    token: str
+
+
+class Session(Struct, kw_only=True):
+    """A sign-in, until when; null when this dashboard has no token."""
+
+    expires_at: MomentText | None
+
+
+class Problem(Struct, kw_only=True):
+    """What was wrong and how to mend it; ``param`` names the parameter, field or header at fault."""
+
+    message: str
+    type: Literal["invalid_request_error", "api_error"]
+    param: str | None
+    code: str
+
+
+class ErrorAnswer(Struct, kw_only=True):
+    """The shape of every refusal."""
+
+    error: Problem
+
+
+if TYPE_CHECKING:
+    #: A row and the detail's part, in one object.
+    RequestDetail: TypeAlias = dict[str, Any]
+else:
+    RequestDetail = msgspec.defstruct(
+        "RequestDetail",
+        _row_fields(),
+        bases=(DetailPart,),
+        kw_only=True,
+        namespace={"__doc__": "One request with all that is known of it."},
+    )
+
+MODELS: tuple[Any, ...] = (
+    Row,
+    RequestPage,
+    RequestDetail,
+    NamespacePage,
+    FieldValues,
+    Status,
+    Health,
+    SignIn,
+    Session,
+    ErrorAnswer,
+)

@@ -1,0 +1,138 @@
+"""Lets a request in or refuses it: one wrapper around the whole application, deny by default.
+
+Checked in this order: Host, Origin, token, body. The health paths skip all of it (cluster probes come by address and
+without a token); ``/v1`` and signing in need no token. Every other path does, also paths that do not exist, so that a
+route added later cannot be forgotten.
+"""
+
+import asyncio
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from relaybook import clock
+from relaybook.api import credentials
+from relaybook.api.errors import ApiError, error_response
+from relaybook.api.hosts import host_name, is_host_allowed, is_origin_allowed
+from relaybook.api.options import LOOPBACK_NAMES, ApiOptions
+
+HEALTH_PATHS: Final = frozenset({"/healthz", "/readyz"})
+SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+BODY_METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
+MAX_BODY_BYTES: Final = 64 * 1024
+BODY_SECONDS: Final = 10.0
+
+
+class Guard:
+    """The wrapper. Leaves in ``scope["state"]["prefix"]`` the sub-path the reader's browser sees before our paths."""
+
+    def __init__(self, app: ASGIApp, options: ApiOptions) -> None:
+        self._app = app
+        self._options = options
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "http":
+            await self._answer(self._without_prefix(scope), receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            receive = await self._admit(scope, receive)
+        except ApiError as refusal:
+            await error_response(refusal)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _admit(self, scope: Scope, receive: Receive) -> Receive:
+        """Raises ApiError or gives the ``receive`` to go on with: a body is read whole, within its limits."""
+        path, method, headers = scope["path"], scope["method"], Headers(scope=scope)
+        if path in HEALTH_PATHS:
+            return receive
+        host = self._checked_host(headers)
+        if method not in SAFE_METHODS:
+            self._check_origin(headers, host)
+        if path == "/v1" or path.startswith("/v1/"):
+            return receive
+        is_signing_in = path == "/api/session" and method == "POST"
+        if not is_signing_in:
+            self._check_token(headers)
+        return await _whole_body(headers, receive) if method in BODY_METHODS else receive
+
+    def _without_prefix(self, scope: Scope) -> Scope:
+        """The request as if there were no sub-path: a proxy may pass it on or cut it off."""
+        prefix, path = self._options.prefix, scope["path"]
+        has_prefix = bool(prefix) and (path == prefix or path.startswith(prefix + "/"))
+        hosts = Headers(scope=scope).getlist("host")
+        is_loopback = bool(hosts) and host_name(hosts[0]) in LOOPBACK_NAMES
+        state = {**scope.get("state", {}), "prefix": prefix if has_prefix or not is_loopback else ""}
+        return {**scope, "state": state, "path": (path[len(prefix) :] or "/") if has_prefix else path}
+
+    def _checked_host(self, headers: Headers) -> str:
+        hosts = headers.getlist("host")
+        host = hosts[0] if len(hosts) == 1 else ""
+        if not is_host_allowed(host, self._options):
+            raise ApiError(
+                "wrong_host",
+                f"The Host {host[:80]!r} is not one this dashboard answers to. If people are to reach it by that name,"
+                f" add --dashboard-url http://{host[:80] or 'name'} (or https://…) and start again.",
+                "Host",
+            )
+        return host
+
+    def _check_origin(self, headers: Headers, host: str) -> None:
+        if not is_origin_allowed(headers.get("origin"), headers.get("sec-fetch-site"), host, self._options):
+            raise ApiError(
+                "cross_site",
+                "This request comes from a web page of another origin. If the dashboard is reached by another address,"
+                " add --dashboard-url with that address.",
+                "Origin",
+            )
+
+    def _check_token(self, headers: Headers) -> None:
+        token = self._options.token
+        if token is None:
+            return
+        sent = headers.getlist("authorization")
+        scheme, _, sent_token = (sent[0] if len(sent) == 1 else "").partition(" ")
+        if scheme.lower() == "bearer" and credentials.is_token(sent_token.strip().encode("latin-1"), token):
+            return
+        now_seconds = clock.wall_us() // 1_000_000
+        cookies = credentials.cookie_values(headers.getlist("cookie"))
+        if any(credentials.is_session(value, token, now_seconds) for value in cookies[:10]):
+            return
+        raise ApiError(
+            "not_signed_in",
+            "This dashboard wants its token: send Authorization: Bearer <token>, or sign in with"
+            ' POST /api/session {"token": "<token>"}.',
+        )
+
+
+async def _whole_body(headers: Headers, receive: Receive) -> Receive:
+    """Reads a JSON body of at most MAX_BODY_BYTES and gives a ``receive`` that tells it again."""
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise ApiError("not_json", "Send the body with Content-Type: application/json.", "Content-Type")
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while (message := await receive())["type"] == "http.request":
+                body += message.get("body", b"")
+                if len(body) > MAX_BODY_BYTES:
+                    raise ApiError("body_too_large", f"The body is over {MAX_BODY_BYTES} bytes.")
+                if not message.get("more_body", False):
+                    break
+    except TimeoutError:
+        raise ApiError("body_timeout", f"The body did not arrive within {BODY_SECONDS:.0f} seconds.") from None
+    told = False
+
+    async def tell_again() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": bytes(body), "more_body": False}
+
+    return tell_again

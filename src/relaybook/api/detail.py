@@ -1,0 +1,81 @@
+"""Tells everything about one request: its row, headers, messages, answer and timeline."""
+
+from typing import Final
+
+import msgspec
+from fastapi import Request, Response
+
+from relaybook.api import document, query
+from relaybook.api.answers import DetailPart, RequestDetail, Row, Sighting
+from relaybook.api.lookup import Found, look_up
+from relaybook.api.reading import reading_of
+from relaybook.bodies import answer, decode, messages, parameters
+from relaybook.clock import format_moment
+from relaybook.records import Detail, Side, to_json
+from relaybook.stores.base import Reader, Stored
+
+router = document.section("log")
+
+#: Bodies beyond this are not parsed for the detail view; they can be downloaded.
+MAX_PARSED_BYTES: Final = 16 << 20
+
+#: Kinds of requests whose bodies have messages, parameters and an answer.
+UNDERSTOOD: Final = frozenset({"chat", "completion", "response", "embedding"})
+
+_ID = document.parameter("id", "Our id, or the provider's, completion's or client's.", place="path")
+
+
+@router.get("/api/requests/{id:path}", **document.reads(RequestDetail, [_ID]))
+async def get_request(request: Request) -> Response:
+    """One request, whole. Ours first; otherwise the newest that carries the id, with the others in `also`."""
+    query.only(query.pairs_of(request))
+    any_id: str = request.path_params["id"]
+
+    def question(reader: Reader) -> bytes:
+        found = look_up(reader, any_id)
+        row: Row = to_json(found.stored.record)
+        return msgspec.json.encode(row | msgspec.structs.asdict(_part(reader, found)))
+
+    return Response(await reading_of(request).ask(question), media_type="application/json")
+
+
+def content_encoding(headers: list[tuple[str, str]]) -> str | None:
+    """The Content-Encoding of stored headers; several make one list (RFC 9110 §5.3)."""
+    return ", ".join(value for name, value in headers if name.lower() == "content-encoding") or None
+
+
+def _part(reader: Reader, found: Found) -> DetailPart:
+    stored = found.stored
+    detail, is_open = stored.detail, stored.record.outcome == "open"
+    asked = _readable(reader, stored, "request")
+    answered = _readable(reader, stored, "response")
+    return DetailPart(
+        reason=detail.reason or None,
+        request_headers=None if is_open else detail.request_headers,
+        response_headers=None if is_open else detail.response_headers,
+        stored_request_bytes=stored.request_size,
+        stored_response_bytes=stored.response_size,
+        parameters=None if asked is None else parameters(asked),
+        messages=None if asked is None else messages(asked),
+        answer=None if answered is None else answer(answered, stored.record.stream, stored.record.kind),
+        timeline=_timeline(detail),
+        also=[Sighting(id=record.id, started_at=format_moment(record.started_at)) for record in found.also],
+    )
+
+
+def _readable(reader: Reader, stored: Stored, side: Side) -> bytes | None:
+    """The decoded body, or None when there is none, or it is of no kind we understand, or too large to be parsed."""
+    size = stored.request_size if side == "request" else stored.response_size
+    if size is None or size > MAX_PARSED_BYTES or stored.record.kind not in UNDERSTOOD:
+        return None
+    pieces = reader.body(stored.record.id, side)
+    if pieces is None:
+        return None
+    detail = stored.detail
+    headers = detail.request_headers if side == "request" else detail.response_headers
+    decoded = decode(b"".join(pieces), content_encoding(headers), limit=MAX_PARSED_BYTES)
+    return None if decoded.state in ("too_large", "undecodable") else decoded.data
+
+
+def _timeline(detail: Detail) -> list[tuple[float, int]]:
+    return [(at_us / 1000, size) for at_us, size in zip(detail.chunk_at_us, detail.chunk_bytes, strict=False)]

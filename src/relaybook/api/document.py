@@ -1,0 +1,118 @@
+"""Builds the OpenAPI document: paths from the routes, parameters and models from where they are declared.
+
+The page's TypeScript types and docs/api.md are generated from it.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from relaybook import filters
+from relaybook.api import answers
+from relaybook.api.errors import CODES
+
+_REFS: Final = "#/components/schemas/{name}"
+_ABOUT: Final = """Reads the request log. Answers carry no bodies except where one is asked for; times are UTC.
+
+Unknown or malformed parameters are refused by name. With a token, send `Authorization: Bearer <token>`, or the cookie
+that `POST /api/session` sets; the health paths and `/v1` need neither.
+
+Every refusal is `{"error": {"message", "type", "param", "code"}}`."""
+
+_VALUE_MEANINGS: Final = {
+    "outcome": "How the request ended.",
+    "kind": "What was asked for, by the path.",
+    "key": "Fingerprint of the API key.",
+    "id": "Our id of the request.",
+    "namespace_prefix": "The beginning of the namespace.",
+    "status": "A status such as `200`, a class such as `4xx`, or `error` (= failed).",
+    "failed": "`true` or `false`.",
+    "warning": "Code of a warning about the request's tags.",
+    "advice": "Code of a remark on the request's parameters.",
+    "from": "Started at or after: RFC 3339, or relative such as `-15m`, `-7d` (s, m, h, d, w).",
+    "to": "Started before: RFC 3339, or relative.",
+}
+
+
+def section(name: str) -> APIRouter:
+    """A router whose routes stand under this heading; handlers' names become operation ids."""
+    return APIRouter(tags=[name], generate_unique_id_function=lambda route: route.name)
+
+
+def parameter(name: str, meaning: str, schema: dict[str, Any] | None = None, place: str = "query") -> dict[str, Any]:
+    """One documented parameter."""
+    schema = schema or {"type": "string"}
+    return {"name": name, "in": place, "required": place == "path", "description": meaning, "schema": schema}
+
+
+def limit(default: int) -> dict[str, Any]:
+    """The documented page size."""
+    schema = {"type": "integer", "minimum": 1, "maximum": filters.MAX_LIMIT, "default": default}
+    return parameter("limit", "How many at most.", schema)
+
+
+def filter_parameters() -> list[dict[str, Any]]:
+    """Every filter there is. Those that can be repeated are arrays: any of the values."""
+    texts = {"type": "array", "items": {"type": "string"}}
+    known = [
+        parameter(
+            name,
+            _VALUE_MEANINGS.get(name, f"The record's `{name}`, exactly."),
+            {"type": "string"} if name in ("from", "to") else texts,
+        )
+        for name in filters.NAMES
+    ]
+    return [
+        *known,
+        parameter("property.<name>", "The custom property of that name, exactly.", texts),
+        parameter("not.<name>", "Excludes: any name above but `from` and `to`, `not.property.<name>` too.", texts),
+    ]
+
+
+def reads(
+    model: Any, parameters: Iterable[dict[str, Any]] = (), media_type: str = "application/json"
+) -> dict[str, Any]:
+    """What a route's decorator is told of its parameters and of its answer (a model, or text for None)."""
+    schema = {"$ref": _REFS.format(name=model.__name__)} if model else {"type": "string"}
+    answer = {
+        "description": (model.__doc__ if model else None) or "As asked.",
+        "content": {media_type: {"schema": schema}},
+    }
+    return {"responses": {200: answer}, "openapi_extra": {"parameters": list(parameters)}}
+
+
+def takes(model: Any) -> dict[str, Any]:
+    """The documented JSON body of a call."""
+    schema = {"$ref": _REFS.format(name=model.__name__)}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def build(app: FastAPI) -> dict[str, Any]:
+    """The whole document, made once and kept by the application."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, description=_about(), routes=app.routes)
+        _, schemas = msgspec.json.schema_components(answers.MODELS, ref_template=_REFS)
+        for schema in schemas.values():
+            schema.pop("title", None)
+        refusal = {"$ref": _REFS.format(name="ErrorAnswer")}
+        document["components"] = {
+            "schemas": schemas,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        }
+        document["security"] = [{"token": []}, {}]
+        for operations in document["paths"].values():
+            for operation in operations.values():
+                operation["responses"]["default"] = {
+                    "description": "A refusal.",
+                    "content": {"application/json": {"schema": refusal}},
+                }
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def _about() -> str:
+    rows = "".join(f"\n| `{code}` | {status} | {meaning} |" for code, (status, meaning) in CODES.items())
+    return f"{_ABOUT}\n\n| code | status | when |\n|---|---|---|{rows}"

@@ -1,0 +1,52 @@
+"""Answers the two addresses people try by mistake or first: ``/`` and the relay's ``/v1`` on this port."""
+
+from html import escape
+from typing import Final
+
+import msgspec
+from fastapi import APIRouter, Request, Response
+
+from relaybook.api.options import ApiOptions, options_of
+
+router = APIRouter(include_in_schema=False)
+
+_METHODS: Final = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+_PAGE: Final = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Relaybook</title>
+<h1>Relaybook {version}</h1>
+<p>This listener reads the request log. The relay listens on <code>{relay_base_url}</code>: set your client's base URL
+to that.</p>
+<ul>
+<li><a href="{prefix}/api/requests">The latest requests</a></li>
+<li><a href="{prefix}/api/namespaces">Namespaces</a></li>
+<li><a href="{prefix}/api/status">Status</a></li>
+<li><a href="{prefix}/openapi.json">The API, described</a></li>
+</ul>
+</html>
+"""
+
+
+@router.api_route("/", methods=["GET", "HEAD"])
+async def home(request: Request) -> Response:
+    """A plain page that says what this is and where things are."""
+    return Response(page(options_of(request), request.state.prefix), media_type="text/html")
+
+
+@router.api_route("/v1", methods=_METHODS)
+@router.api_route("/v1/{path:path}", methods=_METHODS)
+async def wrong_listener(request: Request) -> Response:
+    """Tells a client that was pointed at the wrong port where the relay is, in the shape its SDK reads."""
+    url = options_of(request).relay_base_url
+    message = f"This is the dashboard; the relay listens on {url}. Set your base URL to that."
+    error = {"message": message, "type": "invalid_request_error", "param": None, "code": "not_found"}
+    return Response(msgspec.json.encode({"error": error}), 404, media_type="application/json")
+
+
+def page(options: ApiOptions, prefix: str) -> str:
+    """The page's HTML: no script, no style, links that work below a sub-path."""
+    return _PAGE.format(
+        version=escape(options.version), relay_base_url=escape(options.relay_base_url), prefix=escape(prefix)
+    )

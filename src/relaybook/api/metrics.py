@@ -1,0 +1,61 @@
+"""Writes the figures of the log for Prometheus; unknown ones are left out."""
+
+from collections.abc import Iterator
+
+from fastapi import Request, Response
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from relaybook.api import document
+from relaybook.api.options import LogFigures, options_of
+from relaybook.api.reading import reading_of
+from relaybook.filters import Filter
+from relaybook.stores.base import Reader, StoreStatus
+
+router = document.section("status")
+
+#: The text format every Prometheus understands.
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@router.get("/metrics", **document.reads(None, media_type="text/plain"))
+async def get_metrics(request: Request) -> Response:
+    """Figures for Prometheus."""
+    probe = options_of(request).probe
+
+    def question(reader: Reader) -> bytes:
+        return render(reader.status(), len(reader.running(Filter())), probe.figures())
+
+    return Response(await reading_of(request).ask(question), headers={"Content-Type": CONTENT_TYPE})
+
+
+def render(store: StoreStatus, running: int, log: LogFigures) -> bytes:
+    """The text of one scrape."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Figures(store, running, log))
+    return generate_latest(registry)
+
+
+class _Figures:
+    def __init__(self, store: StoreStatus, running: int, log: LogFigures) -> None:
+        self._store = store
+        self._running = running
+        self._log = log
+
+    def collect(self) -> Iterator[Metric]:
+        store, log = self._store, self._log
+        yield GaugeMetricFamily("relaybook_records", "Requests in the log.", value=store.records)
+        yield GaugeMetricFamily("relaybook_running", "Requests still open.", value=self._running)
+        yield GaugeMetricFamily("relaybook_store_bytes", "Size of the store on disk.", value=store.bytes_on_disk)
+        refused = CounterMetricFamily("relaybook_refused", "Requests that were not admitted, by code.", labels=["code"])
+        for code, count in sorted(store.refused.items()):
+            refused.add_metric([code], count)
+        yield refused
+        yield CounterMetricFamily("relaybook_frames_lost", "Journal frames that were lost.", value=log.frames_lost)
+        for name, text, value in (
+            ("relaybook_journal_lag_bytes", "Journal bytes not yet in the log.", log.journal_lag_bytes),
+            ("relaybook_journal_lag_seconds", "Age of the oldest frame not yet in the log.", log.journal_lag_seconds),
+            ("relaybook_disk_free_bytes", "Free space where the log lies.", log.disk_free_bytes),
+        ):
+            if value is not None:
+                yield GaugeMetricFamily(name, text, value=value)

@@ -1,0 +1,97 @@
+"""Reads query strings strictly: what is unknown, malformed or doubled is refused by name, never ignored.
+
+FastAPI's own reading is lenient (it drops what it does not know and repairs broken UTF-8), so it is not used.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from fastapi import Request
+
+from relaybook import clock
+from relaybook.filters import MAX_LIMIT, BadFilter, Filter, parse_filter, parse_limit, parse_moment
+
+Pairs = list[tuple[str, str]]
+
+MAX_PARAMETERS: Final = 200
+_BROKEN_PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
+
+
+def pairs_of(request: Request) -> Pairs:
+    """All (name, value) pairs of the request's query, in order; a name without ``=`` has an empty value."""
+    return parse_pairs(request.scope["query_string"])
+
+
+def parse_pairs(query: bytes) -> Pairs:
+    """Decodes a raw query. Raises BadFilter for a broken percent escape, other bytes than UTF-8, or too many pairs."""
+    pairs: Pairs = []
+    for part in filter(None, query.split(b"&")):
+        raw_name, _, raw_value = part.partition(b"=")
+        name = _decode(raw_name, raw_name)
+        pairs.append((name, _decode(raw_value, raw_name)))
+        if len(pairs) > MAX_PARAMETERS:
+            raise BadFilter(name, f"There are more than {MAX_PARAMETERS} parameters: ask for fewer at a time.")
+    return pairs
+
+
+def take(pairs: Pairs, *names: str) -> tuple[dict[str, str], Pairs]:
+    """Parts the pairs of ``names``, each given at most once, from the rest."""
+    taken: dict[str, str] = {}
+    rest: Pairs = []
+    for name, value in pairs:
+        if name not in names:
+            rest.append((name, value))
+        elif name in taken:
+            raise BadFilter(name, f"{name} can be given once.")
+        else:
+            taken[name] = value
+    return taken, rest
+
+
+def only(pairs: Pairs, *names: str) -> dict[str, str]:
+    """The values of ``names``; any other name is refused."""
+    taken, rest = take(pairs, *names)
+    for name, _ in rest:
+        known = ", ".join(names) or "none"
+        raise BadFilter(name, f"{name[:80]!r} is not a parameter here. Known: {known}.")
+    return taken
+
+
+def limit_of(taken: dict[str, str], default: int = 50) -> int:
+    """The page's size asked for."""
+    text = taken.get("limit")
+    if text is None:
+        return default
+    if not 0 < len(text) <= len(str(MAX_LIMIT)):
+        raise BadFilter("limit", f"limit is {text[:80]!r}: it takes a whole number from 1 to {MAX_LIMIT}.")
+    return parse_limit(text)
+
+
+def wanted_of(pairs: Iterable[tuple[str, str]]) -> Filter:
+    """The filter that all remaining parameters make."""
+    now_us = clock.wall_us()
+    pairs = list(pairs)
+    for name, value in pairs:
+        if name in ("from", "to"):
+            _check_moment(name, value, now_us)
+    return parse_filter(pairs, now_us)
+
+
+def _check_moment(name: str, value: str, now_us: int) -> None:
+    try:
+        parse_moment(value, now_us)
+    except BadFilter as error:
+        raise BadFilter(name, f"{name}: {error}") from None
+
+
+def _decode(raw: bytes, raw_name: bytes) -> str:
+    shown = raw_name.decode("ascii", "backslashreplace")[:80]
+    if _BROKEN_PERCENT.search(raw):
+        raise BadFilter(shown, f"{shown}: a % is not followed by two hex digits; write a literal % as %25.")
+    data = _PERCENT.sub(lambda found: bytes.fromhex(found[1].decode()), raw.replace(b"+", b" "))
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise BadFilter(shown, f"{shown}: the percent-decoded bytes are not UTF-8.") from None

@@ -1,0 +1,76 @@
+"""Lists requests: a page of the log by a filter, with what is still running."""
+
+import msgspec
+from fastapi import Request, Response
+from msgspec import UNSET
+
+from relaybook.api import document, query
+from relaybook.api.answers import RequestPage, Row
+from relaybook.api.errors import ApiError
+from relaybook.api.reading import reading_of
+from relaybook.filters import BadFilter, Cursor, Filter, Term, parse_cursor
+from relaybook.records import to_json
+from relaybook.stores.base import Page, Reader
+
+router = document.section("log")
+
+_PLACE = [
+    document.limit(50),
+    document.parameter("cursor", "The next_cursor or newer_cursor of an earlier page."),
+    document.parameter("around", "An id of ours: the page has this request in its middle."),
+]
+
+
+@router.get("/api/requests", **document.reads(RequestPage, [*document.filter_parameters(), *_PLACE]))
+async def list_requests(request: Request) -> Response:
+    """A page of the log, latest recorded first.
+
+    Terms of different names must all hold; a repeated name means any of its values. The first page also tells what is
+    still running. `q` (the query language) answers 400 `not_built_yet`.
+    """
+    place, rest = query.take(query.pairs_of(request), "limit", "cursor", "around")
+    limit, wanted = query.limit_of(place), query.wanted_of(rest)
+    cursor = parse_cursor(place["cursor"]) if "cursor" in place else None
+    around = place.get("around")
+    if around is not None and (cursor or not around):
+        raise BadFilter("around", "around takes the id of a request, and cannot be given together with cursor.")
+    reading = reading_of(request)
+    deadline_ns = reading.deadline_ns()
+
+    def question(reader: Reader) -> RequestPage:
+        if around is not None:
+            return _around(reader, around, wanted, limit, deadline_ns)
+        return _page(reader, wanted, limit, cursor, deadline_ns)
+
+    return Response(msgspec.json.encode(await reading.ask(question)), media_type="application/json")
+
+
+def _page(reader: Reader, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> RequestPage:
+    # Running ones first: a request that ends between the two looks is then seen twice rather than not at all.
+    running = [to_json(record) for record in reader.running(wanted)] if cursor is None else None
+    page = _answer(reader.page(wanted, limit, cursor, deadline_ns))
+    if running is not None:
+        finished = {row["id"] for row in page.data}
+        page.running = [row for row in running if row["id"] not in finished]
+    return page
+
+
+def _around(reader: Reader, record_id: str, wanted: Filter, limit: int, deadline_ns: int) -> RequestPage:
+    page = reader.around(record_id, wanted, limit, deadline_ns)
+    if page is not None:
+        return _answer(page)
+    if reader.running(Filter((Term("id", (record_id,)),))):
+        # What still runs has its place at the top of the log.
+        return _page(reader, wanted, limit, None, deadline_ns)
+    raise ApiError("not_found", f"No request has the id {record_id[:80]!r}, so no page can be around it.", "around")
+
+
+def _answer(page: Page) -> RequestPage:
+    rows: list[Row] = [to_json(record) for record in page.records]
+    return RequestPage(
+        data=rows,
+        running=UNSET,
+        next_cursor=str(page.next_cursor) if page.next_cursor else None,
+        newer_cursor=str(page.newer_cursor) if page.newer_cursor else None,
+        complete=page.complete,
+    )

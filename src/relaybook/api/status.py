@@ -1,0 +1,85 @@
+"""Tells how Relaybook is: to people (/api/status) and to probes (/healthz, /readyz)."""
+
+import logging
+from typing import Final
+
+import anyio
+import msgspec
+from fastapi import Request, Response
+
+from relaybook.api import document, query
+from relaybook.api.answers import Health, JournalStatus, LogGap, Status, StorageStatus
+from relaybook.api.errors import ApiError
+from relaybook.api.options import ApiOptions, LogFigures, options_of
+from relaybook.api.reading import reading_of
+from relaybook.clock import format_moment
+from relaybook.filters import Filter
+from relaybook.records import Gap
+from relaybook.stores.base import Reader, StoreStatus
+
+router = document.section("status")
+
+MAX_GAPS: Final = 100
+_log = logging.getLogger("relaybook.api")
+
+
+@router.get("/api/status", **document.reads(Status))
+async def get_status(request: Request) -> Response:
+    """Version, how far the log is behind, disk, gaps, and the effective settings without secrets."""
+    query.only(query.pairs_of(request))
+    options = options_of(request)
+
+    def question(reader: Reader) -> Status:
+        running = len(reader.running(Filter()))
+        return _status(options, options.probe.figures(), reader.status(), running, reader.gaps(0))
+
+    return Response(msgspec.json.encode(await reading_of(request).ask(question)), media_type="application/json")
+
+
+@router.head("/healthz", include_in_schema=False)
+@router.get("/healthz", **document.reads(Health))
+async def healthz(request: Request) -> Response:
+    """Whether this process answers at all."""
+    return Response(msgspec.json.encode(Health(status="ok")), media_type="application/json")
+
+
+@router.head("/readyz", include_in_schema=False)
+@router.get("/readyz", **document.reads(Health))
+async def readyz(request: Request) -> Response:
+    """Whether the log can be read: 200, or 503. Tells no details, because it wants no token."""
+    try:
+        with anyio.fail_after(options_of(request).query_seconds):
+            await reading_of(request).ask(lambda reader: reader.status())
+    except Exception as error:
+        _log.warning("not_ready", extra={"reason": repr(error)})
+        raise ApiError("store_unavailable", "The log cannot be read at the moment.") from error
+    return Response(msgspec.json.encode(Health(status="ready")), media_type="application/json")
+
+
+def _status(options: ApiOptions, log: LogFigures, store: StoreStatus, running: int, gaps: list[Gap]) -> Status:
+    return Status(
+        version=options.version,
+        relay_base_url=options.relay_base_url,
+        dashboard_url=options.dashboard_url,
+        records=store.records,
+        last_seq=store.last_seq,
+        running=running,
+        refused=store.refused,
+        frames_lost=log.frames_lost,
+        journal=JournalStatus(lag_bytes=log.journal_lag_bytes, lag_seconds=log.journal_lag_seconds),
+        storage=StorageStatus(
+            data_path=log.data_path,
+            store_bytes=store.bytes_on_disk,
+            disk_free_bytes=log.disk_free_bytes,
+            days_left=log.days_left,
+        ),
+        gaps=[_gap(gap) for gap in gaps[:MAX_GAPS]],
+        gap_count=len(gaps),
+        settings=options.settings,
+    )
+
+
+def _gap(gap: Gap) -> LogGap:
+    return LogGap(
+        from_at=format_moment(gap.from_at), to_at=format_moment(gap.to_at), count=gap.count, reason=gap.reason
+    )

@@ -1,0 +1,58 @@
+"""Questions to the store run in a bounded number of threads, each with its deadline."""
+
+import asyncio
+import threading
+
+import pytest
+from tests.support.api_log import client_of
+
+from relaybook import clock
+from relaybook.api.reading import Reading
+from relaybook.filters import Cursor, Filter
+from relaybook.stores.base import Page, Reader
+from relaybook.stores.memory import MemoryStore
+
+
+def test_no_more_questions_than_threads_are_asked_at_a_time() -> None:
+    at_once = 0
+    most = 0
+    lock = threading.Lock()
+    all_in = threading.Barrier(2, timeout=10)
+
+    def question(_: Reader) -> None:
+        nonlocal at_once, most
+        with lock:
+            at_once += 1
+            most = max(most, at_once)
+        all_in.wait()
+        with lock:
+            at_once -= 1
+
+    async def ask_all() -> None:
+        reading = Reading(MemoryStore(), 1, threads=2)
+        await asyncio.gather(*(reading.ask(question) for _ in range(8)))
+
+    asyncio.run(ask_all())
+    assert most == 2
+
+
+def test_what_a_question_raises_comes_out() -> None:
+    async def ask() -> None:
+        await Reading(MemoryStore(), 1).ask(lambda _: 1 // 0)
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(ask())
+
+
+def test_the_deadline_counts_from_the_requests_start() -> None:
+    told: list[int] = []
+
+    class Listening(MemoryStore):
+        def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+            told.append(deadline_ns)
+            return super().page(wanted, limit, cursor, deadline_ns)
+
+    before = clock.monotonic_ns()
+    client_of(Listening(), query_seconds=2.0).get("/api/requests")
+    after = clock.monotonic_ns()
+    assert before + 2 * clock.NANOSECONDS <= told[0] <= after + 2 * clock.NANOSECONDS

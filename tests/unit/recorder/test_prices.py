@@ -1,0 +1,210 @@
+"""Claims about costs: as genai-prices says, unknown is None, the provider's own figure wins, nothing is dialled."""
+
+import random
+import subprocess
+import sys
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+import pytest
+from genai_prices import extract_usage
+from genai_prices.data_snapshot import get_snapshot
+from genai_prices.types import ModelInfo, Provider
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from relaybook.bodies.facts import Usage
+from relaybook.recorder.prices import FROM_PROVIDER, Prices
+
+OPENAI = "https://api.openai.com/v1"
+LOCAL = "http://127.0.0.1:4199/v1"
+AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
+AT_US = int(AT.timestamp()) * 1_000_000
+COUNTS = st.integers(0, 400_000)
+
+
+def chat(prompt: int, completion: int, cached: int = 0, reasoning: int = 0, audio: int = 0) -> Usage:
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+        "prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": audio},
+        "completion_tokens_details": {"reasoning_tokens": reasoning, "audio_tokens": 0},
+    }
+
+
+def cost(usage: Usage | None, model: str | None = "gpt-4.1", upstream: str = OPENAI, **more: Any) -> float | None:
+    prices = more.pop("prices", None) or Prices()
+    arguments = {"response_model": None, "service_tier": None, "at_us": AT_US} | more
+    return prices.cost(
+        upstream, model, arguments["response_model"], usage, arguments["service_tier"], arguments["at_us"]
+    )[0]
+
+
+def by_the_library(provider_id: str, model: str, usage: Usage, tier: str | None, at: datetime) -> float | None:
+    context = {"service_tier": tier} if tier else None
+    try:
+        counted = extract_usage({"model": model, "usage": usage}, provider_id=provider_id, api_flavor="chat")
+        price = counted.calc_price(genai_request_timestamp=at, price_context=context)
+    except (ValueError, LookupError):
+        return None
+    return float(price.total_price)
+
+
+@cache
+def chat_models() -> list[tuple[str, str]]:
+    """Ids of a provider and a model, for models found by their own id whose provider reads chat usage."""
+    return [
+        (provider.id, model.id)
+        for provider in get_snapshot().providers
+        if any(one.api_flavor == "chat" and one.root == "usage" for one in provider.extractors or ())
+        for model in provider.models
+        if is_found(provider, model)
+    ]
+
+
+def is_found(provider: Provider, model: ModelInfo) -> bool:
+    prices = [model.get_prices(AT)]
+    return provider.find_model(model.id) is model and any(vars(one) for one in prices)
+
+
+@settings(deadline=None)
+@given(
+    st.randoms(use_true_random=False),
+    COUNTS,
+    COUNTS,
+    COUNTS,
+    COUNTS,
+    st.sampled_from([None, "default", "flex", "priority"]),
+)
+@example(random.Random(1), 300_000, 10, 5, 0, None)
+@example(random.Random(0), 0, 0, 1, 0, None)
+def test_costs_are_those_of_the_library(
+    pick: random.Random, prompt: int, completion: int, cached: int, audio: int, tier: str | None
+) -> None:
+    provider_id, model = pick.choice(chat_models())
+    usage = chat(prompt, completion, cached, completion // 2, audio if audio % 3 == 0 else 0)
+    found = cost(usage, model, LOCAL, service_tier=tier, prices=Prices(provider_id))
+    expected = by_the_library(provider_id, model, usage, tier, AT)
+    assert found == (None if expected is None else pytest.approx(expected, rel=1e-9, abs=1e-12))
+
+
+def test_every_model_costs_what_the_library_says() -> None:
+    usage = chat(1000, 500, 200, 100)
+    by_provider: dict[str, Prices] = {}
+    for provider_id, model in chat_models():
+        prices = by_provider.setdefault(provider_id, Prices(provider_id))
+        expected = by_the_library(provider_id, model, usage, None, AT)
+        found = cost(usage, model, LOCAL, prices=prices)
+        assert found == (None if expected is None else pytest.approx(expected, rel=1e-9)), (provider_id, model)
+
+
+def test_a_known_price_is_in_dollars() -> None:
+    assert cost(chat(1_000_000, 0)) == pytest.approx(2.0)
+    assert cost(chat(1_000_000, 0, cached=1_000_000)) == pytest.approx(0.5)
+    assert cost(chat(0, 1_000_000)) == pytest.approx(8.0)
+
+
+@pytest.mark.parametrize("model", ["gpt-5.5"])
+def test_context_tiers_apply_to_long_prompts(model: str) -> None:
+    short, long = cost(chat(100_000, 0), model), cost(chat(300_000, 0), model)
+    assert short is not None
+    assert long is not None
+    assert long > 3.1 * short
+
+
+def test_the_tier_of_service_changes_the_price() -> None:
+    usage = chat(100_000, 1_000)
+    plain, flex = cost(usage, "gpt-5.5"), cost(usage, "gpt-5.5", service_tier="flex")
+    assert plain is not None
+    assert flex is not None
+    assert flex < plain
+
+
+def test_responses_and_embeddings_are_priced() -> None:
+    response: Usage = {"input_tokens": 1000, "output_tokens": 500, "input_tokens_details": {"cached_tokens": 0}}
+    assert cost(response) == cost(chat(1000, 500))
+    assert cost({"prompt_tokens": 1_000_000, "total_tokens": 1_000_000}, "text-embedding-3-small") == pytest.approx(
+        0.02
+    )
+
+
+def test_providers_without_an_extractor_are_priced() -> None:
+    usage: Usage = {"prompt_tokens": 1000, "completion_tokens": 1000}
+    together = next(one for one in get_snapshot().providers if one.id == "together")
+    model = next(one for one in together.models if is_found(together, one))
+    assert cost(usage, model.id, "https://api.together.xyz/v1")
+
+
+def test_the_model_that_answered_is_priced_before_the_one_asked_for() -> None:
+    usage = chat(1000, 500)
+    assert cost(usage, "gpt-4.1", response_model="gpt-4.1-nano-2025-04-14") == cost(usage, "gpt-4.1-nano")
+    assert cost(usage, "gpt-4.1", response_model="my-deployment") == cost(usage, "gpt-4.1")
+
+
+@pytest.mark.parametrize(
+    ("usage", "model", "upstream"),
+    [
+        (chat(10, 5), "gpt-4.1", LOCAL),
+        (chat(10, 5), "gpt-4.1", "not a url"),
+        (chat(10, 5), "no-such-model", OPENAI),
+        (chat(10, 5), None, OPENAI),
+        (chat(10, 5), "", OPENAI),
+        (None, "gpt-4.1", OPENAI),
+        ({}, "gpt-4.1", OPENAI),
+        ({"total_tokens": 9}, "gpt-4.1", OPENAI),
+        (chat(10, 5, cached=11), "gpt-4.1", OPENAI),
+    ],
+)
+def test_unknown_is_none_and_never_zero(usage: Usage | None, model: str | None, upstream: str) -> None:
+    assert Prices().cost(upstream, model, None, usage, None, AT_US) == (None, None)
+
+
+def test_an_unknown_upstream_may_be_priced_as_another() -> None:
+    usage = chat(1000, 500)
+    assert cost(usage, upstream=LOCAL, prices=Prices("openai")) == cost(usage)
+    assert cost(usage, upstream=LOCAL, prices=Prices("no-such-provider")) is None
+    assert cost(usage, "openai/gpt-4.1", "https://openrouter.ai/api/v1", prices=Prices("openai")) is not None
+
+
+@pytest.mark.parametrize(("stated", "expected"), [(0.00123, 0.00123), (0, 0.0), (1, 1.0)])
+def test_the_providers_own_figure_wins(stated: float, expected: float) -> None:
+    usage: Usage = {"prompt_tokens": 1, "completion_tokens": 1, "cost": stated}
+    assert Prices().cost(LOCAL, "any", None, usage, None, AT_US) == (expected, FROM_PROVIDER)
+
+
+@pytest.mark.parametrize("stated", [True, "0.1", -1, None, float("inf"), float("nan"), {"total_cost": 1.0}])
+def test_a_figure_that_is_no_amount_is_passed_over(stated: Any) -> None:
+    usage: Usage = chat(1000, 500) | {"cost": stated}
+    assert cost(usage) == cost(chat(1000, 500))
+
+
+def test_the_version_of_the_prices_is_told() -> None:
+    assert (Prices().cost(OPENAI, "gpt-4.1", None, chat(1, 1), None, AT_US)[1] or "").startswith("genai-prices ")
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relaybook.recorder.prices._MOST_REMEMBERED", 10)
+    prices = Prices()
+    for number in range(25):
+        assert prices.cost(OPENAI, f"no-such-model-{number}", None, chat(1, 1), None, AT_US) == (None, None)
+    assert len(prices._plans) <= 10
+    assert cost(chat(1000, 500), prices=prices) == cost(chat(1000, 500))
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(["prompt_tokens", "completion_tokens", "cost", "input_tokens", "output_tokens"]),
+       st.none() | st.booleans() | st.integers(0, 2**63 - 1) | st.floats() | st.text(max_size=3)))  # fmt: skip
+def test_no_usage_raises(usage: Usage) -> None:
+    dollars = cost(usage)
+    assert dollars is None or dollars >= 0
+
+
+def test_the_library_is_imported_only_when_a_price_is_wanted() -> None:
+    program = (
+        "import sys; from relaybook.recorder.prices import Prices; prices = Prices('openai');"
+        "prices.cost('x', 'm', None, None, None, 0); prices.cost('x', 'm', None, {'cost': 1}, None, 0);"
+        "assert 'genai_prices' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
