@@ -56,18 +56,28 @@ class Sighting(Struct, kw_only=True):
 class DetailPart(Struct, kw_only=True):
     """What the detail view shows besides the row. Null: not stored, not understood, or over 16 MiB."""
 
-    reason: Annotated[str | None, Meta(description="What happened, in words, when the outcome alone does not say it.")]
-    request_headers: list[tuple[str, str]] | None
-    response_headers: list[tuple[str, str]] | None
+    reason: Annotated[str | None, Meta(description="The reason phrase beside the answer's status.")]
+    request_headers: Annotated[
+        list[tuple[str, str]] | None, Meta(description="Name and value as they came; secrets are replaced.")
+    ]
+    response_headers: Annotated[
+        list[tuple[str, str]] | None, Meta(description="Name and value as they came; secrets are replaced.")
+    ]
     stored_request_bytes: Annotated[
         int | None, Meta(description="Bytes of the stored body as it crossed; null: not stored.")
     ]
     stored_response_bytes: Annotated[
         int | None, Meta(description="Bytes of the stored body as it crossed; null: not stored.")
     ]
-    parameters: dict[str, Any] | None
-    messages: list[Any] | None
-    answer: dict[str, Any] | None
+    parameters: Annotated[dict[str, Any] | None, Meta(description="The request's fields but its messages, as sent.")]
+    messages: Annotated[
+        list[dict[str, Any]] | None,
+        Meta(description="Each with `role`, `text` and `parts`, and what else it had, as sent."),
+    ]
+    answer: Annotated[
+        dict[str, Any] | None,
+        Meta(description="The answer's fields, with `choices` put together from the pieces of a stream."),
+    ]
     timeline: Annotated[
         list[tuple[float, int]],
         Meta(description="Of each piece of the answer: milliseconds since the request's head, bytes."),
@@ -163,7 +173,7 @@ class Health(Struct, kw_only=True):
 
 
 class SignIn(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What ``POST /api/session`` takes."""
+    """What `POST /api/session` takes."""
 
     token: str
 
@@ -175,7 +185,7 @@ class Session(Struct, kw_only=True):
 
 
 class Problem(Struct, kw_only=True):
-    """What was wrong and how to mend it; ``param`` names the parameter, field or header at fault."""
+    """What was wrong and how to mend it; `param` names the parameter, field or header at fault."""
 
     message: str
     type: Literal["invalid_request_error", "api_error"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 
 from relaybook import filters
@@ -81,7 +81,7 @@ def reads(
         "description": (model.__doc__ if model else None) or "As asked.",
         "content": {media_type: {"schema": schema}},
     }
-    return {"responses": {200: answer}, "openapi_extra": {"parameters": list(parameters)}}
+    return {"response_class": Response, "responses": {200: answer}, "openapi_extra": {"parameters": list(parameters)}}
 
 
 def takes(model: Any) -> dict[str, Any]:

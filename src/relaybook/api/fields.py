@@ -16,7 +16,7 @@ MEANINGS: Final[dict[str, str]] = {
     "route": "The route (base URL) it came in by.",
     "upstream": "The provider's base URL.",
     "method": "The HTTP method.",
-    "path": "The path below the route.",
+    "path": "The path asked for, the route included.",
     "query": "The query string, with the values of credentials replaced.",
     "kind": "What was asked for, by the path.",
     "client_address": "The caller's address.",

@@ -78,11 +78,12 @@ def _choice(index: int, speech: Speech) -> dict[str, Any]:
 
 
 def _objects(data: bytes, streamed: bool) -> Iterator[dict[str, Any]]:
+    patient = lenient.Patient(lenient.ANY)
     payloads = read_events(data) if streamed else iter((data,))
     for payload in payloads:
         if streamed and payload.startswith(b"[DONE]"):
             return
-        value = lenient.load(payload)
+        value = patient.read(payload)
         if isinstance(value, dict):
             yield value
 

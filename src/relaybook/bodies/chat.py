@@ -27,6 +27,7 @@ class ChatReader:
         self.has_error = False
         self.is_understood = False
         self._facts = AnswerFacts()
+        self._patient = lenient.Patient(ANSWER)
 
     def add(self, piece: Answer) -> None:
         """Takes in a whole answer or one chunk."""
@@ -81,7 +82,7 @@ class ChatReader:
         if event.data.startswith(_DONE):
             self.is_done = True
             return
-        piece = lenient.read(ANSWER, event.data)
+        piece = self._patient.read(event.data)
         if piece is not None:
             self.add(piece)
         if event.event == _ERROR_EVENT and not self.has_error:
@@ -134,10 +135,11 @@ def first_token_offset(data: bytes) -> int | None:
 
     A token is content, reasoning, refusal, transcript or a tool call; the chunk that only names the role is not one.
     """
+    pieces = lenient.Patient(ANSWER)
     for payload, end in event_ends(data):
         if payload.startswith(_DONE):
             return None
-        piece = lenient.read(ANSWER, payload)
+        piece = pieces.read(payload)
         if piece is not None and carries_token(piece):
             return end
     return None

@@ -6,11 +6,14 @@ from typing import Final
 import msgspec
 
 from relaybook.bodies import lenient
-from relaybook.bodies.facts import ERROR_CHARACTERS, PREVIEW_CHARACTERS
+from relaybook.bodies.facts import ERROR_CHARACTERS
 from relaybook.bodies.text import clean_or_none, preview
 
-_UNSEEN: Final = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
-_READ_CHARACTERS: Final = 64 << 10
+_TAG: Final = re.compile(r"<(/?)(\w*)[^<>]*>")
+_UNSEEN: Final = frozenset({"script", "style", "head"})
+#: Errors are small; of a larger body only the beginning is looked at, as text.
+_MOST_JSON_BYTES: Final = 1 << 20
+_MOST_TEXT_BYTES: Final = 64 << 10
 
 
 def read_error(data: bytes) -> tuple[str | None, str | None]:
@@ -19,7 +22,7 @@ def read_error(data: bytes) -> tuple[str | None, str | None]:
     Shapes: ``{"error": {"message", "type", "code"}}``, ``{"error": "text"}``, FastAPI's ``{"detail": …}``,
     ``{"message": …}``, a list holding one of them (Google), HTML, plain text.
     """
-    value = lenient.load(data)
+    value = lenient.load(data) if len(data) <= _MOST_JSON_BYTES else None
     if isinstance(value, list) and value:
         value = value[0]
     if isinstance(value, dict):
@@ -56,7 +59,23 @@ def _as_text(value: object) -> str:
 
 
 def _plain_message(data: bytes) -> str | None:
-    text = data[:_READ_CHARACTERS].decode("utf-8", "replace")
-    if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        text = _UNSEEN.sub(" ", text)
-    return (preview(text) or "")[:PREVIEW_CHARACTERS] or None
+    text = data[:_MOST_TEXT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+    return preview(_seen_text(text) if text.lstrip().startswith("<") else text)
+
+
+def _seen_text(html: str) -> str:
+    """What a browser would show of the page, roughly; in one pass, since the page may be hostile."""
+    seen: list[str] = []
+    within: str | None = None
+    start = 0
+    for tag in _TAG.finditer(html):
+        name = tag[2].lower()
+        if within is None:
+            seen.append(html[start : tag.start()])
+            within = name if name in _UNSEEN and not tag[1] else None
+        elif name == within and tag[1]:
+            within = None
+        start = tag.end()
+    if within is None:
+        seen.append(html[start:])
+    return " ".join(seen)

@@ -1,5 +1,6 @@
 """Reads the facts out of a request's body, for every kind of request that is understood."""
 
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -10,6 +11,8 @@ from relaybook.bodies.text import clean, clean_or_none, preview
 from relaybook.bodies.wire import REQUEST, Message, Part, Request
 
 _UNREAD: Final = frozenset({"models", "other"})
+#: Far beyond what the rules for tags keep.
+_MOST_METADATA: Final = 1000
 _LARGEST: Final = 2**63 - 1
 _MESSAGES: Final = msgspec.json.Decoder(list[Message])
 _BRACKETED: Final = {
@@ -52,7 +55,8 @@ def _whole(number: int | None) -> int | None:
 
 
 def _metadata(pairs: dict[str, object]) -> dict[str, str]:
-    return {clean(name, len(name)): _metadata_value(value) for name, value in pairs.items()}
+    some = islice(pairs.items(), _MOST_METADATA)
+    return {clean(name, len(name)): _metadata_value(value) for name, value in some}
 
 
 def _metadata_value(value: object) -> str:

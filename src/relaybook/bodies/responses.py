@@ -45,8 +45,9 @@ def fold_stream(data: bytes) -> tuple[Response, Speech, object, bool]:
     last, speech = Response(), Speech()
     error: object = None
     is_done = False
+    events = lenient.Patient(RESPONSE_EVENT)
     for payload in read_events(data):
-        event = lenient.read(RESPONSE_EVENT, payload)
+        event = events.read(payload)
         if event is None:
             is_done = is_done or payload.startswith(b"[DONE]")
             continue
@@ -61,8 +62,9 @@ def fold_stream(data: bytes) -> tuple[Response, Speech, object, bool]:
 
 def first_token_offset(data: bytes) -> int | None:
     """Like the chat's: where the first event with generated text or arguments ends."""
+    events = lenient.Patient(RESPONSE_EVENT)
     for payload, end in event_ends(data):
-        event = lenient.read(RESPONSE_EVENT, payload)
+        event = events.read(payload)
         if event is not None and event.type and event.type.endswith(_DELTA) and event.delta:
             return end
     return None

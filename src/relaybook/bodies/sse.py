@@ -142,7 +142,7 @@ def events_of(lines: bytes, *, unfinished: bool = False) -> Iterator[Event]:
     if unfinished:
         blocks.append(rest)
     for block in blocks:
-        event = _block_event(block)
+        event = _block_event(block) if block else None
         if event is not None:
             yield event
 
@@ -174,7 +174,7 @@ def event_ends(data: bytes) -> Iterator[tuple[bytes, int]]:
     """The data of every complete event with the offset just behind its blank line; stopping early costs nothing."""
     start = len(_BOM) if data.startswith(_BOM) else 0
     for end, after in _blank_lines(data, start):
-        event = _block_event(data[start:end])
+        event = _block_event(data[start:end]) if end > start else None
         start = after
         if event is not None:
             yield event.data, after

@@ -18,10 +18,11 @@ from relaybook.stores.base import Body, Entry, Extent
 from relaybook.tags import MAX_CHARACTERS, MAX_PROPERTIES, clean
 
 MAX_UNDERSTOOD_BYTES: Final = 16 << 20
-_WANTED: Final = re.compile(
-    rb"(?i)(?:^|\r\n)(user-agent|content-encoding|content-type|x-client-request-id|x-stainless-retry-count|traceparent|"
-    rb"x-request-id):[ \t]*([^\r]*)"
+_ASKED: Final = re.compile(
+    rb"(?i)(?:^|\r\n)(user-agent|content-encoding|x-client-request-id|x-stainless-retry-count|traceparent):"
+    rb"[ \t]*([^\r]*)"
 )
+_GOT: Final = re.compile(rb"(?i)(?:^|\r\n)(content-type|content-encoding|x-request-id):[ \t]*([^\r]*)")
 _TRACE: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*")
 _UNDERSTOOD: Final = ("chat", "completion", "response", "embedding")
 _NOT_UNDERSTOOD: Final = Note(
@@ -179,8 +180,8 @@ class _Headers:
     __slots__ = ("request", "response")
 
     def __init__(self, request: bytes, response: bytes) -> None:
-        self.request = _wanted(request)
-        self.response = _wanted(response)
+        self.request = _wanted(_ASKED, request)
+        self.response = _wanted(_GOT, response)
 
     def fill(self, record: Record) -> None:
         """Sets the fields that come from headers."""
@@ -197,10 +198,10 @@ class _Headers:
             record.trace_id = trace[1]
 
 
-def _wanted(head: bytes) -> dict[bytes, str]:
+def _wanted(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]:
     """Wanted headers by lower-case name; of a repeated one the first."""
     found: dict[bytes, str] = {}
-    for name, value in _WANTED.findall(head):
+    for name, value in names.findall(head):
         found.setdefault(name.lower(), value.decode(errors="replace")[:MAX_CHARACTERS].rstrip())
     return found
 
