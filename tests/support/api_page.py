@@ -5,7 +5,12 @@ from typing import Any, Final
 
 from tests.support.api_log import app_of
 
+from relaybook.api.document import filter_parameters
+
 PAGE: Final = Path(__file__).parents[2] / "docs" / "api.md"
+#: Whose parameters and shape are written out; others refer to them.
+_LIST: Final = "/api/requests"
+_ROW: Final = "Row"
 _HEAD: Final = """\
 # The API
 
@@ -22,7 +27,8 @@ def api_page() -> str:
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
     ]
-    shapes = [_shape(name, schema) for name, schema in document["components"]["schemas"].items()]
+    schemas = document["components"]["schemas"]
+    shapes = [_shape(name, schema, schemas[_ROW]["properties"]) for name, schema in schemas.items()]
     about = document["info"]["description"]
     return "".join([_HEAD, about, "\n\n## Calls\n\n", *calls, "## Shapes\n\n", *shapes]).rstrip("\n") + "\n"
 
@@ -34,7 +40,11 @@ def _call(method: str, path: str, operation: dict[str, Any]) -> str:
         lines += [f"Takes {_type(content['schema'])} ({kind}).", ""]
     [[kind, content]] = operation["responses"]["200"]["content"].items()
     lines += [f"Answers {_type(content['schema'])} ({kind}).", ""]
-    if parameters := operation.get("parameters"):
+    parameters = operation.get("parameters", [])
+    if path != _LIST and parameters[: len(filter_parameters())] == filter_parameters():
+        lines += [f"Takes every filter of GET {_LIST}, and:", ""]
+        parameters = parameters[len(filter_parameters()) :]
+    if parameters:
         lines += ["| parameter | takes | meaning |", "|---|---|---|", *map(_parameter, parameters), ""]
     return "\n".join(lines) + "\n"
 
@@ -44,9 +54,14 @@ def _parameter(parameter: dict[str, Any]) -> str:
     return f"| `{parameter['name']}`{place} | {_type(parameter['schema'])} | {parameter['description']} |"
 
 
-def _shape(name: str, schema: dict[str, Any]) -> str:
-    lines = [f"### {name}", "", schema.get("description", ""), "", "| field | type | meaning |", "|---|---|---|"]
-    for field, inner in schema["properties"].items():
+def _shape(name: str, schema: dict[str, Any], row: dict[str, Any]) -> str:
+    fields = schema["properties"]
+    about = schema.get("description", "")
+    if name != _ROW and row.keys() <= fields.keys():
+        about += f" All fields of [{_ROW}](#{_ROW.lower()}), and:"
+        fields = {field: inner for field, inner in fields.items() if field not in row}
+    lines = [f"### {name}", "", about, "", "| field | type | meaning |", "|---|---|---|"]
+    for field, inner in fields.items():
         optional = "" if field in schema.get("required", []) else " (may be missing)"
         lines.append(f"| `{field}`{optional} | {_type(inner)} | {inner.get('description', '')} |")
     return "\n".join(lines) + "\n\n"
@@ -69,7 +84,8 @@ def _type(schema: dict[str, Any]) -> str:
         return f"object of {_type(schema['additionalProperties'])}"
     if schema.get("format") == "date-time":
         return "moment"
-    return {"string": "text", "null": "null"}.get(schema.get("type", ""), schema.get("type", "anything"))
+    kind = str(schema.get("type", "anything"))
+    return "text" if kind == "string" else kind
 
 
 if __name__ == "__main__":

@@ -130,6 +130,13 @@ def test_a_stale_table_of_running_rows_does_not_bring_an_ended_one_back() -> Non
     with_hub(store, test)
 
 
+def test_a_row_that_ended_in_the_look_before_is_not_brought_back_either() -> None:
+    hub = Hub(MemoryStore(), poll_seconds=1)
+    assert hub._changed([], {running_of(1).id}) == []
+    assert hub._changed([running_of(1)], set()) == []
+    assert hub._changed([running_of(1)], set()) == []
+
+
 def test_more_than_one_look_takes_is_told_whole_and_in_order() -> None:
     store = MemoryStore()
     records = [record_of(number) for number in range(1, 901)]

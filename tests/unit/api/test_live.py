@@ -146,6 +146,21 @@ def test_whoever_resumes_gets_what_was_recorded_meanwhile() -> None:
     run(test)
 
 
+def test_what_is_recorded_while_the_past_is_replayed_comes_once() -> None:
+    async def test() -> None:
+        world = World(record_of(1))
+        world.hub = Hub(world.store, poll_seconds=0.05)
+        listener = await world.listen(resume_from=0)
+        world.record(record_of(2))
+        assert await listener.rows(2) == ids(range(1, 3))
+        assert not listener._waiting
+        world.record(record_of(3))
+        assert await listener.rows(1) == [record_of(3).id]
+        world.leave()
+
+    run(test)
+
+
 def test_resuming_again_and_again_while_rows_are_added_loses_none_and_doubles_none() -> None:
     async def test() -> None:
         world = World(record_of(1))

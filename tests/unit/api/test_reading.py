@@ -14,26 +14,27 @@ from relaybook.stores.memory import MemoryStore
 
 
 def test_no_more_questions_than_threads_are_asked_at_a_time() -> None:
-    at_once = 0
-    most = 0
-    lock = threading.Lock()
-    all_in = threading.Barrier(2, timeout=10)
+    asked: list[int] = []
+    gate = threading.Event()
 
     def question(_: Reader) -> None:
-        nonlocal at_once, most
-        with lock:
-            at_once += 1
-            most = max(most, at_once)
-        all_in.wait()
-        with lock:
-            at_once -= 1
+        asked.append(threading.get_ident())
+        gate.wait(10)
 
     async def ask_all() -> None:
         reading = Reading(MemoryStore(), 1, threads=2)
-        await asyncio.gather(*(reading.ask(question) for _ in range(8)))
+        questions = [asyncio.create_task(reading.ask(question)) for _ in range(3)]
+        try:
+            async with asyncio.timeout(10):
+                while len(asked) < 2 or reading._limiter.statistics().tasks_waiting < 1:
+                    assert len(asked) <= 2
+                    await asyncio.sleep(0)
+        finally:
+            gate.set()
+            await asyncio.gather(*questions)
+        assert len(asked) == 3
 
     asyncio.run(ask_all())
-    assert most == 2
 
 
 def test_what_a_question_raises_comes_out() -> None:

@@ -1,0 +1,235 @@
+"""The API under a real uvicorn, in front of a real SQLite store: what clients on the network see."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.support.api_log import app_of, entry_of, record_of, running_of
+
+from relaybook.api.server import DashboardServer
+from relaybook.stores.base import Batch, Body
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+
+
+class Dashboard:
+    """A listening dashboard and the writer of the log it shows."""
+
+    def __init__(self, directory: Path, **options: Any) -> None:
+        self.writer = SqliteWriter(directory)
+        self._reader = SqliteReader(directory)
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.client = httpx2.Client(base_url=self.url, trust_env=False)
+        self._server = DashboardServer(app_of(self._reader, poll_seconds=0.01, **options))
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.run(self._server.serve(sockets=[self._socket]))
+
+    def record(self, *numbers: int, **fields: Any) -> None:
+        """Records requests of these numbers."""
+        self.writer.commit(Batch(entries=[entry_of(record_of(number, **fields)) for number in numbers]))
+
+    def stop(self) -> bool:
+        """Stops the server; whether it stopped by itself."""
+        self._server.should_exit = True
+        self._thread.join(4)
+        return not self._thread.is_alive()
+
+    def close(self) -> None:
+        self.client.close()
+        assert self.stop()
+        self._reader.close()
+        self.writer.close()
+
+    def raw(self, head: bytes) -> bytes:
+        """The whole answer to bytes as they are; the connection is to be closed by the server."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+            connection.sendall(head)
+            answer = b""
+            with contextlib.suppress(ConnectionResetError):
+                while piece := connection.recv(65536):
+                    answer += piece
+            return answer
+
+
+@pytest.fixture
+def dashboard(tmp_path: Path) -> Iterator[Dashboard]:
+    opened = Dashboard(tmp_path / "store")
+    yield opened
+    opened.close()
+
+
+class Live:
+    """One live connection, read event by event."""
+
+    def __init__(self, url: str, last_event_id: str | None = None) -> None:
+        headers = {"Last-Event-ID": last_event_id} if last_event_id else {}
+        self._client = httpx2.Client(timeout=10, trust_env=False)
+        self._stream = self._client.stream("GET", url, headers=headers)
+        self.response = self._stream.__enter__()
+        assert self.response.status_code == 200
+        self._lines = self.response.iter_lines()
+        self.point: str | None = None
+
+    def block(self) -> dict[str, str]:
+        """The next block of lines: fields by name, a comment under an empty name."""
+        found: dict[str, str] = {}
+        for line in self._lines:
+            if not line and found:
+                self.point = found.get("id", self.point)
+                return found
+            if line:
+                name, _, value = line.partition(":")
+                found[name] = value.strip()
+        return {}
+
+    def event(self) -> tuple[str, Any] | None:
+        """The next event's name and data; None at the end."""
+        while found := self.block():
+            if "data" in found:
+                return found["event"], json.loads(found["data"])
+        return None
+
+    def close(self) -> None:
+        self._stream.__exit__(None, None, None)
+        self._client.close()
+
+
+def test_pages_of_a_real_store_cover_all_of_230_records_in_both_directions(dashboard: Dashboard) -> None:
+    dashboard.record(*range(1, 231))
+    newest_first = [record_of(number).id for number in range(230, 0, -1)]
+    client = dashboard.client
+    pages = [client.get("/api/requests").json()]
+    while pages[-1]["next_cursor"]:
+        pages.append(client.get("/api/requests", params={"cursor": pages[-1]["next_cursor"]}).json())
+    assert [row["id"] for page in pages for row in page["data"]] == newest_first
+    last = next(page for page in reversed(pages) if page["data"])
+    back = [row["id"] for row in last["data"]]
+    while (last := client.get("/api/requests", params={"cursor": last["newer_cursor"]}).json())["data"]:
+        back = [row["id"] for row in last["data"]] + back
+    assert back == newest_first
+
+
+HOSTILE = (
+    "namespace=%27%3B%20DROP%20TABLE%20records%3B--",
+    "property.%27%22%5D%24.x=1",
+    "property.%25=%25",
+    "not.property.%00=1",
+    "namespace_prefix=%25%5F%5C",
+    "from=-999999w&to=0001-01-01T00:00:00Z",
+    "cursor=o999999999999999999",
+    "cursor=n999999999999999999",
+    "id=" + "x" * 5000,
+    "&".join(f"property.p{number}=1" for number in range(200)),
+)
+
+
+def test_hostile_values_are_only_values_to_a_real_store(dashboard: Dashboard) -> None:
+    dashboard.record(1)
+    statuses = {query: dashboard.client.get(f"/api/requests?{query}").status_code for query in HOSTILE}
+    assert {query: status for query, status in statuses.items() if status not in (200, 400)} == {}
+    assert dashboard.client.get("/api/requests").json()["data"][0]["id"] == record_of(1).id
+
+
+def test_a_large_body_arrives_whole(dashboard: Dashboard) -> None:
+    entry = entry_of(record_of(1))
+    data = bytes(range(256)) * 12_000
+    entry.response = Body(rest=[data])
+    dashboard.writer.commit(Batch(entries=[entry]))
+    assert dashboard.client.get(f"/api/requests/{record_of(1).id}/response").content == data
+
+
+def test_live_rows_arrive_as_they_are_recorded_and_as_they_change(dashboard: Dashboard) -> None:
+    live = Live(f"{dashboard.url}/api/live?model=gpt-4o-mini")
+    assert live.response.headers["content-type"].startswith("text/event-stream")
+    live.block()
+    dashboard.writer.commit(Batch(running=[running_of(1)]))
+    assert (live.event() or ("", {}))[1]["outcome"] == "open"
+    dashboard.writer.commit(Batch(running=[running_of(1, chunks=7)]))
+    assert (live.event() or ("", {}))[1]["chunks"] == 7
+    dashboard.writer.commit(Batch(entries=[entry_of(record_of(1))], running=[]))
+    name, row = live.event() or ("", {})
+    assert (name, row["outcome"], row["seq"]) == ("request", "complete", 1)
+    live.close()
+
+
+def test_live_connections_that_break_resume_without_loss_while_rows_are_added(dashboard: Dashboard) -> None:
+    total = 300
+    dashboard.record(1)
+
+    def add() -> None:
+        for number in range(2, total + 1):
+            dashboard.record(number)
+
+    adding = threading.Thread(target=add)
+    seen: list[int] = []
+    point: str | None = "1"
+    adding.start()
+    while len(seen) < total - 1:
+        live = Live(f"{dashboard.url}/api/live", point)
+        for _ in range(min(23, total - 1 - len(seen))):
+            name, row = live.event() or ("", {})
+            assert name == "request"
+            seen.append(row["seq"])
+        point = live.point
+        live.close()
+    adding.join()
+    assert seen == list(range(2, total + 1))
+
+
+def test_pings_keep_a_quiet_connection_open(tmp_path: Path) -> None:
+    dashboard = Dashboard(tmp_path / "store", ping_seconds=0.05)
+    live = Live(f"{dashboard.url}/api/live")
+    blocks = [live.block() for _ in range(4)]
+    assert [block.get("") for block in blocks] == [None, None, "ping", "ping"]
+    live.close()
+    dashboard.close()
+
+
+def test_the_server_stops_although_somebody_watches(dashboard: Dashboard) -> None:
+    live = Live(f"{dashboard.url}/api/live")
+    live.block()
+    assert dashboard.stop()
+    assert live.event() is None
+    live.close()
+
+
+def test_a_head_without_end_is_refused(dashboard: Dashboard) -> None:
+    head = b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 200_000
+    # The refusal may be lost: the connection is reset while bytes are still under way.
+    assert dashboard.raw(head)[:12] in (b"", b"HTTP/1.1 400")
+    assert dashboard.client.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("host", [b"", b"Host: evil.example\r\n", b"Host: localhost\r\nHost: evil.example\r\n"])
+def test_no_host_another_host_or_two_get_nothing(dashboard: Dashboard, host: bytes) -> None:
+    answer = dashboard.raw(b"GET /api/status HTTP/1.1\r\n" + host + b"Connection: close\r\n\r\n")
+    assert answer.split(b" ")[1] in (b"400", b"421")
+    assert b"relay_base_url" not in answer
+
+
+@pytest.mark.parametrize(
+    "target", [b"/../../etc/passwd", b"/%2e%2e/%2e%2e/etc/passwd", b"//etc/passwd", b"/api/../etc"]
+)
+def test_paths_that_climb_lead_nowhere(dashboard: Dashboard, target: bytes) -> None:
+    answer = dashboard.raw(b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 404")
+
+
+def test_the_official_clients_mistake_is_explained(dashboard: Dashboard) -> None:
+    answer = dashboard.client.post("/v1/chat/completions", json={"model": "m"})
+    assert (answer.status_code, "Set your base URL" in answer.json()["error"]["message"]) == (404, True)
+
+
+def test_no_server_software_is_named(dashboard: Dashboard) -> None:
+    assert "server" not in dashboard.client.get("/healthz").headers
