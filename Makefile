@@ -52,8 +52,9 @@ bench: .venv/.dev ## Measure, and write the figures below benchmarks/
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 .PHONY: docs
-docs: .venv/.dev ## Write the generated pages again: docs/settings.md
+docs: .venv/.dev ## Write the generated pages again: docs/settings.md, docs/api.md
 	@$(BIN)/python -m tests.support.settings_page
+	@$(BIN)/python -m tests.support.api_page
 
 .PHONY: lock
 lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade takes new versions

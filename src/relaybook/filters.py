@@ -22,6 +22,7 @@ MAX_VALUES: Final = 100
 _RELATIVE = re.compile(r"-(\d{1,6})(s|m|h|d|w)")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _CURSOR = re.compile(r"([on])(\d{1,18})")
+_LIMIT = re.compile(r"\d{1,6}", re.ASCII)
 _STATUS = re.compile(r"error|[1-5]xx|[1-9]\d\d")
 
 
@@ -75,7 +76,7 @@ def parse_limit(text: str, default: int = 50) -> int:
     """A page's size, 1 to 500; empty text gives the default."""
     if not text:
         return default
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MAX_LIMIT):
+    if not (_LIMIT.fullmatch(text) and 1 <= int(text) <= MAX_LIMIT):
         raise BadFilter("limit", f"limit is {text[:80]!r}: it takes a whole number from 1 to {MAX_LIMIT}.")
     return int(text)
 
@@ -154,12 +155,15 @@ def _checked_value(name: str, value: str, now_us: int, raw_name: str) -> str:
     if name == "status" and not _STATUS.fullmatch(value):
         refuse("a status such as 200, a class such as 4xx, or error")
     if name in ("from", "to"):
-        return str(parse_moment(value, now_us) if value else refuse("a moment"))
+        return str(parse_moment(value, now_us, raw_name))
     return value
 
 
-def parse_moment(text: str, now_us: int) -> int:
-    """Microseconds of an RFC 3339 moment or of a relative one (``-15m``, ``-7d``), seen from ``now_us``."""
+def parse_moment(text: str, now_us: int, parameter: str = "from") -> int:
+    """Microseconds of an RFC 3339 moment or of a relative one (``-15m``, ``-7d``), seen from ``now_us``.
+
+    Raises BadFilter in the name of ``parameter``.
+    """
     if relative := _RELATIVE.fullmatch(text):
         return now_us - int(relative[1]) * _SECONDS[relative[2]] * 1_000_000
     try:
@@ -168,7 +172,6 @@ def parse_moment(text: str, now_us: int) -> int:
         since = at - datetime(1970, 1, 1, tzinfo=UTC)
     except (ValueError, OverflowError):
         example = clock.format_moment(now_us)
-        raise BadFilter(
-            "from", f"{text[:80]!r} is no moment: write one like {example}, or relative like -15m."
-        ) from None
+        message = f"{parameter} is {text[:80]!r}: it takes a moment like {example}, or a relative one like -15m."
+        raise BadFilter(parameter, message) from None
     return (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds

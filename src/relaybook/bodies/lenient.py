@@ -58,8 +58,11 @@ class Patient(Generic[_T]):
         try:
             return self._decoder.decode(data)
         except (ValueError, RecursionError):
-            found = read(self._decoder, data) if self._left else None
-            self._left -= found is None and self._left > 0
+            if not self._left:
+                return None
+            found = read(self._decoder, data)
+            if found is None:
+                self._left -= 1
             return found
 
 

@@ -53,3 +53,12 @@ def test_no_bytes_raise(body: bytes) -> None:
 def test_an_error_of_any_type_is_described() -> None:
     assert describe_error([1, 2]) == (None, "[1,2]")
     assert describe_error(True) == (None, "true")
+
+
+@pytest.mark.parametrize("piece", [b"<", b"<script ", b"<style>", b"</head>", b"<a b='<'>"])
+def test_endless_tags_hide_no_text_before_them(piece: bytes) -> None:
+    assert (read_error(b"<p>502 Bad Gateway</p>" + piece * 20_000)[1] or "").startswith("502 Bad Gateway")
+
+
+def test_a_body_too_large_for_an_error_is_read_as_text() -> None:
+    assert read_error(b'{"error":"' + b"x" * (1 << 20) + b'"}') == (None, '{"error":"' + "x" * 190)

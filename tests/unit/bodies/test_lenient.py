@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybook.bodies.lenient import load, read, tidy
+from relaybook.bodies.lenient import Patient, load, read, tidy
 from relaybook.bodies.wire import ANSWER, REQUEST, Answer, Choice, Message, Part, Request, Said
 
 JSON = st.recursive(
@@ -117,3 +117,20 @@ def test_tidy_values_fit_every_json_encoder() -> None:
     assert value["long"] == ["1" + "0" * 4000, str(-(2**63)), 2**53]
     assert "nested deeper" in json.dumps(value)
     msgspec.json.encode(value)
+
+
+def test_patience_with_nonsense_ends_and_strict_reading_goes_on() -> None:
+    pieces = Patient(ANSWER)
+    odd, good = b'{"id":"x","usage":5}', b'{"id":"x"}'
+    assert [pieces.read(b"nonsense") for _ in range(99)] == [None] * 99
+    assert pieces.read(odd) == Answer(id="x")
+    assert pieces.read(b"nonsense") is None
+    assert pieces.read(odd) is None
+    assert pieces.read(good) == Answer(id="x")
+
+
+def test_of_endless_lists_the_ends_are_read() -> None:
+    data = b'{"messages":[{"role":"first"},' + b"5," * 20_000 + b'{"role":"last"}]}'
+    found = read(REQUEST, data)
+    assert found is not None
+    assert found.messages == [Message("first"), Message("last")]
