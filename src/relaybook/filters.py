@@ -172,6 +172,6 @@ def parse_moment(text: str, now_us: int, parameter: str = "from") -> int:
         since = at - datetime(1970, 1, 1, tzinfo=UTC)
     except (ValueError, OverflowError):
         example = clock.format_moment(now_us)
-        message = f"{parameter} is {text[:80]!r}: it takes a moment like {example}, or a relative one like -15m."
+        message = f"{parameter} is {text[:80]!r}: it takes a moment, write one like {example}, or relative like -15m."
         raise BadFilter(parameter, message) from None
     return (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds
