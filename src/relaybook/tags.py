@@ -139,12 +139,20 @@ class _Reading:
         elif rest.startswith("property-") and len(rest) > len("property-"):
             self._take_property(name, rest.removeprefix("property-").replace("_", "-"), raw)
         else:
-            self._warn("unknown_header", f"{name} is not a header of ours and was not passed on{_suggest(name)}.")
+            self._warn("unknown_header", f"{name} is not a header of ours and was not passed on{self._suggest(name)}.")
 
     def _warn(self, code: str, message: str) -> None:
         note = Note(code, message)
         if note not in self._warnings:
             self._warnings.append(note)
+
+    def _suggest(self, name: str) -> str:
+        prefix, _, rest = name.partition("-")
+        close = get_close_matches(rest.lower(), _KNOWN, 1, 0.6)
+        if not close:
+            return ""
+        known = "Property-<Name>" if close[0] == "property-" else close[0].title()
+        return f", did you mean {self._prefixes[prefix.lower()]}-{known}?"
 
     def _take_namespace(self, name: str, raw: bytes) -> None:
         text = self._clean(name, raw, "namespace_cut")
@@ -195,13 +203,3 @@ _CHANGES: Final = {
     "control_characters_replaced": "{name} holds control characters: each was replaced by U+FFFD.",
     "not_utf8": "{name} is not UTF-8: its bytes were read as Latin-1. Percent-encode what is not ASCII.",
 }
-
-
-@lru_cache(256)
-def _suggest(name: str) -> str:
-    prefix, _, rest = name.partition("-")
-    close = get_close_matches(rest.lower(), _KNOWN, 1, 0.6)
-    if not close:
-        return ""
-    known = "Property-<Name>" if close[0] == "property-" else close[0].title()
-    return f", did you mean {prefix}-{known}?"

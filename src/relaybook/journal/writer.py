@@ -48,6 +48,7 @@ class JournalWriter:
         self.wake: Callable[[], None] = _nothing
         self._unsynced: list[bytes] = []
         self._seal_at_ns: int | None = None
+        self._seal_wanted = False
         self._maker = ThreadPoolExecutor(1, "journal-spare")
         try:
             self._lock = self._make_run(directory)
@@ -109,6 +110,10 @@ class JournalWriter:
                 self._write_across(parts)
         except OSError:
             self._write_again(parts)
+        if self._seal_wanted:
+            self._seal_wanted = False
+            if self._seal_at_ns is None:
+                self._seal_at_ns = clock.monotonic_ns() + SEAL_AFTER_NS
 
     def _write_again(self, parts: list[bytes]) -> None:
         try:
@@ -180,9 +185,8 @@ class JournalWriter:
         return True
 
     def seal_soon(self) -> None:
-        """The current segment took bytes that must not stay: it is sealed within a minute."""
-        if self._seal_at_ns is None:
-            self._seal_at_ns = clock.monotonic_ns() + SEAL_AFTER_NS
+        """The batch holds bytes that must not stay: the segment that takes them is sealed within a minute."""
+        self._seal_wanted = True
 
     def tick(self) -> None:
         """Called about once a second, with an empty batch: seals the segment when its time has come."""

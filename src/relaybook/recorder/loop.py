@@ -133,7 +133,10 @@ class Recorder:
                 self._runs[path.name] = _Run(path, self._positions.get(path.name), self._store.moved(path.name))
 
     def _read(self, run: _Run) -> bool:
+        before = run.reader.place
         frames = run.reader.read()
+        if run.reader.place != before:  # also where a sealed segment ended without another frame
+            self._changed = True
         if frames:
             self._take(run.fold.feed(frames))
             self._set_aside(run)

@@ -11,8 +11,8 @@ from relaybook.relay import endings, front, refuse
 from relaybook.relay.connection import Connection
 from relaybook.relay.exchange import Answer, Exchange
 from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody
-from relaybook.relay.limits import LINGER_BYTES, LINGER_SECONDS, MAX_HEAD, MAX_REQUEST_LINE, READ_BYTES, SLOWEST_BODY
-from relaybook.relay.request_head import HeadRefused, RequestHead
+from relaybook.relay.limits import LINGER_BYTES, LINGER_SECONDS, MAX_HEAD, READ_BYTES, SLOWEST_BODY
+from relaybook.relay.request_head import HeadRefused, RequestHead, check_beginning
 from relaybook.relay.shared import Shared
 
 
@@ -90,16 +90,14 @@ class Downstream(Connection):
         self._begin_body(exchange, head, data[end + 4 :])
 
     def _wait_for_head(self, data: bytes) -> None:
-        if len(data) > MAX_REQUEST_LINE and b"\r\n" not in data[: MAX_REQUEST_LINE + 2]:
-            message = f"The request line is longer than {MAX_REQUEST_LINE} bytes, the most allowed."
-            self._refuse(RelayError.URI_TOO_LONG, message)
-        elif len(data) > MAX_HEAD:
-            message = f"The request's head is longer than {MAX_HEAD} bytes, the most allowed."
-            self._refuse(RelayError.HEADERS_TOO_LARGE, message)
-        else:
-            if data and not self.partial:
-                self.deadline = self.relay.now + self.relay.settings.header_timeout
-            self.partial = data
+        try:
+            check_beginning(data)
+        except HeadRefused as refused:
+            self._refuse(refused.error, str(refused))
+            return
+        if data and not self.partial:
+            self.deadline = self.relay.now + self.relay.settings.header_timeout
+        self.partial = data
 
     def _begin_body(self, exchange: Exchange, head: RequestHead, rest: bytes) -> None:
         relay = self.relay

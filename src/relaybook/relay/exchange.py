@@ -42,8 +42,8 @@ class Surroundings(Protocol):
     def dial(self, exchange: "Exchange") -> None:
         """Begins to make a connection for the exchange."""
 
-    def seal_soon(self) -> None:
-        """The journal took bytes that must not stay."""
+    def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
+        """Journals something that must not stay in the journal."""
 
     def ended(self, exchange: "Exchange") -> None:
         """The exchange has closed."""
@@ -91,7 +91,7 @@ class Exchange:
         self.pending: list[bytes] = []
         self.our_headers = refuse.our_headers(tags, self.id_text)
         #: Journals something: ``frame(kind, id, payload)``.
-        self.frame = relay.gate.frame
+        self.frame = relay.gate.frame if tags.log == "full" else relay.private_frame
 
     # -- the request ---------------------------------------------------------------------------------------------
 
@@ -118,8 +118,6 @@ class Exchange:
             complete,
         )
         self.frame(Kind.OPENED, self.id, encode_event(opened))
-        if tags.log == "no-bodies":
-            relay.seal_soon()
         lines = head.lines
         if head.host_at >= 0:
             lines[head.host_at] = route.upstream.host_line

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+_SCHEME: Final = re.compile(rb"(?i)(?:bearer|basic|digest|negotiate|hmac|aws4-hmac-sha256) +")
 _SECRET_PARAMETER: Final = re.compile(rb"(?i)([?&](?:key|api_key|api-key|token|access_token|sig)=)([^&#]*)")
 
 
@@ -18,14 +19,15 @@ class Fingerprints:
             lambda value: hmac.digest(secret, value, hashlib.sha256).hex()[:12]
         )
 
-        #: A header line with its value replaced; the scheme of an Authorization stays.
+        #: A header line with its whole value replaced; only the scheme of an Authorization stays.
         self.line: Callable[[bytes], bytes] = lru_cache(4096)(self._line)
 
     def _line(self, line: bytes) -> bytes:
         name, _, value = line.partition(b":")
-        scheme, space, rest = value.strip().partition(b" ")
-        kept = b" " + scheme if space else b""
-        return b"%b:%b key:%b" % (name, kept, self.of(rest.strip() or scheme).encode())
+        value = value.strip()
+        scheme = _SCHEME.match(value) if name.lower() in (b"authorization", b"proxy-authorization") else None
+        kept = scheme[0] if scheme else b""
+        return b"%b: %bkey:%b" % (name, kept, self.of(value[len(kept) :]).encode())
 
     def target(self, target: bytes) -> bytes:
         """A request target with the values of secret query parameters replaced."""

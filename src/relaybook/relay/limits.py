@@ -26,6 +26,6 @@ LINGER_SECONDS: Final = 2.0
 #: A body must arrive at this pace once it has run for the body timeout: bytes per second.
 SLOWEST_BODY: Final = 1 * KIB
 #: Warnings told in an answer's headers; the record has all of them.
-MAX_WARNING_HEADERS: Final = 8
+MAX_WARNING_HEADERS: Final = 32
 #: Keys shorter than this are words such as "none" or "ollama", not secrets, and are not masked in bodies.
 SHORTEST_SECRET: Final = 8

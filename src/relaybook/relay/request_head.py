@@ -14,7 +14,7 @@ import httptools
 
 from relaybook.errors import RelayError
 from relaybook.relay.fingerprints import Fingerprints
-from relaybook.relay.limits import MAX_HEADER_LINE, MAX_HEADERS, MAX_REQUEST_LINE
+from relaybook.relay.limits import MAX_HEAD, MAX_HEADER_LINE, MAX_HEADERS, MAX_REQUEST_LINE
 from relaybook.relay.names import HOP_BY_HOP, Look, NameTable, drop, holds_secret
 
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
@@ -219,6 +219,22 @@ def _check_sizes(raw: bytes, lines: list[bytes]) -> None:
 
 def _is_sent(head: RequestHead, name: bytes) -> bool:
     return any(line.partition(b":")[0].lower() == name for line in head.logged.split(b"\r\n"))
+
+
+def check_beginning(data: bytes) -> None:
+    """Refuses a head that is not complete yet and can never be right. Raises HeadRefused."""
+    if data.startswith(b"\x16\x03"):
+        raise HeadRefused(RelayError.BAD_REQUEST, "This is TLS, and the relay speaks plain HTTP: use http:// here.")
+    if data.count(b"\n") != data.count(b"\r\n"):
+        raise HeadRefused(RelayError.BAD_REQUEST, "A line of the head ends without CR: every line ends with CR and LF.")
+    if len(data) > MAX_REQUEST_LINE and b"\r\n" not in data[: MAX_REQUEST_LINE + 2]:
+        raise HeadRefused(
+            RelayError.URI_TOO_LONG, f"The request line is longer than {MAX_REQUEST_LINE} bytes, the most allowed."
+        )
+    if len(data) > MAX_HEAD:
+        raise HeadRefused(
+            RelayError.HEADERS_TOO_LARGE, f"The request's head is longer than {MAX_HEAD} bytes, the most allowed."
+        )
 
 
 @lru_cache(1024)

@@ -76,8 +76,9 @@ class Shared:
         """The journal lost a batch."""
         raise NotImplementedError
 
-    def seal_soon(self) -> None:
-        """The journal took bytes that must not stay."""
+    def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
+        """Journals something that must not stay in the journal."""
+        self.gate.frame(kind, exchange, payload)
         self._journal.seal_soon()
 
     def ended(self, exchange: Exchange) -> None:

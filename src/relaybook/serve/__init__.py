@@ -2,6 +2,7 @@
 
 import errno
 import socket
+import ssl
 import sys
 import time
 from collections.abc import Callable
@@ -50,6 +51,7 @@ def _serve(
         raise BadSetting("data", "no data directory is set")
     data = DataDirectory(settings.data)
     try:
+        _check_authorities(settings)
         data.open()
         _check_stored(data)
         relay = _bind(settings.listen, "listen", data)
@@ -75,6 +77,21 @@ def _serve(
 
 class LaterVersion(Exception):
     """The data was written by a later version; the text says which and what to do."""
+
+
+def _check_authorities(settings: Settings) -> None:
+    """Raises BadSetting for a file that holds no certificate authorities."""
+    file = settings.upstream_ca_file
+    if file is None:
+        return
+    try:
+        ssl.create_default_context(cafile=str(file))
+    except OSError as error:  # also what TLS itself finds wrong
+        raise BadSetting(
+            "upstream_ca_file",
+            f"upstream_ca_file is {file}, which holds no certificate authorities: {error.strerror or error}. "
+            "Name a PEM file, or leave the setting out to trust the system's.",
+        ) from error
 
 
 def _check_stored(data: DataDirectory) -> None:

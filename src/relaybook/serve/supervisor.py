@@ -80,6 +80,11 @@ class Child:
         self._close_pipe()
         return True
 
+    def close_listener(self) -> None:
+        """Lets go of the listening socket, so that the child's closing it refuses new connections."""
+        if self._listener is not None:
+            self._listener.close()
+
     def kill(self) -> None:
         """Ends it at once."""
         self.process.kill()
@@ -142,6 +147,8 @@ class Supervisor:
         relays = [child for child in self._children if child.role == "relay"]
         others = [child for child in self._children if child.role == "dashboard"]
         rest = [child for child in self._children if child not in relays and child not in others]
+        for child in relays:
+            child.close_listener()
         for group, seconds in ((relays, self._drain_seconds + 10), (rest, 60.0), (others, 10.0)):
             for child in group:
                 child.signal(signal.SIGTERM)

@@ -28,6 +28,10 @@ def test_temperature_above_1_names_the_value() -> None:
     assert "1.4" in remark["message"]
 
 
+def test_temperature_1_is_nothing_to_remark() -> None:
+    assert codes(request=RequestFacts(temperature=1.0)) == []
+
+
 @pytest.mark.parametrize("reason", ["length", "stop,length", "max_output_tokens"])
 def test_an_answer_cut_at_its_limit(reason: str) -> None:
     assert codes(answer=AnswerFacts(finish_reason=reason)) == ["cut_by_max_tokens"]

@@ -95,8 +95,11 @@ def test_up_to_a_mebibyte_any_ratio_is_fine(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_the_limit_holds(name: str) -> None:
-    assert decode(ENCODERS[name](TEXT), name, limit=1000) == Decoded(TEXT[:1000], "too_large")
+@pytest.mark.parametrize("over", [1, 1000])
+def test_the_limit_holds(name: str, over: int) -> None:
+    limit = len(TEXT) - over
+    assert decode(ENCODERS[name](TEXT), name, limit=limit) == Decoded(TEXT[:limit], "too_large")
+    assert decode(ENCODERS[name](TEXT), name, limit=len(TEXT)) == Decoded(TEXT, "decoded")
 
 
 def test_a_bomb_within_a_bomb_stops_too() -> None:

@@ -18,6 +18,9 @@ from relaybook.bodies.facts import Usage
 from relaybook.recorder.prices import FROM_PROVIDER, Prices
 
 OPENAI = "https://api.openai.com/v1"
+AZURE = "https://example.openai.azure.com/openai/v1"
+DEEPSEEK = "https://api.deepseek.com/v1"
+OPENROUTER = "https://openrouter.ai/api/v1"
 LOCAL = "http://127.0.0.1:4199/v1"
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 AT_US = int(AT.timestamp()) * 1_000_000
@@ -122,6 +125,38 @@ def test_the_tier_of_service_changes_the_price() -> None:
     assert flex < plain
 
 
+def test_written_cache_has_its_own_price_and_is_not_counted_twice() -> None:
+    usage: Usage = chat(10_000, 0) | {"prompt_tokens_details": {"cached_tokens": 2_000, "cache_write_tokens": 3_000}}
+    model = "anthropic/claude-sonnet-4"
+    found = cost(usage, model, OPENROUTER)
+    assert found == pytest.approx(by_the_library("openrouter", model, usage, None, AT))
+    assert found == pytest.approx((5_000 * 3 + 2_000 * 0.3 + 3_000 * 3.75) / 1e6)
+
+
+def test_prices_by_the_hour_follow_the_hour() -> None:
+    prices, usage = Prices(), chat(1_000_000, 0)
+    night, day = (AT.replace(hour=hour) for hour in (20, 8))
+    for at in (night, day, night):
+        found = cost(usage, "deepseek-chat", DEEPSEEK, at_us=int(at.timestamp()) * 1_000_000, prices=prices)
+        assert found == pytest.approx(by_the_library("deepseek", "deepseek-chat", usage, None, at))
+    assert by_the_library("deepseek", "deepseek-chat", usage, None, night) != by_the_library(
+        "deepseek", "deepseek-chat", usage, None, day
+    )
+
+
+def test_a_borrowed_model_has_plain_prices_only() -> None:
+    usage = chat(100_000, 1_000)
+    assert cost(usage, "gpt-4.1", service_tier="priority") != cost(usage, "gpt-4.1")
+    assert cost(usage, "gpt-4.1", AZURE, service_tier="priority") == cost(usage, "gpt-4.1", AZURE) is not None
+
+
+def test_a_model_the_library_lists_without_prices_is_unknown() -> None:
+    copilot = next(one for one in get_snapshot().providers if one.id == "github-copilot")
+    model = next(one for one in copilot.models if one.id == "gpt-3.5-turbo")
+    assert not any(vars(model.get_prices(AT)).values())
+    assert cost(chat(1000, 500), model.id, "https://api.githubcopilot.com") is None
+
+
 def test_responses_and_embeddings_are_priced() -> None:
     response: Usage = {"input_tokens": 1000, "output_tokens": 500, "input_tokens_details": {"cached_tokens": 0}}
     assert cost(response) == cost(chat(1000, 500))
@@ -165,7 +200,7 @@ def test_an_unknown_upstream_may_be_priced_as_another() -> None:
     usage = chat(1000, 500)
     assert cost(usage, upstream=LOCAL, prices=Prices("openai")) == cost(usage)
     assert cost(usage, upstream=LOCAL, prices=Prices("no-such-provider")) is None
-    assert cost(usage, "openai/gpt-4.1", "https://openrouter.ai/api/v1", prices=Prices("openai")) is not None
+    assert cost(usage, "openai/gpt-4.1", OPENROUTER, prices=Prices("openai")) is not None
 
 
 @pytest.mark.parametrize(("stated", "expected"), [(0.00123, 0.00123), (0, 0.0), (1, 1.0)])

@@ -138,6 +138,8 @@ def test_bytes_taken_back_from_a_lost_connection_go_first_and_in_order() -> None
     assert world.up.sent == b"first second 5\r\nthird\r\n"
 
 
-def test_a_request_without_bodies_has_its_segment_sealed_soon() -> None:
-    assert World(b"Service-Log: no-bodies").ask().sealed == 1
+def test_every_frame_of_a_request_without_bodies_is_one_that_must_not_stay() -> None:
+    world = World(b"Service-Log: no-bodies").ask(b"hello").answer(CHUNKED)
+    world.exchange.answer_piece(b"x", True)
+    assert world.sealed == len(world.kinds) == 5
     assert World().ask().sealed == 0

@@ -18,3 +18,18 @@ def test_secret_query_parameters_are_replaced_and_others_stay() -> None:
     assert b"&model=gpt&" in made
     assert b"&monkey=1&" in made
     assert made.count(b"=key:") == 4
+
+
+def test_only_the_scheme_of_an_authorization_stays() -> None:
+    line = Fingerprints(b"a").line
+    assert line(b"Authorization: Bearer sk-secret").startswith(b"Authorization: Bearer key:")
+    for secret in (
+        b"Cookie: session=abc; theme=dark",
+        b"x-api-key: abc v2",
+        b"Authorization: abc def",
+        b"Set-Cookie: abc",
+    ):
+        made = line(secret)
+        assert b"abc" not in made
+        assert made.partition(b": ")[2].startswith(b"key:")
+        assert len(made.partition(b"key:")[2]) == 12
