@@ -107,6 +107,7 @@ def _cases(group: str, status: int, code: str, kept: str, table: dict[str, bytes
 
 
 CASES: Final = [
+    Case("Lines", "a TLS greeting: the base URL says https", TLS_GREETING, 400, "bad_request"),
     *_cases(
         "Where the body ends",
         400,
@@ -373,7 +374,6 @@ CASES: Final = [
 SLOW_CASES: Final = [
     Case("Time", "half a head", framed(LENGTH)[:60], 408, "request_timeout"),
     Case("Time", "half a request line", b"POST /v1/ch", 408, "request_timeout"),
-    Case("Time", "a TLS greeting: the base URL says https", TLS_GREETING, 408, "request_timeout"),
     Case("Time", "half a body", request(LENGTH, body=QUESTION[:20]), 408, "request_timeout", _REFUSED),
     Case("Time", "half a chunk", chunks(b"40\r\n" + QUESTION[:20]), 408, "request_timeout", _REFUSED),
     Case("Time", "no body at all", request(LENGTH), 408, "request_timeout", _REFUSED),

@@ -139,7 +139,7 @@ class Understanding:
             record.error_code = record.error_code or code
             record.error_message = record.error_message or message
         if record.stream:
-            record.stream_ended = answer.stream_ended if complete else "cut"
+            record.stream_ended = answer.stream_ended if complete or answer.stream_ended == "done" else "cut"
             record.first_token_ms = _first_token_ms(exchange, kind, data, plain=encoding is None)
         if answer.understood and answered.status < 400:
             self._count(record, asked, answer)

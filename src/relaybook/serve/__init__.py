@@ -65,10 +65,11 @@ def _serve(
     def orders(role: str) -> Orders:
         return Orders(role, settings, base_url, dashboard_url)
 
-    children = [Child(orders("relay"), relay) for _ in range(settings.workers)]
-    children += [Child(orders("recorder"), None), Child(orders("dashboard"), dashboard)]
+    held = data.hold_for_children()
+    children = [Child(orders("relay"), relay, held) for _ in range(settings.workers)]
+    children += [Child(orders("recorder"), None, held), Child(orders("dashboard"), dashboard, held)]
     if provider is not None:
-        children += [Child(orders("simulator"), provider), Child(orders("traffic"), None)]
+        children += [Child(orders("simulator"), provider, held), Child(orders("traffic"), None, held)]
     tell(settings, base_url, dashboard_url)
     code = Supervisor(children, settings.drain_timeout).run()
     data.close()
@@ -123,7 +124,7 @@ def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:
         try:
             return _listen(host, port)
         except OSError as error:
-            if error.errno == errno.EADDRINUSE and data.running_relays() and clock.monotonic_ns() < until_ns:
+            if error.errno == errno.EADDRINUSE and data.children_live() and clock.monotonic_ns() < until_ns:
                 if not told:
                     print(f"relaybook: waiting for an earlier server to finish its requests on {address}", flush=True)
                 told = True

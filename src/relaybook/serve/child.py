@@ -13,11 +13,13 @@ def main() -> int:
     """Runs one role; standard input stays open as the sign that the supervisor lives."""
     with os.fdopen(0, "rb", buffering=0, closefd=False) as supervisor:
         line = supervisor.readline()
+    if not line.endswith(b"\n"):
+        return 0  # the supervisor is gone before it could say what to do
     return run_role(decode_orders(line), 0)
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except msgspec.ValidationError as error:
+    except msgspec.DecodeError as error:
         sys.exit(f"relaybook: a child process got orders it cannot read: {error}")

@@ -1,9 +1,9 @@
 """The data directory: what lies where, who may be in it, and the secret that makes fingerprints."""
 
+import fcntl
 import os
 from pathlib import Path
 
-from relaybook.ids import parse_id
 from relaybook.journal import disk
 from relaybook.settings import BadSetting
 
@@ -21,6 +21,7 @@ class DataDirectory:
         self.store = path / "store"
         self.quarantine = path / "quarantine"
         self._secret = path / "secret"
+        self._children = path / "children.lock"
         self._lock: int | None = None
 
     def open(self) -> None:
@@ -58,15 +59,19 @@ class DataDirectory:
             made.rename(self._secret)
             return self._secret.read_bytes()
 
-    def running_relays(self) -> bool:
-        """Whether a relay of an earlier server still finishes its requests."""
-        for run in self.journal.iterdir():
-            if parse_id(run.name):
-                lock = disk.try_lock(run / "lock")
-                if lock is None:
-                    return True
-                os.close(lock)
+    def children_live(self) -> bool:
+        """Whether children of an earlier server are still at work. Ask before ``hold_for_children``."""
+        lock = disk.try_lock(self._children)
+        if lock is None:
+            return True
+        os.close(lock)
         return False
+
+    def hold_for_children(self) -> int:
+        """A descriptor for every child to inherit: while one of them lives, ``children_live`` says so elsewhere."""
+        descriptor = os.open(self._children, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        return descriptor
 
     def close(self) -> None:
         """Gives the lock back."""

@@ -28,8 +28,10 @@ _BAD_SETTINGS: Final = 2
 class Child:
     """One child process, started again when it dies, later each time until it has held for a while."""
 
-    def __init__(self, orders: Orders, listener: socket.socket | None) -> None:
+    def __init__(self, orders: Orders, listener: socket.socket | None, held: int) -> None:
+        """The child inherits its listening socket and ``held``, a descriptor that tells others that it lives."""
         self.role = orders.role
+        self._held = held
         self._orders = orders
         self._listener = listener
         self._pause_ns = _FIRST_PAUSE_NS
@@ -38,8 +40,10 @@ class Child:
         self.process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        inherited = (self._listener.fileno(),) if self._listener is not None else ()
-        self._orders.socket = inherited[0] if inherited else None
+        inherited = [self._held]
+        if self._listener is not None:
+            self._orders.socket = self._listener.fileno()
+            inherited.append(self._listener.fileno())
         process = subprocess.Popen(
             [sys.executable, "-m", "relaybook.serve.child"], stdin=subprocess.PIPE, pass_fds=inherited, process_group=0
         )

@@ -23,13 +23,8 @@ def test_secret_query_parameters_are_replaced_and_others_stay() -> None:
 def test_only_the_scheme_of_an_authorization_stays() -> None:
     line = Fingerprints(b"a").line
     assert line(b"Authorization: Bearer sk-secret").startswith(b"Authorization: Bearer key:")
-    for secret in (
-        b"Cookie: session=abc; theme=dark",
-        b"x-api-key: abc v2",
-        b"Authorization: abc def",
-        b"Set-Cookie: abc",
-    ):
+    cookies = (b"Cookie: session=abc; theme=dark", b"Set-Cookie: abc")
+    for secret in (*cookies, b"x-api-key: abc v2", b"Authorization: abc def"):
         made = line(secret)
         assert b"abc" not in made
-        assert made.partition(b": ")[2].startswith(b"key:")
-        assert len(made.partition(b"key:")[2]) == 12
+        assert len(made.partition(b": key:")[2]) == 12

@@ -1,0 +1,4 @@
+"""Measures what Relaybook costs, side by side with nginx, and keeps the raw figures.
+
+``python -m benchmarks`` runs every part, ``python -m benchmarks streams memory`` some: see docs/benchmarks.md.
+"""

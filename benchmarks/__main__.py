@@ -1,0 +1,53 @@
+"""Runs parts of the benchmark: ``python -m benchmarks [part …]``; all of them without a name."""
+
+import argparse
+import signal
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks import results
+from benchmarks.bench import Bench
+from benchmarks.machine import describe_machine, load_average, now
+
+PARTS = ["relay_requests", "streams", "recorder", "memory", "latency", "chunk_delay", "visible"]
+_SOURCE = Path(__file__).parent.parent / "src"
+
+
+def main() -> int:
+    """0 also when a goal is missed: the tables say so."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures what Relaybook costs.")
+    parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
+    parser.add_argument(
+        "--python", default=sys.executable, help="interpreter of the measured server (same minor version)"
+    )
+    parser.add_argument("--source", type=Path, default=_SOURCE, help="another source tree to measure")
+    parser.add_argument("--quick", action="store_true", help="a few seconds a part, to try the scripts; keeps nothing")
+    parser.add_argument("--page", action="store_true", help="only write the tables into docs/benchmarks.md again")
+    wanted = parser.parse_args()
+    if unknown := set(wanted.parts) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    if wanted.page:
+        results.write_page(PARTS)
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that every program started here is ended
+    machine = describe_machine(wanted.python, wanted.source)
+    for part in wanted.parts or PARTS:
+        with tempfile.TemporaryDirectory(prefix="relaybook-bench-") as directory:
+            bench = Bench(Path(directory), wanted.python, wanted.source.resolve(), wanted.quick)
+            _run_part(part, bench, machine)
+    return 0
+
+
+def _run_part(part: str, bench: Bench, machine: dict[str, object]) -> None:
+    began, load = now(), load_average()
+    print(f"{part} …", flush=True)
+    result = import_module(f"benchmarks.parts.{part}").run(bench)
+    if not bench.quick:
+        print(f"kept in {results.keep(result, machine, began, (load, load_average())).name}")
+    print("\n".join(results.table(result.plain())), end="\n\n", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

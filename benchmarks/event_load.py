@@ -1,0 +1,90 @@
+"""Callers that read streams: so many at a time, each asking again when its stream ended, on uvloop.
+
+``python -m benchmarks.event_load --port P --streams N --seconds S --pid PID`` prints one line of JSON: events received
+in a window of S seconds, the CPU time the process PID used in it, and the time to each stream's first event.
+"""
+
+import argparse
+import asyncio
+import json
+import time
+from typing import cast
+
+import uvloop
+
+from benchmarks.figures import percentile
+from benchmarks.messages import FIVE, REQUEST_BODY
+from benchmarks.process_cpu import cpu_seconds
+
+STREAM_REQUEST = FIVE.request_head("127.0.0.1") + REQUEST_BODY.replace(b"{", b'{"stream":true,', 1)
+STREAM_REQUEST = STREAM_REQUEST.replace(
+    b"Content-Length: %d" % len(REQUEST_BODY), b"Content-Length: %d" % (len(REQUEST_BODY) + 14)
+)
+_STREAM_SECONDS = 2.0
+
+
+class Counts:
+    """What all callers saw."""
+
+    def __init__(self) -> None:
+        self.events = 0
+        self.broken = 0
+        self.first_ms: list[float] = []
+
+
+class Caller(asyncio.Protocol):
+    """One connection that always has a stream running."""
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._ask()
+
+    def _ask(self) -> None:
+        self._asked = time.perf_counter()
+        self._waiting = True
+        self._transport.write(STREAM_REQUEST)
+
+    def data_received(self, data: bytes) -> None:
+        events = data.count(b"data: ")
+        self._counts.events += events
+        if events and self._waiting:
+            self._waiting = False
+            self._counts.first_ms.append((time.perf_counter() - self._asked) * 1e3)
+        if data.endswith(b"\r\n0\r\n\r\n"):
+            self._ask()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._counts.broken += 1
+
+
+async def _load(port: int, streams: int, seconds: float, pid: int) -> dict[str, float]:
+    loop = asyncio.get_running_loop()
+    counts = Counts()
+    for _ in range(streams):
+        await loop.create_connection(lambda: Caller(counts), "127.0.0.1", port)
+        await asyncio.sleep(_STREAM_SECONDS / streams)
+    counts.first_ms.clear()
+    events, used, began = counts.events, cpu_seconds(pid), loop.time()
+    await asyncio.sleep(seconds)
+    events, used, took = counts.events - events, cpu_seconds(pid) - used, loop.time() - began
+    return {
+        "events": events,
+        "events_per_s": events / took,
+        "cpu_us": used / max(events, 1) * 1e6,
+        "broken": counts.broken,
+        "first_p50_ms": percentile(counts.first_ms, 50),
+        "first_p99_ms": percentile(counts.first_ms, 99),
+    }
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--streams", type=int, required=True)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--pid", type=int, required=True)
+    wanted = parser.parse_args()
+    print(json.dumps(uvloop.run(_load(wanted.port, wanted.streams, wanted.seconds, wanted.pid))))

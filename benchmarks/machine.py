@@ -1,0 +1,55 @@
+"""What a figure was measured on: machine, versions, and how busy the machine was with other things."""
+
+import datetime
+import os
+import platform
+import re
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+_PACKAGES = ("relaybook", "uvloop", "httptools", "msgspec", "apsw", "zstandard")
+_DESCRIBE_PYTHON = """
+import platform, sys, sysconfig
+arguments = sysconfig.get_config_var("CONFIG_ARGS") or ""
+print(platform.python_version(), "--enable-optimizations" in arguments, sep="|")
+"""
+
+
+def describe_machine(python: str, source: Path) -> dict[str, Any]:
+    """Machine, kernel and versions; ``python`` and ``source`` are what the measured server runs on and of."""
+    number, optimised = _output([python, "-c", _DESCRIBE_PYTHON]).strip().split("|")
+    return {
+        "cpu": _first(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text()),
+        "cores": os.cpu_count(),
+        "kernel": platform.release(),
+        "system": _first(r'PRETTY_NAME="(.+)"', Path("/etc/os-release").read_text()),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "python": number,
+        "python_is_profile_guided_build": optimised == "True",
+        "nginx": _first(r"nginx/(\S+)", _output(["nginx", "-v"])),
+        "wrk": _first(r"wrk (?:debian/)?(\S+)", _output(["wrk", "-v"])),
+        "commit": _output(["git", "-C", str(source), "describe", "--always", "--dirty"]).strip(),
+        "packages": {name: version(name) for name in _PACKAGES},
+    }
+
+
+def now() -> str:
+    """The moment, RFC 3339 in UTC."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def load_average() -> float:
+    """Runnable processes over the last minute: how much the figures were disturbed."""
+    return round(os.getloadavg()[0], 2)
+
+
+def _output(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def _first(pattern: str, text: str) -> str:
+    found = re.search(pattern, text)
+    return found[1].strip() if found else "unknown"

@@ -1,0 +1,57 @@
+"""What the relay adds to the time of a request, beside nginx."""
+
+import gc
+from contextlib import ExitStack
+
+import uvloop
+
+from benchmarks.bench import Bench, Relaybook
+from benchmarks.caller import BlockingCaller, PacedCaller
+from benchmarks.figures import Result, percentile
+from benchmarks.messages import FIVE
+from benchmarks.nginx import start_provider, start_proxy
+
+METHOD = (
+    "The canned completion of relay_requests, asked for directly, through nginx and through the relay. One connection: "
+    "the three take turns request by request, 6,000 each. 200 a second: requests leave at even moments whatever the "
+    "answers do, each timed from its moment; rounds of 5 s take turns, three each. Added is the difference to direct "
+    "of the same percentile."
+)
+_ASKED = 6000
+_PER_SECOND = 200.0
+
+
+def run(bench: Bench) -> Result:
+    """Both ways of asking."""
+    result = Result("latency", METHOD)
+    with ExitStack() as stack:
+        provider = stack.enter_context(start_provider(bench.place("provider"), FIVE))
+        nginx = stack.enter_context(start_proxy(bench.place("nginx"), provider.port))
+        relay = stack.enter_context(Relaybook(bench, "relay", f"http://127.0.0.1:{provider.port}/v1"))
+        ports = {"direct": provider.port, "nginx": nginx.port, "relay": relay.port}
+        closed = _one_connection(ports, 500 if bench.quick else _ASKED)
+        paced: dict[str, list[float]] = {name: [] for name in ports}
+        for _ in range(bench.rounds(3)):
+            for name, port in ports.items():
+                paced[name] += uvloop.run(PacedCaller(port).run(_PER_SECOND, bench.seconds(5)))
+    for way, found in (("one connection", closed), ("200 a second", paced)):
+        result.rounds.append({"way": way, "microseconds": {name: [round(x) for x in xs] for name, xs in found.items()}})
+        for percent in (50, 95, 99):
+            direct = percentile(found["direct"], percent)
+            for name in ("nginx", "relay"):
+                added = percentile(found[name], percent) - direct
+                result.add(f"{way}: added by {name}, p{percent}", added, "µs")
+        result.add(f"{way}: direct, p50", percentile(found["direct"], 50), "µs")
+    return result
+
+
+def _one_connection(ports: dict[str, int], asked: int) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {name: [] for name in ports}
+    with ExitStack() as stack:
+        callers = {name: stack.enter_context(BlockingCaller(port)) for name, port in ports.items()}
+        gc.disable()
+        for _ in range(asked):
+            for name, caller in callers.items():
+                found[name].append(caller.ask())
+        gc.enable()
+    return {name: values[len(values) // 20 :] for name, values in found.items()}

@@ -1,0 +1,70 @@
+"""Memory of the relay's process: empty, with idle callers, with streams that run."""
+
+import asyncio
+import resource
+from typing import Any
+
+from benchmarks.bench import Bench, Relaybook
+from benchmarks.event_load import STREAM_REQUEST
+from benchmarks.figures import Result
+from benchmarks.parts.streams import start_event_provider
+from benchmarks.process_cpu import resident_kib
+
+STREAMS, IDLE = 1000, 10_000
+METHOD = (
+    f"RSS of the relay's process. Streams: {STREAMS:,} at a time, one event of 280 bytes a second each, measured when "
+    f"each has had 3. Idle: {IDLE:,} callers' connections (fewer where the descriptor limit is lower) that each had "
+    "one answer before. Each on a server of its own; both sides of a stream are counted."
+)
+_SPARE_DESCRIPTORS = 200
+_EVENTS_SEEN = 3
+
+
+def run(bench: Bench) -> Result:
+    """Streams first, then idle connections."""
+    result = Result("memory", METHOD)
+    provider, port = start_event_provider(bench.place("provider"), events=1_000_000, interval_ms=1000)
+    for what, count in (("stream", STREAMS), ("idle connection", _most_idle())):
+        with Relaybook(bench, what.replace(" ", "-"), f"http://127.0.0.1:{port}/v1", "--drain-timeout", "1") as relay:
+            result.rounds.append({"what": what} | asyncio.run(_grow(relay, what, count)))
+    provider.kill()
+    streams, idle = result.rounds
+    result.add("empty", streams["empty_kib"] / 1024, "MiB")
+    result.add(f"with {streams['count']:,} streams", streams["full_kib"] / 1024, "MiB")
+    result.add("each active stream", _each(streams), "KiB", 64)
+    result.add(f"with {idle['count']:,} idle connections", idle["full_kib"] / 1024, "MiB")
+    result.add("each idle connection", _each(idle), "KiB")
+    return result
+
+
+def _each(found: dict[str, Any]) -> float:
+    return float((found["full_kib"] - found["empty_kib"]) / found["count"])
+
+
+def _most_idle() -> int:
+    return min(IDLE, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_DESCRIPTORS)
+
+
+async def _grow(relay: Relaybook, what: str, count: int) -> dict[str, Any]:
+    empty = resident_kib(relay.pid)
+    writers: list[asyncio.StreamWriter] = []
+    waiting = []
+    for _ in range(count):
+        reader, writer = await asyncio.open_connection("127.0.0.1", relay.port)
+        writers.append(writer)
+        if what == "stream":
+            writer.write(STREAM_REQUEST)
+            waiting.append(_see_events(reader))
+        else:
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            await reader.readuntil(b"ok\n")
+    await asyncio.gather(*waiting)
+    full = resident_kib(relay.pid)
+    for writer in writers:
+        writer.transport.abort()
+    return {"count": count, "empty_kib": empty, "full_kib": full}
+
+
+async def _see_events(reader: asyncio.StreamReader) -> None:
+    for _ in range(_EVENTS_SEEN):
+        await reader.readuntil(b"\n\n")

@@ -1,0 +1,85 @@
+"""CPU time of the relay per request, beside nginx doing the same without a log."""
+
+from contextlib import ExitStack
+from typing import Any
+
+from benchmarks.bench import ROLES, Bench, Relaybook
+from benchmarks.figures import Result
+from benchmarks.messages import ANSWER_BODY, FIVE, REQUEST_BODY, SDK, TRACED, HeaderSet
+from benchmarks.nginx import Nginx, start_provider, start_proxy
+from benchmarks.process_cpu import cpu_seconds
+from benchmarks.wrk import Load, run_wrk
+
+METHOD = (
+    f"wrk, 1 thread, 32 connections, POST with {len(REQUEST_BODY)} to {len(REQUEST_BODY) + 31} bytes; the provider is "
+    f"nginx with a canned completion of {len(ANSWER_BODY)} bytes. Rounds of 3 s take turns: nginx as plain proxy, "
+    "relay, relay with durability = power. CPU is user + system time of the proxy's process over requests; medians of "
+    "the rounds. Both bodies are journaled and the recorder runs meanwhile; its CPU is counted until it has caught up, "
+    "which the next round waits for."
+)
+#: Relay over nginx; ``traced`` is told for comparison.
+GOALS = {"five": 2.2, "sdk": 2.6}
+_ROUNDS = 5
+_SECONDS = 3
+
+
+def run(bench: Bench) -> Result:
+    """The sets of headers, one after the other."""
+    result = Result("relay_requests", METHOD)
+    for headers in (FIVE, SDK, TRACED):
+        _measure(bench, headers, result)
+        _summarise(result, headers.name)
+    return result
+
+
+def _measure(bench: Bench, headers: HeaderSet, result: Result) -> None:
+    with ExitStack() as stack:
+        provider = stack.enter_context(start_provider(bench.place(f"provider-{headers.name}"), headers))
+        nginx = stack.enter_context(start_proxy(bench.place(f"nginx-{headers.name}"), provider.port))
+        upstream = f"http://127.0.0.1:{provider.port}/v1"
+        process = stack.enter_context(Relaybook(bench, f"relay-{headers.name}", upstream))
+        power = stack.enter_context(Relaybook(bench, f"power-{headers.name}", upstream, "--durability", "power"))
+        for port in (nginx.port, process.port, power.port):
+            run_wrk(port, headers, 1)
+        for number in range(bench.rounds(_ROUNDS)):
+            same: dict[str, Any] = {"headers": headers.name, "round": number}
+            result.rounds.append(same | {"proxy": "nginx"} | _nginx_round(nginx, headers, bench.seconds(_SECONDS)))
+            for name, server in (("relay", process), ("power", power)):
+                result.rounds.append(same | {"proxy": name} | _relay_round(server, headers, bench.seconds(_SECONDS)))
+
+
+def _nginx_round(nginx: Nginx, headers: HeaderSet, seconds: float) -> dict[str, Any]:
+    before = cpu_seconds(nginx.pid)
+    load = run_wrk(nginx.port, headers, seconds)
+    return _of_load(load) | {"cpu_us": (cpu_seconds(nginx.pid) - before) / load.requests * 1e6}
+
+
+def _relay_round(server: Relaybook, headers: HeaderSet, seconds: float) -> dict[str, Any]:
+    server.wait_until_recorded()
+    before = server.cpu()
+    load = run_wrk(server.port, headers, seconds)
+    relay = cpu_seconds(server.pid)
+    server.wait_until_recorded()
+    spent = {role: (used - before[role]) / load.requests * 1e6 for role, used in server.cpu().items()}
+    found = {"cpu_us": (relay - before["relay"]) / load.requests * 1e6}
+    return _of_load(load) | found | {f"{role}_cpu_us": spent[role] for role in ROLES if role != "relay"}
+
+
+def _of_load(load: Load) -> dict[str, Any]:
+    per_second = load.requests / load.microseconds * 1e6
+    return {"requests": load.requests, "errors": load.errors, "requests_per_s": per_second, "p50_us": load.p50_us}
+
+
+def _summarise(result: Result, headers: str) -> None:
+    def median(proxy: str, name: str = "cpu_us") -> float:
+        return result.median(name, proxy=proxy, headers=headers)
+
+    nginx = median("nginx")
+    result.add(f"{headers}: nginx, plain", nginx, "µs/request")
+    result.add(f"{headers}: relay", median("relay"), "µs/request")
+    result.add(f"{headers}: relay / nginx", median("relay") / nginx, "×", GOALS.get(headers))
+    result.add(f"{headers}: relay, durability = power", median("power"), "µs/request")
+    result.add(f"{headers}: recorder", median("relay", "recorder_cpu_us"), "µs/request")
+    result.add(f"{headers}: dashboard", median("relay", "dashboard_cpu_us"), "µs/request")
+    errors = sum(each["errors"] for each in result.rounds if each["headers"] == headers)
+    result.add(f"{headers}: failed requests", errors, "", 0)

@@ -1,0 +1,139 @@
+"""Who waits for whom: a slow caller holds up its own provider alone, and a caller that leaves ends the request."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from tests.conformance.relay.provider import Line, Seen
+from tests.conformance.relay.wire import READ_LIMIT
+from tests.conformance.relay.world import World, ask, whole
+from tests.support.server import wait_until
+
+CHAT = b"POST /v1/chat/completions HTTP/1.1"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+BLOCK = b"10000\r\n" + bytes(0x10000) + b"\r\n"
+#: What the relay holds (64 KiB each way) and what the kernel takes for four sockets on the way.
+MOST_ON_THE_WAY = 24 << 20
+#: The provider of a caller that leaves must know by then.
+SOON_S = 1.0
+
+
+async def until(found: Callable[[], bool]) -> None:
+    while not found():
+        await asyncio.sleep(0.01)
+
+
+async def standstill(count: Callable[[], int]) -> int:
+    """What was sent once no more is: the sender is held up."""
+    sent = -1
+    while sent != count():
+        sent = count()
+        await asyncio.sleep(0.25)
+    return sent
+
+
+def test_a_caller_that_does_not_read_holds_up_its_provider_and_nobody_else(world: World) -> None:
+    async def work() -> None:
+        lines: list[Line] = []
+
+        async def endless(line: Line, _: Seen) -> None:
+            lines.append(line)
+            await line.send(CHUNKED)
+            with suppress(ConnectionError):
+                while not line.ended:
+                    await line.send(BLOCK)
+
+        name = world.script(endless)
+        loop = asyncio.get_running_loop()
+        with socket.socket() as slow:
+            slow.setblocking(False)
+            await loop.sock_connect(slow, ("127.0.0.1", world.server.port))
+            await loop.sock_sendall(slow, ask(name, first=CHAT, body=b"{}"))
+            await until(lambda: bool(lines) and lines[0].sent > len(BLOCK))
+            sent = await standstill(lambda: lines[0].sent)
+            assert sent < MOST_ON_THE_WAY
+            async with world.caller() as other:
+                for _ in range(20):
+                    assert (await other.exchange(ask(world.answers(whole(b"quick"))))).body == b"quick"
+            assert lines[0].sent == sent
+            got = 0
+            while got < sent + MOST_ON_THE_WAY:  # what was held up goes on once it is read
+                got += len(await loop.sock_recv(slow, READ_LIMIT))
+        await asyncio.wait_for(lines[0].peer_gone(), SOON_S)
+        await lines[0].reset()
+
+    world.run(work())
+
+
+def test_a_provider_that_does_not_read_holds_up_its_caller_and_nobody_else(world: World) -> None:
+    async def work() -> None:
+        waiting = asyncio.Event()
+
+        async def deaf(line: Line, _: Seen) -> None:
+            line.writer.transport.pause_reading()  # type: ignore[attr-defined]
+            await waiting.wait()
+            await line.reset()
+
+        name = world.script(deaf, at_head=True)
+        loop = asyncio.get_running_loop()
+        with socket.socket() as fast:
+            fast.setblocking(False)
+            await loop.sock_connect(fast, ("127.0.0.1", world.server.port))
+            await loop.sock_sendall(fast, ask(name, b"Transfer-Encoding: chunked", first=CHAT))
+            sent = 0
+
+            async def send_on() -> None:
+                nonlocal sent
+                while sent < MOST_ON_THE_WAY:
+                    await loop.sock_sendall(fast, BLOCK)
+                    sent += len(BLOCK)
+
+            sending = loop.create_task(send_on())
+            await standstill(lambda: sent)
+            assert sent < MOST_ON_THE_WAY
+            async with world.caller() as other:
+                for _ in range(20):
+                    assert (await other.exchange(ask(world.answers(whole(b"quick"))))).body == b"quick"
+            waiting.set()
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+
+    world.run(work())
+
+
+@pytest.mark.parametrize("moment", ["inside the request", "before the first token", "inside the answer"])
+@pytest.mark.parametrize("manner", ["fin", "rst"])
+def test_when_a_caller_leaves_the_provider_knows_within_a_second(world: World, moment: str, manner: str) -> None:
+    async def work() -> bytes:
+        begun, gone = asyncio.Event(), asyncio.Event()
+
+        async def script(line: Line, _: Seen) -> None:
+            if moment == "inside the answer":
+                await line.send(CHUNKED, b"3\r\none\r\n")
+            begun.set()
+            await line.peer_gone()
+            gone.set()
+
+        inside = moment == "inside the request"
+        length = b"Content-Length: %d" % (9 if inside else 2)
+        name = world.script(script, at_head=inside)
+        caller = world.caller()
+        await caller.send(ask(name, length, b"Service-Namespace: left-" + name, first=CHAT) + b"{}")
+        await begun.wait()
+        if moment == "inside the answer":
+            got = b""
+            while b"one" not in got:
+                got += await caller.read()
+        await (caller.close() if manner == "fin" else caller.reset())
+        await asyncio.wait_for(gone.wait(), SOON_S)
+        return name
+
+    name = world.run(work())
+    records = wait_until(lambda: world.server.records(f"namespace=left-{name.decode()}"))
+    assert [(record["outcome"], record["failed"], record["request_bytes"]) for record in records] == [
+        ("client_closed", False, 2)
+    ]
+    kept = world.server.body(records[0]["id"], "response")
+    assert kept == (b"one" if moment == "inside the answer" else b"")

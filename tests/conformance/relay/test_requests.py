@@ -1,0 +1,226 @@
+"""Claims on requests that no generated exchange makes: old callers, many at a time, and what must not be logged."""
+
+import asyncio
+import gzip
+import json
+
+import pytest
+from tests.conformance.relay.caller import Answer
+from tests.conformance.relay.provider import BASE_PATH, Line, Seen
+from tests.conformance.relay.world import World, ask, whole
+
+KEY = b"sk-proj-0f1e2d3c4b5a6978"
+
+
+def test_an_offer_of_http_2_is_relayed_without_it(world: World) -> None:
+    """As Java's HttpClient sends it on every request (RFC 7540 §3.2)."""
+
+    async def work() -> None:
+        name = world.answers(whole(b"hello"))
+        upgrade = (b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAEAAEAA")
+        async with world.caller() as caller:
+            answer = await caller.exchange(
+                ask(name, *upgrade, b"X-Kept: 1", first=b"POST /v1/chat/completions HTTP/1.1", body=b"{}")
+            )
+            assert (answer.status, answer.body) == (200, b"hello")
+        seen = world.provider.got(name)
+        assert [key.lower() for key, _ in seen.head.pairs] == [b"host", b"x-exchange", b"x-kept", b"content-length"]
+        assert seen.body == b"{}"
+
+    world.run(work())
+
+
+def test_pipelined_requests_are_answered_in_order(world: World) -> None:
+    async def work() -> None:
+        bodies = [b"body %d" % number * number * number for number in range(20)]
+
+        async def echo(line: Line, seen: Seen) -> None:
+            await line.send(whole(seen.body))
+
+        names = [world.script(echo) for _ in bodies]
+        first = b"POST /v1/embeddings HTTP/1.1"
+        async with world.caller() as caller:
+            requests = [ask(name, first=first, body=body) for name, body in zip(names, bodies, strict=True)]
+            await caller.send(b"".join(requests))
+            for body in bodies:
+                assert (await caller.answer()).body == body
+        assert [world.provider.got(name).body for name in names] == bodies
+
+    world.run(work())
+
+
+def test_what_is_pipelined_behind_chunks_is_never_taken_for_their_rest(world: World) -> None:
+    """Serving it, or closing after the first answer, are both right; merging the two is not."""
+
+    async def work() -> None:
+        async def echo(line: Line, seen: Seen) -> None:
+            await line.send(whole(seen.body))
+
+        first, second = world.script(echo), world.script(echo)
+        async with world.caller() as caller:
+            behind = ask(second, first=b"POST /v1/b HTTP/1.1", body=b"two")
+            assert (await caller.exchange(chunked(first) + behind)).body == b"one"
+            if world.provider.seen.get(second) is None:
+                assert await caller.rest() == (b"", "fin")
+            else:
+                assert (await caller.answer()).body == b"two"
+        assert world.provider.got(first).body == b"one"
+
+    world.run(work())
+
+
+def test_an_answer_sent_behind_a_requests_chunks_is_not_part_of_them(world: World) -> None:
+    async def work() -> None:
+        async def echo(line: Line, seen: Seen) -> None:
+            await line.send(whole(seen.body))
+
+        name = world.script(echo)
+        async with world.caller() as caller:
+            assert (await caller.exchange(chunked(name) + whole(b"evil"))).body == b"one"
+        assert world.provider.got(name).body == b"one"
+
+    world.run(work())
+
+
+def chunked(name: bytes) -> bytes:
+    """A request with the chunked body ``one``."""
+    return ask(name, b"Transfer-Encoding: chunked", first=b"POST /v1/a HTTP/1.1") + b"3\r\none\r\n0\r\n\r\n"
+
+
+def old(name: bytes, target: bytes = b"/v1/models") -> bytes:
+    """A request as HTTP/1.0 has it: no Host."""
+    return b"GET %b HTTP/1.0\r\nX-Exchange: %b\r\n\r\n" % (target, name)
+
+
+def test_a_caller_of_http_1_0_gets_chunks_as_a_body_that_ends_with_the_connection(world: World) -> None:
+    async def work() -> None:
+        name = world.answers(
+            b"HTTP/1.1 200 OK\r\nA: 1\r\nTransfer-Encoding: chunked\r\nB: 2\r\n\r\n", b"3\r\none\r\n", b"0\r\n\r\n"
+        )
+        async with world.caller() as caller:
+            answer = await caller.exchange(old(name))
+            assert (answer.framing, answer.body) == ("close", b"one")
+            assert [key for key, _ in answer.head.pairs if not key.startswith(b"Service-")] == [
+                *(b"A", b"B", b"Connection")
+            ]
+            assert await caller.ended() == "fin"
+        head = world.provider.got(name).head
+        assert head.first == b"GET %b/models HTTP/1.1" % BASE_PATH
+        assert head.one(b"host") == world.provider.authority
+
+    world.run(work())
+
+
+def test_a_caller_of_http_1_0_gets_a_length_and_the_end(world: World) -> None:
+    async def work() -> None:
+        async with world.caller() as caller:
+            answer = await caller.exchange(old(world.answers(whole(b"one"))))
+            assert (answer.framing, answer.body, answer.head.one(b"connection")) == ("length", b"one", b"close")
+            assert await caller.ended() == "fin"
+
+    world.run(work())
+
+
+def test_a_caller_of_http_1_0_gets_a_reset_for_an_answer_that_broke(world: World) -> None:
+    async def work() -> None:
+        async def script(line: Line, _: Seen) -> None:
+            await line.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
+            await line.close()
+
+        async with world.caller() as caller:
+            await caller.send(old(world.script(script)))
+            _, how = await caller.rest()
+            assert how == "rst"
+
+    world.run(work())
+
+
+@pytest.mark.parametrize("expectation", [b"100-continue", b"100-Continue"])
+def test_a_caller_that_waits_for_our_word_gets_it_and_the_provider_is_not_asked(
+    world: World, expectation: bytes
+) -> None:
+    async def work() -> None:
+        name = world.answers(whole(b"done"))
+        head = ask(name, b"Expect: " + expectation, b"Content-Length: 5", first=b"POST /v1/files HTTP/1.1")
+        async with world.caller() as caller:
+            await caller.send(head)
+            assert (await caller.head()).raw == b"HTTP/1.1 100 Continue\r\n\r\n"
+            assert (await caller.exchange(b"12345")).body == b"done"
+        seen = world.provider.got(name)
+        assert (seen.head.all(b"expect"), seen.body) == ([], b"12345")
+
+    world.run(work())
+
+
+def test_a_caller_that_does_not_wait_for_our_word_gets_none(world: World) -> None:
+    async def work() -> None:
+        name = world.answers(whole(b"done"))
+        request = ask(name, b"Expect: 100-continue", first=b"POST /v1/files HTTP/1.1", body=b"12345")
+        async with world.caller() as caller:
+            assert (await caller.exchange(request)).body == b"done"
+
+    world.run(work())
+
+
+def test_a_key_in_the_query_reaches_the_provider_and_not_the_log(world: World) -> None:
+    async def work() -> Answer:
+        name = world.answers(whole(b""))
+        async with world.caller() as caller:
+            answer = await caller.exchange(ask(name, first=b"GET /v1/x?a=1&key=%b&b=2 HTTP/1.1" % KEY))
+        assert world.provider.got(name).head.first == b"GET %b/x?a=1&key=%b&b=2 HTTP/1.1" % (BASE_PATH, KEY)
+        return answer
+
+    record = world.server.record(world.run(work()).request_id)
+    assert KEY.decode() not in json.dumps(record)
+    assert record["query"].startswith("a=1&key=")
+    assert record["query"].endswith("&b=2")
+
+
+@pytest.mark.parametrize(
+    ("header", "pieces", "kept"),
+    [
+        (b"Authorization: Bearer " + KEY, [b"a " + KEY + b" " + KEY], b"a " + b"*" * 24 + b" " + b"*" * 24),
+        (b"x-api-key: " + KEY, [b"a " + KEY], b"a " + b"*" * 24),
+        (b"Authorization: Bearer 1234567", [b"a 1234567"], b"a 1234567"),
+        (b"Authorization: Bearer 12345678", [b"a 12345678"], b"a ********"),
+        (b"Authorization: Bearer " + KEY, [b"a " + KEY[:9], KEY[9:]], b"a " + KEY),
+        (b"Authorization: Bearer " + KEY, [gzip.compress(KEY, mtime=0)], gzip.compress(KEY, mtime=0)),
+    ],
+    ids=["bearer", "x-api-key", "seven characters", "eight characters", "in two reads", "compressed"],
+)
+def test_the_callers_own_key_in_a_body_crosses_and_is_starred_out_of_the_log(
+    world: World, header: bytes, pieces: list[bytes], kept: bytes
+) -> None:
+    body = b"".join(pieces)
+
+    async def work() -> str:
+        arrived = [asyncio.Event() for _ in pieces * 2]
+
+        async def echo(line: Line, seen: Seen) -> None:
+            for piece, event in zip(pieces, arrived, strict=False):
+                seen.body += await line.reader.readexactly(len(piece))
+                event.set()
+            await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body))
+            for piece, event in zip(pieces, arrived[len(pieces) :], strict=True):
+                await line.send(piece)
+                await event.wait()
+
+        name = world.script(echo, at_head=True)
+        async with world.caller() as caller:
+            first = b"POST /v1/files HTTP/1.1"
+            await caller.send(ask(name, header, b"Content-Length: %d" % len(body), first=first))
+            for piece, event in zip(pieces, arrived, strict=False):
+                await caller.send(piece)
+                await event.wait()
+            answer = await caller.head()
+            got = b""
+            for piece, event in zip(pieces, arrived[len(pieces) :], strict=True):
+                got += await caller.read_exactly(len(piece))
+                event.set()
+        assert world.provider.got(name).body == got == body
+        return Answer(answer, "length", got).request_id
+
+    request_id = world.run(work())
+    assert world.server.record(request_id)["status"] == 200
+    assert world.server.body(request_id, "request") == kept
+    assert world.server.body(request_id, "response") == kept

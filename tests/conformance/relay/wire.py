@@ -1,0 +1,111 @@
+"""HTTP/1.1 on a raw stream, read strictly: what is not well-formed fails the test. Knows nothing of Relaybook."""
+
+import asyncio
+import re
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from struct import pack
+from typing import Literal
+
+Pair = tuple[bytes, bytes]
+Framing = Literal["none", "length", "chunked", "close"]
+
+#: More than any head or chunk a test sends.
+READ_LIMIT = 1 << 20
+_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r\n")
+_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)")
+
+
+class Malformed(AssertionError):
+    """Bytes that are not HTTP where HTTP was promised."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """A message's head: its first line, and its headers as they came, without the white space around values."""
+
+    raw: bytes
+    first: bytes
+    pairs: tuple[Pair, ...]
+
+    @classmethod
+    def parse(cls, raw: bytes) -> "Head":
+        """Of bytes that end with the empty line."""
+        first, *lines = raw[:-4].split(b"\r\n")
+        pairs = []
+        for line in lines:
+            found = _LINE.fullmatch(line)
+            if found is None:
+                raise Malformed(f"no header line: {line!r}")
+            pairs.append((found[1], found[2].strip(b" \t")))
+        return cls(raw, first, tuple(pairs))
+
+    def all(self, name: bytes) -> list[bytes]:
+        """The values of a header, in order."""
+        return [value for key, value in self.pairs if key.lower() == name]
+
+    def one(self, name: bytes) -> bytes | None:
+        """The value of a header that may stand once."""
+        values = self.all(name)
+        if len(values) > 1:
+            raise Malformed(f"{name!r} stands {len(values)} times: {self.raw!r}")
+        return values[0] if values else None
+
+    @property
+    def framing(self) -> Framing:
+        """How the head says its body is framed."""
+        length, coding = self.one(b"content-length"), self.one(b"transfer-encoding")
+        if length is not None and coding is not None:
+            raise Malformed(f"both Content-Length and Transfer-Encoding: {self.raw!r}")
+        return "chunked" if coding is not None else "length" if length is not None else "none"
+
+
+async def read_head(reader: asyncio.StreamReader) -> Head | None:
+    """The next head; None when the connection ends before one begins."""
+    try:
+        return Head.parse(await reader.readuntil(b"\r\n\r\n"))
+    except asyncio.IncompleteReadError as error:
+        if error.partial:
+            raise
+        return None
+
+
+async def read_body(reader: asyncio.StreamReader, framing: Framing, length: int = 0) -> bytes:
+    """The body that follows a head. Raises IncompleteReadError when it is cut short."""
+    match framing:
+        case "none":
+            return b""
+        case "length":
+            return await reader.readexactly(length)
+        case "close":
+            return await reader.read(-1)
+        case "chunked":
+            return await _read_chunks(reader)
+
+
+async def _read_chunks(reader: asyncio.StreamReader) -> bytes:
+    body = bytearray()
+    while True:
+        line = await reader.readuntil(b"\r\n")
+        size = _CHUNK_SIZE.fullmatch(line)
+        if size is None:
+            raise Malformed(f"no chunk size: {line!r}")
+        data = await reader.readexactly(int(size[1], 16) + 2)
+        if not data.endswith(b"\r\n"):
+            raise Malformed(f"a chunk ends with {data[-2:]!r}" if len(data) > 2 else "trailers after the last chunk")
+        if len(data) == 2:
+            return bytes(body)
+        body += data[:-2]
+
+
+def lines_of(first: bytes, pairs: list[Pair]) -> bytes:
+    """A head as bytes. Values are written as they are given, white space included."""
+    return b"\r\n".join([first, *(name + b":" + value for name, value in pairs), b"", b""])
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Closes with a reset; what was not sent yet is dropped."""
+    with suppress(OSError):  # closed already
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", 1, 0))
+    writer.transport.abort()

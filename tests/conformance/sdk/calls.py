@@ -1,0 +1,213 @@
+"""Calls with the official SDK: its client with another base URL and our header, nothing else changed."""
+
+import asyncio
+import base64
+import http.client
+import json
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+from uuid import uuid4
+
+import openai
+from openai.types.chat import ChatCompletionChunk
+from tests.support.server import Server, SimulatedProvider, wait_until
+
+KEY: Final = "sk-sdk-caller-1234567890"
+QUESTION: Final[Any] = [{"role": "user", "content": "Can I get a refund?"}]
+TOOLS: Final[Any] = [
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}},
+        },
+    }
+    for name in ("weather", "news")
+]
+
+
+@dataclass(frozen=True)
+class World:
+    """A relay and the provider behind it."""
+
+    server: Server
+    provider: SimulatedProvider
+
+    def client(self, namespace: str | None = None, **options: Any) -> openai.OpenAI:
+        return openai.OpenAI(**self._options(namespace, options))
+
+    def async_client(self, namespace: str | None = None, **options: Any) -> openai.AsyncOpenAI:
+        return openai.AsyncOpenAI(**self._options(namespace, options))
+
+    def direct_client(self, **options: Any) -> openai.OpenAI:
+        """The same without a relay."""
+        return openai.OpenAI(**{"base_url": self.provider.url, "api_key": KEY, "max_retries": 0, **options})
+
+    def _options(self, namespace: str | None, options: dict[str, Any]) -> dict[str, Any]:
+        headers = {} if namespace is None else {"Service-Namespace": namespace}
+        usual = {"base_url": self.server.base_url, "api_key": KEY, "max_retries": 0, "default_headers": headers}
+        return {**usual, **options}
+
+    def recorded(self, namespace: str, count: int = 1) -> list[dict[str, Any]]:
+        """The records of a namespace, in the order of their starts, once there are so many of them."""
+        query = f"namespace={quote(namespace, safe='')}"
+        found = wait_until(lambda: [] if len(rows := self.server.records(query)) < count else rows, what=query)
+        assert len(found) == count, found
+        return sorted(found, key=lambda row: row["started_at"])
+
+    def requests(self, tag: str) -> list[dict[str, Any]]:
+        """What reached the provider with this ``Sim-Tag``."""
+        connection = http.client.HTTPConnection(urlsplit(self.provider.url).netloc, timeout=10)
+        try:
+            connection.request("GET", "/__sim/ledger")
+            entries = [json.loads(line) for line in connection.getresponse().read().splitlines()]
+        finally:
+            connection.close()
+        return [entry for entry in entries if entry["event"] == "request" and entry.get("tag") == tag]
+
+
+def unique(word: str = "sdk") -> str:
+    """A name no other test uses."""
+    return f"{word}-{uuid4().hex[:12]}"
+
+
+def body_of(entry: dict[str, Any]) -> bytes:
+    """The body of a ledger's entry."""
+    return base64.b64decode(entry["body"])
+
+
+@dataclass
+class Said:
+    """One answer as the SDK gave it, whole or put together from a stream's chunks."""
+
+    headers: Any
+    sent: bytes
+    completion_id: str
+    model: str
+    choices: list["SaidChoice"]
+    usage: Any
+    chunks: int = 0
+
+    @property
+    def request_id(self) -> str:
+        return str(self.headers["service-request-id"])
+
+
+@dataclass
+class SaidChoice:
+    """One choice: its text, what was thought, the calls (name, arguments) and why it ended."""
+
+    text: str = ""
+    reasoning: str = ""
+    tools: list[list[str]] = field(default_factory=list)
+    finish_reason: str | None = None
+
+
+def chat(world: World, style: str, namespace: str | None = None, **asked: Any) -> Said:
+    """A chat completion by either client; a stream is read to its end."""
+    asked = {"model": "gpt-4o-mini", "messages": QUESTION, **asked}
+    if asked.get("stream"):
+        return _chat_streamed(world, style, namespace, asked)
+    if style == "sync":
+        with world.client(namespace) as client:
+            raw: Any = client.chat.completions.with_raw_response.create(**asked)
+    else:
+
+        async def call(client: openai.AsyncOpenAI) -> Any:
+            return await client.chat.completions.with_raw_response.create(**asked)
+
+        raw = in_loop(world.async_client(namespace), call)
+    completion = raw.parse()
+    choices = [
+        SaidChoice(
+            choice.message.content or "",
+            (choice.message.model_extra or {}).get("reasoning_content", ""),
+            [[call.function.name, call.function.arguments] for call in choice.message.tool_calls or []],
+            choice.finish_reason,
+        )
+        for choice in completion.choices
+    ]
+    sent = raw.http_request.content
+    return Said(raw.headers, sent, completion.id, completion.model, choices, completion.usage)
+
+
+def _chat_streamed(world: World, style: str, namespace: str | None, asked: dict[str, Any]) -> Said:
+    chunks: list[ChatCompletionChunk] = []
+    if style == "sync":
+        with world.client(namespace) as client:
+            raw: Any = client.chat.completions.with_raw_response.create(**asked)
+            chunks += raw.parse()
+    else:
+
+        async def call(client: openai.AsyncOpenAI) -> Any:
+            raw = await client.chat.completions.with_raw_response.create(**asked)
+            async for chunk in raw.parse():
+                chunks.append(chunk)
+            return raw
+
+        raw = in_loop(world.async_client(namespace), call)
+    usage = next((chunk.usage for chunk in chunks if chunk.usage is not None), None)
+    choices = assemble(chunks)
+    return Said(raw.headers, raw.http_request.content, chunks[0].id, chunks[0].model, choices, usage, len(chunks))
+
+
+def assemble(chunks: list[ChatCompletionChunk]) -> list[SaidChoice]:
+    """What a caller makes of a stream's chunks."""
+    choices: dict[int, SaidChoice] = {}
+    for piece in (choice for chunk in chunks for choice in chunk.choices):
+        choice = choices.setdefault(piece.index, SaidChoice())
+        choice.text += piece.delta.content or ""
+        choice.reasoning += (piece.delta.model_extra or {}).get("reasoning_content") or ""
+        choice.finish_reason = piece.finish_reason or choice.finish_reason
+        for call in piece.delta.tool_calls or []:
+            if call.index == len(choice.tools):
+                choice.tools.append(["", ""])
+            function = call.function
+            choice.tools[call.index][0] += (function.name if function else None) or ""
+            choice.tools[call.index][1] += (function.arguments if function else None) or ""
+    return [choices[index] for index in sorted(choices)]
+
+
+def in_loop(
+    client: AbstractAsyncContextManager[openai.AsyncOpenAI],
+    call: Callable[[openai.AsyncOpenAI], Coroutine[Any, Any, Any]],
+) -> Any:
+    """Runs a call in an event loop of its own."""
+
+    async def main() -> Any:
+        async with client as opened:
+            return await call(opened)
+
+    return asyncio.run(main())
+
+
+def agrees(record: dict[str, Any], said: Said) -> None:
+    """The record tells what the SDK told."""
+    assert (record["outcome"], record["status"], record["failed"]) == ("complete", 200, False)
+    assert record["kind"] == "chat"
+    assert record["model"] == json.loads(said.sent)["model"]
+    assert (record["response_model"], record["completion_id"]) == (said.model, said.completion_id)
+    assert record["provider_request_id"] == said.headers["x-request-id"]
+    assert record["request_bytes"] == len(said.sent)
+    assert record["finish_reason"] == said.choices[0].finish_reason
+    assert record["cost_usd"] is not None
+    assert record["cost_usd"] > 0
+    assert (record["error_code"], record["error_message"], record["warnings"]) == (None, None, [])
+    logged = [
+        SaidChoice(
+            choice["text"] or "",
+            choice["reasoning"] or "",
+            [[call["name"], call["arguments"]] for call in choice["tool_calls"]],
+            choice["finish_reason"],
+        )
+        for choice in record["answer"]["choices"]
+    ]
+    assert logged == said.choices
+    if said.usage is not None:
+        tokens = (record["input_tokens"], record["output_tokens"], record["tokens_estimated"])
+        assert tokens == (said.usage.prompt_tokens, said.usage.completion_tokens, False)
+        assert record["cached_tokens"] == said.usage.prompt_tokens_details.cached_tokens
+        assert record["reasoning_tokens"] == said.usage.completion_tokens_details.reasoning_tokens

@@ -1,0 +1,23 @@
+"""One relay before one simulated provider, for all tests of a file."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.conformance.sdk.calls import World
+from tests.support.server import Server, SimulatedProvider
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    directory = tmp_path_factory.mktemp("sdk")
+    with (
+        SimulatedProvider(directory) as provider,
+        Server(directory, provider.url, "--price-as", "openai") as server,
+    ):
+        yield World(server, provider)
+
+
+@pytest.fixture(params=["sync", "async"])
+def style(request: pytest.FixtureRequest) -> str:
+    """Which of the SDK's two clients makes the calls."""
+    return str(request.param)

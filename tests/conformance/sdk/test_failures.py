@@ -1,0 +1,174 @@
+"""What fails, fails for the SDK as without a relay: same exception, same bytes, same retries; and it is recorded."""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import openai
+import pytest
+from tests.conformance.sdk.calls import KEY, QUESTION, World, chat, in_loop, unique
+
+
+def failure(call: Callable[[], Any]) -> openai.APIStatusError:
+    with pytest.raises(openai.APIStatusError) as caught:
+        call()
+    return caught.value
+
+
+def both(world: World, namespace: str, **asked: Any) -> tuple[openai.APIStatusError, openai.APIStatusError]:
+    """The same failing call through the relay and without it."""
+    key = asked.pop("api_key", KEY)
+    asked = {"model": "gpt-4o-mini", "messages": QUESTION, **asked}
+    with world.client(namespace, api_key=key) as client, world.direct_client(api_key=key) as direct:
+        relayed = failure(lambda: client.chat.completions.create(**asked))
+        return relayed, failure(lambda: direct.chat.completions.create(**asked))
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "code"),
+    [
+        ({"api_key": "sk-invalid-1234567890"}, openai.AuthenticationError, "invalid_api_key"),
+        ({"model": "no-such-model"}, openai.NotFoundError, "model_not_found"),
+        ({"messages": []}, openai.BadRequestError, "empty_array"),
+        ({"n": 1000}, openai.BadRequestError, "invalid_value"),
+        ({"extra_headers": {"Sim-Status": "403"}}, openai.PermissionDeniedError, None),
+        ({"extra_headers": {"Sim-Status": "429"}}, openai.RateLimitError, None),
+        ({"extra_headers": {"Sim-Status": "500"}}, openai.InternalServerError, None),
+        ({"extra_headers": {"Sim-Status": "503", "Sim-Body": "html"}}, openai.InternalServerError, None),
+        ({"stream": True, "model": "no-such-model"}, openai.NotFoundError, "model_not_found"),
+    ],
+    ids=["key", "model", "empty", "n", "403", "429", "500", "html", "stream"],
+)
+def test_the_providers_own_error_comes_through_byte_for_byte(
+    world: World, asked: dict[str, Any], kind: type[openai.APIStatusError], code: str | None
+) -> None:
+    namespace = unique()
+    relayed, direct = both(world, namespace, **asked)
+    assert type(relayed) is type(direct) is kind
+    assert relayed.response.content == direct.response.content
+    assert (relayed.status_code, relayed.code, relayed.message) == (direct.status_code, direct.code, direct.message)
+    assert code in (None, relayed.code)
+    assert relayed.response.headers["content-type"] == direct.response.headers["content-type"]
+    assert relayed.response.headers.get("service-error") is None
+    assert relayed.response.headers["service-namespace"] == namespace
+    (record,) = world.recorded(namespace)
+    assert record["id"] == relayed.response.headers["service-request-id"]
+    assert (record["outcome"], record["failed"], record["status"]) == ("complete", True, relayed.status_code)
+    assert record["error_code"] == (relayed.code or record["error_code"])
+    assert record["provider_request_id"] == relayed.request_id
+    assert world.server.body(record["id"], "response") == relayed.response.content
+
+
+def test_the_same_errors_come_to_the_async_client(world: World) -> None:
+    async def call(client: openai.AsyncOpenAI) -> Any:
+        with pytest.raises(openai.AuthenticationError) as caught:
+            await client.chat.completions.create(model="gpt-4o-mini", messages=QUESTION)
+        return caught.value
+
+    error = in_loop(world.async_client(api_key="sk-invalid-1234567890"), call)
+    assert error.code == "invalid_api_key"
+    assert world.server.record(error.response.headers["service-request-id"])["status"] == 401
+
+
+def test_a_rate_limit_is_retried_when_the_provider_said_and_every_attempt_is_a_record(world: World) -> None:
+    namespace = unique()
+    wishes = {"Sim-Status": "429", "Sim-Header": "retry-after: 1"}
+    with world.client(namespace, max_retries=1) as client:
+        error = failure(
+            lambda: client.chat.completions.create(model="gpt-4o-mini", messages=QUESTION, extra_headers=wishes)
+        )
+    assert isinstance(error, openai.RateLimitError)
+    first, second = world.recorded(namespace, 2)
+    assert [first["retry_count"], second["retry_count"]] == [0, 1]
+    waited = datetime.fromisoformat(second["started_at"]) - datetime.fromisoformat(first["ended_at"])
+    # Left to itself the SDK waits half a second at most before its first retry.
+    assert waited.total_seconds() >= 0.9
+
+
+@pytest.mark.parametrize("status", [400, 408, 409, 429, 500, 503])
+def test_there_are_as_many_attempts_as_without_a_relay(world: World, status: int) -> None:
+    tags = [unique("tag"), unique("tag")]
+    wishes = {"Sim-Status": str(status), "Sim-Header": "retry-after-ms: 5"}
+    with world.client(max_retries=2) as client, world.direct_client(max_retries=2) as direct:
+        for each, tag in zip((client, direct), tags, strict=True):
+            with pytest.raises(openai.APIStatusError):
+                each.chat.completions.create(
+                    model="gpt-4o-mini", messages=QUESTION, extra_headers={**wishes, "Sim-Tag": tag}
+                )
+    relayed, unrelayed = (world.requests(tag) for tag in tags)
+    assert len(relayed) == len(unrelayed) == (1 if status == 400 else 3)
+
+
+@pytest.mark.parametrize("how", ["", " rst"])
+def test_a_stream_broken_between_two_events_raises_with_our_code(world: World, style: str, how: str) -> None:
+    namespace = unique()
+    wishes = {"Sim-Break": f"event:3{how}", "Sim-Event-Interval-Ms": "2"}
+    with pytest.raises(openai.APIError) as caught:
+        chat(world, style, namespace, stream=True, extra_headers=wishes)
+    assert caught.value.code == "upstream_stream_interrupted"
+    (record,) = world.recorded(namespace)
+    assert (record["outcome"], record["failed"]) == ("upstream_failed", True)
+    assert (record["error_code"], record["stream_ended"]) == ("upstream_stream_interrupted", "cut")
+
+
+@pytest.mark.parametrize("place", ["event:3:1", "event:3:5", "event:3:60", "event:0:3", "event:3:60 rst"])
+def test_a_stream_broken_inside_an_event_is_never_a_short_answer(world: World, style: str, place: str) -> None:
+    namespace = unique()
+    with pytest.raises(openai.APIConnectionError):
+        chat(world, style, namespace, stream=True, extra_headers={"Sim-Break": place, "Sim-Event-Interval-Ms": "2"})
+    (record,) = world.recorded(namespace)
+    assert (record["outcome"], record["failed"], record["stream_ended"]) == ("upstream_failed", True, "cut")
+
+
+def test_an_error_event_of_the_provider_raises_as_without_a_relay(world: World, style: str) -> None:
+    namespace = unique()
+    wishes = {"Sim-Error-Event": "3"}
+    with pytest.raises(openai.APIError) as caught:
+        chat(world, style, namespace, stream=True, extra_headers=wishes)
+    with world.direct_client() as client, pytest.raises(openai.APIError) as direct:
+        list(client.chat.completions.create(model="gpt-4o-mini", messages=QUESTION, stream=True, extra_headers=wishes))
+    assert (caught.value.message, caught.value.code) == (direct.value.message, direct.value.code)
+    (record,) = world.recorded(namespace)
+    assert (record["outcome"], record["failed"]) == ("complete", True)
+    assert (record["error_code"], record["error_message"]) == (direct.value.code, direct.value.message)
+
+
+@pytest.mark.parametrize("wish", ["head", "head rst"])
+def test_an_answer_of_the_relays_own_is_the_sdks_error_and_names_its_record(world: World, wish: str) -> None:
+    with world.client() as client:
+        error = failure(
+            lambda: client.chat.completions.create(
+                model="gpt-4o-mini", messages=QUESTION, extra_headers={"Sim-Break": wish}
+            )
+        )
+    assert (error.status_code, error.code, error.type) == (502, "upstream_reset", "relay_error")
+    assert error.request_id == error.response.headers["service-request-id"]
+    assert error.response.headers["service-error"] == "upstream_reset"
+    record = world.server.record(error.request_id or "")
+    assert (record["outcome"], record["error_message"]) == (
+        "upstream_failed",
+        json.loads(error.response.text)["error"]["message"],
+    )
+
+
+def test_a_whole_answer_that_breaks_off_raises(world: World, style: str) -> None:
+    namespace = unique()
+    with pytest.raises(openai.APIConnectionError):
+        chat(world, style, namespace, extra_headers={"Sim-Break": "byte:100"})
+    (record,) = world.recorded(namespace)
+    assert (record["outcome"], record["failed"], record["response_bytes"]) == ("upstream_failed", True, 100)
+
+
+def test_a_caller_that_leaves_a_stream_is_recorded_as_such(world: World) -> None:
+    namespace = unique()
+    with (
+        world.client(namespace) as client,
+        client.chat.completions.create(
+            model="gpt-4o-mini", messages=QUESTION, stream=True, extra_headers={"Sim-Event-Interval-Ms": "200"}
+        ) as stream,
+    ):
+        next(stream)
+    (record,) = world.recorded(namespace)
+    assert (record["outcome"], record["failed"], record["stream_ended"]) == ("client_closed", False, "cut")
+    assert record["response_bytes"] > 0

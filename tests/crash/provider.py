@@ -1,0 +1,129 @@
+"""A provider that is never killed: answers by the tag, and writes down what reached it and what it sent.
+
+A process of its own: ``python provider.py LEDGER``. It prints its address and serves until SIGTERM. The ledger has one
+JSON line when a request's tag was read (``begin``), one when the exchange is over (``end``), and one for a connection
+that broke before a tag was read (``stray``). Lines are written before the bytes they promise are sent.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import httptools
+import uvloop
+from tests.crash.plans import Plan, answer_of, plan_of
+
+TAG_HEADER = b"crash-tag"
+
+
+class LedgerFile:
+    """Appends lines; each is in the system when ``write`` returns."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def write(self, event: str, **facts: Any) -> None:
+        os.write(self._descriptor, json.dumps({"event": event, **facts}).encode() + b"\n")
+
+
+class Connection(asyncio.Protocol):
+    """One connection of the relay: requests one after the other."""
+
+    def __init__(self, ledger: LedgerFile) -> None:
+        self._ledger = ledger
+        self._parser = httptools.HttpRequestParser(self)
+        self._transport: asyncio.Transport | None = None
+        self._answering: asyncio.Task[None] | None = None
+        self._plan: Plan | None = None
+        self._heard = 0
+        self._received = 0
+        self._digest = hashlib.sha256()
+        self._sent = 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
+
+    def data_received(self, data: bytes) -> None:
+        self._heard += len(data)
+        self._parser.feed_data(data)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if name.lower() == TAG_HEADER:
+            self._plan = plan_of(value.decode())
+            self._received = self._sent = 0
+            self._digest = hashlib.sha256()
+            self._ledger.write("begin", tag=self._plan.tag)
+
+    def on_body(self, data: bytes) -> None:
+        self._received += len(data)
+        self._digest.update(data)
+
+    def on_message_complete(self) -> None:
+        assert self._plan is not None
+        self._answering = asyncio.get_running_loop().create_task(self._answer(self._plan))
+
+    async def _answer(self, plan: Plan) -> None:
+        pieces = answer_of(plan)
+        if plan.streamed:
+            head = b"content-type: text/event-stream\r\ntransfer-encoding: chunked"
+        else:
+            head = b"content-type: application/json\r\ncontent-length: %d" % sum(map(len, pieces))
+        self._send(b"HTTP/1.1 200 OK\r\n%b\r\nx-request-id: req_%b\r\n\r\n" % (head, plan.tag.encode()))
+        for piece in pieces[:-1]:
+            self._sent += len(piece)
+            self._send(_framed(plan, piece))
+            await asyncio.sleep(plan.pause_seconds)
+        # the last write comes after all that is to be noted: the relay may answer it with the next request
+        self._sent += len(pieces[-1])
+        self._over(whole=True)
+        self._send(_framed(plan, pieces[-1]) + (b"0\r\n\r\n" if plan.streamed else b""))
+
+    def _send(self, wire: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(wire)
+
+    def _over(self, *, whole: bool) -> None:
+        plan, self._plan = self._plan, None
+        self._answering = None
+        self._heard = 0
+        if plan is not None:
+            self._ledger.write(
+                "end",
+                tag=plan.tag,
+                received=self._received,
+                digest=self._digest.hexdigest(),
+                sent=self._sent,
+                whole=whole,
+            )
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if self._answering is not None:
+            self._answering.cancel()
+        if self._plan is None and self._heard:
+            self._ledger.write("stray", bytes=self._heard)
+        self._over(whole=False)
+
+
+def _framed(plan: Plan, piece: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(piece), piece) if plan.streamed else piece
+
+
+async def _serve(ledger: LedgerFile) -> None:
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, stopped.set)
+    server = await loop.create_server(lambda: Connection(ledger), "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    print(f"provider http://{host}:{port}/v1", flush=True)
+    await stopped.wait()
+
+
+if __name__ == "__main__":
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(LedgerFile(Path(sys.argv[1]))))

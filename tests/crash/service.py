@@ -1,0 +1,230 @@
+"""The service under test: starts it, kills parts of it, starts it again on the same data, and reads its log.
+
+Ends only processes it started, by their ids: a role's is in the operator's log.
+"""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+from tests.crash.judge import Logged, Served
+from tests.crash.plans import answer_of, plan_of
+from tests.support.server import Program, Server
+
+from relaybook.filters import Filter
+from relaybook.records import Record, Side
+from relaybook.serve.data_directory import DataDirectory
+from relaybook.stores.base import RunPosition
+from relaybook.stores.sqlite import SqliteReader
+
+ROOT: Final = Path(__file__).parents[2]
+_PAGE: Final = 500
+
+#: In which the service must be back by itself. Generous: on an idle machine that takes a second.
+BACK_SECONDS: Final = 30.0
+
+Role = Literal["relay", "recorder", "dashboard"]
+
+
+async def until(found: Callable[[], object], what: str, seconds: float = BACK_SECONDS) -> None:
+    """Returns once ``found`` gives something true; fails the test after so many seconds."""
+    end = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < end, f"{what}: not within {seconds} s"
+        await asyncio.sleep(0.02)
+
+
+class Provider(Program):
+    """The provider's process, and its ledger."""
+
+    def __init__(self, directory: Path) -> None:
+        self._ledger_path = directory / "ledger.jsonl"
+        self._read_to = 0
+        #: What began and has not ended: tags.
+        self.open: set[str] = set()
+        #: Connections that broke before a tag was read.
+        self.strays = 0
+        arguments = ["-m", "tests.crash.provider", str(self._ledger_path)]
+        super().__init__(arguments, directory, "provider", {**os.environ, "PYTHONPATH": str(ROOT)})
+        self.url = self.printed(r"(http://\S+/v1)")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def ended(self) -> list[Served]:
+        """Requests whose end was written since the last call."""
+        found = []
+        for line in self._new_lines():
+            match line.pop("event"):
+                case "begin":
+                    self.open.add(line["tag"])
+                case "end":
+                    self.open.remove(line["tag"])
+                    found.append(_served(line))
+                case _:
+                    self.strays += 1
+        return found
+
+    def _new_lines(self) -> Iterator[dict[str, Any]]:
+        if not self._ledger_path.exists():
+            return
+        with self._ledger_path.open("rb") as file:
+            file.seek(self._read_to)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                self._read_to += len(line)
+                yield json.loads(line)
+
+
+def _served(line: dict[str, Any]) -> Served:
+    sent = b"".join(answer_of(plan_of(line["tag"])))[: line["sent"]]
+    return Served(line["tag"], line["received"], line["digest"], sent, line["whole"])
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without the variables of this test, which are no settings."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
+
+
+def _free_port() -> int:
+    """A port nobody uses, outside the range that systems take callers' ports from: it must be free again later."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+class Service:
+    """``relaybook serve`` on one data directory and the same ports, start after start."""
+
+    def __init__(self, directory: Path, upstream: str, *flags: str) -> None:
+        self.data = DataDirectory(directory / "data")
+        self._directory = directory
+        self._upstream = upstream
+        self._flags = flags
+        self._starts = 0
+        self._came_up: list[Path] = []
+        #: Starts that found their port taken by children of the one before.
+        self._listen = ("--listen", f"127.0.0.1:{_free_port()}", "--dashboard", f"127.0.0.1:{_free_port()}")
+        self._seq = 0
+        self._reader = SqliteReader(self.data.store)
+        self.server = self.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._reader.close()
+        if self.server.process.poll() is None:
+            self.server.stop()
+
+    def start(self) -> Server:
+        """Starts it (again); returns once it says where it listens. It waits for an earlier one's ports by itself."""
+        directory = self._new_directory()
+        flags = (*self._listen, *self._flags)
+        self.server = Server(directory, self._upstream, *flags, data=self.data.path, env=_environment())
+        self._came_up.append(directory)
+        return self.server
+
+    def start_in_vain(self, seconds: float) -> None:
+        """Starts it and kills its supervisor so soon that it may not even listen yet."""
+        arguments = ["-m", "relaybook.cli", "serve", "--upstream", self._upstream, "--data", str(self.data.path)]
+        program = Program([*arguments, *self._listen, *self._flags], self._new_directory(), "serve", _environment())
+        time.sleep(seconds)
+        program.kill()
+
+    def _new_directory(self) -> Path:
+        self._starts += 1
+        directory = self._directory / f"start-{self._starts}"
+        directory.mkdir(parents=True)
+        return directory
+
+    # -- killing ---------------------------------------------------------------------------------------------------
+
+    def kill(self, *roles: Role, supervisor: bool = False) -> int:
+        """SIGKILL to all of them at the same instant; to how many. A role that is just down is passed over."""
+        pids = [pid for role in roles if (pid := self._pid(role)) is not None]
+        if supervisor:
+            pids.insert(0, self.server.process.pid)
+        killed = 0
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+        if supervisor:
+            self.server.process.wait(10)
+        return killed
+
+    def _pid(self, role: Role) -> int | None:
+        """The process that has the role, by the operator's log; None between its death and its next start."""
+        last: dict[str, Any] = {}
+        for line in self.server.stderr.splitlines():
+            if line.startswith("{") and line.endswith("}"):
+                event = json.loads(line)
+                if event["event"] in ("child_started", "child_died") and event["role"] == role:
+                    last = event
+        return last.get("pid") if last["event"] == "child_started" else None
+
+    # -- what it says ----------------------------------------------------------------------------------------------
+
+    def is_at_rest(self) -> bool:
+        """Whether all of the journal is recorded and nothing runs."""
+        try:
+            status = self.server.get("/api/status")
+        except OSError:
+            return False
+        return bool(status["journal"]["lag_bytes"] == 0 and status["running"] == 0)
+
+    def position(self, run: str) -> RunPosition | None:
+        """How far a run of the journal is recorded."""
+        return self._reader.status().positions.get(run)
+
+    def new_records(self) -> list[Record]:
+        """Records since the last call, in the order of recording."""
+        found: list[Record] = []
+        while True:
+            page, self._seq = self._reader.since(self._seq, Filter(), _PAGE)
+            found += page
+            if len(page) < _PAGE:
+                return found
+
+    def all_records(self) -> list[Record]:
+        """The whole log."""
+        self._seq = 0
+        return self.new_records()
+
+    def logged(self, record: Record) -> Logged:
+        """A record with its bodies as they are stored."""
+        return Logged(
+            id=record.id,
+            tag=record.properties.get("tag"),
+            namespace=record.namespace,
+            outcome=record.outcome,
+            request=self._body(record, "request"),
+            response=self._body(record, "response"),
+        )
+
+    def _body(self, record: Record, side: Side) -> bytes:
+        return b"".join(self._reader.body(record.id, side) or ())
+
+    def complaints(self) -> list[str]:
+        """Lines of the operator's log, of all starts that came up, that a killed process does not explain."""
+        found = []
+        for directory in self._came_up:
+            for line in (directory / "serve.stderr").read_text().splitlines():
+                event = json.loads(line)["event"] if line.startswith("{") and line.endswith("}") else line
+                if event not in ("child_started", "child_died"):
+                    found.append(f"{directory.name}: {line[:400]}")
+        return found

@@ -1,0 +1,787 @@
+"""What comes of bad input: of every kind one case, its answer, and whether it is recorded or counted.
+
+The tables here and in ``test_hostile_http`` are the documentation: ``python -m tests.integration.test_bad_input``
+writes docs/bad-input.md from them, and a test compares the two.
+"""
+
+import base64
+import gzip
+import hashlib
+import http.client
+import json
+import socket
+import ssl
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+import pytest
+import trustme
+from tests.integration.test_hostile_http import (
+    CASES,
+    CHUNKED,
+    LENGTH,
+    QUESTION,
+    SLOW_CASES,
+    Answer,
+    Ledger,
+    World,
+    ask,
+    parse,
+    request,
+    talk,
+)
+from tests.support.server import Server, SimulatedProvider, wait_until
+
+from relaybook.serve.data_directory import DataDirectory
+from relaybook.stores.sqlite import SqliteReader
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "bad-input.md"
+MIB: Final = 1 << 20
+GIB: Final = 1 << 30
+
+
+# -- the tables ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BodyCase:
+    """A body no chat request should have; the provider's own answer to it comes back."""
+
+    what: str
+    body: bytes
+    status: int
+    lines: tuple[bytes, ...] = ()
+    #: Fields of the record that show what was understood all the same.
+    record: dict[str, Any] = field(default_factory=dict)
+
+
+def _chat(content: str, *more: str) -> bytes:
+    """A chat request with this JSON as the message's content, and more fields."""
+    fields = ['"model": "gpt-4o-mini"', f'"messages": [{{"role": "user", "content": {content}}}]', *more]
+    return ("{" + ", ".join(fields) + "}").encode()
+
+
+BODY_CASES: Final = [
+    BodyCase("no body", b"", 400, record={"model": None, "request_bytes": 0}),
+    BodyCase("not JSON", b"model=gpt-4o-mini&messages=hello", 400, record={"model": None}),
+    BodyCase("JSON that is cut off", QUESTION[:-9], 400),
+    BodyCase("an array", b"[1, 2, 3]", 400, record={"model": None}),
+    BodyCase("a lone number", b"7", 400, record={"model": None}),
+    BodyCase("fields of the wrong type", b'{"model": 7, "messages": "hello", "stream": "yes"}', 400),
+    BodyCase("a lone surrogate", _chat('"\\ud800"'), 400),
+    BodyCase("a NUL in the text", _chat('"a\\u0000b"'), 200, record={"model": "gpt-4o-mini"}),
+    BodyCase("NUL bytes", b"\x00" * 100, 400, record={"model": None}),
+    BodyCase("a whole number of 5,000 digits", _chat('"a"', '"x": ' + "7" * 5000), 200),
+    BodyCase("100,000 brackets", b"[" * 100_000, 400, record={"model": None}),
+    BodyCase("100,000 brackets inside a chat request", _chat('"a"', '"x": ' + "[" * 100_000 + "]" * 100_000), 400),
+    BodyCase("UTF-16", QUESTION.decode().encode("utf-16"), 400),
+    BodyCase("a byte order mark", b"\xef\xbb\xbf" + QUESTION, 400),
+    BodyCase("bytes that are not UTF-8", _chat('"caf\xe9"').replace("é".encode(), b"\xe9"), 400),
+    BodyCase("a field twice", _chat('"a"', '"stream": false', '"stream": false'), 200),
+    BodyCase("`NaN`", _chat('"a"', '"temperature": NaN'), 400),
+    BodyCase("HTML and escape sequences in the text", _chat('"<script>alert(1)</script> \\u001b[31m\\u202e"'), 200),
+    BodyCase("the wrong `Content-Type`", QUESTION, 200, (b"Content-Type: text/plain",)),
+    BodyCase("a form with parts", b"--x\r\n\r\n\r\n--x--", 400, (b"Content-Type: multipart/form-data; boundary=x",)),
+    BodyCase("gzip", gzip.compress(QUESTION, mtime=0), 400, (b"Content-Encoding: gzip",)),
+    BodyCase(
+        "gzip that unpacks to 256 MiB", gzip.compress(bytes(MIB), mtime=0) * 256, 400, (b"Content-Encoding: gzip",)
+    ),
+    BodyCase("gzip that is none", b"\x1f\x8b nonsense", 400, (b"Content-Encoding: gzip",)),
+]
+
+
+@dataclass(frozen=True)
+class TagCase:
+    """Tags that are adjusted, or look as if they should be. ``codes``: the warnings, in order."""
+
+    what: str
+    lines: tuple[bytes, ...]
+    codes: tuple[str, ...] = ()
+    namespace: str = "default"
+    properties: dict[str, str] = field(default_factory=dict)
+    body_state: str = "stored"
+
+
+def _cut(text: str) -> str:
+    return f"{text[:239]}~{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+_PROPERTIES: Final = {f"p{number:02d}": str(number) for number in range(64)}
+_LONG: Final = "n" * 257
+
+TAG_CASES: Final = [
+    TagCase("an empty namespace: as if none was sent", (b"Service-Namespace:",)),
+    TagCase("a namespace of 256 characters", (b"Service-Namespace: " + b"n" * 256,), namespace="n" * 256),
+    TagCase(
+        "a namespace of 257 characters", (f"Service-Namespace: {_LONG}".encode(),), ("namespace_cut",), _cut(_LONG)
+    ),
+    TagCase(
+        "a property of 300 characters",
+        (b"Service-Property-Note: " + b"v" * 300,),
+        ("value_cut",),
+        properties={"note": _cut("v" * 300)},
+    ),
+    TagCase(
+        "control characters, percent-encoded",
+        (b"Service-Namespace: a%0d%0aService-Evil: 1%00",),
+        ("control_characters_replaced",),
+        "a\ufffd\ufffdService-Evil: 1\ufffd",
+    ),
+    TagCase("a percent sign that encodes nothing", (b"Service-Namespace: 50%off",), namespace="50%off"),
+    TagCase("percent-encoded bytes that are not UTF-8", (b"Service-Namespace: %ff%fe",), namespace="%ff%fe"),
+    TagCase("raw UTF-8", ("Service-Namespace: Größe 東京".encode(),), namespace="Größe 東京"),
+    TagCase("Latin-1", (b"Service-Namespace: caf\xe9",), ("not_utf8",), "café"),
+    TagCase(
+        "two different namespaces: the first one",
+        (b"Service-Namespace: a", b"service-namespace: b"),
+        ("duplicate_tag",),
+        "a",
+    ),
+    TagCase("the same namespace twice", (b"Service-Namespace: a", b"Service-Namespace: a"), namespace="a"),
+    TagCase(
+        "a property twice, spelled differently: the first one",
+        (b"Service-Property-User-Id: 1", b"Service-Property-user_id: 2"),
+        ("duplicate_tag",),
+        properties={"user-id": "1"},
+    ),
+    TagCase(
+        "65 properties: the first 64",
+        tuple(f"Service-Property-{name}: {value}".encode() for name, value in {**_PROPERTIES, "late": "x"}.items()),
+        ("too_many_properties",),
+        properties=_PROPERTIES,
+    ),
+    TagCase("a misspelt header: the warning names the right one", (b"Service-Namspace: a",), ("unknown_header",)),
+    TagCase("a property without a name", (b"Service-Property-: a",), ("unknown_header",)),
+    TagCase(
+        "`Service-Log` with another value: counts as no-bodies",
+        (b"Service-Log: none",),
+        ("unknown_log_value",),
+        body_state="no_bodies",
+    ),
+    TagCase(
+        "`Service-Log: full`, then `no-bodies`: no-bodies",
+        (b"Service-Log: full", b"Service-Log: no-bodies"),
+        ("duplicate_tag",),
+        body_state="no_bodies",
+    ),
+    TagCase(
+        "several at once",
+        (f"Service-Namespace: {_LONG}".encode(), b"Service-Log: ?", b"Service-Namespce: b"),
+        ("namespace_cut", "unknown_log_value", "unknown_header"),
+        _cut(_LONG),
+        body_state="no_bodies",
+    ),
+    TagCase("markup: stored and shown as text", (b"Service-Namespace: <script>",), namespace="<script>"),
+]
+
+
+@dataclass(frozen=True)
+class ProviderCase:
+    """A provider that fails before it has answered: the relay answers for it."""
+
+    what: str
+    wishes: tuple[bytes, ...]
+    status: int
+    code: str
+
+
+PROVIDER_CASES: Final = [
+    ProviderCase("it closes before it answers", (b"Sim-Break: head",), 502, "upstream_reset"),
+    ProviderCase("it resets before it answers", (b"Sim-Break: head rst",), 502, "upstream_reset"),
+    ProviderCase("it closes inside the head of its answer", (b"Sim-Break: head:10",), 502, "upstream_reset"),
+    ProviderCase(
+        "it answers something that is not HTTP", (b"Sim-Raw: bm9uc2Vuc2UNCg0K",), 502, "upstream_protocol_error"
+    ),
+    ProviderCase("its status line is broken", (b"Sim-Status-Line: HTTP/1.1%20abc",), 502, "upstream_protocol_error"),
+    ProviderCase("its head tells two lengths", (b"Sim-Header: content-length: 5",), 502, "upstream_protocol_error"),
+    ProviderCase("its head has 200 lines", (b"Sim-Header-Fill: 200",), 502, "upstream_protocol_error"),
+    ProviderCase("its head has 128 KiB", (b"Sim-Header-Fill: 64 2048",), 502, "upstream_protocol_error"),
+    ProviderCase("it switches protocols unasked", (b"Sim-Status: 101",), 502, "upstream_protocol_error"),
+    ProviderCase("nine interim answers before the answer", (b"Sim-Interim: 103*9",), 502, "upstream_protocol_error"),
+    ProviderCase("no answer within `upstream_timeout`", (b"Sim-Break: head hang",), 504, "upstream_timeout"),
+]
+
+#: What has a test of its own below: group, what, answer, code, kept.
+OTHER_ROWS: Final = [
+    ("Size", "`Content-Length` over `max_request_bytes`", "413", "`request_too_large`", "recorded, refused"),
+    ("Size", "a chunked body over `max_request_bytes`", "413", "`request_too_large`", "recorded, refused"),
+    ("Size", "a body of 64 MiB", "the provider's", "", "recorded whole"),
+    (
+        "Size",
+        "a body of 1 GiB on a path that is not understood",
+        "the provider's",
+        "",
+        "recorded: its first 64 KiB, length and SHA-256",
+    ),
+    ("The provider", "nothing listens at its address", "502", "`upstream_unreachable`", "recorded, upstream_failed"),
+    ("The provider", "its name cannot be resolved", "502", "`upstream_unreachable`", "recorded, upstream_failed"),
+    ("The provider", "its certificate is not trusted", "502", "`upstream_unreachable`", "recorded, upstream_failed"),
+    (
+        "The provider",
+        "its certificate names another host",
+        "502",
+        "`upstream_unreachable`",
+        "recorded, upstream_failed",
+    ),
+    (
+        "The provider",
+        "a stream breaks off between two events",
+        "the stream, an error event, no clean end",
+        "`upstream_stream_interrupted`",
+        "recorded, upstream_failed",
+    ),
+    (
+        "The provider",
+        "a stream breaks off inside an event",
+        "the stream so far, no clean end",
+        "`upstream_stream_interrupted`",
+        "recorded, upstream_failed",
+    ),
+    (
+        "The provider",
+        "a stream stops for `idle_timeout`",
+        "the stream, an error event, no clean end",
+        "`upstream_stream_interrupted`",
+        "recorded, upstream_failed",
+    ),
+    (
+        "The provider",
+        "a whole answer is shorter than announced",
+        "the answer so far, no clean end",
+        "`upstream_reset`",
+        "recorded, upstream_failed",
+    ),
+    ("The provider", "it answers 500 with HTML", "500, byte for byte", "", "recorded, complete"),
+    ("The provider", "it redirects", "the redirect, not followed", "", "recorded, complete"),
+    ("Load", "more requests than `max_in_flight`", "503 and `retry-after-ms`", "`overloaded`", "counted"),
+    ("Load", "more connections than `max_connections`", "503 and `retry-after-ms`", "`overloaded`", "counted"),
+]
+
+HEAD: Final = """\
+# What comes of bad input
+
+Written from the tables of `tests/integration/test_bad_input.py` and `test_hostile_http.py`, which send every case; a
+test compares the two.
+
+Nothing here disturbs another request: the tests send an ordinary one after each case. What is malformed is refused and
+the connection closed, never mended, and no byte of it reaches the provider. What is well-formed HTTP is the provider's
+to judge: bodies are not parsed in order to be relayed.
+
+- **recorded**: one record in the log, with the outcome named here. The answer carries `Service-Request-Id`.
+- **counted**: no record; one more in `relaybook_refused_total{code="…"}` of `/metrics` and in `refused` of
+  `/api/status`.
+
+Errors of the relay's own have OpenAI's shape, `{"error": {"message", "type": "relay_error", "param", "code"}}`, and the
+header `Service-Error: <code>`. The message says what was wrong and what to do.
+"""
+
+
+def bad_input_page() -> str:
+    """The whole page."""
+    sections: dict[str, list[tuple[str, str, str, str]]] = {}
+    for case in [*CASES, *SLOW_CASES]:
+        row = (case.what, str(case.status), f"`{case.code}`", case.kept)
+        sections.setdefault(case.group, []).append(row)
+    for body in BODY_CASES:
+        row = (body.what, f"the provider's ({body.status} of the simulated one)", "", "recorded, complete")
+        sections.setdefault("Bodies", []).append(row)
+    for tag in TAG_CASES:
+        codes = ", ".join(f"`{code}`" for code in tag.codes)
+        sections.setdefault("Tags", []).append((tag.what, "the provider's", codes, "recorded, complete"))
+    for failing in PROVIDER_CASES:
+        row = (failing.what, str(failing.status), f"`{failing.code}`", "recorded, upstream_failed")
+        sections.setdefault("The provider", []).append(row)
+    for group, *other in OTHER_ROWS:
+        sections.setdefault(group, []).append((other[0], other[1], other[2], other[3]))
+    return HEAD + "".join(_section(name, rows) for name, rows in sections.items())
+
+
+def _section(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
+    notes = {
+        "Tags": "A tag never fails a call. Each adjustment is a warning: in the record, and as a header "
+        "`Service-Warning: <code>; <message>` of the answer.\n\n",
+        "Chunks": "By the time a body turns out to be malformed its request was admitted, so it is recorded.\n\n",
+    }
+    third = "warnings" if name == "Tags" else "code"
+    lines = [f"| sent | answered | {third} | kept |", "|---|---|---|---|"]
+    if name in ("The provider", "Load"):
+        lines[0] = lines[0].replace("sent", "what happens")
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return f"\n## {name}\n\n{notes.get(name, '')}" + "\n".join(lines) + "\n"
+
+
+def test_the_page_on_bad_input_is_fresh() -> None:
+    assert PAGE.read_text("utf-8") == bad_input_page(), "run: python -m tests.integration.test_bad_input"
+
+
+def test_no_case_stands_in_the_page_twice() -> None:
+    rows = [line for line in bad_input_page().splitlines() if line.startswith("| ")]
+    names = [row.split(" | ")[0] for row in rows if not row.startswith(("| sent", "| what"))]
+    assert len(names) == len(set(names))
+
+
+# -- worlds --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def a_world(directory: Path, *flags: str) -> Iterator[World]:
+    with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
+        yield World(server, provider)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with a_world(tmp_path_factory.mktemp("bad-input"), "--max-request-bytes", "1MiB") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A relay that soon loses patience with its provider."""
+    flags = ("--upstream-timeout", "500ms", "--idle-timeout", "500ms")
+    with a_world(tmp_path_factory.mktemp("hasty"), *flags) as made:
+        yield made
+
+
+def directly(world: World) -> int:
+    """The provider's own port."""
+    return urlsplit(world.provider.url).port or 0
+
+
+def id_of(answer: Answer) -> str:
+    return answer.header("service-request-id") or ""
+
+
+# -- bodies --------------------------------------------------------------------------------------------------------
+
+
+def body_request(case: BodyCase, *more: bytes) -> bytes:
+    lines = case.lines or (b"Content-Type: application/json",)
+    return request(*lines, b"Content-Length: %d" % len(case.body), b"Connection: close", *more, body=case.body)
+
+
+@pytest.mark.parametrize("case", BODY_CASES, ids=lambda case: case.what)
+def test_a_bad_body_crosses_unchanged_and_gets_the_providers_own_answer(world: World, case: BodyCase) -> None:
+    ledger = Ledger(world.provider)
+    answer = parse(talk(world.server.port, body_request(case)))
+    (crossed,) = ledger.requests()
+    assert crossed["body_sha256"] == hashlib.sha256(case.body).hexdigest()
+    assert answer.status == case.status
+    if answer.status >= 400:
+        assert answer.body == parse(talk(directly(world), body_request(case))).body
+    record = world.server.record(id_of(answer))
+    assert (record["outcome"], record["status"], record["failed"]) == ("complete", case.status, case.status >= 400)
+    assert {name: record[name] for name in case.record} == case.record
+    assert record["request_bytes"] == len(case.body)
+    assert world.server.body(id_of(answer), "request") == case.body
+    world.is_undisturbed(Ledger(world.provider))
+
+
+def test_the_log_can_be_read_with_every_bad_body_in_it(world: World) -> None:
+    answers = [parse(talk(world.server.port, body_request(case, b"Service-Namespace: bad"))) for case in BODY_CASES]
+    for answer in answers:
+        world.server.record(id_of(answer))
+    found = {row["id"] for row in world.server.records("namespace=bad")}
+    assert found == {id_of(answer) for answer in answers}
+
+
+@pytest.mark.parametrize("case", BODY_CASES, ids=lambda case: case.what)
+def test_a_bad_body_in_an_answer_comes_back_unchanged(world: World, case: BodyCase) -> None:
+    """The echo gives back what it got, as JSON, with the status of a good answer."""
+    sent = request(b"Content-Type: application/json", LENGTH, b"Connection: close", body=QUESTION)
+    script = json.dumps({"headers": [["content-type", "application/json"]], "body": base64_of(case.body)}).encode()
+    put(world.provider, "/__sim/scripts/bad", script)
+    answer = parse(talk(world.server.port, sent.replace(b"Connection:", b"Sim-Script: bad\r\nConnection:")))
+    assert (answer.status, answer.body) == (200, case.body)
+    record = world.server.record(id_of(answer))
+    assert (record["outcome"], record["failed"], record["response_bytes"]) == ("complete", False, len(case.body))
+    assert record["input_preview"] == "Hello"
+    assert world.server.body(id_of(answer), "response") == case.body
+
+
+def base64_of(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def put(provider: SimulatedProvider, path: str, body: bytes) -> None:
+    """Tells the simulated provider something."""
+    connection = http.client.HTTPConnection(urlsplit(provider.url).netloc, timeout=10)
+    connection.request("PUT", path, body)
+    assert connection.getresponse().status == 204
+    connection.close()
+
+
+# -- size ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_length_over_the_limit_is_refused_before_the_provider_hears_of_it(world: World) -> None:
+    ledger = Ledger(world.provider)
+    answer = parse(talk(world.server.port, request(b"Content-Length: %d" % (MIB + 1), body=b"x")))
+    assert (answer.status, answer.error["code"]) == (413, "request_too_large")
+    assert "max_request_bytes" in answer.error["message"]
+    assert {entry["event"] for entry in ledger.entries()} <= {"gone"}
+    record = world.server.record(id_of(answer))
+    assert (record["outcome"], record["status"], record["failed"]) == ("refused", 413, True)
+    world.is_undisturbed(ledger)
+
+
+def test_a_chunked_body_is_refused_when_it_passes_the_limit(tmp_path: Path) -> None:
+    with a_world(tmp_path, "--max-request-bytes", "1MiB") as world:
+        ledger = Ledger(world.provider)
+        chunk = b"10000\r\n" + bytes(1 << 16) + b"\r\n"
+        answer = parse(talk(world.server.port, request(CHUNKED), *[chunk] * 17))
+        assert (answer.status, answer.error["code"]) == (413, "request_too_large")
+        assert answer.header("connection") == "close"
+        record = world.server.record(id_of(answer))
+        assert (record["outcome"], record["status"]) == ("refused", 413)
+        world.is_undisturbed(ledger)
+
+
+def test_a_body_of_exactly_the_limit_passes(tmp_path: Path) -> None:
+    with a_world(tmp_path, "--max-request-bytes", str(len(QUESTION))) as world:
+        assert ask(world.server.port).status == 200
+
+
+class Sink:
+    """A provider that reads bodies and answers how long each was; ``digest`` is all it keeps of them."""
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._tls = tls
+        self.port: int = self._listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/v1"
+        self.digest = hashlib.sha256()
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            connection, _ = self._listener.accept()
+            with connection:
+                try:
+                    if not self._answer(
+                        self._tls.wrap_socket(connection, server_side=True) if self._tls else connection
+                    ):
+                        return
+                except OSError:
+                    continue
+
+    def _answer(self, connection: socket.socket) -> bool:
+        """Answers one request; false when it was the word to stop."""
+        with connection, connection.makefile("rb") as file:
+            first = file.readline()
+            if not first.startswith(b"POST"):
+                return False
+            length = 0
+            while (line := file.readline()) not in (b"\r\n", b""):
+                name, _, value = line.partition(b":")
+                length = int(value) if name.lower() == b"content-length" else length
+            left = length
+            while left and (data := file.read(min(left, MIB))):
+                self.digest.update(data)
+                left -= len(data)
+            body = b'{"bytes": %d}' % (length - left)
+            head = (
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+            )
+            connection.sendall(head % len(body) + body)
+        return True
+
+    def stop(self) -> None:
+        with socket.create_connection(("127.0.0.1", self.port)) as connection:
+            if self._tls is not None:
+                context = ssl.create_default_context()
+                context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+                with context.wrap_socket(connection) as wrapped:
+                    wrapped.sendall(b"STOP\r\n")
+            else:
+                connection.sendall(b"STOP\r\n")
+        self._thread.join(10)
+        self._listener.close()
+
+
+@contextmanager
+def a_sink(tls: ssl.SSLContext | None = None) -> Iterator[Sink]:
+    sink = Sink(tls)
+    try:
+        yield sink
+    finally:
+        sink.stop()
+
+
+def test_a_body_of_64_mib_is_recorded_whole(tmp_path: Path) -> None:
+    content = "All work and no play makes Jack a dull boy. " * 1024
+    body = _chat('"' + content * (64 * MIB // len(content)) + '"')
+    with a_sink() as sink, Server(tmp_path, sink.url) as server:
+        answer = ask(server.port, body=body)
+        assert (answer.status, json.loads(answer.body)) == (200, {"bytes": len(body)})
+        assert sink.digest.digest() == hashlib.sha256(body).digest()
+        record = server.record(id_of(answer), seconds=60)
+        assert (record["outcome"], record["request_bytes"]) == ("complete", len(body))
+        assert hashlib.sha256(server.body(id_of(answer), "request")).digest() == sink.digest.digest()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_body_of_one_gibibyte_passes_through_little_memory(tmp_path: Path) -> None:
+    digest = hashlib.sha256()
+    block = bytes(MIB)
+
+    def body() -> Iterator[bytes]:
+        for _ in range(GIB // MIB):
+            digest.update(block)
+            yield block
+
+    with a_sink() as sink, Server(tmp_path, sink.url) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        headers = {"Content-Length": str(GIB), "Authorization": "Bearer sk-large-upload"}
+        connection.request("POST", "/v1/files", body(), headers)
+        answer = connection.getresponse()
+        assert json.loads(answer.read()) == {"bytes": GIB}
+        connection.close()
+        assert sink.digest.digest() == digest.digest()
+        record = server.record(answer.headers["Service-Request-Id"], seconds=60)
+        assert (record["outcome"], record["request_bytes"]) == ("complete", GIB)
+        assert record["stored_request_bytes"] == 64 << 10
+        assert stored_sha256(server, record["id"]) == digest.hexdigest()
+        for role in ("relay", "recorder"):
+            assert peak_memory(server.pid_of(role)) < 200 * MIB, role
+
+
+def stored_sha256(server: Server, record_id: str) -> str | None:
+    """The digest that stands in for a request's body where only its beginning was kept."""
+    reader = SqliteReader(DataDirectory(server.data).store)
+    stored = reader.get(record_id)
+    reader.close()
+    assert stored is not None
+    return stored.detail.request_sha256
+
+
+def peak_memory(pid: int) -> int:
+    """The most memory a process has had, in bytes."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    (peak,) = (line.split()[1] for line in lines if line.startswith("VmHWM:"))
+    return int(peak) << 10
+
+
+# -- tags ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", TAG_CASES, ids=lambda case: case.what)
+def test_a_hostile_tag_never_fails_a_call_and_never_vanishes_silently(world: World, case: TagCase) -> None:
+    ledger = Ledger(world.provider)
+    answer = ask(world.server.port, *case.lines)
+    assert answer.status == 200
+    warnings = [tuple(value.split("; ", 1)) for value in answer.all("service-warning")]
+    assert tuple(code for code, _ in warnings) == case.codes
+    assert answer.header("service-evil") is None
+    echoed = answer.header("service-namespace") or ""
+    assert echoed.isascii()
+    record = world.server.record(id_of(answer))
+    assert [note["code"] for note in record["warnings"]] == list(case.codes)
+    assert all(len(note["message"]) > 20 for note in record["warnings"])
+    assert (record["namespace"], record["properties"]) == (case.namespace, case.properties)
+    assert record["body_state"] == case.body_state
+    (crossed,) = ledger.requests()
+    assert not [name for name, _ in crossed["headers"] if name.lower().startswith(("service", "relaybook"))]
+    found = world.server.records(f"namespace={quote(case.namespace)}&id={record['id']}")
+    assert [row["id"] for row in found] == [record["id"]]
+    for code in case.codes:
+        assert record["id"] in {row["id"] for row in world.server.records(f"warning={code}")}
+
+
+def test_a_misspelt_header_is_told_with_the_right_spelling(world: World) -> None:
+    answer = ask(world.server.port, b"Service-Namspace: production")
+    assert "Service-Namspace" in (answer.header("service-warning") or "")
+    assert "did you mean Service-Namespace?" in (answer.header("service-warning") or "")
+    assert answer.header("service-namespace") == "default"
+
+
+def test_two_long_namespaces_never_merge(world: World) -> None:
+    names = ["n" * 300 + end for end in ("a", "b")]
+    ids = [id_of(ask(world.server.port, f"Service-Namespace: {name}".encode())) for name in names]
+    stored = [world.server.record(each)["namespace"] for each in ids]
+    assert stored == [_cut(name) for name in names]
+    assert len(set(stored)) == 2
+    assert all(len(name) == 256 for name in stored)
+
+
+def test_the_other_prefix_is_read_and_answered_in_kind(world: World) -> None:
+    answer = ask(world.server.port, b"Relaybook-Namespace: other", b"Relaybook-Logg: x")
+    assert answer.header("relaybook-namespace") == "other"
+    assert answer.header("relaybook-warning") is not None
+    assert answer.header("service-request-id") is None
+    assert world.server.record(answer.header("relaybook-request-id") or "")["namespace"] == "other"
+
+
+# -- the provider --------------------------------------------------------------------------------------------------
+
+
+def is_failed_upstream(server: Server, answer: Answer, status: int, code: str) -> dict[str, Any]:
+    """The answer and the record both tell of this failure; the record."""
+    assert (answer.status, answer.header("service-error")) == (status, code), answer
+    assert (answer.error["type"], answer.error["code"]) == ("relay_error", code)
+    assert answer.header("x-request-id") == id_of(answer)
+    record = server.record(id_of(answer))
+    assert (record["outcome"], record["failed"], record["error_code"]) == ("upstream_failed", True, code)
+    assert (record["status"], record["error_message"]) == (status, answer.error["message"])
+    return record
+
+
+@pytest.mark.parametrize("case", PROVIDER_CASES, ids=lambda case: case.what)
+def test_a_provider_that_fails_before_it_answered_is_answered_for(
+    world: World, hasty: World, case: ProviderCase
+) -> None:
+    place = hasty if b"Sim-Break: head hang" in case.wishes else world
+    ledger = Ledger(place.provider)
+    is_failed_upstream(place.server, ask(place.server.port, *case.wishes), case.status, case.code)
+    assert len(ledger.requests()) == 1, "it was asked once and not again"
+    place.is_undisturbed(Ledger(place.provider))
+
+
+@pytest.mark.parametrize(
+    ("wish", "ends_with_error_event"),
+    [
+        (b"Sim-Break: event:3", True),
+        (b"Sim-Break: event:3 rst", True),
+        (b"Sim-Break: event:3 hang", True),
+        (b"Sim-Break: event:3:5", False),
+        (b"Sim-Break: event:3:5 rst", False),
+        (b"Sim-Break: event:3:5 hang", False),
+    ],
+    ids=lambda value: value.decode() if isinstance(value, bytes) else None,
+)
+def test_a_broken_stream_never_ends_cleanly(
+    world: World, hasty: World, wish: bytes, ends_with_error_event: bool
+) -> None:
+    place = hasty if wish.endswith(b"hang") else world
+    body = json.dumps({**json.loads(QUESTION), "stream": True}).encode()
+    lines = (b"Content-Type: application/json", b"Content-Length: %d" % len(body), b"Sim-Event-Interval-Ms: 1", wish)
+    said = talk(place.server.port, request(*lines, body=body))
+    head, _, rest = said.partition(b"\r\n\r\n")
+    assert b" 200 " in head
+    assert not rest.endswith(b"0\r\n\r\n")
+    assert (b"upstream_stream_interrupted" in rest) == ends_with_error_event
+    request_id = parse(head + b"\r\n\r\n0\r\n\r\n").header("service-request-id") or ""
+    record = place.server.record(request_id)
+    assert (record["outcome"], record["failed"]) == ("upstream_failed", True)
+    assert (record["error_code"], record["stream_ended"]) == ("upstream_stream_interrupted", "cut")
+    place.is_undisturbed(Ledger(place.provider))
+
+
+@pytest.mark.parametrize("wish", [b"Sim-Length: +10", b"Sim-Break: byte:10", b"Sim-Break: byte:10 rst"])
+def test_an_answer_that_breaks_off_is_short_for_the_caller_too(world: World, wish: bytes) -> None:
+    sent = request(b"Content-Type: application/json", LENGTH, wish, body=QUESTION)
+    said = talk(world.server.port, sent)
+    answer = parse(said)
+    assert len(answer.body) < int(answer.header("content-length") or 0)
+    record = world.server.record(id_of(answer))
+    assert (record["outcome"], record["failed"], record["error_code"]) == ("upstream_failed", True, "upstream_reset")
+    assert record["response_bytes"] == len(answer.body)
+
+
+@pytest.mark.parametrize(
+    "wishes", [(b"Sim-Status: 500",), (b"Sim-Status: 503", b"Sim-Body: html"), (b"Sim-Status: 429",)]
+)
+def test_the_providers_own_errors_pass_byte_for_byte(world: World, wishes: tuple[bytes, ...]) -> None:
+    answer = ask(world.server.port, *wishes)
+    direct = ask(directly(world), *wishes)
+    assert (answer.status, answer.body) == (direct.status, direct.body)
+    assert answer.header("content-type") == direct.header("content-type")
+    assert answer.header("service-error") is None
+    record = world.server.record(id_of(answer))
+    assert (record["outcome"], record["failed"]) == ("complete", True)
+
+
+def test_a_provider_where_nothing_listens_is_unreachable(tmp_path: Path) -> None:
+    with Server(tmp_path, "http://127.0.0.1:1/v1") as server:
+        record = is_failed_upstream(server, ask(server.port), 502, "upstream_unreachable")
+        assert "127.0.0.1:1" in record["error_message"]
+
+
+def test_a_provider_whose_name_cannot_be_resolved_is_unreachable(tmp_path: Path) -> None:
+    with Server(tmp_path, "http://no-such-host.invalid/v1", "--connect-timeout", "3s") as server:
+        record = is_failed_upstream(server, ask(server.port), 502, "upstream_unreachable")
+        assert "no-such-host.invalid" in record["error_message"]
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@contextmanager
+def tls_provider(authority: trustme.CA, name: str) -> Iterator[int]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(name).configure_cert(context)
+    with a_sink(context) as sink:
+        yield sink.port
+
+
+def test_a_provider_of_a_private_authority_is_reached_when_its_file_is_named(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    with (
+        tls_provider(authority, "localhost") as port,
+        Server(tmp_path, f"https://localhost:{port}/v1", "--upstream-ca-file", str(tmp_path / "ca.pem")) as server,
+    ):
+        answer = ask(server.port)
+        assert (answer.status, json.loads(answer.body)) == (200, {"bytes": len(QUESTION)})
+        assert server.record(id_of(answer))["outcome"] == "complete"
+
+
+def test_a_provider_whose_certificate_is_not_trusted_is_unreachable(tmp_path: Path, authority: trustme.CA) -> None:
+    with tls_provider(authority, "localhost") as port, Server(tmp_path, f"https://localhost:{port}/v1") as server:
+        record = is_failed_upstream(server, ask(server.port), 502, "upstream_unreachable")
+        assert "certificate" in record["error_message"].lower()
+
+
+def test_a_provider_whose_certificate_names_another_host_is_unreachable(tmp_path: Path, authority: trustme.CA) -> None:
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    with (
+        tls_provider(authority, "other.example") as port,
+        Server(tmp_path, f"https://localhost:{port}/v1", "--upstream-ca-file", str(tmp_path / "ca.pem")) as server,
+    ):
+        is_failed_upstream(server, ask(server.port), 502, "upstream_unreachable")
+
+
+# -- load ----------------------------------------------------------------------------------------------------------
+
+
+def is_overloaded(server: Server, call: Callable[[], Answer], free: Callable[[], None]) -> None:
+    answer = call()
+    assert (answer.status, answer.error["code"], answer.header("service-error")) == (503, "overloaded", "overloaded")
+    assert int(answer.header("retry-after-ms") or 0) > 0
+    assert id_of(answer) == ""
+    free()
+    wait_until(lambda: ask(server.port).status == 200)
+    refused = wait_until(lambda: server.get("/api/status")["refused"])
+    assert set(refused) == {"overloaded"}
+
+
+def test_more_requests_than_allowed_are_refused_and_counted(tmp_path: Path) -> None:
+    with a_world(tmp_path, "--max-in-flight", "1") as world:
+        ledger = Ledger(world.provider)
+        with socket.create_connection(("127.0.0.1", world.server.port), 10) as first:
+            first.sendall(request(LENGTH, b"Sim-Break: head hang", body=QUESTION))
+            wait_until(ledger.requests)
+            is_overloaded(world.server, lambda: ask(world.server.port), first.close)
+
+
+def test_more_connections_than_allowed_are_refused_and_counted(tmp_path: Path) -> None:
+    with a_world(tmp_path, "--max-connections", "1") as world:
+        ledger = Ledger(world.provider)
+        with socket.create_connection(("127.0.0.1", world.server.port), 10) as first:
+            first.sendall(request(LENGTH, b"Sim-Break: head hang", body=QUESTION))
+            wait_until(ledger.requests)
+            is_overloaded(world.server, lambda: parse(talk(world.server.port)), first.close)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(bad_input_page(), "utf-8")

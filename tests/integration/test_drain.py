@@ -1,0 +1,318 @@
+"""Stopping: what runs may finish, what is new is turned away, and the log has every byte either way."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import openai
+import pytest
+from tests.integration.test_hostile_http import LENGTH, PATH, QUESTION, Ledger, World, ask, parse, request
+from tests.support.server import Server, SimulatedProvider, wait_until
+
+from relaybook.serve.data_directory import DataDirectory
+from relaybook.stores.sqlite import SqliteReader
+
+STREAMS: Final = 8
+KEY: Final = "sk-draining-caller"
+
+
+class Stream:
+    """A running stream, read to its end by a thread of its own."""
+
+    def __init__(self, server: Server, number: int, **wishes: str) -> None:
+        self.text = b""
+        self.ended_cleanly = False
+        body = json.dumps({**json.loads(QUESTION), "stream": True, "user": f"user-{number}"})
+        headers = {"Authorization": f"Bearer {KEY}", **{f"Sim-{name}": value for name, value in wishes.items()}}
+        self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        self._connection.request("POST", PATH, body, headers)
+        self._answer = self._connection.getresponse()
+        self.id = self._answer.headers["Service-Request-Id"]
+        self.text = self._answer.read1()
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+
+    def _read(self) -> None:
+        try:
+            while data := self._answer.read1():
+                self.text += data
+            self.ended_cleanly = True
+        except (http.client.HTTPException, OSError, ValueError):
+            pass
+        self._connection.close()
+
+    def end(self) -> bytes:
+        """All that came, once the connection is over."""
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+        return self.text
+
+
+@contextmanager
+def a_world(directory: Path, *flags: str) -> Iterator[World]:
+    with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
+        yield World(server, provider)
+
+
+def stop(server: Server) -> None:
+    server.process.send_signal(signal.SIGTERM)
+
+
+def idle_connection(server: Server) -> socket.socket:
+    """A connection on which nothing runs; the relay closes it when it begins to stop."""
+    connection = socket.create_connection(("127.0.0.1", server.port), 30)
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    assert b"200" in connection.recv(1 << 16)
+    return connection
+
+
+def wait_for_drain(idle: socket.socket) -> None:
+    """Until the relay has begun to stop."""
+    with idle:
+        assert idle.recv(1 << 16) == b""
+
+
+class Stored:
+    """The log as it lies on the disk after the server has ended."""
+
+    def __init__(self, server: Server) -> None:
+        self._reader = SqliteReader(DataDirectory(server.data).store)
+
+    def __enter__(self) -> "Stored":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._reader.close()
+
+    def outcome(self, request_id: str) -> str:
+        stored = self._reader.get(request_id)
+        assert stored is not None, f"{request_id} is not in the log"
+        return stored.record.outcome
+
+    def answer(self, request_id: str) -> bytes:
+        return b"".join(self._reader.body(request_id, "response") or [])
+
+    def count(self) -> int:
+        return self._reader.status().records
+
+
+def test_running_streams_finish_and_the_server_ends_with_0(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        idle = idle_connection(world.server)
+        streams = [Stream(world.server, number, **{"Event-Interval-Ms": "40"}) for number in range(STREAMS)]
+        stop(world.server)
+        wait_for_drain(idle)
+        assert world.server.process.poll() is None
+        for stream in streams:
+            assert stream.end().endswith(b"data: [DONE]\n\n")
+            assert stream.ended_cleanly
+        assert world.server.process.wait(30) == 0
+        with Stored(world.server) as log:
+            assert {log.outcome(stream.id) for stream in streams} == {"complete"}
+            assert [log.answer(stream.id) for stream in streams] == [stream.text for stream in streams]
+            assert log.count() == STREAMS
+
+
+def test_an_idle_server_ends_at_once_with_0(tmp_path: Path) -> None:
+    with a_world(tmp_path, "--drain-timeout", "600s") as world:
+        request_id = ask(world.server.port).header("service-request-id") or ""
+        world.server.record(request_id)
+        stop(world.server)
+        assert world.server.process.wait(30) == 0
+
+
+def test_a_request_just_before_the_stop_is_in_the_log_when_the_server_has_ended(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        world.server.record(ask(world.server.port).header("service-request-id") or "")
+        request_id = ask(world.server.port).header("service-request-id") or ""
+        stop(world.server)
+        assert world.server.process.wait(30) == 0
+        with Stored(world.server) as log:
+            assert log.outcome(request_id) == "complete"
+
+
+def test_a_stop_right_after_the_start_loses_nothing(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        request_id = ask(world.server.port).header("service-request-id") or ""
+        stop(world.server)
+        assert world.server.process.wait(30) == 0
+    with Server(tmp_path, "http://127.0.0.1:1/v1", data=world.server.data) as again:
+        assert again.record(request_id, seconds=30)["outcome"] == "complete"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_both_signals_drain(tmp_path: Path, number: signal.Signals) -> None:
+    with a_world(tmp_path) as world:
+        idle = idle_connection(world.server)
+        stream = Stream(world.server, 0, **{"Event-Interval-Ms": "20"})
+        world.server.process.send_signal(number)
+        wait_for_drain(idle)
+        assert stream.end().endswith(b"data: [DONE]\n\n")
+        assert world.server.process.wait(30) == 0
+
+
+def test_a_new_connection_is_turned_away_at_once_while_streams_finish(tmp_path: Path) -> None:
+    """Refused, or told that the relay stops: never accepted and left without an answer."""
+    with a_world(tmp_path) as world:
+        idle = idle_connection(world.server)
+        stream = Stream(world.server, 0, **{"Event-Interval-Ms": "100"})
+        stop(world.server)
+        wait_for_drain(idle)
+        answers = []
+        for path in ("/readyz", "/v1/models"):
+            try:
+                with socket.create_connection(("127.0.0.1", world.server.port), 2) as connection:
+                    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+                    answers.append(connection.recv(1 << 16)[:12])
+            except ConnectionError:
+                answers.append(b"refused")
+            except TimeoutError:
+                answers.append(b"left hanging")
+        stream.end()
+        assert set(answers) <= {b"refused", b"", b"HTTP/1.1 503"}
+
+
+def test_requests_that_were_being_sent_are_told_that_the_relay_stops(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        idle = idle_connection(world.server)
+        ledger = Ledger(world.provider)
+        stream = Stream(world.server, 0, **{"Event-Interval-Ms": "100"})
+        sent = {
+            "readyz": b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+            "chat": request(LENGTH, b"Connection: close", body=QUESTION),
+        }
+        halves = {name: socket.create_connection(("127.0.0.1", world.server.port), 30) for name in sent}
+        for name, connection in halves.items():
+            connection.sendall(sent[name][:20])
+        wait_until(lambda: has_read_all(world.server.port, halves.values()), what="reading")
+        stop(world.server)
+        wait_for_drain(idle)
+        said = {}
+        for name, connection in halves.items():
+            with connection:
+                connection.sendall(sent[name][20:])
+                said[name] = parse(read_all(connection))
+        assert said["readyz"].status == 503
+        assert said["readyz"].body == b"stopping\n"
+        refusal = said["chat"]
+        assert (refusal.status, refusal.error["code"]) == (503, "shutting_down")
+        assert int(refusal.header("retry-after-ms") or 0) > 0
+        assert refusal.header("connection") == "close"
+        assert refusal.header("service-request-id") is None
+        stream.end()
+        assert len(ledger.requests()) == 1
+        assert world.server.process.wait(30) == 0
+
+
+def read_all(connection: socket.socket) -> bytes:
+    return b"".join(iter(lambda: connection.recv(1 << 16), b""))
+
+
+def has_read_all(port: int, connections: Iterable[socket.socket]) -> bool:
+    """Whether the relay's kernel queues hold nothing of what these connections sent. Linux tells; elsewhere: yes."""
+    table = Path("/proc/net/tcp")
+    if not table.exists():
+        return True
+    ours = {connection.getsockname()[1] for connection in connections}
+    for line in table.read_text().splitlines()[1:]:
+        words = line.split()
+        local, remote = (int(words[index].rpartition(":")[2], 16) for index in (1, 2))
+        if local == port and remote in ours and int(words[4].rpartition(":")[2], 16):
+            return False
+    return True
+
+
+def test_what_is_not_over_by_the_drain_timeout_is_interrupted_and_told_so(tmp_path: Path) -> None:
+    with a_world(tmp_path, "--drain-timeout", "300ms") as world:
+        ledger = Ledger(world.provider)
+        streams = [Stream(world.server, number, **{"Event-Interval-Ms": "5000"}) for number in range(3)]
+        quick = Stream(world.server, 9, **{"Event-Interval-Ms": "1"})
+        waiting = http.client.HTTPConnection("127.0.0.1", world.server.port, timeout=30)
+        waiting.request("POST", PATH, QUESTION, {"Sim-Break": "head hang", "Authorization": f"Bearer {KEY}"})
+        wait_until(lambda: len(ledger.requests()) == len(streams) + 2)
+        quick.end()
+        stop(world.server)
+        refusal = waiting.getresponse()
+        error = json.loads(refusal.read())["error"]
+        waiting.close()
+        assert (refusal.status, error["code"]) == (503, "shutting_down")
+        for stream in streams:
+            event = stream.end().rstrip(b"\n").rpartition(b"\n\n")[2]
+            assert json.loads(event.removeprefix(b"data: "))["error"]["code"] == "upstream_stream_interrupted"
+            assert not stream.ended_cleanly
+        assert world.server.process.wait(30) == 0
+        with Stored(world.server) as log:
+            assert {log.outcome(stream.id) for stream in streams} == {"interrupted"}
+            assert log.outcome(refusal.headers["Service-Request-Id"]) == "interrupted"
+            assert log.outcome(quick.id) == "complete"
+            assert [log.answer(stream.id) for stream in streams] == [stream.text for stream in streams]
+
+
+def test_the_sdk_raises_when_its_stream_is_interrupted(tmp_path: Path) -> None:
+    with (
+        a_world(tmp_path, "--drain-timeout", "100ms") as world,
+        openai.OpenAI(base_url=world.server.base_url, api_key=KEY, max_retries=0) as client,
+    ):
+        stream = client.chat.completions.create(
+            model="gpt-4o-mini",
+            messages=[{"role": "user", "content": "Hello"}],
+            stream=True,
+            extra_headers={"Sim-Event-Interval-Ms": "5000"},
+        )
+        next(stream)
+        stop(world.server)
+        with pytest.raises(openai.APIError) as caught:
+            list(stream)
+        assert caught.value.code == "upstream_stream_interrupted"
+
+
+def test_a_second_signal_stops_at_once_and_nothing_logged_is_lost(tmp_path: Path) -> None:
+    with a_world(tmp_path, "--drain-timeout", "600s") as world:
+        idle = idle_connection(world.server)
+        done = [ask(world.server.port).header("service-request-id") or "" for _ in range(20)]
+        streams = [Stream(world.server, number, **{"Event-Interval-Ms": "5000"}) for number in range(3)]
+        stop(world.server)
+        wait_for_drain(idle)
+        assert world.server.process.poll() is None
+        stop(world.server)
+        assert world.server.process.wait(30) == 0
+        for stream in streams:
+            assert b"upstream_stream_interrupted" in stream.end()
+    with Stored(world.server) as log:
+        recorded = log.count()
+    with Server(tmp_path, "http://127.0.0.1:1/v1", data=world.server.data) as again:
+        for request_id in done:
+            assert again.record(request_id, seconds=30)["outcome"] == "complete"
+        for stream in streams:
+            assert again.record(stream.id, seconds=30)["outcome"] == "interrupted"
+        assert len(again.records()) == len(done) + len(streams)
+        assert again.get("/api/status")["frames_lost"] == 0
+    assert recorded <= len(done) + len(streams)
+
+
+def test_the_relay_drains_when_its_supervisor_is_killed(tmp_path: Path) -> None:
+    with SimulatedProvider(tmp_path) as provider:
+        server = Server(tmp_path, provider.url)
+        stream = Stream(server, 0, **{"Event-Interval-Ms": "20"})
+        relay = server.pid_of("relay")
+        server.kill()
+        assert stream.end().endswith(b"data: [DONE]\n\n")
+        wait_until(lambda: not is_running(relay), 30, "the relay's end")
+        with Server(tmp_path, provider.url, data=server.data) as again:
+            assert again.record(stream.id, seconds=30)["outcome"] == "complete"
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
