@@ -91,7 +91,7 @@ class World:
         raw = b"\r\n".join([first, b"Host: here", *lines, b"", b""])
         self.head = RequestHeadReader(TAGS.is_tag, FINGERPRINTS).read(raw)
         route = Route("default", b"/v1", Origin.parse("http://there:8000/api/v1"), TAGS)
-        self.exchange = Exchange(self, self.down, route, self.head, TAGS.read(self.head.tags))
+        self.exchange = Exchange(self, self.down, route, TAGS.read(self.head.tags), self.head)
 
     def connect(self, exchange: Exchange) -> None:
         if self.connected:

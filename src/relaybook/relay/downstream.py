@@ -11,6 +11,7 @@ from relaybook.relay import endings, front, refuse
 from relaybook.relay.connection import Connection
 from relaybook.relay.exchange import Answer, Exchange
 from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody
+from relaybook.relay.head_memory import HeadMemory
 from relaybook.relay.limits import LINGER_BYTES, LINGER_SECONDS, MAX_HEAD, READ_BYTES, SLOWEST_BODY
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_beginning
 from relaybook.relay.shared import Shared
@@ -20,7 +21,7 @@ class Downstream(Connection):
     """One caller's connection; ``exchange`` is None between requests."""
 
     __slots__ = (
-        *("address", "body", "body_bytes", "body_since", "deadline", "exchange", "keep_alive", "partial"),
+        *("address", "body", "body_bytes", "body_since", "deadline", "exchange", "keep_alive", "memory", "partial"),
         *("relay", "reset_on_cut", "version_1_0", "waiting_drain"),
     )
 
@@ -34,6 +35,7 @@ class Downstream(Connection):
         self.version_1_0 = False
         self.reset_on_cut = False
         self.waiting_drain = False
+        self.memory = HeadMemory()
         self.address = ""
         self.body_bytes = 0
         self.body_since = 0.0
@@ -67,27 +69,28 @@ class Downstream(Connection):
 
     def _read_head(self, data: bytes) -> None:
         while data.startswith(b"\r\n"):
-            data = data[2:]  # an empty line before a request is passed over (RFC 9112 §2.2)
-        end = data.find(b"\r\n\r\n")
-        if end < 0 or end > MAX_HEAD:
+            data = data[2:]  # RFC 9112 §2.2
+        known = self.memory.recall(data)
+        start = known[1] if known else data.find(b"\r\n\r\n") + 4
+        if start < 4 or start > MAX_HEAD:
             self._wait_for_head(data)
             return
         self.partial = b""
         self.keep_alive = False
         try:
-            head = self.relay.request_heads.read(data[: end + 4])
-            self.keep_alive = head.keep_alive
-            self.version_1_0 = head.version_1_0
-            front.check(self.relay, head)
+            head = known[0] if known else front.read(self.relay, data[:start])
+            self.keep_alive, self.version_1_0 = head.keep_alive, head.version_1_0
             exchange = front.admit(self.relay, self, head)
         except HeadRefused as refused:
             self._refuse(refused.error, str(refused))
             return
-        if exchange is None:
-            self._answer_front(head, data[end + 4 :])
-            return
         self.exchange = exchange
-        self._begin_body(exchange, head, data[end + 4 :])
+        if exchange is None:
+            self._answer_front(head, data[start:])
+            return
+        self._begin_body(exchange, head, data[start:])
+        if known is None:
+            self.memory.remember(data[:start], head)
 
     def _wait_for_head(self, data: bytes) -> None:
         try:
@@ -216,12 +219,11 @@ class Downstream(Connection):
 
     def close_gently(self, *, linger: bool) -> None:
         """Closes after what was written; with ``linger`` the caller's rest is read a while, lest a reset eats it."""
-        if linger and self.lingering < 0:
-            self.partial = b""
-            self.deadline = self.relay.now + LINGER_SECONDS
-            self.linger(LINGER_BYTES)
-        elif not linger:
+        if not linger:
             self.close()
+        elif self.lingering < 0:
+            self.partial, self.deadline = b"", self.relay.now + LINGER_SECONDS
+            self.linger(LINGER_BYTES)
 
     def _refuse(self, error: RelayError, message: str) -> None:
         # not admitted: answered and closed, for what follows may be its body

@@ -77,7 +77,7 @@ class Exchange:
     sent_ns = 0
     waiting_since = 0.0
 
-    def __init__(self, relay: Surroundings, down: Caller, route: Route, head: RequestHead, tags: Tags) -> None:
+    def __init__(self, relay: Surroundings, down: Caller, route: Route, tags: Tags, head: RequestHead) -> None:
         self.relay = relay
         self.down: Caller | None = down
         self.route = route
@@ -118,19 +118,25 @@ class Exchange:
             complete,
         )
         self.frame(Kind.OPENED, self.id, encode_event(opened))
-        lines = head.lines
-        if head.host_at >= 0:
-            lines[head.host_at] = route.upstream.host_line
-        else:
-            lines.insert(0, route.upstream.host_line)
+        if not head.wire:
+            head.wire = self._wire_head(head)
         if head.chunked and (body or complete):
             body = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
             if complete:
                 body += b"0\r\n\r\n"
-        wire = b"%b %b HTTP/1.1\r\n%b\r\n\r\n%b" % (head.method, route.map(head.target), b"\r\n".join(lines), body)
-        self._to_provider(wire)
+        self._to_provider(head.wire + body)
         if complete:
             self._asked()
+
+    def _wire_head(self, head: RequestHead) -> bytes:
+        """The head as the provider gets it: its own host in the place of ours."""
+        host_line = self.route.upstream.host_line
+        lines = head.lines
+        if head.host_at >= 0:
+            lines[head.host_at] = host_line
+        else:
+            lines.insert(0, host_line)
+        return b"%b %b HTTP/1.1\r\n%b\r\n\r\n" % (head.method, self.route.map(head.target), b"\r\n".join(lines))
 
     def _asked(self) -> None:
         self.request_complete = True

@@ -8,12 +8,15 @@ from relaybook.errors import RelayError
 from relaybook.relay import refuse
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
+from relaybook.relay.routes import Route
 from relaybook.relay.shared import Shared
 from relaybook.relay.sides import Caller
+from relaybook.tags import Tags
 
 
-def check(relay: Shared, head: RequestHead) -> None:
-    """Refuses what no route could make right. Raises HeadRefused."""
+def read(relay: Shared, raw: bytes) -> RequestHead:
+    """Reads a head and refuses what no route could make right. Raises HeadRefused."""
+    head = relay.request_heads.read(raw)
     if head.method in (b"CONNECT", b"TRACE"):
         method = head.method.decode()
         raise HeadRefused(RelayError.METHOD_NOT_ALLOWED, f"{method} is not relayed: this is no tunnel.")
@@ -26,6 +29,11 @@ def check(relay: Shared, head: RequestHead) -> None:
         raise HeadRefused(RelayError.BAD_REQUEST, "The request has no Host header.")
     if not head.target.startswith(b"/") and head.target != b"*":
         _make_origin_form(head)
+    _check_host(relay, head)
+    return head
+
+
+def _check_host(relay: Shared, head: RequestHead) -> None:
     if relay.host_names is not None and head.host:
         name = head.host.rpartition(b":")[0] if head.host.rpartition(b":")[2].isdigit() else head.host
         if name.lower() not in relay.host_names and not name.startswith(b"127."):
@@ -50,21 +58,16 @@ def _make_origin_form(head: RequestHead) -> None:
 
 def admit(relay: Shared, down: Caller, head: RequestHead) -> Exchange | None:
     """The exchange of an admitted request; None when the front itself answers. Raises HeadRefused."""
-    route = relay.route_of(head.target)
-    if _is_preflight(relay, head):
+    found = head.destination or _find_destination(relay, head)
+    if found is None:
         return None
-    if route is None:
-        if answers(head):
-            return None
-        raise HeadRefused(RelayError.NOT_FOUND, _nothing_here(relay, head))
-    check_target(head.target)
     if relay.draining:
         raise HeadRefused(RelayError.SHUTTING_DOWN, "Relaybook is stopping: try again in a second.")
     most = relay.settings.max_in_flight
     if len(relay.exchanges) >= most:
         message = f"{most} requests are running, the most allowed (setting max_in_flight): try again in a second."
         raise HeadRefused(RelayError.OVERLOADED, message)
-    exchange = Exchange(relay, down, route, head, route.tags.read(head.tags))
+    exchange = Exchange(relay, down, *found, head)
     if relay.log_trouble is not None:
         if relay.settings.when_log_fails == "refuse":
             raise HeadRefused(RelayError.LOG_UNAVAILABLE, relay.log_trouble)
@@ -74,6 +77,20 @@ def admit(relay: Shared, down: Caller, head: RequestHead) -> Exchange | None:
         exchange.our_headers += relay.cors.headers(head.origin)
     relay.exchanges[exchange.id] = exchange
     return exchange
+
+
+def _find_destination(relay: Shared, head: RequestHead) -> tuple[Route, Tags] | None:
+    """The route and the tags of a request; None for what the front answers itself. Raises HeadRefused."""
+    if _is_preflight(relay, head):
+        return None
+    route = relay.route_of(head.target)
+    if route is None:
+        if answers(head):
+            return None
+        raise HeadRefused(RelayError.NOT_FOUND, _nothing_here(relay, head))
+    check_target(head.target)
+    head.destination = route, route.tags.read(head.tags)
+    return head.destination
 
 
 def _unlogged(kind: int, exchange: bytes, payload: bytes) -> None:

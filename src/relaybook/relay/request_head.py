@@ -16,6 +16,8 @@ from relaybook.errors import RelayError
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.limits import MAX_HEAD, MAX_HEADER_LINE, MAX_HEADERS, MAX_REQUEST_LINE
 from relaybook.relay.names import HOP_BY_HOP, Look, NameTable, drop, holds_secret
+from relaybook.relay.routes import Route
+from relaybook.tags import Tags
 
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 _CONNECTION_OPTIONS: Final = HOP_BY_HOP | {b"close", b"transfer-encoding"}
@@ -52,6 +54,10 @@ class RequestHead:
     preflight = b""
     key: bytes | None = None
     tags: Sequence[tuple[bytes, bytes]] = ()
+    #: Where the request goes and how it is tagged, once that is found.
+    destination: tuple[Route, Tags] | None = None
+    #: The whole head as the provider gets it, once it is made.
+    wire = b""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
