@@ -14,6 +14,7 @@ from relaybook.relay.limits import MAX_HEADERS
 from relaybook.relay.names import HOP_BY_HOP, Look, NameTable, drop, holds_secret
 
 _IDLE_SECONDS: Final = re.compile(rb"timeout=(\d{1,6})")
+_NOT_FOR_US: Final = frozenset({b"", b"close", b"keep-alive", b"content-length", b"transfer-encoding"})
 _OUR_NAMES: Final = (b"request-id", b"namespace", b"warning", b"error")
 
 
@@ -36,6 +37,8 @@ class AnswerHead:
     event_stream = False
     encoded = False
     idle_seconds: float | None = None
+    #: Names (lower case) that the provider's Connection names: they are for us alone.
+    for_us: frozenset[bytes] = frozenset()
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
@@ -89,6 +92,8 @@ class AnswerHeadReader:
                 keep(line)
             else:
                 look(head, line, value)
+        if head.for_us:
+            head.lines = [line for line in head.lines if line.partition(b":")[0].lower() not in head.for_us]
         return head
 
     def _decide(self, name: bytes) -> Look[AnswerHead] | None:
@@ -109,7 +114,9 @@ class AnswerHeadReader:
         head.lines.append(line)
 
     def _take_connection(self, head: AnswerHead, line: bytes, value: bytes) -> None:
-        head.close = head.close or b"close" in value.lower()
+        options = {option.strip() for option in value.lower().split(b",")}
+        head.close = head.close or b"close" in options
+        head.for_us |= options - _NOT_FOR_US
 
     def _take_keep_alive(self, head: AnswerHead, line: bytes, value: bytes) -> None:
         if found := _IDLE_SECONDS.search(value):

@@ -17,7 +17,7 @@ class CallerFraming:
         mute = method == b"HEAD" or head.status in (204, 304)
         self._chunked = head.chunked and not (mute or version_1_0)
         self._lines = head.lines
-        self._status_line = refuse.status_line(head.status, head.reason or b" ")
+        self._status_line = refuse.status_line(head.status, head.reason)
         self.endless = not (mute or self._chunked or head.length is not None)
         if head.chunked and version_1_0:
             self._lines = [line for line in head.lines if not line.lower().startswith(b"transfer-encoding:")]
@@ -29,12 +29,7 @@ class CallerFraming:
     def begin(self, our_headers: bytes, *, keep_alive: bool) -> None:
         """Makes the head; it goes out with the first body bytes, or by an empty ``wire``."""
         closing = b"" if keep_alive else b"\r\nConnection: close"
-        self._head = b"%b\r\n%b\r\n%b%b\r\n\r\n" % (
-            self._status_line,
-            b"\r\n".join(self._lines),
-            our_headers,
-            closing,
-        )
+        self._head = b"%b\r\n%b%b\r\n\r\n" % (b"\r\n".join([self._status_line, *self._lines]), our_headers, closing)
 
     def wire(self, piece: bytes, *, complete: bool = False) -> bytes:
         """What goes on the wire for body bytes of one read; ``complete`` with the last."""

@@ -46,7 +46,7 @@ class ChunkedBody:
     llhttp does the reading: a parser of its own that was told of a chunked message.
     """
 
-    __slots__ = ("_began", "_parser", "_pieces", "_run", "_spent", "complete", "on_body", "surplus")
+    __slots__ = ("_began", "_ours", "_parser", "_pieces", "_run", "_spent", "complete", "on_body", "surplus")
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -54,6 +54,7 @@ class ChunkedBody:
         self.complete = False
         self.surplus = b""
         self._began = 0
+        self._ours = 0
         self._run = 0
         self._spent = FRAMING_BASE
         self._parser = httptools.HttpResponseParser(self)
@@ -63,7 +64,9 @@ class ChunkedBody:
         self._began += 1
 
     def on_message_complete(self) -> None:
-        self.complete = True
+        if not self.complete:
+            self.complete = True
+            self._ours = len(self._pieces)
 
     def feed(self, data: bytes) -> bytes:
         """Raises FramingBroken for bad chunks, and for extensions and trailers beyond their limits."""
@@ -77,6 +80,8 @@ class ChunkedBody:
             self._began = 2
         if self._began > 1:
             self.surplus = data[-1:]
+        if self.complete:
+            del pieces[self._ours :]  # what llhttp took for the body of another message
         body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         framing = len(data) - len(body)
         if framing > 32:

@@ -48,9 +48,9 @@ def our_headers(tags: Tags, request_id: str) -> bytes:
     return text
 
 
-def status_line(status: int, reason: bytes = b"") -> bytes:
-    """The first line of an answer, with the standard's reason phrase unless there is another."""
-    return b"HTTP/1.1 %d %b" % (status, reason or HTTPStatus(status).phrase.encode())
+def status_line(status: int, reason: bytes | None = None) -> bytes:
+    """The first line of an answer, with the standard's reason phrase unless there is another, be it empty."""
+    return b"HTTP/1.1 %d %b" % (status, HTTPStatus(status).phrase.encode() if reason is None else reason)
 
 
 def answer(error: RelayError, message: str, prefix: str, *, head_only: bool = False) -> bytes:

@@ -71,3 +71,9 @@ def test_http_1_0_and_close_end_the_connection() -> None:
 def test_a_stream_is_known_by_its_type() -> None:
     assert read(b"content-type: text/event-stream; charset=utf-8").event_stream
     assert not read(b"content-type: application/json").event_stream
+
+
+def test_what_the_providers_connection_names_does_not_cross() -> None:
+    head = read(b"X-a: 1", b"Connection: close, x-A", b"X-b: 2", b"Content-Length: 3", b"Connection: content-length")
+    assert head.lines == [b"X-b: 2", b"Content-Length: 3"]
+    assert head.close

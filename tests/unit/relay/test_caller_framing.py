@@ -44,6 +44,14 @@ def test_the_last_chunk_may_come_alone() -> None:
     assert made.wire(b"", complete=True) == b"0\r\n\r\n"
 
 
+def test_an_answer_without_a_header_or_a_reason_gets_ours_and_no_blank_line() -> None:
+    made = AnswerHead()
+    made.status = 200
+    new = CallerFraming(made, b"GET", version_1_0=False)
+    new.begin(b"Ours: 1", keep_alive=False)
+    assert new.wire(b"x") == b"HTTP/1.1 200 \r\nOurs: 1\r\nConnection: close\r\n\r\nx"
+
+
 def test_without_a_length_the_connection_ends_with_the_answer() -> None:
     made = framing(head())
     assert made.endless

@@ -81,6 +81,14 @@ def test_a_bad_chunk_is_refused(wire: bytes) -> None:
         ChunkedBody().feed(wire)
 
 
+def test_a_second_message_behind_the_body_is_surplus_and_no_body() -> None:
+    reader = ChunkedBody()
+    evil = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+    assert reader.feed(chunked([b"good"]) + evil) == b"good"
+    assert reader.complete
+    assert reader.surplus
+
+
 def test_trailers_and_extensions_are_dropped() -> None:
     reader = ChunkedBody()
     assert reader.feed(chunked([b"a", b"b"], b";x=y", b"X-Sum: 1\r\n")) == b"ab"
