@@ -28,7 +28,7 @@ class Upstream(Connection):
     """One connection; ``exchange`` is None while it is idle in the pool."""
 
     __slots__ = (
-        *("body", "exchange", "fresh", "head", "heard", "idle_seconds", "idle_since", "informational", "partial"),
+        *("body", "exchange", "fresh", "heard", "idle_seconds", "idle_since", "informational", "partial"),
         *("poll", "pool", "relay", "reusable", "wrote"),
     )
 
@@ -41,7 +41,6 @@ class Upstream(Connection):
         self.wrote = False
         self.reusable = True
         self.body: Body | None = None
-        self.head: AnswerHead | None = None
         self.partial = b""
         self.informational = 0
         self.heard = relay.now
@@ -66,7 +65,7 @@ class Upstream(Connection):
         self.held -= len(data)
         exchange = self.exchange
         if exchange is None:
-            return
+            return  # closed meanwhile
         if not self.wrote and not self.fresh and (self.lost or self._has_ended()):
             self._give_back(exchange, data)
             return
@@ -115,6 +114,9 @@ class Upstream(Connection):
         if exchange is None:
             self.abort()  # bytes while idle
             return
+        if not self.wrote:
+            self._spoke_unasked(exchange)
+            return
         self.heard = self.relay.now
         body = self.body
         try:
@@ -133,6 +135,23 @@ class Upstream(Connection):
         if complete and body.surplus:
             self.reusable = False
         exchange.answer_piece(piece, complete)
+
+    def _spoke_unasked(self, exchange: Exchange) -> None:
+        """Bytes before the request's first: they belong to nobody, least of all to this caller."""
+        if self.fresh:
+            message = "The provider sent bytes before it was asked anything. Nothing was sent to it."
+            endings.fail(exchange, RelayError.UPSTREAM_PROTOCOL_ERROR, message)
+        else:
+            self.transport.abort()
+            self._lost_unused(exchange)
+
+    def _lost_unused(self, exchange: Exchange) -> None:
+        """The request goes to another connection, once what the gate still holds for this one came back."""
+        self.lost = True
+        exchange.reclaim()
+        if self.held == 0:
+            self.exchange = None
+            exchange.lost_unused()
 
     def _read_heads(self, exchange: Exchange, data: bytes) -> None:
         """Reads heads until the final one, and the body bytes that came with it."""
@@ -188,10 +207,7 @@ class Upstream(Connection):
             self.pool.discard(self)
             return
         if not self.wrote and not self.fresh:
-            exchange.reclaim()
-            if self.held == 0:
-                self.exchange = None
-                exchange.lost_unused()
+            self._lost_unused(exchange)
             return
         if isinstance(self.body, UntilClose) and exc is None:
             self.body.complete = True

@@ -1,0 +1,113 @@
+"""Claims about pooled connections that speak, or end, at the worst moment: between being taken and being written to."""
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.support.sides import World
+
+from relaybook.relay.pool import Pool
+from relaybook.relay.routes import Origin
+from relaybook.relay.upstream import Upstream
+
+EVIL = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+
+
+class LateGate:
+    """Holds actions until it is opened."""
+
+    def __init__(self) -> None:
+        self.actions: list[tuple[Callable[[bytes], None], bytes]] = []
+
+    def frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
+        return
+
+    def then(self, action: Callable[[bytes], None], data: bytes) -> None:
+        self.actions.append((action, data))
+
+    def open(self) -> None:
+        actions, self.actions = self.actions, []
+        for action, data in actions:
+            action(data)
+
+
+class Wire:
+    """A transport over one end of a socket pair."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self.end = end
+        self.written: list[bytes] = []
+        self.aborted = False
+
+    def set_write_buffer_limits(self, high: int) -> None:
+        return
+
+    def get_extra_info(self, name: str) -> Any:
+        return self.end if name == "socket" else None
+
+    def write(self, data: bytes) -> None:
+        self.written.append(data)
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+class Scene(World):
+    """An exchange that was given a pooled connection, the gate still shut."""
+
+    def __init__(self) -> None:
+        super().__init__(connected=False)
+        self.gate = LateGate()
+        self.exchange.frame = self.gate.frame
+        self.far, near = socket.socketpair()
+        self.wire = Wire(near)
+        self.dialled = 0
+        self.old = Upstream(self, Pool(Origin.parse("http://there:8000/v1"), None))  # type: ignore[arg-type]
+        self.old.connection_made(self.wire)  # type: ignore[arg-type]
+        self.old.fresh = False
+        self.begin(complete=True)
+        self.old.take_on(self.exchange)
+
+    def dial(self, exchange: Any) -> None:
+        self.dialled += 1
+
+    def close(self) -> None:
+        self.far.close()
+        self.wire.end.close()
+
+
+@pytest.fixture
+def scene() -> Any:
+    made = Scene()
+    yield made
+    made.close()
+
+
+def test_bytes_that_come_before_the_request_went_out_reach_no_caller(scene: Scene) -> None:
+    scene.old.received(EVIL)
+    scene.gate.open()
+    assert (scene.down.sent, scene.wire.written) == (b"", [])
+    assert (scene.wire.aborted, scene.dialled) == (True, 1)
+    assert scene.exchange.pending[0].startswith(b"POST /")
+
+
+@pytest.mark.parametrize("sent", [b"", EVIL])
+def test_a_connection_that_has_ended_or_spoken_is_not_written_to(scene: Scene, sent: bytes) -> None:
+    scene.far.sendall(sent)
+    scene.far.shutdown(socket.SHUT_WR)
+    scene.gate.open()
+    assert (scene.wire.written, scene.dialled) == ([], 1)
+
+
+def test_a_connection_lost_before_the_request_went_out_costs_nothing(scene: Scene) -> None:
+    scene.old.connection_lost(ConnectionResetError())
+    scene.gate.open()
+    assert (scene.wire.written, scene.dialled, scene.down.sent) == ([], 1, b"")
+    assert len(scene.exchange.pending) == 1
+
+
+def test_a_sound_connection_is_used(scene: Scene) -> None:
+    scene.gate.open()
+    assert scene.wire.written[0].startswith(b"POST /")
+    assert scene.dialled == 0
