@@ -26,11 +26,11 @@ run: .venv/.run ## Run before a real provider: make run UPSTREAM=https://api.ope
 
 .PHONY: test
 test: tools static ## Run everything: make check and all other tests
-	@$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+	@$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
 
 .PHONY: check
 check: static ## Format, lint, types, import contracts, unit tests (a minute)
-	@$(BIN)/pytest -n 2 --dist loadgroup tests/unit tests/architecture $(ARGS)
+	@$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/architecture $(ARGS)
 
 .PHONY: static
 static: .venv/.dev

@@ -6,7 +6,7 @@ goes to the quarantine.
 """
 
 import logging
-import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -92,17 +92,20 @@ class Recorder:
         self._running_told_ns = 0
         self._running_shown = False
 
-    def run(self, stop: threading.Event, stop_now: Callable[[], bool]) -> None:
-        """Records until ``stop`` is set and nothing is left to read, or ``stop_now`` says so."""
+    def run(self, stop: Callable[[], bool], stop_now: Callable[[], bool]) -> None:
+        """Records until ``stop`` says so and nothing is left to read, or ``stop_now`` says so.
+
+        Both are asked again and again, without a lock: what they tell of may have been changed by a signal's handler.
+        """
         self._stop_now = stop_now
         with suppress(GivenUp):
             while not stop_now():
                 worked = self.step()
                 if worked:
                     continue
-                if stop.is_set():
+                if stop():
                     break
-                stop.wait(_IDLE_SECONDS)
+                time.sleep(_IDLE_SECONDS)
             self._commit()
 
     def step(self) -> bool:
@@ -243,7 +246,7 @@ class Recorder:
                 if self._stop_now():
                     raise GivenUp from error  # the journal keeps it all for the next start
                 log.error("store_unavailable", extra={"reason": str(error), "next_try_seconds": pause})
-                threading.Event().wait(pause)
+                time.sleep(pause)
                 pause = min(pause * 2, _MOST_RETRY_SECONDS)
             except BatchRejected:
                 batch = self._without_rejected(batch)

@@ -14,7 +14,11 @@ _CHUNKED_HEAD: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 class FramingBroken(Exception):
-    """The bytes are not a body of this framing; the text says what is wrong."""
+    """The bytes are not a body of this framing; the text says what is wrong. ``piece``: sound bytes before that."""
+
+    def __init__(self, message: str, piece: bytes = b"") -> None:
+        super().__init__(message)
+        self.piece = piece
 
 
 class LengthBody:
@@ -76,7 +80,7 @@ class ChunkedBody:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             if not self.complete:
-                raise FramingBroken(f"bad chunk: {error}") from None
+                raise FramingBroken(f"bad chunk: {error}", b"".join(pieces)) from None
             self._began = 2
         if self._began > 1:
             self.surplus = data[-1:]

@@ -12,7 +12,7 @@ from relaybook.errors import RelayError
 from relaybook.relay import endings
 from relaybook.relay.answer_head import AnswerBroken, AnswerHead, AnswerHeadReader
 from relaybook.relay.connection import Connection
-from relaybook.relay.exchange import Exchange, Surroundings
+from relaybook.relay.exchange import Answer, Exchange, Surroundings
 from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody, UntilClose
 from relaybook.relay.limits import MAX_HEADERS_BYTES, MAX_INFORMATIONAL
 from relaybook.relay.pool import Pool
@@ -125,6 +125,8 @@ class Upstream(Connection):
                 return
             piece = body.feed(data)
         except (AnswerBroken, FramingBroken) as error:
+            if isinstance(error, FramingBroken) and error.piece and exchange.answer == Answer.ANSWERING:
+                exchange.answer_piece(error.piece, False)
             endings.fail(
                 exchange,
                 RelayError.UPSTREAM_PROTOCOL_ERROR,

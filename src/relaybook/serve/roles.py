@@ -84,14 +84,10 @@ def _record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> in
     from relaybook.stores.sqlite.writer import SqliteWriter
 
     collect_rarely()
-    stop, stop_now = threading.Event(), threading.Event()
-
-    def stopping(*_: Any) -> None:
-        (stop_now if stop.is_set() else stop).set()
-
-    signal.signal(signal.SIGTERM, stopping)
-    signal.signal(signal.SIGINT, stopping)
-    threading.Thread(target=_watch, args=(supervisor_pipe, stop_now, stop), daemon=True).start()
+    told = _Told()
+    signal.signal(signal.SIGTERM, told)
+    signal.signal(signal.SIGINT, told)
+    threading.Thread(target=_watch, args=(supervisor_pipe, told.for_good), daemon=True).start()
     try:
         store = SqliteWriter(data.store, durability=settings.durability, lock_wait_s=60.0)
         understanding = Understanding(Prices(settings.price_as), store.read_back)
@@ -99,7 +95,7 @@ def _record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> in
         recorder = Recorder(
             data.journal, store, understanding, keeping, Quarantine(data.quarantine), Suspects(data.path)
         )
-        recorder.run(stop, stop_now.is_set)
+        recorder.run(lambda: told.times > 0, lambda: told.times > 1)
         store.close()
     except (StoreTooNew, JournalTooNew) as error:
         log.critical("later_version", extra={"reason": str(error)})
@@ -114,12 +110,25 @@ def collect_rarely() -> None:
     gc.set_threshold(200_000, 20, 100)
 
 
-def _watch(supervisor_pipe: int, *events: threading.Event) -> None:
-    """Sets the events when the supervisor is gone."""
+class _Told:
+    """How often this process was told to stop. No lock: a handler may run at any point of the main thread."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self, *_: Any) -> None:
+        self.times += 1
+
+    def for_good(self) -> None:
+        """The supervisor is gone: nothing is waited for any more."""
+        self.times = 2
+
+
+def _watch(supervisor_pipe: int, end: Callable[[], None]) -> None:
+    """Calls ``end`` when the supervisor is gone."""
     while os.read(supervisor_pipe, 1):
         pass
-    for event in events:
-        event.set()
+    end()
 
 
 def _simulate(orders: Orders, supervisor_pipe: int) -> None:
@@ -139,11 +148,8 @@ def _simulate(orders: Orders, supervisor_pipe: int) -> None:
 def _send_samples(orders: Orders, supervisor_pipe: int) -> None:
     from relaybook.serve.sample_traffic import send_samples
 
-    stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    signal.signal(signal.SIGINT, lambda *_: stop.set())
-    threading.Thread(target=_watch, args=(supervisor_pipe, stop), daemon=True).start()
-    send_samples(orders.base_url, stop)
+    threading.Thread(target=_watch, args=(supervisor_pipe, lambda: os._exit(0)), daemon=True).start()
+    send_samples(orders.base_url)
 
 
 def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:

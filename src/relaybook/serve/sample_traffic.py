@@ -4,7 +4,8 @@ import http.client
 import json
 import random
 import threading
-from typing import Any, Final
+import time
+from typing import Any, Final, NoReturn
 from urllib.parse import urlsplit
 
 _QUESTIONS: Final = (
@@ -22,11 +23,12 @@ _FIRST: Final = 24
 _PAUSE_SECONDS: Final = (0.5, 4.0)
 
 
-def send_samples(base_url: str, stop: threading.Event) -> None:
-    """Sends a first handful at once, then one now and then, until ``stop`` is set."""
+def send_samples(base_url: str) -> NoReturn:
+    """Sends a first handful at once, then one now and then, until the process ends."""
     chance = random.Random(7)  # noqa: S311 - the same demo for everybody
     sent = 0
-    while not stop.wait(0.02 if sent < _FIRST else chance.uniform(*_PAUSE_SECONDS)):
+    while True:
+        time.sleep(0.02 if sent < _FIRST else chance.uniform(*_PAUSE_SECONDS))
         threading.Thread(target=_send, args=(base_url, *_sample(chance)), daemon=True).start()
         sent += 1
 

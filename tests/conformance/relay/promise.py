@@ -1,6 +1,6 @@
 """What the relay promises of heads, written from the promise alone: which lines cross, in which order, and to what.
 
-The promise (docs: what crosses): method, path, query, status, reason phrase, headers with their order, case and
+The promise: method, path, query, status, reason phrase, headers with their order, case and
 repeats, the kind of framing and every body byte cross unchanged. Not across: what belongs to one connection (RFC 9110
 §7.6.1); towards the provider also tags, cookies and what proxies say of a caller; towards the caller also headers of
 our names. ``Host`` becomes the provider's. Answers get our two headers at their end.

@@ -1,7 +1,7 @@
 """Bytes in are bytes out, and the log has them: any legal exchange, 32 at a time, on connections that are kept.
 
 What crosses is compared with ``promise``. Each exchange must leave exactly one record, with bodies as they crossed.
-Shares are asserted at the end, so that the claim cannot shrink unseen.
+How many, how large, how cut is asserted at the end, so that the claim cannot shrink unseen.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,9 +24,6 @@ from tests.conformance.relay.provider import BASE_PATH, Line, Seen
 from tests.conformance.relay.strategies import exchanges
 from tests.conformance.relay.world import World, a_world
 from tests.support.server import wait_until
-
-#: They share one tally: with pytest-xdist, one worker runs them all.
-pytestmark = pytest.mark.xdist_group("relay-bytes")
 
 AT_A_TIME = 32
 BATCHES = 160
@@ -199,9 +197,9 @@ def check_stored(world: World, crossing: Crossing) -> None:
         assert promise.stored(wire.body, exchange.secret, kept, certain=certain), (side, exchange)
 
 
-@pytest.fixture(scope="module")
-def tally(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tally]:
-    with a_world(tmp_path_factory.mktemp("bytes")) as world:
+@pytest.fixture
+def tally(tmp_path: Path) -> Iterator[Tally]:
+    with a_world(tmp_path) as world:
         tally = Tally(world)
         yield tally
         world.run(tally.close())
@@ -229,24 +227,29 @@ class Batch:
 @settings(_SAME_EVERY_TIME, max_examples=60)
 @given(exchange=exchanges())
 def test_any_exchange_crosses_unchanged_by_itself(tally: Tally, exchange: Exchange) -> None:
-    """First, because a failure here is one exchange, shrunk."""
+    """Less than below, but a failure here is one exchange, shrunk."""
     tally.cross([exchange])
+
+
+def test_any_32_exchanges_cross_unchanged_beside_each_other(tally: Tally) -> None:
+    let_batches_cross(tally)
+    check_shares(tally.counts)
+    logged = [row["id"] for row in tally.world.server.records()]
+    assert len(logged) == len(tally.ids) == tally.counts["exchanges"] == tally.world.provider.requests
+    assert set(logged) == tally.ids
 
 
 @settings(_SAME_EVERY_TIME, max_examples=BATCHES, phases=[Phase.generate])
 @given(batch=st.lists(exchanges(), min_size=AT_A_TIME, max_size=AT_A_TIME).map(Batch))
-def test_any_32_exchanges_cross_unchanged_beside_each_other(tally: Tally, batch: Batch) -> None:
+def let_batches_cross(tally: Tally, batch: Batch) -> None:
     tally.cross(batch.exchanges)
 
 
-def test_enough_of_every_kind_has_crossed_and_nothing_else_is_in_the_log(tally: Tally) -> None:
-    counts = tally.counts
+def check_shares(counts: Counter[str]) -> None:
+    """What was promised of the generated exchanges themselves: how many, how large, how cut."""
     assert counts["exchanges"] >= LEAST
     assert counts["large"] >= counts["bodies"] / 5
     assert counts["tiny"] >= counts["bodies"] / 5
     assert counts["compressed"] >= counts["bodies"] / 3
     assert min(counts["length"], counts["chunked"], counts["streamed"]) >= counts["exchanges"] / 20
     assert counts["reads of tiny answers"] > counts["tiny answers"]
-    logged = [row["id"] for row in tally.world.server.records()]
-    assert len(logged) == len(tally.ids) == counts["exchanges"] == tally.world.provider.requests
-    assert set(logged) == tally.ids

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import re
 
 import pytest
 from tests.conformance.relay.caller import Answer
@@ -224,3 +225,49 @@ def test_the_callers_own_key_in_a_body_crosses_and_is_starred_out_of_the_log(
     assert world.server.record(request_id)["status"] == 200
     assert world.server.body(request_id, "request") == kept
     assert world.server.body(request_id, "response") == kept
+
+
+@pytest.mark.parametrize("framing", ["length", "chunked", "none"])
+@pytest.mark.parametrize("cut", [0, 7])
+def test_a_head_that_is_sent_again_crosses_again_with_its_own_body_and_record(
+    world: World, framing: str, cut: int
+) -> None:
+    """SDKs repeat their head but for the length; here it comes whole, cut, and behind another one."""
+    bodies = [b"" if framing == "none" else b"%d" % (10**number) for number in range(12)]
+
+    async def work() -> list[str]:
+        async def echo(line: Line, seen: Seen) -> None:
+            await line.send(whole(seen.body))
+
+        name, other = world.script(echo), world.script(echo)
+        first = b"POST /v1/embeddings HTTP/1.1"
+        tag = b"Service-Namespace: again-" + name
+        ids = []
+        async with world.caller() as caller:
+            for number, body in enumerate(bodies):
+                if framing == "chunked":
+                    request = ask(name, tag, b"Transfer-Encoding: chunked", first=first)
+                    request += b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+                else:
+                    request = ask(name, tag, first=first, body=None if framing == "none" else body)
+                answer = await caller.exchange(request[:cut], request[cut:])
+                assert (answer.status, answer.body) == (200, body)
+                assert answer.head.one(b"service-namespace") == b"again-" + name
+                ids.append(answer.request_id)
+                if number % 4 == 3:
+                    assert (await caller.exchange(ask(other, first=first, body=b"other"))).body == b"other"
+        seen = world.provider.seen[name]
+        assert [each.body for each in seen] == bodies
+        assert len({re.sub(rb"(Content-Length: )\d+", rb"\1", each.head.raw) for each in seen}) == 1
+        assert len(world.provider.seen[other]) == 3
+        return ids
+
+    ids = world.run(work())
+    assert len(set(ids)) == len(ids)
+    records = [world.server.record(request_id) for request_id in ids]
+    assert len({record["namespace"] for record in records}) == 1
+    assert [world.server.body(record["id"], "request") for record in records] == bodies
+    assert [record["request_bytes"] for record in records] == [len(body) for body in bodies]
+    if framing == "length":
+        told = [value for each in records for name, value in each["request_headers"] if name == "Content-Length"]
+        assert told == [str(len(body)) for body in bodies]

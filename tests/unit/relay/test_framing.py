@@ -81,6 +81,12 @@ def test_a_bad_chunk_is_refused(wire: bytes) -> None:
         ChunkedBody().feed(wire)
 
 
+def test_sound_bytes_before_a_bad_chunk_are_not_lost() -> None:
+    with pytest.raises(FramingBroken) as caught:
+        ChunkedBody().feed(b"5\r\nshort\r\nno chunk")
+    assert caught.value.piece == b"short"
+
+
 def test_a_second_message_behind_the_body_is_surplus_and_no_body() -> None:
     reader = ChunkedBody()
     evil = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
