@@ -15,8 +15,8 @@ never becomes an exchange: it is answered by ``downstream`` and counted.
 
 Where things are: ``downstream`` and ``upstream`` are the two kinds of socket (``connection`` is what they share, and
 ``sides`` what an exchange may ask of them). Pure are ``request_head``, ``answer_head``, ``names``, ``head_memory``,
-``framing``, ``caller_framing``, ``cors``, ``refuse`` and ``fingerprints``. ``gate`` keeps journal before wire; ``shared``
-is what a worker's connections share, ``relay`` its clockwork, ``worker`` the process.
+``framing``, ``caller_framing``, ``cors``, ``refuse`` and ``fingerprints``. ``gate`` keeps journal before wire;
+``shared`` is what a worker's connections share, ``relay`` its clockwork, ``worker`` the process.
 
 What it never does: parse a body, reach a store, retry what was sent, open a file that is not the journal.
 """
