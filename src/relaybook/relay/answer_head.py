@@ -80,18 +80,7 @@ class AnswerHeadReader:
         if first.startswith(b"HTTP/1.0"):
             head.close = True
         head.logged = logged
-        known = self._names.known
-        keep = head.lines.append
-        for line in lines:
-            name, _, value = line.partition(b":")
-            try:
-                look = known[name]
-            except KeyError:
-                look = self._names.learn(name)
-            if look is None:
-                keep(line)
-            else:
-                look(head, line, value)
+        self._names.sort(lines, head, head.lines)
         if head.for_us:
             head.lines = [line for line in head.lines if line.partition(b":")[0].lower() not in head.for_us]
         return head

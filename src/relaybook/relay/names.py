@@ -32,6 +32,21 @@ class NameTable(Generic[H]):
         #: Spellings seen before; a KeyError means ``learn``.
         self.known: dict[bytes, Look[H] | None] = {}
 
+    def sort(self, lines: list[bytes], head: H, crossing: list[bytes]) -> None:
+        """Goes through a head's lines: those that cross as they are into ``crossing``, the others to their looks."""
+        known = self.known
+        keep = crossing.append
+        for line in lines:
+            name, _, value = line.partition(b":")
+            try:
+                look = known[name]
+            except KeyError:
+                look = self.learn(name)
+            if look is None:
+                keep(line)
+            else:
+                look(head, line, value)
+
     def learn(self, name: bytes) -> Look[H] | None:
         """The look of a spelling not seen before."""
         look = self._decide(name.lower())

@@ -103,18 +103,7 @@ class RequestHeadReader:
         self._read_request_line(head, first, parser.get_http_version())
         _check_sizes(raw, lines)
         head.logged = logged
-        known = self._names.known
-        keep = head.lines.append
-        for line in lines:
-            name, _, value = line.partition(b":")
-            try:
-                look = known[name]
-            except KeyError:
-                look = self._names.learn(name)
-            if look is None:
-                keep(line)
-            else:
-                look(head, line, value)
+        self._names.sort(lines, head, head.lines)
         if head.version_1_0 and head.chunked:
             raise HeadRefused(RelayError.BAD_REQUEST, "HTTP/1.0 has no chunked requests: send a Content-Length.")
         return head
