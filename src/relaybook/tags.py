@@ -139,7 +139,7 @@ class _Reading:
         elif rest.startswith("property-") and len(rest) > len("property-"):
             self._take_property(name, rest.removeprefix("property-").replace("_", "-"), raw)
         else:
-            self._warn("unknown_header", f"{name} is not a header of ours and was not passed on{self._suggest(name)}.")
+            self._warn("unknown_header", f"{name} is not a header of ours and was not passed on{self._suggest(name)}")
 
     def _warn(self, code: str, message: str) -> None:
         note = Note(code, message)
@@ -150,7 +150,7 @@ class _Reading:
         prefix, _, rest = name.partition("-")
         close = get_close_matches(rest.lower(), _KNOWN, 1, 0.6)
         if not close:
-            return ""
+            return "."
         known = "Property-<Name>" if close[0] == "property-" else close[0].title()
         return f", did you mean {self._prefixes[prefix.lower()]}-{known}?"
 

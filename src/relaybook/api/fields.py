@@ -7,8 +7,9 @@ MEANINGS: Final[dict[str, str]] = {
     "seq": "The order of recording, from 1; null while the request runs.",
     "started_at": "When the request's head had arrived.",
     "ended_at": "When the last byte had gone to the caller, or the request ended otherwise; null while it runs.",
-    "outcome": "How it ended: `open` still running; `complete` the provider's response was relayed to its end;"
-    " `upstream_failed`; `client_closed`; `interrupted` the relay stopped; `refused` the relay answered by itself.",
+    "outcome": "How it ended: `open` still running; `complete` the provider's response was relayed to its end (of a "
+    "stream: to its `[DONE]`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the "
+    "caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself.",
     "failed": "Whether the caller did not get a good answer. A caller who left is not a failure.",
     "namespace": "The namespace it was logged under. A label, not a security boundary.",
     "properties": "Custom properties by name, from headers and from the body's `metadata`.",
@@ -31,7 +32,8 @@ MEANINGS: Final[dict[str, str]] = {
     "error_code": "The error's code: ours, or the provider's.",
     "error_message": "The error's message: ours, or the provider's.",
     "duration_ms": "Milliseconds from the head's arrival to the end.",
-    "first_token_ms": "Milliseconds to the first piece of the answer; null if it was no stream.",
+    "first_token_ms": "Milliseconds to the first piece with text, reasoning, a refusal or a tool call; null if it was "
+    "no stream.",
     "relay_ms": "The relay's own share of the duration, in milliseconds.",
     "chunks": "In how many pieces the answer arrived.",
     "request_bytes": "Bytes of the request's body, as they crossed.",

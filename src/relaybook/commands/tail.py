@@ -16,11 +16,18 @@ def tail(
     """Prints oldest first. Ends by itself without ``follow``. Raises BadArgument and CommandFailed."""
     terms = read_terms(filters)
     log = open_log(configuration)
-    _print_rows(log.follow(terms, lines) if follow else log.latest(terms, lines), as_json)
+    shown = _print_rows(log.follow(terms, lines) if follow else log.latest(terms, lines), as_json)
+    if not shown:
+        asked = " and ".join(filters)
+        print(f"No request where {asked}." if asked else "No request yet.", file=sys.stderr)
     return 0
 
 
-def _print_rows(rows: Iterable[Row], as_json: bool) -> None:
+def _print_rows(rows: Iterable[Row], as_json: bool) -> int:
+    """How many there were."""
+    shown = 0
     for row in rows:
+        shown += 1
         print(json.dumps(row) if as_json else one_line(row, today()))
         sys.stdout.flush()
+    return shown

@@ -140,6 +140,8 @@ class Understanding:
             record.error_message = record.error_message or message
         if record.stream:
             record.stream_ended = answer.stream_ended if complete or answer.stream_ended == "done" else "cut"
+            if record.outcome == "client_closed" and record.stream_ended == "done":
+                record.outcome = "complete"  # SDKs close at [DONE], before the end of the framing: nothing was missed
             record.first_token_ms = _first_token_ms(exchange, kind, data, plain=encoding is None)
         if answer.understood and answered.status < 400:
             self._count(record, asked, answer)

@@ -134,6 +134,13 @@ def test_a_caller_who_left_is_not_a_failure() -> None:
     assert (record.outcome, record.failed) == ("client_closed", False)
 
 
+def test_a_caller_who_leaves_at_the_streams_end_has_it_all() -> None:
+    pieces = (event("It"), b"data: [DONE]\n\n")
+    script = Script().open(A).ask(A, REQUEST).answer(A, *pieces, head=STREAM_HEAD).close(A, "client_closed")
+    record = record_of(script)
+    assert (record.outcome, record.stream_ended, record.failed) == ("complete", "done", False)
+
+
 def test_without_bodies_the_figures_stay_and_the_words_go() -> None:
     entry = entry_of(call(log="no-bodies"))
     assert (entry.request, entry.response) == (None, None)
