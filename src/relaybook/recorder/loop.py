@@ -48,7 +48,6 @@ class _Run:
         self.reader = RunReader(path, start) if start else RunReader(path)
         recorded_to = position.read_to[2] if position else 0
         self.fold = Fold(recorded_to, (decode_exchange(each.state) for each in moved))
-        self.moved: set[bytes] = set(self.fold.open)
         self.lost_told = 0
 
     def position(self) -> RunPosition:
