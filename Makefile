@@ -9,27 +9,34 @@ ARGS ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
-TOOLS := strace
+TOOLS := strace chromium
 export PIP_ROOT_USER_ACTION := ignore
+
+# The page: what is built stands for the build. Its Node is in requirements/run.txt, so installing comes before it.
+PAGE := src/relaybook/dashboard/static/index.html
+PAGE_SOURCES := $(shell find dashboard -name node_modules -prune -o -type f ! -name '*.test.ts*' -print)
+NPM := $(BIN)/python hatch_build.py
+# What a target needs is made in the order it is named in.
+.NOTPARALLEL:
 
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: .venv/.run ## Run on a built-in simulated provider: no key, no network; keeps running
+demo: .venv/.run $(PAGE) ## Run on a built-in simulated provider: no key, no network; keeps running
 	@$(BIN)/relaybook demo $(ARGS)
 
 .PHONY: run
-run: .venv/.run ## Run before a real provider: make run UPSTREAM=https://api.openai.com/v1
+run: .venv/.run $(PAGE) ## Run before a real provider: make run UPSTREAM=https://api.openai.com/v1
 	@$(BIN)/relaybook serve $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(ARGS)
 
 .PHONY: test
-test: tools static ## Run everything: make check and all other tests
+test: tools static page page-check ## Run everything: make check and all other tests
 	@$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
 
 .PHONY: check
-check: static ## Format, lint, types, import contracts, unit tests (a minute)
+check: static page-check ## Format, lint, types, import contracts, unit tests (a minute)
 	@$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/architecture $(ARGS)
 
 .PHONY: static
@@ -42,6 +49,14 @@ static: .venv/.dev
 format: .venv/.dev ## Format the code and mend what the linter can mend
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format .
+	@$(NPM) run format
+
+.PHONY: page
+page: .venv/.run $(PAGE) ## Build the page if a source of it is newer
+
+.PHONY: page-check
+page-check: .venv/.run ## Only the page: format, lint, types, unit tests
+	@$(NPM) run check
 
 .PHONY: crash
 crash: .venv/.dev ## Only the tests that kill processes and break disks and networks
@@ -52,19 +67,21 @@ bench: .venv/.dev ## Measure, and write the figures below benchmarks/
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 .PHONY: docs
-docs: .venv/.dev ## Write the generated pages again: docs/settings.md, docs/api.md
+docs: .venv/.dev ## Write the generated pages again: docs/settings.md, docs/api.md, the page's types
 	@$(BIN)/python -m tests.support.settings_page
 	@$(BIN)/python -m tests.support.api_page
+	@$(BIN)/python -m tests.support.types_page
 
 .PHONY: lock
 lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade takes new versions
-	@$(LOCK) $(ARGS) pyproject.toml --group dev --output-file requirements/dev.txt
-	@$(LOCK) pyproject.toml --group build --constraints requirements/dev.txt --output-file requirements/run.txt
+	@$(LOCK) $(ARGS) pyproject.toml --extra demo --group dev --output-file requirements/dev.txt
+	@$(LOCK) pyproject.toml --extra demo --group build --constraints requirements/dev.txt --output-file requirements/run.txt
 	@$(LOCK) $(ARGS) --group bootstrap --output-file requirements/bootstrap.txt
 
 .PHONY: clean
-clean: ## Remove .venv and caches; never data
+clean: ## Remove .venv, the built page and caches; never data
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	rm -rf dashboard/node_modules $(dir $(PAGE))
 
 # What tests need beyond Python. By itself only where it can harm nobody: as root on a Debian, as in a container or CI.
 .PHONY: tools
@@ -79,20 +96,27 @@ system-deps: ## Install what tests need beyond Python (Debian, as root)
 	@command -v apt-get > /dev/null || { echo 'No apt-get here. Install by hand: $(TOOLS)'; exit 1; }
 	@[ "$$(id -u)" = 0 ] || { echo 'Only root can install packages: sudo make system-deps'; exit 1; }
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(TOOLS)
+	failed=; for tool in $(TOOLS); do \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$tool || failed=yes; \
+	done; [ -z "$$failed" ]
 
 .PHONY: venv
-venv: .venv/.dev ## Make .venv with everything for development
+venv: .venv/.dev $(PAGE) ## Make .venv with everything for development
 
 .venv/.run: .venv/.made requirements/run.txt pyproject.toml
 	@echo 'Installing into .venv, locked and hash-checked'
 	@$(PIP) install --quiet --require-hashes -r requirements/run.txt
+	@[ -f $(PAGE) ] || { echo 'Building the page'; $(NPM); }
 	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 .venv/.dev: .venv/.run requirements/dev.txt
 	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
 	@touch $@
+
+$(PAGE): $(PAGE_SOURCES)
+	@echo 'Building the page'
+	@$(NPM)
 
 # A .venv that works is kept. One half made (no ensurepip) is thrown away and made by virtualenv instead.
 .venv/.made:

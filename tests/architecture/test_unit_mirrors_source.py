@@ -31,8 +31,11 @@ ELSEWHERE: dict[str, str] = {
     "relay/upstream.py": "a socket: tests/integration, tests/conformance",
     "relay/worker.py": "a process: tests/integration, tests/crash",
     "serve/": "processes, signals and sockets: tests/integration, tests/crash",
+    "simulator/prepared/": "declares texts: tests/unit/simulator/test_texts.py",
     "stores/base.py": "the port: tests/conformance/stores",
+    "stores/labels.py": "the port: tests/conformance/stores",
     "stores/memory.py": "a store: tests/conformance/stores",
+    "stores/memory_lists.py": "a part of it: tests/conformance/stores",
     "stores/sqlite/": "a store on a disk: tests/conformance/stores, tests/integration",
 }
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from tests.support.tree import ROOT, project_files
 
-TEXT_FILES = (".py", ".md", ".toml", ".txt", ".yml", ".sh", "Makefile", "run")
+TEXT_FILES = (".py", ".md", ".toml", ".txt", ".yml", ".sh", ".ts", ".tsx", ".css", ".html", "Makefile", "run")
 #: Written in pieces, so that this file does not contain them either.
 MACHINE = re.compile(r"(?<![\w.~-])/(?:wo" r"rk|far" r"m|root|Users)/\w|\.\./sha" r"red|\.libra" r"ry/")
 REGISTRY = re.compile(r"py" r"pi\.org/simple|python" r"hosted\.org|registry\.np" r"mjs|deb\.deb" r"ian\.org")

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.support.api_log import app_of, entry_of, record_of, running_of
+from tests.support.api_log import app_of, entry_of, open_of, record_of
 
 from relaybook.api.server import DashboardServer
 from relaybook.stores.base import Batch, Body
@@ -153,9 +153,9 @@ def test_live_rows_arrive_as_they_are_recorded_and_as_they_change(dashboard: Das
     live = Live(f"{dashboard.url}/api/live?model=gpt-4o-mini")
     assert live.response.headers["content-type"].startswith("text/event-stream")
     live.block()
-    dashboard.writer.commit(Batch(running=[running_of(1)]))
+    dashboard.writer.commit(Batch(running=[open_of(1)]))
     assert (live.event() or ("", {}))[1]["outcome"] == "open"
-    dashboard.writer.commit(Batch(running=[running_of(1, chunks=7)]))
+    dashboard.writer.commit(Batch(running=[open_of(1, chunks=7)]))
     assert (live.event() or ("", {}))[1]["chunks"] == 7
     dashboard.writer.commit(Batch(entries=[entry_of(record_of(1))], running=[]))
     name, row = live.event() or ("", {})

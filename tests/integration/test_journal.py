@@ -10,7 +10,7 @@ import pytest
 
 from relaybook.journal import disk
 from relaybook.journal.frame import Frame, Kind
-from relaybook.journal.reader import START, Place, RunReader, list_runs
+from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
 from relaybook.journal.segment import HEADER_BYTES, JournalTooNew, segment_path, sequences
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
 
@@ -76,6 +76,21 @@ def test_reading_goes_on_from_a_place(tmp_path: Path) -> None:
     middle = frames[len(frames) // 2]
     second = RunReader(writer.path, Place(middle.segment, middle.offset, middle.number - 1))
     assert read_all(second) == frames[len(frames) // 2 :]
+    writer.close()
+
+
+def test_unread_tells_how_much_waits_and_since_when(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path)
+    put(writer, b"read already")
+    reader = RunReader(writer.path)
+    read_all(reader)
+    assert reader.unread() == Unread(0, None)
+    put(writer, b"first to wait", b"x" * 60_000)
+    put(writer, b"last to wait")
+    unread = reader.unread()
+    first, _, last = read_all(reader)
+    assert unread.since_ns == first.time_ns < last.time_ns
+    assert unread.bytes == reader.place.offset - first.offset
     writer.close()
 
 

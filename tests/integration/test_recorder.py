@@ -7,7 +7,7 @@ import pytest
 from tests.support.frames import opened
 
 from relaybook.filters import Filter
-from relaybook.ids import new_id
+from relaybook.ids import id_text, new_id
 from relaybook.journal.events import Answered, Closed, Noted, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, Kind
 from relaybook.journal.reader import list_runs
@@ -229,6 +229,36 @@ def test_a_running_request_is_shown_and_leaves_when_it_is_recorded(
     assert world.records() == []
     world.close(exchange)
     work_off(recorder)
-    work_off(recorder)
     assert world.store.running(_ALL) == []
     assert len(world.records()) == 1
+
+
+def test_a_running_requests_bodies_grow_in_the_store_and_those_of_a_discreet_one_never_get_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "_RUNNING_AFTER_NS", 0)
+    monkeypatch.setattr(loop, "_RUNNING_EVERY_NS", 0)
+    world = World(tmp_path)
+    recorder = world.recorder()
+    shown, discreet = world.open(), world.open(log="no-bodies")
+    for exchange in (shown, discreet):
+        world.put(Kind.SENT, exchange, b"asked")
+        world.put(Kind.ANSWERED, exchange, encode_event(Answered(200, b"OK", b"a: b")))
+    for so_far in (b"s", b"so", b"so far"):
+        for exchange in (shown, discreet):
+            world.put(Kind.RECEIVED, exchange, so_far[-1:] if len(so_far) < 3 else so_far[2:])
+        work_off(recorder)
+        found = world.store.open_request(id_text(shown))
+        assert (found.request, found.response) == (b"asked", so_far)
+        assert found.detail.response_headers == [("a", "b")]
+        hidden = world.store.open_request(id_text(discreet))
+        assert (hidden.record.body_state, hidden.detail, hidden.request, hidden.response) == (
+            "no_bodies",
+            None,
+            None,
+            None,
+        )
+    world.close(shown)
+    work_off(recorder)
+    assert world.store.open_request(id_text(shown)) is None
+    assert world.store.open_request(id_text(discreet)) is not None

@@ -10,7 +10,7 @@ from tests.support.records import a_batch, an_entry, new_record_id, soon
 
 from relaybook import clock
 from relaybook.filters import Cursor, Filter, Term
-from relaybook.stores.base import DeadlinePassed, StoreUnavailable
+from relaybook.stores.base import Count, DeadlinePassed, StoreUnavailable
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 from relaybook.stores.sqlite.connection import DATABASE
 
@@ -21,6 +21,7 @@ def test_a_reader_waits_for_a_store_to_appear(tmp_path: Path) -> None:
     assert reader.page(Filter(), 5, None, soon()).records == []
     assert reader.around(new_record_id(), Filter(), 5, soon()) is None
     assert reader.since(7, Filter(), 5) == ([], 7)
+    assert (reader.count(Filter(), soon()), reader.open_request("x")) == (Count(), None)
     assert (reader.running(Filter()), reader.get("x"), reader.body("x", "request"), reader.find("x", 5)) == (
         [],
         None,
@@ -29,7 +30,8 @@ def test_a_reader_waits_for_a_store_to_appear(tmp_path: Path) -> None:
     )
     assert reader.namespaces("", "last_at", 5, None, None, soon()) == ([], None)
     assert (reader.values("model", "", 5, soon()), reader.gaps(0), reader.last_seq()) == ([], [], 0)
-    assert reader.status().records == 0
+    status = reader.status()
+    assert (status.records, status.namespaces, status.labels) == (0, 0, 0)
     assert not directory.exists()
     writer = SqliteWriter(directory)
     writer.commit(a_batch(an_entry()))
@@ -148,6 +150,16 @@ def test_a_page_that_is_full_is_complete_whatever_lies_beyond(long_log: SqliteRe
     page = long_log.page(Filter((Term("route", ("rare",)),)), 4, None, soon())
     assert page.complete
     assert page.next_cursor is None
+
+
+def test_a_count_ends_at_its_deadline_with_what_it_has(long_log: SqliteReader) -> None:
+    wanted = Filter((Term("route", ("default",)),))
+    assert long_log.count(wanted, soon()) == long_log.count(wanted, soon())
+    assert long_log.count(wanted, soon()).requests == 39_996
+    late = long_log.count(wanted, clock.monotonic_ns())
+    assert (late.complete, late.requests) == (False, 0)
+    some = [long_log.count(wanted, clock.monotonic_ns() + ms * 1_000_000) for ms in (1, 3, 9, 27)]
+    assert all(found.requests <= 39_996 and found.complete == (found.requests == 39_996) for found in some)
 
 
 def test_lists_that_take_too_long_say_so(long_log: SqliteReader) -> None:

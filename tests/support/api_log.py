@@ -7,7 +7,8 @@ from tests.support.asgi import Client
 from relaybook.api.app import DashboardApi, create_app
 from relaybook.api.options import ApiOptions
 from relaybook.records import Detail, Record
-from relaybook.stores.base import Batch, Body, Entry
+from relaybook.stores.base import Batch, Body, Entry, Running
+from relaybook.stores.labels import Labels
 from relaybook.stores.memory import MemoryStore
 
 #: 2026-01-01T00:00:00Z
@@ -34,6 +35,11 @@ def running_of(number: int, **fields: Any) -> Record:
     return record_of(number, **({"outcome": "open", "ended_at": None, "status": None} | fields))
 
 
+def open_of(number: int, **fields: Any) -> Running:
+    """The ``number``-th request as the recorder tells of it while it is open: its record alone."""
+    return Running(record=running_of(number, **fields))
+
+
 def head_of(*headers: tuple[str, str]) -> bytes:
     """Header lines as a record keeps them."""
     return "\r\n".join(f"{name}: {value}" for name, value in headers).encode()
@@ -55,12 +61,13 @@ def log_of(*records: Record) -> MemoryStore:
     return store
 
 
-def app_of(reader: Any = None, **options: Any) -> DashboardApi:
+def app_of(reader: Any = None, labels: Labels | None = None, **options: Any) -> DashboardApi:
     """The API in front of a log, an empty one if none is given."""
     told = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0.1.0"} | options
-    return create_app(reader or MemoryStore(), ApiOptions(**told))
+    return create_app(reader or MemoryStore(), ApiOptions(**told), labels)
 
 
-def client_of(reader: Any = None, **options: Any) -> Client:
-    """A client of the API in front of a log."""
-    return Client(app_of(reader, **options))
+def client_of(store: Any = None, **options: Any) -> Client:
+    """A client of the API in front of a log that it may change, where the store lets it."""
+    store = store or MemoryStore()
+    return Client(app_of(store, store if isinstance(store, MemoryStore) else None, **options))

@@ -42,8 +42,8 @@ def _call(method: str, path: str, operation: dict[str, Any]) -> str:
     lines += [f"Answers {_type(content['schema'])} ({kind}).", ""]
     parameters = operation.get("parameters", [])
     if path != _LIST and parameters[: len(filter_parameters())] == filter_parameters():
-        lines += [f"Takes every filter of GET {_LIST}, and:", ""]
         parameters = parameters[len(filter_parameters()) :]
+        lines += [f"Takes every filter of GET {_LIST}{', and:' if parameters else '.'}", ""]
     if parameters:
         lines += ["| parameter | takes | meaning |", "|---|---|---|", *map(_parameter, parameters), ""]
     return "\n".join(lines) + "\n"

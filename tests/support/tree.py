@@ -6,7 +6,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = ROOT / "src" / "relaybook"
-_NOT_OURS: Final = {"__pycache__", "node_modules", "build", "dist", "relaybook-data"}
+_NOT_OURS: Final = {"__pycache__", "node_modules", "build", "dist", "static", "relaybook-data"}
 #: Hidden directories that are part of the project.
 _HIDDEN: Final = {".ci", ".github"}
 

@@ -4,13 +4,14 @@ Every field is always present unless it says otherwise. Moments are RFC 3339 tex
 fields may be added at any time.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from relaybook.api.fields import MEANINGS
 from relaybook.records import FIELDS, MOMENTS, Record
+from relaybook.stores.labels import LabelChange
 
 MomentText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
@@ -87,20 +88,33 @@ class DetailPart(Struct, kw_only=True):
     ]
 
 
+class RequestCount(Struct, kw_only=True):
+    """How many finished requests a filter selects."""
+
+    requests: int
+    failed: int
+    last_at: Annotated[MomentText | None, Meta(description="When the latest started; null: there is none.")]
+    complete: Annotated[bool, Meta(description="False when the time for counting ran out: there are at least so many.")]
+
+
+_OF_ALL_TIME: Final = "Null when counted for a span of time, for which it is not kept."
+
+
 class Namespace(Struct, kw_only=True):
-    """A namespace with its counters. Colour and group are null until it is pinned; the moments, without a request."""
+    """A namespace with its counters, and how it is shown: a pinned one is a label, all others are threads."""
 
     namespace: str
     requests: int
     failed: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float
-    first_at: MomentText | None
-    last_at: MomentText | None
+    input_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
+    output_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
+    cost_usd: Annotated[float | None, Meta(description=_OF_ALL_TIME)]
+    first_at: Annotated[MomentText | None, Meta(description=f"Null without a request. {_OF_ALL_TIME}")]
+    last_at: Annotated[MomentText | None, Meta(description="When the latest request started; null: there is none.")]
     pinned: bool
-    color: int | None
-    group: str | None
+    color: Annotated[int | None, Meta(description="The label's slot, 1 to 8; null: not pinned.")]
+    group: Annotated[str | None, Meta(description="The labels it stands among; null: none, or not pinned.")]
+    position: Annotated[int | None, Meta(description="The label's place among all labels; null: not pinned.")]
 
 
 class NamespacePage(Struct, kw_only=True):
@@ -108,6 +122,10 @@ class NamespacePage(Struct, kw_only=True):
 
     data: list[Namespace]
     next_cursor: str | None
+    complete: Annotated[
+        bool,
+        Meta(description="False when the time for counting a span ran out: there are at least so many requests."),
+    ]
 
 
 class FieldValue(Struct, kw_only=True):
@@ -154,7 +172,11 @@ class Status(Struct, kw_only=True):
     version: str
     relay_base_url: str
     dashboard_url: str | None
+    page_build: Annotated[str | None, Meta(description="Which build of the page is served; null: it was not built.")]
+    sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` fills this log.")]
     records: int
+    namespaces: Annotated[int, Meta(description="How many namespaces there are, labels among them.")]
+    labels: Annotated[int, Meta(description="How many of them are pinned.")]
     last_seq: int
     running: int
     refused: Annotated[dict[str, int], Meta(description="Requests that were not admitted, by code.")]
@@ -215,7 +237,9 @@ MODELS: tuple[Any, ...] = (
     Row,
     RequestPage,
     RequestDetail,
+    RequestCount,
     NamespacePage,
+    LabelChange,
     FieldValues,
     Status,
     Health,

@@ -1,4 +1,4 @@
-"""Puts the dashboard's API together: routes, the guard around them, and what they share."""
+"""Puts the dashboard together: routes of the API and of the page, the guard around them, and what they share."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from relaybook.api import (
+    count,
     detail,
     document,
     downloads,
@@ -14,6 +15,8 @@ from relaybook.api import (
     live,
     metrics,
     namespaces,
+    pages,
+    pinning,
     requests,
     session,
     status,
@@ -25,9 +28,24 @@ from relaybook.api.hub import Hub
 from relaybook.api.options import ApiOptions
 from relaybook.api.reading import Reading
 from relaybook.stores.base import Reader
+from relaybook.stores.labels import Labels
 
 #: In the order they are tried: downloads before the detail, whose id may hold slashes.
-_SECTIONS = (requests, downloads, detail, namespaces, values, live, status, session, metrics, home)
+_SECTIONS = (
+    requests,
+    downloads,
+    detail,
+    count,
+    namespaces,
+    pinning,
+    values,
+    live,
+    status,
+    session,
+    metrics,
+    home,
+    pages,
+)
 
 
 class DashboardApi(FastAPI):
@@ -38,8 +56,10 @@ class DashboardApi(FastAPI):
         return document.build(self)
 
 
-def create_app(reader: Reader, options: ApiOptions) -> DashboardApi:
+def create_app(reader: Reader, options: ApiOptions, labels: Labels | None = None) -> DashboardApi:
     """The ASGI application. The reader stays the caller's to close, after the last request.
+
+    Without ``labels`` nobody can change a label.
 
     ``app.state.hub.close()`` ends the live connections; a server that waits for its clients must call it first.
     """
@@ -53,7 +73,9 @@ def create_app(reader: Reader, options: ApiOptions) -> DashboardApi:
         exception_handlers=dict.fromkeys(errors.EXPECTED, errors.answer_error),
         middleware=[Middleware(SafeHeaders), Middleware(Guard, options=options), Middleware(errors.Failures)],
     )
+    app.router.default = pages.elsewhere
     app.state.options = options
     app.state.reading = Reading(reader, options.query_seconds)
+    app.state.labels = labels
     app.state.hub = Hub(reader, options.poll_seconds)
     return app

@@ -1,20 +1,22 @@
 """Lets a request in or refuses it: one wrapper around the whole application, deny by default.
 
 Checked in this order: Host, Origin, token, body. The health paths skip all of it (cluster probes come by address and
-without a token); ``/v1`` and signing in need no token. Every other path does, also paths that do not exist, so that a
-route added later cannot be forgotten.
+without a token); ``/v1``, signing in and the page's own files need no token. Every other path does, also paths that do
+not exist, so that a route added later cannot be forgotten. A browser without it is shown the form that asks for it.
 """
 
 import asyncio
 from typing import Final
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relaybook import clock
-from relaybook.api import credentials
+from relaybook.api import credentials, pages
 from relaybook.api.errors import ApiError, error_response
 from relaybook.api.hosts import host_name, is_host_allowed, is_origin_allowed
+from relaybook.api.navigation import is_navigation
 from relaybook.api.options import LOOPBACK_NAMES, ApiOptions
 
 HEALTH_PATHS: Final = frozenset({"/healthz", "/readyz"})
@@ -43,9 +45,15 @@ class Guard:
         try:
             receive = await self._admit(scope, receive)
         except ApiError as refusal:
-            await error_response(refusal)(scope, receive, send)
+            await self._refused(refusal, scope)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
+
+    def _refused(self, refusal: ApiError, scope: Scope) -> Response:
+        page = self._options.page
+        if page and refusal.code == "not_signed_in" and is_navigation(scope):
+            return pages.sign_in(page, scope["state"]["prefix"])
+        return error_response(refusal)
 
     async def _admit(self, scope: Scope, receive: Receive) -> Receive:
         """Raises ApiError or gives the ``receive`` to go on with: a body is read whole, within its limits."""
@@ -58,7 +66,8 @@ class Guard:
         if path == "/v1" or path.startswith("/v1/"):
             return receive
         is_signing_in = path == "/api/session" and method == "POST"
-        if not is_signing_in:
+        is_file_of_page = path.startswith("/assets/") and method in SAFE_METHODS
+        if not (is_signing_in or is_file_of_page):
             self._check_token(headers)
         return await _whole_body(headers, receive) if method in BODY_METHODS else receive
 

@@ -12,7 +12,7 @@ from relaybook.api.reading import reading_of
 from relaybook.bodies import answer, decode, messages, parameters
 from relaybook.clock import format_moment
 from relaybook.records import Detail, Side, to_json
-from relaybook.stores.base import Reader, Stored
+from relaybook.stores.base import Reader
 
 router = document.section("log")
 
@@ -27,7 +27,11 @@ _ID = document.parameter("id", "Our id, or the provider's, completion's or clien
 
 @router.get("/api/requests/{id:path}", **document.reads(RequestDetail, [_ID]))
 async def get_request(request: Request) -> Response:
-    """One request, whole. Ours first; otherwise the newest that carries the id, with the others in `also`."""
+    """One request, whole. Ours first; otherwise the newest that carries the id, with the others in `also`.
+
+    A running request is told as far as it has come, once a second. Headers, messages and answer are null while it runs
+    if it was sent without bodies, has more than 512 KiB, or 32 others that run started later.
+    """
     query.only(query.pairs_of(request))
     any_id: str = request.path_params["id"]
 
@@ -45,14 +49,14 @@ def content_encoding(headers: list[tuple[str, str]]) -> str | None:
 
 
 def _part(reader: Reader, found: Found) -> DetailPart:
-    stored = found.stored
-    detail, is_open = stored.detail, stored.record.outcome == "open"
-    asked = _readable(reader, stored, "request")
-    answered = _readable(reader, stored, "response")
+    stored, so_far = found.stored, found.so_far
+    detail, is_told = stored.detail, so_far is None or so_far.detail is not None
+    asked = _readable(reader, found, "request")
+    answered = _readable(reader, found, "response")
     return DetailPart(
         reason=detail.reason or None,
-        request_headers=None if is_open else detail.request_headers,
-        response_headers=None if is_open else detail.response_headers,
+        request_headers=detail.request_headers if is_told else None,
+        response_headers=detail.response_headers if is_told else None,
         stored_request_bytes=stored.request_size,
         stored_response_bytes=stored.response_size,
         parameters=None if asked is None else parameters(asked),
@@ -63,18 +67,27 @@ def _part(reader: Reader, found: Found) -> DetailPart:
     )
 
 
-def _readable(reader: Reader, stored: Stored, side: Side) -> bytes | None:
+def _readable(reader: Reader, found: Found, side: Side) -> bytes | None:
     """The decoded body, or None when there is none, or it is of no kind we understand, or too large to be parsed."""
+    stored = found.stored
     size = stored.request_size if side == "request" else stored.response_size
     if size is None or size > MAX_PARSED_BYTES or stored.record.kind not in UNDERSTOOD:
         return None
-    pieces = reader.body(stored.record.id, side)
-    if pieces is None:
+    data = _body(reader, found, side)
+    if data is None:
         return None
     detail = stored.detail
     headers = detail.request_headers if side == "request" else detail.response_headers
-    decoded = decode(b"".join(pieces), content_encoding(headers), limit=MAX_PARSED_BYTES)
+    decoded = decode(data, content_encoding(headers), limit=MAX_PARSED_BYTES)
     return None if decoded.state in ("too_large", "undecodable") else decoded.data
+
+
+def _body(reader: Reader, found: Found, side: Side) -> bytes | None:
+    """What crossed, of a request that is still open so far."""
+    if found.so_far is not None:
+        return found.so_far.request if side == "request" else found.so_far.response
+    pieces = reader.body(found.stored.record.id, side)
+    return None if pieces is None else b"".join(pieces)
 
 
 def _timeline(detail: Detail) -> list[tuple[float, int]]:

@@ -15,10 +15,12 @@ from relaybook.api import answers
 from relaybook.api.errors import CODES
 
 _REFS: Final = "#/components/schemas/{name}"
-_ABOUT: Final = """Reads the request log. Answers carry no bodies except where one is asked for; times are UTC.
+_ABOUT: Final = """Reads the request log, and labels its namespaces. Answers carry no bodies except where one is asked
+for; times are UTC.
 
 Unknown or malformed parameters are refused by name. With a token, send `Authorization: Bearer <token>`, or the cookie
-that `POST /api/session` sets; the health paths and `/v1` need neither.
+that `POST /api/session` sets; the health paths, `/v1` and the page's own files below `/assets/` need neither. A browser
+that opens a page without them gets the form that asks for the token, with status 401.
 
 Every refusal is `{"error": {"message", "type", "param", "code"}}`."""
 

@@ -33,9 +33,12 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "not_decodable": (422, "the body's content coding cannot be undone here; `?as=sent` gives it as it crossed"),
     "internal": (500, "a defect of Relaybook; the operator's log has the details"),
     "deadline": (503, "the question took longer than its deadline"),
-    "store_unavailable": (503, "the store could not be read"),
+    "store_unavailable": (503, "the store could not be read, or not be changed"),
     "too_many_streams": (503, "too many live connections are open"),
 }
+
+#: What RFC 9110 §15.5.2 wants beside a 401.
+AUTHENTICATE: Final = {"WWW-Authenticate": 'Bearer realm="relaybook"'}
 
 
 class ApiError(Exception):
@@ -56,7 +59,7 @@ def error_response(error: ApiError) -> Response:
     """The refusal as every caller of the API sees it."""
     kind = "api_error" if error.status >= 500 else "invalid_request_error"
     shape = {"message": str(error), "type": kind, "param": error.param, "code": error.code}
-    headers = {"WWW-Authenticate": 'Bearer realm="relaybook"'} if error.status == 401 else None
+    headers = AUTHENTICATE if error.status == 401 else None
     return Response(msgspec.json.encode({"error": shape}), error.status, headers, "application/json")
 
 

@@ -1,17 +1,18 @@
-"""Answers the two addresses people try by mistake or first: ``/`` and the relay's ``/v1`` on this port."""
+"""Answers the two addresses people try first or by mistake: ``/``, and the relay's ``/v1`` on this port."""
 
 from html import escape
 from typing import Final
 
 import msgspec
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 
-from relaybook.api.options import ApiOptions, options_of
+from relaybook.api.options import options_of
 
 router = APIRouter(include_in_schema=False)
 
 _METHODS: Final = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-_PAGE: Final = """<!doctype html>
+_PLAIN: Final = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -19,6 +20,8 @@ _PAGE: Final = """<!doctype html>
 <h1>Relaybook {version}</h1>
 <p>This listener reads the request log. The relay listens on <code>{relay_base_url}</code>: set your client's base URL
 to that.</p>
+<p>The page that shows the log was not built here. In the checkout: <code>make page</code>, and start again. Until then,
+the log as JSON:</p>
 <ul>
 <li><a href="{prefix}/api/requests">The latest requests</a></li>
 <li><a href="{prefix}/api/namespaces">Namespaces</a></li>
@@ -31,8 +34,11 @@ to that.</p>
 
 @router.api_route("/", methods=["GET", "HEAD"])
 async def home(request: Request) -> Response:
-    """A plain page that says what this is and where things are."""
-    return Response(page(options_of(request), request.state.prefix), media_type="text/html")
+    """Leads to the log. Not for ever: another page may come first one day."""
+    if options_of(request).page is None:
+        return plain(request)
+    query = request.scope["query_string"].decode("latin-1")
+    return RedirectResponse(f"{request.state.prefix}/requests{'?' if query else ''}{query}", 307)
 
 
 @router.api_route("/v1", methods=_METHODS)
@@ -45,8 +51,8 @@ async def wrong_listener(request: Request) -> Response:
     return Response(msgspec.json.encode({"error": error}), 404, media_type="application/json")
 
 
-def page(options: ApiOptions, prefix: str) -> str:
-    """The page's HTML: no script, no style, links that work below a sub-path."""
-    return _PAGE.format(
-        version=escape(options.version), relay_base_url=escape(options.relay_base_url), prefix=escape(prefix)
-    )
+def plain(request: Request) -> Response:
+    """What is shown instead of a page that was not built: no script, no style, links that work below a sub-path."""
+    options = options_of(request)
+    told = {"version": options.version, "relay_base_url": options.relay_base_url, "prefix": request.state.prefix}
+    return Response(_PLAIN.format_map({name: escape(text) for name, text in told.items()}), media_type="text/html")

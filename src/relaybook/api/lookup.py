@@ -1,56 +1,60 @@
 """Finds one request by any id it carries: ours, the provider's, the completion's or the client's."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from relaybook.api.errors import ApiError
-from relaybook.filters import Filter, Term
+from relaybook.filters import Filter
 from relaybook.records import Detail, Record
-from relaybook.stores.base import Reader, Stored
+from relaybook.stores.base import Reader, Running, Stored
 
 MAX_ALSO = 20
 
 
 class Found(NamedTuple):
-    """The request, and other records that carry the id asked for, latest first."""
+    """The request, and other records that carry the id asked for, latest first.
+
+    ``so_far`` is what there is of an open request; None for a finished one, whose bodies the store has.
+    """
 
     stored: Stored
     also: list[Record]
+    so_far: Running | None = None
 
 
 def look_up(reader: Reader, any_id: str) -> Found:
     """Ours first, finished or running; else the newest record that carries the id. Raises ApiError ``not_found``."""
     carriers = reader.find(any_id, MAX_ALSO + 1)
-    stored = _ours(reader, any_id)
-    if stored is None and carriers:
-        stored = reader.get(carriers[0].id)
-    if stored is None:
-        stored = _running_carrier(reader, any_id)
-    if stored is None:
-        raise ApiError(
-            "not_found",
-            f"No request in this log has the id {any_id[:80]!r}: not as ours, nor as the provider's, completion's or"
-            " client's id. Copy the Service-Request-Id header of its response, or look for it in GET /api/requests.",
-            "id",
-        )
-    found_id = stored.record.id
-    return Found(stored, [record for record in carriers if record.id != found_id][:MAX_ALSO])
+    for our_id in _our_ids(reader, any_id, carriers):
+        also = [record for record in carriers if record.id != our_id][:MAX_ALSO]
+        if stored := reader.get(our_id):
+            return Found(stored, also)
+        if so_far := reader.open_request(our_id):
+            return Found(_as_stored(so_far), also, so_far)
+        # It may have ended between the two looks.
+        if stored := reader.get(our_id):
+            return Found(stored, also)
+    raise ApiError(
+        "not_found",
+        f"No request in this log has the id {any_id[:80]!r}: not as ours, nor as the provider's, completion's or"
+        " client's id. Copy the Service-Request-Id header of its response, or look for it in GET /api/requests.",
+        "id",
+    )
 
 
-def _ours(reader: Reader, record_id: str) -> Stored | None:
-    if stored := reader.get(record_id):
-        return stored
-    if running := reader.running(Filter((Term("id", (record_id,)),))):
-        return _still_open(running[0])
-    # It may have ended between the two looks.
-    return reader.get(record_id)
-
-
-def _running_carrier(reader: Reader, any_id: str) -> Stored | None:
+def _our_ids(reader: Reader, any_id: str, carriers: list[Record]) -> Iterator[str]:
+    """What the id may mean, as ids of ours."""
+    yield any_id
+    yield from (record.id for record in carriers[:1])
     for record in reader.running(Filter()):
         if any_id in (record.provider_request_id, record.completion_id, record.client_request_id):
-            return _still_open(record)
-    return None
+            yield record.id
 
 
-def _still_open(record: Record) -> Stored:
-    return Stored(record=record, detail=Detail(), request_size=None, response_size=None)
+def _as_stored(running: Running) -> Stored:
+    return Stored(
+        record=running.record,
+        detail=running.detail or Detail(),
+        request_size=None if running.request is None else len(running.request),
+        response_size=None if running.response is None else len(running.response),
+    )

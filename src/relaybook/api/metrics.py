@@ -9,6 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from relaybook.api import document
 from relaybook.api.options import LogFigures, options_of
 from relaybook.api.reading import reading_of
+from relaybook.api.status import frames_lost
 from relaybook.filters import Filter
 from relaybook.stores.base import Reader, StoreStatus
 
@@ -24,22 +25,24 @@ async def get_metrics(request: Request) -> Response:
     probe = options_of(request).probe
 
     def question(reader: Reader) -> bytes:
-        return render(reader.status(), len(reader.running(Filter())), probe.figures())
+        lost = frames_lost(reader.gaps(0))
+        return render(reader.status(), len(reader.running(Filter())), lost, probe.figures())
 
     return Response(await reading_of(request).ask(question), headers={"Content-Type": CONTENT_TYPE})
 
 
-def render(store: StoreStatus, running: int, log: LogFigures) -> bytes:
+def render(store: StoreStatus, running: int, lost: int, log: LogFigures) -> bytes:
     """The text of one scrape."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Figures(store, running, log))
+    registry.register(_Figures(store, running, lost, log))
     return generate_latest(registry)
 
 
 class _Figures:
-    def __init__(self, store: StoreStatus, running: int, log: LogFigures) -> None:
+    def __init__(self, store: StoreStatus, running: int, lost: int, log: LogFigures) -> None:
         self._store = store
         self._running = running
+        self._lost = lost
         self._log = log
 
     def collect(self) -> Iterator[Metric]:
@@ -51,7 +54,7 @@ class _Figures:
         for code, count in sorted(store.refused.items()):
             refused.add_metric([code], count)
         yield refused
-        yield CounterMetricFamily("relaybook_frames_lost", "Journal frames that were lost.", value=log.frames_lost)
+        yield CounterMetricFamily("relaybook_frames_lost", "Journal frames that were lost.", value=self._lost)
         for name, text, value in (
             ("relaybook_journal_lag_bytes", "Journal bytes not yet in the log.", log.journal_lag_bytes),
             ("relaybook_journal_lag_seconds", "Age of the oldest frame not yet in the log.", log.journal_lag_seconds),

@@ -1,43 +1,82 @@
-"""Lists the log's namespaces with their counters, at a cost that does not grow with the log."""
+"""Lists the log's namespaces with their counters, at a cost that does not grow with the log.
 
-from typing import cast, get_args
+The counters are those of all time. Labels, which are few, can be counted for a span of time instead.
+"""
+
+from typing import Final, cast, get_args
 
 import msgspec
 from fastapi import Request, Response
 
+from relaybook import clock
 from relaybook.api import document, query
 from relaybook.api.answers import Namespace, NamespacePage
+from relaybook.api.count import budget_ns
 from relaybook.api.reading import reading_of
 from relaybook.clock import format_moment
-from relaybook.filters import BadFilter
-from relaybook.stores.base import NamespaceRow, NamespaceSort
+from relaybook.filters import BadFilter, Filter, Term
+from relaybook.stores.base import Count, NamespaceRow, NamespaceSort, Reader
 
 router = document.section("log")
 
 _SORTS = get_args(NamespaceSort)
+_SPAN: Final = ("from", "to")
 _PARAMETERS = [
     document.parameter("prefix", "The beginning of the name."),
     document.parameter("pinned", "`true`: only pinned ones; `false`: only the others.", {"type": "boolean"}),
     document.parameter("sort", "Largest of what first.", {"enum": list(_SORTS), "default": "last_at"}),
     document.limit(50),
     document.parameter("cursor", "The next_cursor of an earlier page."),
+    document.parameter("from", "Only with `pinned=true`: counts requests that started then or after."),
+    document.parameter("to", "Only with `pinned=true`: counts requests that started before."),
 ]
 
 
 @router.get("/api/namespaces", **document.reads(NamespacePage, _PARAMETERS))
 async def list_namespaces(request: Request) -> Response:
-    """Namespaces with their counters."""
-    asked = query.only(query.pairs_of(request), "prefix", "pinned", "sort", "limit", "cursor")
+    """Namespaces with their counters; one without a request is listed while it is pinned.
+
+    With `pinned=true` a span of time can be given: `requests`, `failed` and `last_at` are then counted for it, in
+    300 ms for all of them together; the sort stays that of all time.
+    """
+    asked = query.only(query.pairs_of(request), "prefix", "pinned", "sort", "limit", "cursor", *_SPAN)
     limit, prefix = query.limit_of(asked), asked.get("prefix", "")
     pinned = {"true": True, "false": False}[_one_of(asked, "pinned", ("true", "false"))] if "pinned" in asked else None
     sort = cast(NamespaceSort, _one_of(asked, "sort", _SORTS) if "sort" in asked else "last_at")
+    span = _span(asked, pinned)
     reading = reading_of(request)
     deadline_ns = reading.deadline_ns()
-    rows, cursor = await reading.ask(
-        lambda reader: reader.namespaces(prefix, sort, limit, asked.get("cursor"), pinned, deadline_ns)
-    )
-    page = NamespacePage(data=[_namespace(row) for row in rows], next_cursor=cursor)
-    return Response(msgspec.json.encode(page), media_type="application/json")
+
+    def question(reader: Reader) -> NamespacePage:
+        rows, cursor = reader.namespaces(prefix, sort, limit, asked.get("cursor"), pinned, deadline_ns)
+        counts = _counts(reader, rows, span, budget_ns(deadline_ns)) if span.terms else [None] * len(rows)
+        return NamespacePage(
+            data=[namespace_of(row, count) for row, count in zip(rows, counts, strict=True)],
+            next_cursor=cursor,
+            complete=all(count is None or count.complete for count in counts),
+        )
+
+    return Response(msgspec.json.encode(await reading.ask(question)), media_type="application/json")
+
+
+def _span(asked: dict[str, str], pinned: bool | None) -> Filter:
+    given = [name for name in _SPAN if name in asked]
+    if given and not pinned:
+        raise BadFilter(
+            given[0],
+            f"{given[0]} goes only with pinned=true: there may be too many other namespaces to count each for a span.",
+        )
+    return query.wanted_of((name, asked[name]) for name in given)
+
+
+def _counts(reader: Reader, rows: list[NamespaceRow], span: Filter, until_ns: int) -> list[Count | None]:
+    """Each namespace's requests in the span. Each may take its share of what time is left."""
+    counts: list[Count | None] = []
+    for done, row in enumerate(rows):
+        now_ns = clock.monotonic_ns()
+        wanted = Filter((Term("namespace", (row.namespace,)), *span.terms))
+        counts.append(reader.count(wanted, now_ns + (until_ns - now_ns) // (len(rows) - done)))
+    return counts
 
 
 def _one_of(asked: dict[str, str], name: str, choices: tuple[str, ...]) -> str:
@@ -46,17 +85,20 @@ def _one_of(asked: dict[str, str], name: str, choices: tuple[str, ...]) -> str:
     return asked[name]
 
 
-def _namespace(row: NamespaceRow) -> Namespace:
+def namespace_of(row: NamespaceRow, count: Count | None = None) -> Namespace:
+    """The namespace as the API writes it; where it was counted for a span of time, with that span's figures alone."""
+    last_at = count.last_at if count else row.last_at
     return Namespace(
         namespace=row.namespace,
-        requests=row.requests,
-        failed=row.failed,
-        input_tokens=row.input_tokens,
-        output_tokens=row.output_tokens,
-        cost_usd=row.cost_usd,
-        first_at=format_moment(row.first_at) if row.first_at else None,
-        last_at=format_moment(row.last_at) if row.last_at else None,
+        requests=count.requests if count else row.requests,
+        failed=count.failed if count else row.failed,
+        input_tokens=None if count else row.input_tokens,
+        output_tokens=None if count else row.output_tokens,
+        cost_usd=None if count else row.cost_usd,
+        first_at=format_moment(row.first_at) if row.first_at and not count else None,
+        last_at=format_moment(last_at) if last_at else None,
         pinned=row.pinned,
         color=row.color,
         group=row.group,
+        position=row.position,
     )

@@ -6,9 +6,13 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
+from relaybook.dashboard.page import Page
+
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-#: First path segments that are ours: a sub-path of the outside address must not look like one of them.
-_OWN_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz"})
+#: First path segments that programs ask for, and those the page has addresses under. A sub-path of the outside address
+#: must not look like one of them.
+PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
+_PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "connect"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +21,6 @@ class LogFigures:
 
     journal_lag_bytes: int | None = None
     journal_lag_seconds: float | None = None
-    frames_lost: int = 0
     disk_free_bytes: int | None = None
     days_left: float | None = None
     data_path: str | None = None
@@ -52,7 +55,11 @@ class ApiOptions:
     query_seconds: float = 2.0
     #: Effective settings without secrets, shown by /api/status.
     settings: dict[str, Any] = field(default_factory=dict)
+    #: Whether the demo fills the log.
+    sample_data: bool = False
     probe: LogProbe = field(default_factory=UnknownLog)
+    #: None: it was not built.
+    page: Page | None = field(default=None, repr=False)
     poll_seconds: float = 0.25
     ping_seconds: float = 15.0
 
@@ -63,8 +70,8 @@ class ApiOptions:
             return
         if not _is_web_address(self.dashboard_url):
             raise ValueError(f"dashboard_url is {self.dashboard_url!r}: write it like https://relaybook.example/path")
-        if self.prefix.lstrip("/").partition("/")[0] in _OWN_SEGMENTS:
-            raise ValueError(f"dashboard_url has the path {self.prefix!r}, which the API uses itself: choose another")
+        if self.prefix.lstrip("/").partition("/")[0] in PROGRAM_SEGMENTS | _PAGE_SEGMENTS:
+            raise ValueError(f"dashboard_url has the path {self.prefix!r}, which Relaybook uses itself: choose another")
 
     @property
     def prefix(self) -> str:

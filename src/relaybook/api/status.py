@@ -56,16 +56,25 @@ async def readyz(request: Request) -> Response:
     return Response(msgspec.json.encode(Health(status="ready")), media_type="application/json")
 
 
+def frames_lost(gaps: list[Gap]) -> int:
+    """Journal frames that were damaged and could not be read: each span of them is a gap."""
+    return sum(gap.count for gap in gaps if gap.reason == "damaged")
+
+
 def _status(options: ApiOptions, log: LogFigures, store: StoreStatus, running: int, gaps: list[Gap]) -> Status:
     return Status(
         version=options.version,
         relay_base_url=options.relay_base_url,
         dashboard_url=options.dashboard_url,
+        page_build=options.page.build if options.page else None,
+        sample_data=options.sample_data,
         records=store.records,
+        namespaces=store.namespaces,
+        labels=store.labels,
         last_seq=store.last_seq,
         running=running,
         refused=store.refused,
-        frames_lost=log.frames_lost,
+        frames_lost=frames_lost(gaps),
         journal=JournalStatus(lag_bytes=log.journal_lag_bytes, lag_seconds=log.journal_lag_seconds),
         storage=StorageStatus(
             data_path=log.data_path,

@@ -53,7 +53,7 @@ def _facts(detail: dict[str, Any], day: date) -> Iterator[tuple[str, str]]:
 
 
 def _error(detail: dict[str, Any]) -> str:
-    went_well = detail["outcome"] == "complete" and not detail["failed"]
+    went_well = detail["outcome"] in ("open", "complete") and not detail["failed"]
     reason = None if went_well else detail.get("reason")
     return ": ".join(filter(None, (detail["error_code"], detail["error_message"] or reason)))
 

@@ -13,7 +13,7 @@ import msgspec
 
 from relaybook.ids import parse_id
 from relaybook.journal import disk
-from relaybook.journal.frame import MAX_PAYLOAD, Frame, Kind, Span, decode, find_next
+from relaybook.journal.frame import HEAD_BYTES, MAX_PAYLOAD, Frame, Kind, Span, decode, find_next
 from relaybook.journal.segment import HEADER_BYTES, JournalDamaged, OldSegment, segment_path, sequences
 
 _READ_BYTES: Final = 4 << 20
@@ -25,6 +25,13 @@ class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
     segment: int
     offset: int
     number: int
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """How many bytes wait to be read, and when the first frame among them was written (monotonic clock; None: none)."""
+
+    bytes: int
+    since_ns: int | None
 
 
 START: Final = Place(0, HEADER_BYTES, 0)
@@ -172,17 +179,19 @@ class RunReader:
         self._sealed = False
         self._skipped = 0
 
-    def unread_bytes(self) -> int:
-        """About how much is written and not yet read."""
-        total = 0
+    def unread(self) -> Unread:
+        """What is written and not yet read. Takes no lock and reads on from nowhere: anybody may ask."""
+        total, since_ns = 0, None
         with suppress(FileNotFoundError, JournalDamaged):
             for number in sequences(self.path):
                 if number >= self.place.segment:
                     segment = OldSegment(self.path, number)
                     start = self.place.offset if number == self.place.segment else HEADER_BYTES
                     total += max(segment.mark - start, 0)
+                    if since_ns is None:
+                        since_ns = _written_ns(segment, start)
                     segment.close()
-        return total
+        return Unread(total, since_ns)
 
     def remove_before(self, segment: int) -> int:
         """Unlinks the files before ``segment``; how many there were. May take 12 ms for each."""
@@ -208,3 +217,9 @@ class RunReader:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def _written_ns(segment: OldSegment, start: int) -> int | None:
+    """When the frame at ``start`` was written; None when no whole frame stands there."""
+    data = segment.read(start, min(segment.mark, start + HEAD_BYTES + MAX_PAYLOAD))
+    return next((frame.time_ns for frame in decode(data, segment.secret, segment.sequence, start, Span(0))), None)

@@ -2,10 +2,12 @@
 
 Bytes of an open exchange stay in memory up to 256 KiB; beyond that they move into the store ahead of their record.
 Bodies of paths that are not understood are kept up to a limit, beyond it their first 64 KiB, length and SHA-256.
+A few of the open exchanges are shown with their bytes so far.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from heapq import nlargest
 from typing import Final
 
 from relaybook.recorder.fold import Exchange
@@ -13,6 +15,9 @@ from relaybook.stores.base import Body, Entry, Extent, body_size
 
 MOST_HELD: Final = 256 << 10
 KEPT_OF_LARGE: Final = 64 << 10
+#: Shown ones are copied into the store again each second, so they are few and not large.
+MOST_SHOWN: Final = 32
+MOST_SHOWN_BYTES: Final = 512 << 10
 _UNDERSTOOD: Final = ("chat", "completion", "response", "embedding")
 
 
@@ -68,3 +73,16 @@ class Keeping:
             if len(first) < KEPT_OF_LARGE:
                 first += piece[: KEPT_OF_LARGE - len(first)]
         return Body([], [first]), digest.hexdigest()
+
+
+def shown(running: Iterable[Exchange]) -> set[bytes]:
+    """Which open exchanges are shown with their bytes so far, by id: the latest started of those that may be.
+
+    Never one whose bodies must not be kept.
+    """
+    fit = (
+        exchange
+        for exchange in running
+        if exchange.opened.log == "full" and exchange.request_bytes + exchange.response_bytes <= MOST_SHOWN_BYTES
+    )
+    return {exchange.id for exchange in nlargest(MOST_SHOWN, fit, key=lambda exchange: exchange.opened_ns)}

@@ -15,13 +15,23 @@ from typing import Final
 from relaybook import clock
 from relaybook.journal.events import Noted
 from relaybook.journal.reader import Place, RunReader, list_runs
-from relaybook.recorder.bodies_kept import Keeping
+from relaybook.recorder.bodies_kept import Keeping, shown
 from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.suspects import Suspects
 from relaybook.recorder.understand import Understanding
-from relaybook.records import Gap, Record
-from relaybook.stores.base import Batch, BatchRejected, Entry, Extent, Moved, RunPosition, StoreUnavailable, Writer
+from relaybook.records import Gap
+from relaybook.stores.base import (
+    Batch,
+    BatchRejected,
+    Entry,
+    Extent,
+    Moved,
+    Running,
+    RunPosition,
+    StoreUnavailable,
+    Writer,
+)
 
 log = logging.getLogger("relaybook.recorder")
 
@@ -89,7 +99,7 @@ class Recorder:
         self._since_ns: int | None = None
         self._runs_seen_ns = 0
         self._running_told_ns = 0
-        self._running_shown = False
+        self._running_told = False
 
     def run(self, stop: Callable[[], bool], stop_now: Callable[[], bool]) -> None:
         """Records until ``stop`` says so and nothing is left to read, or ``stop_now`` says so.
@@ -221,19 +231,29 @@ class Recorder:
                 moved.append(Moved(run=run.name, exchange=exchange.id, number=exchange.number, state=state))
         return moved
 
-    def _running(self, now: int) -> list[Record] | None:
+    def _running(self, now: int) -> list[Running] | None:
         """Requests that have run for a second; None when there are none and there were none."""
         self._running_told_ns = now
         found = [
-            self._understanding.running(exchange, read_bodies=self._suspects.take(exchange.id))
+            exchange
             for run in self._runs.values()
             if not run.reader.finished
             for exchange in run.fold.open.values()
             if now - exchange.opened_ns > _RUNNING_AFTER_NS
         ]
+        told, self._running_told = self._running_told, bool(found)
+        return self._told_of(found) if found or told else None
+
+    def _told_of(self, exchanges: list[Exchange]) -> list[Running]:
+        ids = shown(exchanges)
+        told = [
+            self._understanding.running(
+                exchange, read_bodies=self._suspects.take(exchange.id), is_shown=exchange.id in ids
+            )
+            for exchange in exchanges
+        ]
         self._suspects.let_go()
-        shown, self._running_shown = self._running_shown, bool(found)
-        return found if found or shown else None
+        return told
 
     def _store_patiently(self, batch: Batch) -> None:
         pause = 0.1

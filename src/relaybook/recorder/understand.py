@@ -14,7 +14,7 @@ from relaybook.journal.events import Closed
 from relaybook.recorder.fold import Exchange
 from relaybook.recorder.prices import Prices
 from relaybook.records import Detail, Kind, Note, Record, kind_of
-from relaybook.stores.base import Body, Entry, Extent
+from relaybook.stores.base import Body, Entry, Extent, Running
 from relaybook.tags import MAX_CHARACTERS, MAX_PROPERTIES, clean
 
 MAX_UNDERSTOOD_BYTES: Final = 16 << 20
@@ -41,12 +41,15 @@ class Understanding:
         self._prices = prices
         self._read_extent = read_extent
 
-    def running(self, exchange: Exchange, *, read_bodies: bool = True) -> Record:
-        """The record of an exchange that is still open: what can be told of it now."""
+    def running(self, exchange: Exchange, *, read_bodies: bool = True, is_shown: bool = False) -> Running:
+        """An exchange that is still open: what can be told of it now; with its bytes so far where it is shown."""
         record = self._record(exchange, Closed("interrupted"), _headers(exchange), read_bodies=read_bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
         record.ended_at = record.duration_ms = record.stream_ended = None
-        return record
+        if not is_shown:
+            return Running(record=record)
+        request, response = self._bytes(exchange.request), self._bytes(exchange.response)
+        return Running(record=record, detail=_detail(exchange), request=request, response=response)
 
     def entry(self, exchange: Exchange, *, read_bodies: bool = True) -> Entry:
         """The finished exchange as an entry; its bodies are left out where the caller asked for it.
@@ -56,18 +59,10 @@ class Understanding:
         closed = exchange.closed or Closed("interrupted")
         headers = _headers(exchange)
         record = self._record(exchange, closed, headers, read_bodies=read_bodies)
-        answered = exchange.answered
         keep = exchange.opened.log == "full"
-        detail = Detail(
-            reason=answered.reason.decode("latin-1") if answered else "",
-            request_head=exchange.opened.head,
-            response_head=answered.head if answered else b"",
-            chunk_at_us=exchange.chunk_at_us,
-            chunk_bytes=exchange.chunk_bytes,
-        )
         return Entry(
             record=record,
-            detail=detail,
+            detail=_detail(exchange),
             request=exchange.request if keep else None,
             response=exchange.response if keep else None,
         )
@@ -151,11 +146,14 @@ class Understanding:
         """The body's bytes, decoded; empty when it is too large to be understood."""
         if size == 0 or size > MAX_UNDERSTOOD_BYTES:
             return b""
-        if body.extents:
-            data = b"".join([*map(self._read_extent, body.extents), *body.rest])
-        else:
-            data = body.rest[0] if len(body.rest) == 1 else b"".join(body.rest)
+        data = self._bytes(body)
         return bodies.decode(data, encoding).data if encoding else data
+
+    def _bytes(self, body: Body) -> bytes:
+        """All of a body, what was set aside read back."""
+        if body.extents:
+            return b"".join([*map(self._read_extent, body.extents), *body.rest])
+        return body.rest[0] if len(body.rest) == 1 else b"".join(body.rest)
 
     def _count(self, record: Record, asked: bytes, answer: bodies.AnswerFacts) -> None:
         """Tokens and cost: the provider's count, or an estimate that says so."""
@@ -198,6 +196,17 @@ class _Headers:
         trace = _TRACE.fullmatch(asked.get(b"traceparent", ""))
         if trace is not None:
             record.trace_id = trace[1]
+
+
+def _detail(exchange: Exchange) -> Detail:
+    answered = exchange.answered
+    return Detail(
+        reason=answered.reason.decode("latin-1") if answered else "",
+        request_head=exchange.opened.head,
+        response_head=answered.head if answered else b"",
+        chunk_at_us=exchange.chunk_at_us,
+        chunk_bytes=exchange.chunk_bytes,
+    )
 
 
 def _wanted(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]:

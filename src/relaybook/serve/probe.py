@@ -5,7 +5,7 @@ from contextlib import suppress
 from relaybook import clock
 from relaybook.api.options import LogFigures
 from relaybook.journal import disk
-from relaybook.journal.reader import START, Place, RunReader, list_runs
+from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.stores.base import Reader, RunPosition
 
@@ -19,33 +19,35 @@ class DataProbe:
     def __init__(self, data: DataDirectory, reader: Reader) -> None:
         self._data = data
         self._reader = reader
-        self._behind_since_ns: int | None = None
 
     def figures(self) -> LogFigures:
         """The figures of this moment."""
-        lag = self._unread_bytes(self._reader.status().positions)
-        now = clock.monotonic_ns()
-        if lag == 0:
-            self._behind_since_ns = None
-        elif self._behind_since_ns is None:
-            self._behind_since_ns = now
-        since = self._behind_since_ns
+        waiting = self._unread(self._reader.status().positions)
+        oldest_ns = min((each.since_ns for each in waiting if each.since_ns is not None), default=None)
         free = disk.free_bytes(self._data.path)
         return LogFigures(
-            journal_lag_bytes=lag,
-            journal_lag_seconds=(now - since) / clock.NANOSECONDS if since is not None else 0.0,
+            journal_lag_bytes=sum(each.bytes for each in waiting),
+            journal_lag_seconds=_seconds_since(oldest_ns),
             disk_free_bytes=free,
             days_left=days_left(self._data, free),
             data_path=str(self._data.path),
         )
 
-    def _unread_bytes(self, positions: dict[str, RunPosition]) -> int:
-        total = 0
+    def _unread(self, positions: dict[str, RunPosition]) -> list[Unread]:
+        found = []
         for run in list_runs(self._data.journal):
             position = positions.get(run.name)
             with suppress(OSError):
-                total += RunReader(run, Place(*position.read_to) if position else START).unread_bytes()
-        return total
+                found.append(RunReader(run, Place(*position.read_to) if position else START).unread())
+        return found
+
+
+def _seconds_since(oldest_ns: int | None) -> float | None:
+    """How long the oldest frame has waited: 0 when none does, None for one from before the machine started."""
+    if oldest_ns is None:
+        return 0.0
+    waited_ns = clock.monotonic_ns() - oldest_ns
+    return waited_ns / clock.NANOSECONDS if waited_ns >= 0 else None
 
 
 def days_left(data: DataDirectory, free: int) -> float | None:

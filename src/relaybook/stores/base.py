@@ -1,7 +1,8 @@
 """The port: what the recorder writes to a store and what readers ask of one.
 
 Two faces. A ``Writer`` belongs to the one recorder process; a ``Reader`` may be opened in any number of processes
-beside it. Implementations differ in where things lie, never in meaning: one conformance suite runs on all of them.
+beside it. A third, ``Labels``, is in ``stores/labels.py``. Implementations differ in where things lie, never in
+meaning: one conformance suite runs on all of them.
 
 Errors: ``StoreUnavailable`` for what the environment causes (full, busy, locked, I/O): nothing was stored, the same
 batch may be sent again; ``StoreDamaged``, a kind of it, when sending again will not help. ``BatchRejected`` for what
@@ -81,34 +82,33 @@ class Moved(msgspec.Struct, kw_only=True):
     state: bytes
 
 
-class Pin(msgspec.Struct, frozen=True, kw_only=True):
-    """How a namespace is shown, for everybody: replaces what was set before. Needs no request under it yet."""
+class Running(msgspec.Struct, kw_only=True):
+    """A request that is still open. Detail and body bytes are those so far; None: not told, or not to be kept."""
 
-    namespace: str
-    pinned: bool
-    color: int | None = None
-    group: str | None = None
+    record: Record
+    detail: Detail | None = None
+    request: bytes | None = None
+    response: bytes | None = None
 
 
 class Batch(msgspec.Struct, kw_only=True):
     """What one transaction stores. All of it or nothing.
 
-    ``running`` replaces the whole table of running requests of this node when it is not None. ``moved`` replaces
-    earlier states of the same exchange; a state is dropped when its exchange is among ``entries``. ``runs_over``
-    forgets positions and states of runs read to their end. ``erase`` names extents whose bytes must be unreadable
-    within seconds after the commit (the store finishes that even after a crash). ``refused`` adds to the counts of
-    requests that were not admitted, by code. ``pins`` set how namespaces are shown.
+    ``running`` replaces all running requests of this node when it is not None; one whose record is among ``entries``
+    leaves them in any case. ``moved`` replaces earlier states of the same exchange; a state is dropped when its
+    exchange is among ``entries``. ``runs_over`` forgets positions and states of runs read to their end. ``erase`` names
+    extents whose bytes must be unreadable within seconds after the commit (the store finishes that even after a crash).
+    ``refused`` adds to the counts of requests that were not admitted, by code.
     """
 
     entries: list[Entry] = []
     positions: dict[str, RunPosition] = {}
     moved: list[Moved] = []
     runs_over: list[str] = []
-    running: list[Record] | None = None
+    running: list[Running] | None = None
     gaps: list[Gap] = []
     refused: dict[str, int] = {}
     erase: list[Extent] = []
-    pins: list[Pin] = []
 
 
 class Page(msgspec.Struct, kw_only=True):
@@ -136,7 +136,7 @@ class Stored(msgspec.Struct, kw_only=True):
 
 
 class NamespaceRow(msgspec.Struct, kw_only=True):
-    """A namespace with its counters, kept at write time. ``group`` and ``color`` are None until pinned.
+    """A namespace with its counters, kept at write time. ``color``, ``group`` and ``position`` are those of a label.
 
     ``first_at`` and ``last_at`` are when its first and last request started; 0 while it has none.
     """
@@ -152,6 +152,19 @@ class NamespaceRow(msgspec.Struct, kw_only=True):
     pinned: bool = False
     color: int | None = None
     group: str | None = None
+    position: int | None = None
+
+
+class Count(msgspec.Struct, frozen=True, kw_only=True):
+    """What a filter selects, added up. ``last_at`` is when the latest started, None when there is none.
+
+    ``complete`` is False when the deadline ended the counting: there are at least so many, and they are the newest.
+    """
+
+    requests: int = 0
+    failed: int = 0
+    last_at: int | None = None
+    complete: bool = True
 
 
 NamespaceSort = Literal["last_at", "requests", "failed", "cost_usd"]
@@ -165,9 +178,11 @@ class ValueCount(msgspec.Struct, kw_only=True):
 
 
 class StoreStatus(msgspec.Struct, kw_only=True):
-    """Figures of the store itself, cheap at any size."""
+    """Figures of the store itself, cheap at any size. ``labels`` are the pinned ones among the ``namespaces``."""
 
     records: int
+    namespaces: int
+    labels: int
     last_seq: int
     bytes_on_disk: int
     positions: dict[str, RunPosition]
@@ -179,6 +194,8 @@ class Writer(Protocol):
 
     def commit(self, batch: Batch) -> None:
         """Stores the batch in one transaction and gives each record its ``seq``.
+
+        The first namespaces whose names do not look like ids become labels in it (``label_rules``), eight in all.
 
         Durable when it returns as far as the store's durability goes (``process``: survives a crash of any program;
         ``power``: a power cut). Idempotent by record id: an entry stored before is skipped and not counted again.
@@ -203,8 +220,8 @@ class Writer(Protocol):
 class Reader(Protocol):
     """What the API and the command line ask. Any thread; each call sees one consistent state.
 
-    ``deadline_ns`` is a moment of the monotonic clock after which the call stops (a page comes back incomplete, other
-    calls raise DeadlinePassed).
+    ``deadline_ns`` is a moment of the monotonic clock after which the call stops (a page and a count come back
+    incomplete, other calls raise DeadlinePassed).
     """
 
     def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
@@ -216,8 +233,14 @@ class Reader(Protocol):
         At most ``limit // 2`` newer ones, the record itself (whether or not the filter wants it), and older ones.
         """
 
+    def count(self, wanted: Filter, deadline_ns: int) -> Count:
+        """How many finished requests the filter selects; at once for the whole log and for namespaces of all time."""
+
     def running(self, wanted: Filter) -> list[Record]:
-        """Requests still open, latest started first; ``seq`` is None."""
+        """Requests still open, latest started first; ``seq`` is None. Cheap: reads no body."""
+
+    def open_request(self, record_id: str) -> Running | None:
+        """One request still open, by our id, with what there is of it so far. None: it is not open (any more)."""
 
     def get(self, record_id: str) -> Stored | None:
         """A finished record by our id."""
@@ -233,7 +256,7 @@ class Reader(Protocol):
     ) -> tuple[list[NamespaceRow], str | None]:
         """Namespaces by the sort, largest first (ties by name), and the cursor of the next page.
 
-        Raises BadFilter for an ``after`` that is not such a cursor.
+        One without a request is there while it is pinned. Raises BadFilter for an ``after`` that is not such a cursor.
         """
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:

@@ -1,40 +1,39 @@
 """The reference store: everything in plain lists, filters applied by their own definition.
 
-It says what the other stores must mean, and serves tests. One object is Writer and Reader at once; it is not durable
-and every question scans everything.
+It says what the other stores must mean, and serves tests. One object is Writer, Reader and Labels at once; it is not
+durable and every question scans everything.
 """
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterator
 
 import msgspec
 
-from relaybook.filters import BadFilter, Cursor, Filter, matches
+from relaybook.filters import Cursor, Filter, matches
 from relaybook.ids import id_text
 from relaybook.records import Gap, Record, Side
+from relaybook.stores import memory_lists
 from relaybook.stores.base import (
     Batch,
     BatchRejected,
     Body,
+    Count,
     Entry,
     Extent,
     Moved,
     NamespaceRow,
     NamespaceSort,
     Page,
-    Pin,
+    Running,
     RunPosition,
     Stored,
     StoreStatus,
     ValueCount,
     body_size,
 )
-from relaybook.stores.namespace_order import parse_place, place_of
-
-#: Fields whose values are counted; ``property`` and ``property.<name>`` are counted as well.
-_COUNTED: Final = ("namespace", "model", "user", "key", "finish_reason")
+from relaybook.stores.label_rules import FIRST, Label, changed, looks_like_id
+from relaybook.stores.labels import LabelChange
 
 
 class MemoryStore:
@@ -48,10 +47,12 @@ class MemoryStore:
         self._aside_end = 0
         self._positions: dict[str, RunPosition] = {}
         self._moved: dict[bytes, Moved] = {}
-        self._running: list[Record] = []
+        self._running: dict[str, Running] = {}
         self._gaps: list[Gap] = []
         self._refused: Counter[str] = Counter()
-        self._pins: dict[str, Pin] = {}
+        #: Of every namespace that people or the log decided on.
+        self._labels: dict[str, Label] = {}
+        self._first_labels = 0
 
     # Writer
 
@@ -63,6 +64,9 @@ class MemoryStore:
             self._positions.update(batch.positions)
             self._moved.update((moved.exchange, moved) for moved in batch.moved)
             recorded = {entry.record.id for entry in batch.entries}
+            if batch.running is not None:
+                self._running = {running.record.id: _copy(running) for running in batch.running}
+            self._running = {key: running for key, running in self._running.items() if key not in recorded}
             self._moved = {
                 exchange: moved
                 for exchange, moved in self._moved.items()
@@ -70,11 +74,8 @@ class MemoryStore:
             }
             for run in batch.runs_over:
                 self._positions.pop(run, None)
-            if batch.running is not None:
-                self._running = [msgspec.structs.replace(record) for record in batch.running]
             self._gaps += batch.gaps
             self._refused.update(batch.refused)
-            self._pins.update((pin.namespace, pin) for pin in batch.pins)
             for extent in batch.erase:
                 self._aside.pop(extent, None)
 
@@ -85,7 +86,13 @@ class MemoryStore:
             known = msgspec.structs.replace(entry, record=msgspec.structs.replace(entry.record))
             self._entries.append(known)
             self._by_id[entry.record.id] = known
+            self._label_by_itself(entry.record.namespace)
         entry.record.seq = known.record.seq
+
+    def _label_by_itself(self, namespace: str) -> None:
+        if self._first_labels < FIRST and namespace not in self._labels and not looks_like_id(namespace):
+            self.change(LabelChange(namespace=namespace, pinned=True))
+            self._first_labels += 1
 
     def set_aside(self, data: bytes) -> Extent:
         with self._lock:
@@ -107,6 +114,15 @@ class MemoryStore:
 
     def close(self) -> None:
         """Nothing to release: the same object goes on answering."""
+
+    # Labels
+
+    def change(self, change: LabelChange) -> NamespaceRow:
+        name = change.namespace
+        with self._lock:
+            others = [label for other, label in self._labels.items() if other != name and label.pinned]
+            self._labels[name] = changed(self._labels.get(name) or Label(), change, others)
+            return next(row for row in self._namespace_rows() if row.namespace == name)
 
     # Reader
 
@@ -135,9 +151,21 @@ class MemoryStore:
         older = [record for record in found if _seq(record) < seq][::-1][: limit - 1 - limit // 2]
         return _page([*newer, centre.record, *older], found)
 
+    def count(self, wanted: Filter, deadline_ns: int) -> Count:
+        found = self._matching(wanted)
+        return Count(
+            requests=len(found),
+            failed=sum(record.failed for record in found),
+            last_at=max((record.started_at for record in found), default=None),
+        )
+
     def running(self, wanted: Filter) -> list[Record]:
-        found = [msgspec.structs.replace(record, seq=None) for record in self._running if matches(wanted, record)]
-        return sorted(found, key=lambda record: (record.started_at, record.id), reverse=True)
+        running = [_copy(one).record for one in self._running.values() if matches(wanted, one.record)]
+        return sorted(running, key=lambda record: (record.started_at, record.id), reverse=True)
+
+    def open_request(self, record_id: str) -> Running | None:
+        running = self._running.get(record_id)
+        return None if running is None else _copy(running)
 
     def get(self, record_id: str) -> Stored | None:
         entry = self._by_id.get(record_id)
@@ -169,50 +197,13 @@ class MemoryStore:
     def namespaces(
         self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
-        place = parse_place(after, sort) if after is not None else None
-        rows = [
-            row
-            for row in self._namespace_rows()
-            if row.namespace.startswith(prefix) and (pinned is None or row.pinned == pinned)
-        ]
-        rows.sort(key=lambda row: (-getattr(row, sort), row.namespace))
-        if place is not None:
-            rows = [row for row in rows if (-getattr(row, sort), row.namespace) > (-place.figure, place.namespace)]
-        more = len(rows) > limit
-        return rows[:limit], str(place_of(rows[limit - 1], sort)) if more else None
+        return memory_lists.namespaces(self._namespace_rows(), prefix, sort, limit, after, pinned)
 
-    def _namespace_rows(self) -> Iterator[NamespaceRow]:
-        by_name: dict[str, list[Record]] = {name: [] for name in self._pins}
-        for record in self._matching(Filter()):
-            by_name.setdefault(record.namespace, []).append(record)
-        for name, records in by_name.items():
-            pin = self._pins.get(name) or Pin(namespace=name, pinned=False)
-            yield NamespaceRow(
-                namespace=name,
-                requests=len(records),
-                failed=sum(record.failed for record in records),
-                input_tokens=sum(record.input_tokens or 0 for record in records),
-                output_tokens=sum(record.output_tokens or 0 for record in records),
-                cost_usd=sum(record.cost_usd or 0.0 for record in records),
-                first_at=min((record.started_at for record in records), default=0),
-                last_at=max((record.started_at for record in records), default=0),
-                pinned=pin.pinned,
-                color=pin.color,
-                group=pin.group,
-            )
+    def _namespace_rows(self) -> list[NamespaceRow]:
+        return memory_lists.namespace_rows(self._matching(Filter()), self._labels)
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
-        if field not in _COUNTED and field != "property" and not field.startswith("property."):
-            known = ", ".join(_COUNTED)
-            raise BadFilter("field", f"{field[:80]!r} has no list of values. Known: {known}, property.<name>.")
-        counts = Counter(
-            value
-            for record in self._matching(Filter())
-            for value in _values_of(record, field)
-            if value.startswith(prefix)
-        )
-        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        return [ValueCount(value=value, requests=requests) for value, requests in ranked[:limit]]
+        return memory_lists.values(self._matching(Filter()), field, prefix, limit)
 
     def gaps(self, since_us: int) -> list[Gap]:
         return sorted((gap for gap in self._gaps if gap.to_at >= since_us), key=lambda gap: gap.to_at, reverse=True)
@@ -228,6 +219,8 @@ class MemoryStore:
     def status(self) -> StoreStatus:
         return StoreStatus(
             records=len(self._entries),
+            namespaces=len(self._namespace_rows()),
+            labels=sum(label.pinned for label in self._labels.values()),
             last_seq=self.last_seq(),
             bytes_on_disk=0,
             positions=self.positions(),
@@ -240,6 +233,13 @@ def _seq(record: Record) -> int:
     return record.seq
 
 
+def _copy(running: Running) -> Running:
+    """A copy that shares nothing that grows, without a number."""
+    copy = msgspec.msgpack.decode(msgspec.msgpack.encode(running), type=Running)
+    copy.record.seq = None
+    return copy
+
+
 def _page(records: list[Record], found: list[Record]) -> Page:
     """``records`` latest first, out of all that are ``found``."""
     if not records:
@@ -250,16 +250,6 @@ def _page(records: list[Record], found: list[Record]) -> Page:
         next_cursor=Cursor("older", oldest) if any(_seq(record) < oldest for record in found) else None,
         newer_cursor=Cursor("newer", _seq(records[0])),
     )
-
-
-def _values_of(record: Record, field: str) -> Iterable[str]:
-    if field == "property":
-        return record.properties
-    if field.startswith("property."):
-        value = record.properties.get(field.removeprefix("property."))
-    else:
-        value = getattr(record, field)
-    return () if value is None else (value,)
 
 
 def _refuse_what_cannot_be_stored(batch: Batch) -> None:

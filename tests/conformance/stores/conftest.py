@@ -7,21 +7,24 @@ from typing import Any
 import pytest
 
 from relaybook.stores.base import Batch, Reader, Writer
+from relaybook.stores.labels import Labels
 from relaybook.stores.memory import MemoryStore
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.stores.sqlite import SqliteLabels, SqliteReader, SqliteWriter
 
 
 class Store:
-    """A store under test: its two faces, and a restart of its writer."""
+    """A store under test: its three faces, and a restart of its writer."""
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
         self.writer: Writer
         self.reader: Reader
+        self.labels: Labels
         if directory is None:
-            self.writer = self.reader = MemoryStore()
+            self.writer = self.reader = self.labels = MemoryStore()
         else:
             self.writer, self.reader = SqliteWriter(directory), SqliteReader(directory)
+            self.labels = SqliteLabels(directory)
 
     def commit(self, *entries: Any, **parts: Any) -> None:
         self.writer.commit(Batch(entries=list(entries), **parts))

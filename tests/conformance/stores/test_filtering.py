@@ -12,6 +12,7 @@ from tests.support.records import a_batch, a_record, an_entry, entries_of, new_r
 
 from relaybook.filters import NAMES, Cursor, Filter, Term, matches
 from relaybook.records import Note, Record
+from relaybook.stores.base import Count
 from relaybook.stores.memory import MemoryStore
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 
@@ -117,10 +118,17 @@ def test_each_name_selects_what_it_means(store: Store, name: str, negated: bool)
     values = CHOICES[name]
     for chosen in [(value,) for value in values] + [values[:2], values[-2:], values]:
         wanted = Filter((Term(name, chosen, negated),))
-        expected = [record.id for record in everything if matches(wanted, record)]
-        assert [record.id for record in store.reader.page(wanted, 100, None, soon()).records] == expected
+        expected = [record for record in everything if matches(wanted, record)]
+        assert store.reader.page(wanted, 100, None, soon()).records == expected
+        assert store.reader.count(wanted, soon()) == count_of(expected)
     tried = [Filter((Term(name, (value,), negated),)) for value in values]
     assert any(matches(wanted, record) for wanted in tried for record in everything)
+
+
+def count_of(found: list[Record]) -> Count:
+    """By the definition of a count."""
+    last_at = max((record.started_at for record in found), default=None)
+    return Count(requests=len(found), failed=sum(record.failed for record in found), last_at=last_at)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -140,6 +148,8 @@ def test_sqlite_answers_as_the_reference_does(found: list[Record], wanted: list[
             writer.commit(a_batch(*entries_of(half)))
             reference.commit(a_batch(*entries_of(half)))
         for one in wanted:
+            counted = count_of([record for record in found if matches(one, record)])
+            assert reader.count(one, soon()) == reference.count(one, soon()) == counted
             for cursor in (None, Cursor("older", seq), Cursor("newer", seq)):
                 assert reader.page(one, limit, cursor, soon()) == reference.page(one, limit, cursor, soon())
             assert reader.since(seq, one, limit) == reference.since(seq, one, limit)

@@ -5,7 +5,7 @@ from tests.conformance.stores.conftest import Store
 from tests.support.records import an_entry, soon
 
 from relaybook.filters import BadFilter
-from relaybook.stores.base import NamespaceSort, Pin
+from relaybook.stores.base import NamespaceSort
 
 
 def names(store, prefix="", sort="last_at", limit=500, after=None, pinned=None):
@@ -14,14 +14,15 @@ def names(store, prefix="", sort="last_at", limit=500, after=None, pinned=None):
 
 
 def test_a_namespace_adds_up_its_requests(store: Store) -> None:
+    name = "user-1234"
     store.commit(
-        an_entry(namespace="a", started_at=50, cost_usd=0.25, input_tokens=10, output_tokens=None, failed=True)
+        an_entry(namespace=name, started_at=50, cost_usd=0.25, input_tokens=10, output_tokens=None, failed=True)
     )
-    store.commit(an_entry(namespace="a", started_at=40, cost_usd=None, input_tokens=5, output_tokens=7))
+    store.commit(an_entry(namespace=name, started_at=40, cost_usd=None, input_tokens=5, output_tokens=7))
     (row,) = store.reader.namespaces("", "last_at", 5, None, None, soon())[0]
     assert (row.requests, row.failed, row.input_tokens, row.output_tokens, row.cost_usd) == (2, 1, 15, 7, 0.25)
     assert (row.first_at, row.last_at) == (40, 50)
-    assert (row.pinned, row.color, row.group) == (False, None, None)
+    assert (row.pinned, row.color, row.group, row.position) == (False, None, None, None)
 
 
 @pytest.fixture
@@ -71,22 +72,6 @@ def test_a_prefix_means_that_very_text(store: Store) -> None:
     assert names(store, prefix="user%")[0] == ["user%"]
     assert names(store, prefix="user_")[0] == ["user_1"]
     assert names(store, prefix="user-1\U0010ffff")[0] == ["user-1\U0010ffff"]
-
-
-def test_pinning_shows_for_all_and_can_be_undone(store: Store) -> None:
-    store.commit(an_entry(namespace="a"), an_entry(namespace="b"))
-    store.commit(pins=[Pin(namespace="a", pinned=True, color=3, group="Channel"), Pin(namespace="new", pinned=True)])
-    store.restart()
-    (new, first) = sorted(
-        store.reader.namespaces("", "last_at", 5, None, True, soon())[0], key=lambda row: row.requests
-    )
-    assert (first.namespace, first.requests, first.color, first.group) == ("a", 1, 3, "Channel")
-    assert (new.namespace, new.requests, new.first_at, new.last_at) == ("new", 0, 0, 0)
-    assert names(store, pinned=False)[0] == ["b"]
-    store.commit(an_entry(namespace="new", started_at=77), pins=[Pin(namespace="a", pinned=False)])
-    assert names(store, pinned=True)[0] == ["new"]
-    (row,) = store.reader.namespaces("new", "last_at", 5, None, None, soon())[0]
-    assert (row.first_at, row.last_at, row.requests) == (77, 77, 1)
 
 
 def test_values_are_counted_most_frequent_first(store: Store) -> None:

@@ -1,12 +1,13 @@
 """Every store: what a restart of the recorder finds, and what stands beside the log."""
 
+import pytest
 from tests.conformance.stores.conftest import Store
-from tests.support.records import a_record, an_entry
+from tests.support.records import a_record, an_entry, new_record_id
 
 from relaybook import ids
 from relaybook.filters import Filter, Term
-from relaybook.records import Gap
-from relaybook.stores.base import Moved, RunPosition
+from relaybook.records import Detail, Gap
+from relaybook.stores.base import BatchRejected, Moved, Running, RunPosition
 
 RUN, OTHER = "0192f0c8-7b3a-7cde-8f00-000000000001", "0192f0c8-7b3a-7cde-8f00-000000000002"
 
@@ -61,27 +62,85 @@ def test_a_run_that_is_over_is_forgotten(store: Store) -> None:
     assert store.writer.moved(OTHER) == [moved(other, run=OTHER)]
 
 
+def running(request=None, response=None, detail=None, **fields):
+    return Running(record=a_record(outcome="open", **fields), detail=detail, request=request, response=response)
+
+
 def test_running_requests_are_replaced_as_a_whole(store: Store) -> None:
-    old, young = a_record(outcome="open", started_at=10), a_record(outcome="open", started_at=20)
+    old, young = running(started_at=10), running(started_at=20)
     store.commit(running=[old, young])
-    assert store.reader.running(Filter()) == [young, old]
+    assert store.reader.running(Filter()) == [young.record, old.record]
     store.commit()
-    assert store.reader.running(Filter()) == [young, old]
-    old.chunks = 5
+    assert store.reader.running(Filter()) == [young.record, old.record]
+    old.record.chunks = 5
     store.commit(running=[old])
     store.restart()
-    assert store.reader.running(Filter()) == [old]
+    assert store.reader.running(Filter()) == [old.record]
     store.commit(running=[])
     assert store.reader.running(Filter()) == []
 
 
 def test_running_requests_are_filtered_and_have_no_number(store: Store) -> None:
     record = a_record(namespace="staging", outcome="open", seq=99)
-    store.commit(running=[record, a_record(outcome="open")])
+    store.commit(running=[Running(record=record), running()])
     (found,) = store.reader.running(Filter((Term("namespace", ("staging",)),)))
     assert (found.id, found.seq) == (record.id, None)
+    assert store.reader.open_request(record.id).record.seq is None
     assert store.reader.last_seq() == 0
     assert store.reader.get(record.id) is None
+
+
+def test_a_running_request_has_its_detail_and_its_bodies_so_far(store: Store) -> None:
+    detail = Detail(reason="OK", request_head=b"Host: a", chunk_at_us=[5], chunk_bytes=[3])
+    told = running(b"asked \xff", b"so ", detail)
+    alone = running()
+    store.commit(running=[told, alone])
+    assert store.reader.open_request(told.record.id) == told
+    assert store.reader.open_request(alone.record.id) == alone
+    told.response = b"so far"
+    detail.chunk_at_us.append(9)
+    assert store.reader.open_request(told.record.id).response == b"so "
+    assert store.reader.open_request(told.record.id).detail.chunk_at_us == [5]
+    store.commit(running=[told])
+    store.restart()
+    assert store.reader.open_request(told.record.id) == told
+    assert store.reader.open_request(alone.record.id) is None
+    assert store.reader.open_request("no id at all'") is None
+
+
+def test_no_bytes_yet_and_bytes_not_told_are_told_apart(store: Store) -> None:
+    waiting = running(b"asked", b"", Detail())
+    store.commit(running=[waiting])
+    assert store.reader.open_request(waiting.record.id) == waiting
+    waiting.detail = waiting.request = waiting.response = None
+    store.commit(running=[waiting])
+    store.restart()
+    assert store.reader.open_request(waiting.record.id) == waiting
+
+
+def test_a_running_request_leaves_with_the_commit_of_its_record(store: Store) -> None:
+    ended, other = running(b"asked", b"answered", Detail()), running(b"asked")
+    store.commit(running=[ended, other])
+    store.restart()
+    store.commit(an_entry(id=ended.record.id))
+    assert store.reader.open_request(ended.record.id) is None
+    assert store.reader.running(Filter()) == [other.record]
+    store.commit(an_entry(id=other.record.id), running=[other, ended])
+    assert store.reader.running(Filter()) == [ended.record]
+    assert store.reader.open_request(new_record_id()) is None
+
+
+def test_a_rejected_batch_leaves_what_runs_as_it_was(store: Store) -> None:
+    one = running(b"asked", b"so far", Detail())
+    store.commit(running=[one])
+    for parts in ({"running": []}, {"running": [running()]}, {}):
+        with pytest.raises(BatchRejected):
+            store.commit(an_entry(id=one.record.id), an_entry(user="\ud800"), **parts)
+        store.commit()
+        assert store.reader.open_request(one.record.id) == one
+        assert store.reader.running(Filter()) == [one.record]
+    store.commit(running=[])
+    assert store.reader.open_request(one.record.id) is None
 
 
 def test_gaps_are_listed_latest_first(store: Store) -> None:

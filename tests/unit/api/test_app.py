@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.api_log import app_of, client_of, log_of, record_of, running_of
+from tests.support.api_log import app_of, client_of, log_of, open_of, record_of, running_of
 
 from relaybook.api import answers
 from relaybook.filters import NAMES
@@ -15,7 +15,7 @@ from relaybook.stores.base import Batch
 
 def log() -> Any:
     store = log_of(record_of(1, client_request_id="c", properties={"a": "b"}), record_of(2, client_request_id="c"))
-    store.commit(Batch(running=[running_of(3)], gaps=[Gap(from_at=1, to_at=2, count=3, reason="damaged")]))
+    store.commit(Batch(running=[open_of(3)], gaps=[Gap(from_at=1, to_at=2, count=3, reason="damaged")]))
     return store
 
 
@@ -42,6 +42,8 @@ def test_another_method_is_refused_in_our_shape() -> None:
         (f"/api/requests/{running_of(3).id}", answers.RequestDetail),
         ("/api/requests/c", answers.RequestDetail),
         ("/api/namespaces", answers.NamespacePage),
+        ("/api/namespaces?pinned=true&from=-1h", answers.NamespacePage),
+        ("/api/count?model=gpt-4o-mini", answers.RequestCount),
         ("/api/values/model", answers.FieldValues),
         ("/api/status", answers.Status),
         ("/healthz", answers.Health),
@@ -61,6 +63,7 @@ def test_the_document_names_every_route_of_the_contract() -> None:
         "/api/requests/{id}",
         "/api/requests/{id}/request",
         "/api/requests/{id}/response",
+        "/api/count",
         "/api/namespaces",
         "/api/values/{field}",
         "/api/status",
@@ -72,7 +75,7 @@ def test_the_document_names_every_route_of_the_contract() -> None:
     }
 
 
-@pytest.mark.parametrize("path", ["/api/requests", "/api/live"])
+@pytest.mark.parametrize("path", ["/api/requests", "/api/count", "/api/live"])
 def test_the_document_names_every_filter(path: str) -> None:
     named = {parameter["name"] for parameter in app_of().openapi()["paths"][path]["get"]["parameters"]}
     assert {*NAMES, "property.<name>", "not.<name>"} <= named

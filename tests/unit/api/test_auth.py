@@ -21,6 +21,9 @@ OPEN = {
     ("GET", "/readyz"),
     ("HEAD", "/readyz"),
     ("POST", "/api/session"),
+    # The open program's own files: whoever wants them has them.
+    ("GET", "/assets/x"),
+    ("HEAD", "/assets/x"),
     *(
         (method, path)
         for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -37,6 +40,7 @@ def every_route() -> list[tuple[str, str]]:
             route.path.replace("{id:path}", "x")
             .replace("{path:path}", "x")
             .replace("{id}", "x")
+            .replace("{name}", "x")
             .replace("{field}", "model")
         )
         found += [(method, path) for method in sorted(route.methods or ())]
@@ -55,12 +59,16 @@ def test_every_route_is_closed_without_the_token(method: str, path: str) -> None
 
 
 def test_the_routes_are_found_at_all() -> None:
-    assert {("GET", "/api/requests"), ("GET", "/openapi.json"), ("GET", "/metrics"), ("GET", "/")} <= set(every_route())
+    paths = {"/api/requests", "/openapi.json", "/metrics", "/", "/requests", "/requests/x", "/assets/x"}
+    assert {("GET", path) for path in paths} <= set(every_route())
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/nothing", "/healthz/", "/healthz/..", "/healthz%2F", "/HEALTHZ", "//healthz", "/v1x", "/api/session/", "/docs"],
+    [
+        *("/nothing", "/healthz/", "/healthz/..", "/healthz%2F", "/HEALTHZ", "//healthz", "/v1x", "/api/session/"),
+        *("/docs", "/assets", "/assetsx", "//assets/x", "/api/assets/x"),
+    ],
 )
 def test_paths_that_do_not_exist_are_closed_too(path: str) -> None:
     client = client_of(token="hunter2")
@@ -68,7 +76,13 @@ def test_paths_that_do_not_exist_are_closed_too(path: str) -> None:
     assert refused(client, "GET", path, TOKEN)[0] == 404
 
 
-@pytest.mark.parametrize("path", ["/v1/../api/requests", "/v1/%2e%2e/api/status", "/v1//api/requests"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/v1/../api/requests", "/v1/%2e%2e/api/status", "/v1//api/requests"),
+        *("/assets/../api/requests", "/assets/%2e%2e/api/status", "/assets//api/requests", "/assets/..%2fmetrics"),
+    ],
+)
 def test_the_open_path_does_not_lead_to_closed_ones(path: str) -> None:
     assert refused(client_of(token="hunter2"), "GET", path) == (404, "not_found")
 

@@ -5,11 +5,11 @@ import json
 from typing import Any
 
 import pytest
-from tests.support.api_log import client_of, entry_of, head_of, log_of, record_of, running_of
+from tests.support.api_log import HEAD, client_of, entry_of, head_of, log_of, record_of, running_of
 
 from relaybook.api import detail
 from relaybook.records import Detail
-from relaybook.stores.base import Batch
+from relaybook.stores.base import Batch, Running
 from relaybook.stores.memory import MemoryStore
 
 MESSAGES = [{"role": "user", "content": "Where is my refund?"}]
@@ -82,12 +82,49 @@ def test_hostile_bodies_do_no_harm(body: bytes) -> None:
     assert asked(body, body, stream=True)["id"] == record_of(1).id
 
 
-def test_a_running_request_has_its_row_and_the_rest_is_not_known_yet() -> None:
+def running(request: bytes | None, response: bytes | None, details: Detail | None, **fields: Any) -> Any:
     store = MemoryStore()
-    store.commit(Batch(running=[running_of(1)]))
-    found = client_of(store).get(f"/api/requests/{running_of(1).id}").json()
+    record = running_of(1, **fields)
+    store.commit(Batch(running=[Running(record=record, detail=details, request=request, response=response)]))
+    answer = client_of(store).get(f"/api/requests/{record.id}")
+    assert answer.status == 200
+    return answer.json()
+
+
+def test_a_running_request_of_which_only_the_record_is_told_has_its_row() -> None:
+    found = running(None, None, None)
     assert (found["outcome"], found["ended_at"], found["request_headers"]) == ("open", None, None)
-    assert (found["messages"], found["timeline"]) == (None, [])
+    assert (found["messages"], found["answer"], found["timeline"]) == (None, None, [])
+    assert (found["stored_request_bytes"], found["stored_response_bytes"]) == (None, None)
+
+
+def test_a_running_request_is_shown_as_a_finished_one_with_what_there_is_so_far() -> None:
+    details = Detail(reason="OK", request_head=HEAD, response_head=HEAD, chunk_at_us=[5000], chunk_bytes=[9])
+    so_far = PIECE % b"It " + PIECE % b"was"
+    asked = json.dumps(QUESTION).encode()
+    found = running(asked, so_far, details, stream=True)
+    assert found["outcome"] == "open"
+    assert found["request_headers"] == found["response_headers"] == [["content-type", "application/json"]]
+    assert found["parameters"] == {"model": "gpt-4o-mini", "temperature": 0.5}
+    assert [message["text"] for message in found["messages"]] == ["Where is my refund?"]
+    assert found["answer"]["choices"][0]["text"] == "It was"
+    assert (found["reason"], found["timeline"]) == ("OK", [[5.0, 9]])
+    assert (found["stored_request_bytes"], found["stored_response_bytes"]) == (len(asked), len(so_far))
+
+
+@pytest.mark.parametrize("cut", range(len(STREAM) + 1))
+def test_an_answer_that_is_cut_anywhere_has_the_pieces_that_are_complete(cut: int) -> None:
+    texts = [choice["text"] for choice in running(b"{}", STREAM[:cut], Detail(), stream=True)["answer"]["choices"]]
+    whole = [PIECE % b"It ", PIECE % b"was."]
+    complete = [text for text, end in (("It ", len(whole[0])), ("was.", sum(map(len, whole)))) if cut >= end - 2]
+    assert texts == (["".join(complete)] if complete else [])
+
+
+@pytest.mark.parametrize("cut", [0, 1, 40, 90])
+def test_a_request_that_is_still_being_sent_does_no_harm(cut: int) -> None:
+    found = running(json.dumps(QUESTION).encode()[:cut], b"", Detail(request_head=HEAD))
+    assert (found["messages"], found["parameters"], found["answer"]) == ([], {}, {"choices": []})
+    assert found["response_headers"] == []
 
 
 def test_a_foreign_id_may_hold_slashes_and_others_that_carry_it_are_told() -> None:

@@ -4,7 +4,7 @@ import gzip
 from collections.abc import Iterator
 
 import pytest
-from tests.support.api_log import client_of, entry_of, head_of, log_of, record_of, running_of
+from tests.support.api_log import client_of, entry_of, head_of, log_of, open_of, record_of, running_of
 from tests.support.asgi import Answer
 
 from relaybook.api import downloads
@@ -97,7 +97,7 @@ def test_a_body_that_is_not_stored_says_why(state: str, code: str) -> None:
 
 def test_a_running_request_has_no_bodies_yet() -> None:
     store = MemoryStore()
-    store.commit(Batch(running=[running_of(1)]))
+    store.commit(Batch(running=[open_of(1)]))
     answer = client_of(store).get(f"/api/requests/{running_of(1).id}/response")
     assert (answer.status, answer.json()["error"]["code"]) == (404, "still_running")
 

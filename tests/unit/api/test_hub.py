@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from tests.support.api_log import entry_of, log_of, record_of, running_of
+from tests.support.api_log import entry_of, log_of, open_of, record_of, running_of
 
 from relaybook.api import hub as hub_module
 from relaybook.api.hub import Hub, Subscription, TooManySubscriptions, row_event
@@ -71,12 +71,12 @@ def test_each_gets_what_its_filter_wants() -> None:
 
 def test_running_rows_are_told_at_once_and_again_when_they_change() -> None:
     store = MemoryStore()
-    store.commit(Batch(running=[running_of(1), running_of(2)]))
+    store.commit(Batch(running=[open_of(1), open_of(2)]))
 
     async def test(hub: Hub) -> None:
         subscription = await hub.subscribe(ALL)
         assert ids_in(await subscription.take(0)) == [running_of(1).id, running_of(2).id]
-        store.commit(Batch(running=[running_of(1), running_of(2, chunks=5)]))
+        store.commit(Batch(running=[open_of(1), open_of(2, chunks=5)]))
         news = await subscription.take(5)
         assert ids_in(news) == [running_of(2).id]
         assert b'"chunks":5' in news
@@ -90,7 +90,7 @@ def test_a_running_row_that_does_not_change_is_told_once() -> None:
 
     async def test(hub: Hub) -> None:
         subscription = await hub.subscribe(ALL)
-        store.commit(Batch(running=[running_of(1)]))
+        store.commit(Batch(running=[open_of(1)]))
         assert await take_ids(subscription, 1) == [running_of(1).id]
         record(store, record_of(2))
         assert await take_ids(subscription, 1) == [record_of(2).id]
@@ -104,7 +104,7 @@ def test_the_end_of_a_row_that_was_shown_is_told_even_if_the_filter_no_longer_wa
 
     async def test(hub: Hub) -> None:
         subscription = await hub.subscribe(Filter((Term("outcome", ("open",)),)))
-        store.commit(Batch(running=[running_of(1)]))
+        store.commit(Batch(running=[open_of(1)]))
         assert await take_ids(subscription, 1) == [running_of(1).id]
         record(store, record_of(1), record_of(2), running=[])
         news = await subscription.take(5)
@@ -120,7 +120,7 @@ def test_a_stale_table_of_running_rows_does_not_bring_an_ended_one_back() -> Non
 
     async def test(hub: Hub) -> None:
         subscription = await hub.subscribe(ALL)
-        record(store, record_of(1), running=[running_of(1)])
+        record(store, record_of(1), running=[open_of(1)])
         record(store, record_of(2))
         assert await take_ids(subscription, 2) == [record_of(1).id, record_of(2).id]
         record(store, record_of(3))

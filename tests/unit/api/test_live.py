@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from starlette.types import Message
-from tests.support.api_log import app_of, client_of, entry_of, log_of, record_of, running_of
+from tests.support.api_log import app_of, client_of, entry_of, log_of, open_of, record_of, running_of
 from tests.support.asgi import scope_of
 
 from relaybook.api import hub as hub_module
@@ -111,10 +111,10 @@ def test_a_new_row_is_told_with_its_point_to_resume_from() -> None:
 def test_a_running_row_is_told_again_when_it_changes() -> None:
     async def test() -> None:
         world = World()
-        world.store.commit(Batch(running=[running_of(1)]))
+        world.store.commit(Batch(running=[open_of(1)]))
         listener = await world.listen()
         assert await listener.rows(1) == [running_of(1).id]
-        world.store.commit(Batch(running=[running_of(1, chunks=9)]))
+        world.store.commit(Batch(running=[open_of(1, chunks=9)]))
         event = await listener.next()
         assert event is not None
         assert (event.data["chunks"], event.point) == (9, None)

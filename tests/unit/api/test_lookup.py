@@ -1,13 +1,12 @@
 """A request is found by any id it carries."""
 
 import pytest
-from tests.support.api_log import log_of, record_of, running_of
+from tests.support.api_log import log_of, open_of, record_of, running_of
 
 from relaybook.api.errors import ApiError
 from relaybook.api.lookup import MAX_ALSO, look_up
-from relaybook.filters import Filter
-from relaybook.records import Record
-from relaybook.stores.base import Batch, Stored
+from relaybook.records import Detail
+from relaybook.stores.base import Batch, Running, Stored
 from relaybook.stores.memory import MemoryStore
 
 
@@ -29,10 +28,27 @@ def test_otherwise_the_newest_that_carries_it(field: str) -> None:
 
 def test_running_requests_are_found_by_ours_and_by_the_clients_id() -> None:
     store = MemoryStore()
-    store.commit(Batch(running=[running_of(1, client_request_id="c-1")]))
+    store.commit(Batch(running=[open_of(1, client_request_id="c-1")]))
     for any_id in (running_of(1).id, "c-1"):
-        found = look_up(store, any_id).stored
-        assert (found.record.id, found.record.outcome, found.request_size) == (running_of(1).id, "open", None)
+        found = look_up(store, any_id)
+        assert (found.stored.record.id, found.stored.record.outcome) == (running_of(1).id, "open")
+        assert (found.stored.request_size, found.so_far) == (None, open_of(1, client_request_id="c-1"))
+
+
+def test_a_running_request_comes_with_what_there_is_so_far() -> None:
+    store = MemoryStore()
+    detail = Detail(reason="OK")
+    store.commit(Batch(running=[Running(record=running_of(1), detail=detail, request=b"asked", response=b"")]))
+    found = look_up(store, running_of(1).id)
+    assert (found.stored.detail, found.stored.request_size, found.stored.response_size) == (detail, 5, 0)
+    assert found.so_far is not None
+    assert (found.so_far.request, found.so_far.response) == (b"asked", b"")
+
+
+def test_a_finished_request_comes_before_a_running_one_that_carries_the_same_id() -> None:
+    store = log_of(record_of(1, client_request_id="again"))
+    store.commit(Batch(running=[open_of(2, client_request_id="again")]))
+    assert look_up(store, "again").stored.record.id == record_of(1).id
 
 
 def test_a_request_that_ends_between_two_looks_is_found() -> None:
@@ -42,9 +58,6 @@ def test_a_request_that_ends_between_two_looks_is_found() -> None:
         def get(self, record_id: str) -> Stored | None:
             self.looks += 1
             return super().get(record_id) if self.looks > 1 else None
-
-        def running(self, wanted: Filter) -> list[Record]:
-            return []
 
     store = Ending()
     store.commit(Batch(entries=log_of(record_of(1))._entries))

@@ -1,12 +1,21 @@
 """Prometheus reads figures; what is unknown is left out rather than 0."""
 
+import msgspec
 from tests.support.api_log import client_of, log_of, record_of
 
 from relaybook.api.metrics import render
 from relaybook.api.options import LogFigures
 from relaybook.stores.base import Batch, StoreStatus
 
-STORE = StoreStatus(records=5, last_seq=5, bytes_on_disk=9, positions={}, refused={"overloaded": 2, "not_found": 1})
+STORE = StoreStatus(
+    records=5,
+    namespaces=2,
+    labels=1,
+    last_seq=5,
+    bytes_on_disk=9,
+    positions={},
+    refused={"overloaded": 2, "not_found": 1},
+)
 
 
 def lines(text: bytes) -> list[str]:
@@ -14,14 +23,14 @@ def lines(text: bytes) -> list[str]:
 
 
 def test_all_figures_have_their_names() -> None:
-    log = LogFigures(journal_lag_bytes=1, journal_lag_seconds=0.5, frames_lost=0, disk_free_bytes=8)
-    assert lines(render(STORE, 3, log)) == [
+    log = LogFigures(journal_lag_bytes=1, journal_lag_seconds=0.5, disk_free_bytes=8)
+    assert lines(render(STORE, 3, 7, log)) == [
         "relaybook_records 5.0",
         "relaybook_running 3.0",
         "relaybook_store_bytes 9.0",
         'relaybook_refused_total{code="not_found"} 1.0',
         'relaybook_refused_total{code="overloaded"} 2.0',
-        "relaybook_frames_lost_total 0.0",
+        "relaybook_frames_lost_total 7.0",
         "relaybook_journal_lag_bytes 1.0",
         "relaybook_journal_lag_seconds 0.5",
         "relaybook_disk_free_bytes 8.0",
@@ -29,12 +38,12 @@ def test_all_figures_have_their_names() -> None:
 
 
 def test_unknown_figures_are_left_out() -> None:
-    assert b"lag" not in render(STORE, 0, LogFigures())
+    assert b"lag" not in render(STORE, 0, 0, LogFigures())
 
 
 def test_codes_cannot_break_the_text() -> None:
-    store = StoreStatus(records=0, last_seq=0, bytes_on_disk=0, positions={}, refused={'a"\n} 1': 1})
-    assert 'relaybook_refused_total{code="a\\"\\n} 1"} 1.0' in lines(render(store, 0, LogFigures()))
+    store = msgspec.structs.replace(STORE, refused={'a"\n} 1': 1})
+    assert 'relaybook_refused_total{code="a\\"\\n} 1"} 1.0' in lines(render(store, 0, 0, LogFigures()))
 
 
 def test_metrics_are_served_as_prometheus_text() -> None:

@@ -1,16 +1,25 @@
 """Namespaces are listed by a sort, in pages, and nothing unknown is ignored."""
 
 import pytest
-from tests.support.api_log import client_of, log_of, record_of
+from tests.support.api_log import START_US, client_of, log_of, record_of
 
-from relaybook.stores.base import Batch, Pin
+from relaybook import clock
+from relaybook.api import count
+from relaybook.filters import Filter
+from relaybook.stores.base import Count
+from relaybook.stores.labels import LabelChange
+from relaybook.stores.memory import MemoryStore
 
 
 def test_namespaces_have_their_counters_and_moments_as_text() -> None:
-    store = log_of(record_of(1, namespace="a", input_tokens=3), record_of(2, namespace="a", failed=True, cost_usd=0.5))
-    [row] = client_of(store).get("/api/namespaces").json()["data"]
+    name = "user-1234"
+    records = record_of(1, namespace=name, input_tokens=3), record_of(2, namespace=name, failed=True, cost_usd=0.5)
+    store = log_of(*records)
+    page = client_of(store).get("/api/namespaces").json()
+    assert page["complete"] is True
+    [row] = page["data"]
     assert row == {
-        "namespace": "a",
+        "namespace": name,
         "requests": 2,
         "failed": 1,
         "input_tokens": 3,
@@ -21,16 +30,63 @@ def test_namespaces_have_their_counters_and_moments_as_text() -> None:
         "pinned": False,
         "color": None,
         "group": None,
+        "position": None,
     }
 
 
 def test_pinned_ones_can_be_asked_for_or_left_out() -> None:
-    store = log_of(record_of(1, namespace="a"))
-    store.commit(Batch(pins=[Pin(namespace="p", pinned=True, color=3, group="Environment")]))
+    store = log_of(record_of(1, namespace="user-1234"))
+    store.change(LabelChange(namespace="p", pinned=True, color=3, position=5))
     client = client_of(store)
     [pinned] = client.get("/api/namespaces?pinned=true").json()["data"]
     assert (pinned["namespace"], pinned["color"], pinned["first_at"], pinned["last_at"]) == ("p", 3, None, None)
-    assert [row["namespace"] for row in client.get("/api/namespaces?pinned=false").json()["data"]] == ["a"]
+    assert pinned["position"] == 5
+    assert [row["namespace"] for row in client.get("/api/namespaces?pinned=false").json()["data"]] == ["user-1234"]
+
+
+def test_labels_are_counted_for_a_span_of_time_and_what_is_not_kept_for_one_is_null() -> None:
+    store = log_of(
+        *(record_of(number, namespace="ab"[number % 2], failed=number == 4, cost_usd=0.5) for number in range(6))
+    )
+    page = client_of(store).get(
+        "/api/namespaces?pinned=true&sort=requests&from=2026-01-01T00:00:02Z&to=2026-01-01T00:00:05Z"
+    )
+    a, b = page.json()["data"]
+    assert page.json()["complete"] is True
+    assert (a["namespace"], a["requests"], a["failed"], a["last_at"]) == ("a", 2, 1, "2026-01-01T00:00:04.000000Z")
+    assert (b["namespace"], b["requests"], b["failed"], b["last_at"]) == ("b", 1, 0, "2026-01-01T00:00:03.000000Z")
+    for row in (a, b):
+        assert [row[name] for name in ("input_tokens", "output_tokens", "cost_usd", "first_at")] == [None] * 4
+        assert row["pinned"]
+
+
+def test_labels_share_the_time_for_counting_and_the_page_says_when_it_was_not_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clock, "monotonic_ns", lambda: 0)
+    monkeypatch.setattr(count, "COUNT_NS", 300)
+    deadlines: list[int] = []
+
+    class Slow(MemoryStore):
+        def count(self, wanted: Filter, deadline_ns: int) -> Count:
+            deadlines.append(deadline_ns)
+            return Count(requests=5, last_at=START_US, complete=wanted.terms[0].values != ("b",))
+
+    store = Slow()
+    for name in "abc":
+        store.change(LabelChange(namespace=name, pinned=True))
+    page = client_of(store).get("/api/namespaces?pinned=true&from=-1h").json()
+    assert page["complete"] is False
+    assert [row["requests"] for row in page["data"]] == [5, 5, 5]
+    assert deadlines == [100, 150, 300]
+
+
+@pytest.mark.parametrize("query", ["from=-1h", "to=-1h", "pinned=false&from=-1h", "pinned=false&to=-1h&prefix=a"])
+def test_a_span_of_time_goes_with_labels_only(query: str) -> None:
+    answer = client_of().get(f"/api/namespaces?{query}")
+    error = answer.json()["error"]
+    assert (answer.status, error["param"]) == (400, "from" if "from" in query else "to")
+    assert "pinned=true" in error["message"]
 
 
 @pytest.mark.parametrize("sort", ["last_at", "requests", "failed", "cost_usd"])
@@ -64,6 +120,8 @@ def test_a_prefix_is_only_text() -> None:
         ("limit=x", "limit"),
         ("cursor=o5", "cursor"),
         ("cursor=", "cursor"),
+        ("pinned=true&from=yesterday", "from"),
+        ("pinned=true&to=", "to"),
         ("namespace=a", "namespace"),
         ("prefix=%ff", "prefix"),
     ],

@@ -35,7 +35,7 @@ def test_an_outside_address_must_be_a_web_address(url: str) -> None:
         options(dashboard_url=url)
 
 
-@pytest.mark.parametrize("path", ["/api", "/v1/", "/metrics/x", "/healthz"])
+@pytest.mark.parametrize("path", ["/api", "/v1/", "/metrics/x", "/healthz", "/assets", "/requests", "/namespaces/x"])
 def test_a_sub_path_that_looks_like_our_own_paths_is_refused(path: str) -> None:
     with pytest.raises(ValueError, match="dashboard_url"):
         options(dashboard_url="https://a.example" + path)

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.support.api_log import client_of, log_of, record_of, running_of
+from tests.support.api_log import client_of, log_of, open_of, record_of, running_of
 from tests.support.asgi import Client
 
 from relaybook.filters import NAMES, Cursor, Filter, Term
@@ -147,7 +147,7 @@ def test_a_page_around_a_request_has_it_in_the_middle() -> None:
 
 def test_a_page_around_a_running_request_is_the_first_page() -> None:
     store = log_of(record_of(1))
-    store.commit(Batch(running=[running_of(2)]))
+    store.commit(Batch(running=[open_of(2)]))
     page = client_of(store).get(f"/api/requests?around={running_of(2).id}").json()
     assert [row["id"] for row in page["running"]] == [running_of(2).id]
 
@@ -158,7 +158,7 @@ def test_around_an_unknown_id_is_not_found() -> None:
 
 def test_running_requests_come_with_the_first_page_alone_and_are_filtered() -> None:
     store = log_of(record_of(1), record_of(2))
-    store.commit(Batch(running=[running_of(3, namespace="a"), running_of(4, namespace="b")]))
+    store.commit(Batch(running=[open_of(3, namespace="a"), open_of(4, namespace="b")]))
     client = client_of(store)
     first = client.get("/api/requests?namespace=a").json()
     assert [(row["id"], row["seq"]) for row in first["running"]] == [(running_of(3).id, None)]
@@ -167,7 +167,7 @@ def test_running_requests_come_with_the_first_page_alone_and_are_filtered() -> N
 
 def test_a_request_that_ended_meanwhile_is_not_also_running() -> None:
     store = log_of(record_of(1))
-    store.commit(Batch(running=[running_of(1), running_of(2)]))
+    store.commit(Batch(running=[open_of(1), open_of(2)]))
     page = client_of(store).get("/api/requests").json()
     assert [row["id"] for row in page["running"]] == [running_of(2).id]
 

@@ -1,8 +1,11 @@
 """People and probes are told how Relaybook is."""
 
+from pathlib import Path
+
 import pytest
-from tests.support.api_log import START_US, client_of, log_of, record_of, running_of
+from tests.support.api_log import START_US, client_of, log_of, open_of, record_of
 from tests.support.asgi import Client
+from tests.support.built_page import BUILD, page_in
 
 from relaybook.api.options import LogFigures
 from relaybook.records import Gap
@@ -22,7 +25,7 @@ class Broken(MemoryStore):
 
 def test_the_status_has_the_stores_and_the_probes_figures() -> None:
     store = log_of(record_of(1))
-    store.commit(Batch(running=[running_of(2)], refused={"overloaded": 3}))
+    store.commit(Batch(running=[open_of(2)], refused={"overloaded": 3}))
     status = client_of(store, probe=Probe(), settings={"workers": 1}).get("/api/status").json()
     assert (status["records"], status["last_seq"], status["running"]) == (1, 1, 1)
     assert status["refused"] == {"overloaded": 3}
@@ -30,6 +33,17 @@ def test_the_status_has_the_stores_and_the_probes_figures() -> None:
     assert status["storage"]["days_left"] is None
     assert status["storage"]["data_path"] == "/data"
     assert status["settings"] == {"workers": 1}
+
+
+def test_the_status_has_the_number_of_namespaces_and_of_labels() -> None:
+    store = log_of(*(record_of(number, namespace=name) for number, name in enumerate(("ios", "a@b", "a@b", "c@d"))))
+    status = client_of(store).get("/api/status").json()
+    assert (status["namespaces"], status["labels"]) == (3, 1)
+
+
+@pytest.mark.parametrize("sample_data", [False, True])
+def test_the_status_says_whether_the_log_holds_sample_data(sample_data: bool) -> None:
+    assert client_of(sample_data=sample_data).get("/api/status").json()["sample_data"] is sample_data
 
 
 def test_gaps_are_told_latest_first_and_counted() -> None:
@@ -42,6 +56,11 @@ def test_gaps_are_told_latest_first_and_counted() -> None:
     status = client_of(store).get("/api/status").json()
     assert (len(status["gaps"]), status["gap_count"], status["gaps"][0]["count"]) == (100, 150, 150)
     assert status["gaps"][0]["from_at"] == "2026-01-01T00:02:30.000000Z"
+
+
+def test_the_status_tells_which_page_is_served(tmp_path: Path) -> None:
+    assert client_of(page=page_in(tmp_path)).get("/api/status").json()["page_build"] == BUILD
+    assert client_of().get("/api/status").json()["page_build"] is None
 
 
 def test_the_token_is_not_in_the_status() -> None:

@@ -1,10 +1,11 @@
 """Claims about what is kept of a body, and where it waits."""
 
 import hashlib
+from typing import Any
 
 from tests.support.frames import Script
 
-from relaybook.recorder.bodies_kept import KEPT_OF_LARGE, MOST_HELD, Keeping
+from relaybook.recorder.bodies_kept import KEPT_OF_LARGE, MOST_HELD, MOST_SHOWN, MOST_SHOWN_BYTES, Keeping, shown
 from relaybook.recorder.fold import Exchange, Fold
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.understand import Understanding
@@ -69,3 +70,32 @@ def test_what_was_set_aside_of_a_request_without_bodies_is_to_be_erased() -> Non
     entry, erase = world.keep(exchange)
     assert (entry.request, entry.response) == (None, None)
     assert len(erase) == 2
+
+
+def opened(number: int, asked: bytes = b"question", **fields: Any) -> Exchange:
+    """An open exchange; the number-th to start."""
+    fold = Fold()
+    fold.feed(Script().open(A, **fields).ask(A, asked).frames)
+    exchange = fold.open[A]
+    exchange.id, exchange.opened_ns = b"%016d" % number, number
+    return exchange
+
+
+def test_of_many_open_requests_the_latest_are_shown() -> None:
+    many = [opened(number) for number in range(MOST_SHOWN + 10)]
+    assert shown(many[::-1]) == {exchange.id for exchange in many[10:]}
+    assert shown([]) == set()
+
+
+def test_who_wants_no_bodies_or_is_too_large_is_not_shown_and_takes_nobodys_place() -> None:
+    fits, large = opened(98, b"x" * MOST_SHOWN_BYTES), opened(99, b"x" * (MOST_SHOWN_BYTES + 1))
+    hidden = [opened(100 + number, log="no-bodies") for number in range(MOST_SHOWN)]
+    assert shown([opened(1), fits, large, *hidden]) == {opened(1).id, fits.id}
+
+
+def test_bytes_that_were_set_aside_are_shown_with_the_others() -> None:
+    world, exchange = World(), opened(1, b"question")
+    world.keeping.set_aside(exchange)
+    exchange.request.rest.append(b" and more")
+    assert shown([exchange]) == {exchange.id}
+    assert world.understanding.running(exchange, is_shown=True).request == b"question and more"

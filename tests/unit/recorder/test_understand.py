@@ -181,6 +181,20 @@ def test_the_query_and_path_are_told_apart() -> None:
 def test_a_running_request_is_open_and_shows_its_answer_so_far() -> None:
     fold = Fold()
     fold.feed(Script().open(A).ask(A, REQUEST).answer(A, event("So far"), head=STREAM_HEAD).frames)
-    record = UNDERSTANDING.running(fold.open[A])
+    running = UNDERSTANDING.running(fold.open[A])
+    record = running.record
     assert (record.outcome, record.failed, record.ended_at, record.duration_ms) == ("open", False, None, None)
     assert record.output_preview == "So far"
+    assert (running.detail, running.request, running.response) == (None, None, None)
+
+
+def test_a_running_request_that_is_shown_has_the_detail_and_the_bytes_a_finished_one_would_have() -> None:
+    fold = Fold()
+    script = Script().open(A).ask(A, REQUEST[:50], REQUEST[50:])
+    fold.feed(script.answer(A, event("So"), event(" far"), head=STREAM_HEAD).frames)
+    running = UNDERSTANDING.running(fold.open[A], is_shown=True)
+    assert (running.request, running.response) == (REQUEST, event("So") + event(" far"))
+    assert running.detail == UNDERSTANDING.entry(fold.open[A]).detail
+    assert running.detail is not None
+    assert running.detail.response_headers == [("content-type", "text/event-stream")]
+    assert running.detail.chunk_bytes == [len(event("So")), len(event(" far"))]

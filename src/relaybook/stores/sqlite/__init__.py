@@ -13,7 +13,8 @@ row refers to is there, and whatever no row refers to is cut off when the next w
 Nothing outside this package knows SQL; ``apsw`` brings its own SQLite, so that every host runs the same one.
 """
 
+from relaybook.stores.sqlite.labels import SqliteLabels
 from relaybook.stores.sqlite.reader import SqliteReader
 from relaybook.stores.sqlite.writer import SqliteWriter
 
-__all__ = ["SqliteReader", "SqliteWriter"]
+__all__ = ["SqliteLabels", "SqliteReader", "SqliteWriter"]

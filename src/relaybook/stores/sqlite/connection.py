@@ -1,4 +1,4 @@
-"""Opens connections to the database file, for the one writer and for readers."""
+"""Opens connections to the database file: for the one writer, for readers, for a change beside the writer."""
 
 import os
 from pathlib import Path
@@ -17,6 +17,11 @@ _PAGE_BYTES: Final = 8192
 #: The write-ahead log is copied into the database each time it has grown by this much.
 _CHECKPOINT_BYTES: Final = 32 << 20
 _MIB: Final = 1024  # PRAGMA cache_size counts KiB when negative
+#: secure_delete = FAST would leave the words of dropped states in free pages, and measures the same.
+_FOR_ALL_THAT_WRITE: Final = (
+    "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF;"
+    "PRAGMA temp_store = MEMORY;"
+)
 
 
 def open_for_writing(directory: Path, durability: Durability, busy_s: float) -> apsw.Connection:
@@ -29,12 +34,21 @@ def open_for_writing(directory: Path, durability: Durability, busy_s: float) -> 
         connection,
         f"PRAGMA page_size = {_PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
         f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'};"
-        "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;"
-        # FAST would leave the words of dropped states in free pages, and measures the same.
-        "PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
+        f"{_FOR_ALL_THAT_WRITE}"
         f"PRAGMA journal_size_limit = {2 * _CHECKPOINT_BYTES}; PRAGMA cache_size = -{64 * _MIB};"
         f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_BYTES // _PAGE_BYTES}",
     )
+    return connection
+
+
+def open_for_a_change(directory: Path, busy_s: float) -> apsw.Connection:
+    """A connection for a short transaction beside the writer's; the write-ahead log's size stays the writer's care.
+
+    What it commits survives a power cut. Raises apsw.CantOpenError when there is no database.
+    """
+    connection = apsw.Connection(str(directory / DATABASE), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(int(busy_s * 1000))
+    _run_all(connection, f"{_FOR_ALL_THAT_WRITE} PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0")
     return connection
 
 

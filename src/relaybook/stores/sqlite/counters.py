@@ -30,8 +30,9 @@ INSERT INTO value_counts (field, value, requests) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests
 """
 ADD_SPANS: Final = """
-INSERT INTO spans (block, first_at, last_at) VALUES (?, ?, ?)
-ON CONFLICT DO UPDATE SET first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)
+INSERT INTO spans (block, first_at, last_at, requests, failed) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+  first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at),
+  requests = requests + excluded.requests, failed = failed + excluded.failed
 """
 
 
@@ -90,14 +91,15 @@ def counted_text(value: object) -> str:
     return "true" if value is True else str(value)
 
 
-def spans(records: Sequence[Record], first_seq: int) -> list[tuple[int, int, int]]:
+def spans(records: Sequence[Record], first_seq: int) -> list[tuple[int, int, int, int, int]]:
     """Parameters of ADD_SPANS for records with rising ``seq`` from ``first_seq`` on."""
     rows = []
     start = 0
     while start < len(records):
         block = (first_seq + start) // BLOCK
         end = (block + 1) * BLOCK - first_seq
-        starts = [record.started_at for record in records[start:end]]
-        rows.append((block, min(starts), max(starts)))
+        part = records[start:end]
+        starts = [record.started_at for record in part]
+        rows.append((block, min(starts), max(starts), len(part), sum([record.failed for record in part])))
         start = end
     return rows

@@ -19,8 +19,15 @@ _SORTS: Final[dict[NamespaceSort, str]] = {
     "cost_usd": "cost_usd",
 }
 _NAMESPACE_COLUMNS: Final = (
-    'namespace, requests, failed, input_tokens, output_tokens, cost_usd, first_at, last_at, pinned, color, "group"'
+    "namespace, requests, failed, input_tokens, output_tokens, cost_usd, first_at, last_at, "
+    'pinned, color, "group", position'
 )
+#: By what was asked for. ``pinned = 1`` is written out, so that its index serves.
+_SHOWN: Final = {
+    True: Condition("pinned = 1"),
+    False: Condition("pinned = 0 AND requests > 0"),
+    None: Condition("(pinned = 1 OR requests > 0)"),
+}
 _VALUE_FIELDS: Final = ("model", "user", "key", "finish_reason", "property")
 
 
@@ -35,9 +42,7 @@ def namespaces(
     """Reads the counters of all namespaces and keeps the first of them: 11 ms for 200,000, so no index is kept."""
     place = None if after is None else parse_place(after, sort)
     column = _SORTS[sort]
-    terms = [starts_with("namespace", prefix)]
-    if pinned is not None:
-        terms.append(Condition("pinned = ?", (int(pinned),)))
+    terms = [starts_with("namespace", prefix), _SHOWN[pinned]]
     bindings = tuple(value for term in terms for value in term.bindings)
     where = " AND ".join(term.sql for term in terms)
     if place is not None:
@@ -51,6 +56,12 @@ def namespaces(
     )
     rows = [_namespace_row(row) for row in connection.execute(sql, (*bindings, limit + 1))]
     return rows[:limit], str(place_of(rows[limit - 1], sort)) if len(rows) > limit else None
+
+
+def namespace(connection: apsw.Connection, name: str) -> NamespaceRow:
+    """The counters and the label of one namespace that is known."""
+    sql = f"SELECT {_NAMESPACE_COLUMNS} FROM namespaces WHERE namespace = ?"  # noqa: S608 - columns of our own
+    return _namespace_row(next(connection.execute(sql, (name,))))
 
 
 def _namespace_row(row: tuple[object, ...]) -> NamespaceRow:

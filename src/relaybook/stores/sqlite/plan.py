@@ -9,7 +9,7 @@ only blocks that overlap are searched. An index over ``started_at`` would cost 0
 where to stop: a request that ran long is recorded late, so order by start and order by ``seq`` differ.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import apsw
@@ -24,12 +24,23 @@ _MOST_NAMESPACES: Final = 64
 Span = tuple[int, int]
 
 
+class Part(NamedTuple):
+    """A span, and whether all its records started in the time asked for."""
+
+    span: Span
+    is_inside: bool
+
+
 class Walk(NamedTuple):
-    """One ordered source of ``seq``: FROM, the column that is ``seq`` in it, and the condition that selects from it."""
+    """One ordered source of ``seq``: FROM, the column that is ``seq`` in it, and the condition that selects from it.
+
+    ``keys`` is the part of FROM that is enough when only ``seq`` is asked for; None: the records themselves.
+    """
 
     source: str
     seq: str
     condition: Condition
+    keys: str | None = None
 
 
 class Plan(NamedTuple):
@@ -41,19 +52,40 @@ class Plan(NamedTuple):
 
     def sql(self, newest_first: bool) -> str:
         """Bindings: those of ``bindings``, then the number of rows wanted."""
-        parts = (
-            f"SELECT {walk.seq} AS seq FROM {walk.source} "  # noqa: S608 - parts of our own making, values are bound
+        return f"{self._union('')} ORDER BY 1 {'DESC' if newest_first else 'ASC'} LIMIT ?"
+
+    def sums_sql(self) -> str:
+        """One row: how many, how many of them failed, when the latest started."""
+        rows = self._union(", r.failed AS failed, r.started_at AS started_at")
+        return f"SELECT count(*), coalesce(sum(failed), 0), max(started_at) FROM ({rows})"  # noqa: S608 - our own parts
+
+    def number_sql(self) -> str:
+        """One number: how many. Reads no record where the indexes know; see ``is_in_indexes``."""
+        return f"SELECT count(*) FROM ({self._union('', by_index=self.is_in_indexes)})"  # noqa: S608
+
+    @property
+    def is_in_indexes(self) -> bool:
+        """Whether indexes alone tell which records match."""
+        return self.rest.sql == "1" and all(walk.keys is not None for walk in self.walks)
+
+    def _union(self, more: str, *, by_index: bool = False) -> str:
+        return " UNION ".join(
+            f"SELECT {walk.seq} AS seq{more} FROM {walk.keys if by_index else walk.source} "  # noqa: S608 - parts of our own making, values are bound
             f"WHERE {walk.condition.sql} AND {walk.seq} >= ? AND {walk.seq} < ? AND {self.rest.sql}"
             for walk in self.walks
         )
-        return " UNION ".join(parts) + f" ORDER BY 1 {'DESC' if newest_first else 'ASC'} LIMIT ?"
 
     def bindings(self, span: Span) -> Bindings:
-        """For a search within the span."""
+        """For a look within the span; the same for every statement."""
         return tuple(value for walk in self.walks for value in (*walk.condition.bindings, *span, *self.rest.bindings))
 
 
 _LOG: Final = Walk("requests AS r NOT INDEXED", "r.seq", Condition("1"))
+_BY_FAILURE: Final = "requests AS r INDEXED BY requests_failed"
+_FAILURES: Final = Walk(_BY_FAILURE, "r.seq", Condition("r.failed = 1"), _BY_FAILURE)
+#: What that index tells of a record by itself, and about how much cheaper that is than to look the record up.
+_IN_FAILURES: Final = frozenset({"failed", "namespace", "namespace_prefix", "model", "from", "to"})
+_CHEAPER: Final = 8
 
 
 def make_plan(connection: apsw.Connection, wanted: Filter, within: Span) -> Plan:
@@ -62,14 +94,18 @@ def make_plan(connection: apsw.Connection, wanted: Filter, within: Span) -> Plan
     leader: int | None = None
     walks: tuple[Walk, ...] = (_LOG,)
     fewest = -1
+    is_in_failures = all(term.name in _IN_FAILURES for term in wanted.terms)
     for index, term in enumerate(wanted.terms):
         ways = _ways(connection, term)
-        if ways is not None and (leader is None or ways.records < fewest):
-            leader, walks, fewest = index, ways.walks, ways.records
+        if ways is None:
+            continue
+        records = ways.records // (_CHEAPER if is_in_failures and ways.walks == (_FAILURES,) else 1)
+        if leader is None or records < fewest:
+            leader, walks, fewest = index, ways.walks, records
     rest = [condition for index, condition in enumerate(found) if index != leader]
     sql = " AND ".join(condition.sql for condition in rest) or "1"
     bindings = tuple(value for condition in rest for value in condition.bindings)
-    return Plan(walks, Condition(sql, bindings), list(_spans(connection, wanted, within)))
+    return Plan(walks, Condition(sql, bindings), _spans(connection, wanted, within))
 
 
 class _Ways(NamedTuple):
@@ -107,13 +143,13 @@ def _ways(connection: apsw.Connection, term: Term) -> _Ways | None:
 
 
 def _by_column(index: str, column: str, value: str | int, implied: str = "") -> Walk:
-    condition = Condition(f'r."{column}" = ?{implied}', (value,))
-    return Walk(f"requests AS r INDEXED BY {index}", "r.seq", condition)
+    source = f"requests AS r INDEXED BY {index}"
+    return Walk(source, "r.seq", Condition(f'r."{column}" = ?{implied}', (value,)), source)
 
 
 def _by_table(table: str, columns: tuple[str, str], values: tuple[str, str]) -> Walk:
     condition = Condition(f"d.{columns[0]} = ? AND d.{columns[1]} = ?", values)
-    return Walk(f"{table} AS d CROSS JOIN requests AS r ON r.seq = d.seq", "d.seq", condition)
+    return Walk(f"{table} AS d CROSS JOIN requests AS r ON r.seq = d.seq", "d.seq", condition, f"{table} AS d")
 
 
 def _mishaps(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Ways | None:
@@ -123,8 +159,7 @@ def _mishaps(connection: apsw.Connection, name: str, values: Sequence[str]) -> _
         walks = tuple(_by_column("requests_outcome", "outcome", value, implied) for value in values)
         return _Ways(walks, _count(connection, "outcome", values))
     if set(values) == {"true" if name == "failed" else "error"}:
-        walk = Walk("requests AS r INDEXED BY requests_failed", "r.seq", Condition("r.failed = 1"))
-        return _Ways((walk,), _count(connection, "failed", ("true",)))
+        return _Ways((_FAILURES,), _count(connection, "failed", ("true",)))
     if name == "status" and all(value.isascii() and len(value) == 3 and value[0] in "45" for value in values):
         return _bad_statuses(connection, values)
     return None
@@ -164,32 +199,53 @@ def _count(connection: apsw.Connection, field: str, values: Sequence[str]) -> in
     return count
 
 
-def _spans(connection: apsw.Connection, wanted: Filter, within: Span) -> Iterator[Span]:
+def parts_in_time(connection: apsw.Connection, wanted: Filter, within: Span) -> list[Part]:
+    """The spans in which a record may have started in the time asked for, told apart by whether all have; in order."""
+    blocks = _blocks(connection, wanted, within)
+    return [Part(within, True)] if blocks is None else _runs(blocks, within)
+
+
+def without_time(wanted: Filter) -> Filter:
+    """The terms that are left to check in a part in which all records started in time."""
+    return Filter(tuple(term for term in wanted.terms if not any(term is time for time in _times(wanted))))
+
+
+def _spans(connection: apsw.Connection, wanted: Filter, within: Span) -> list[Span]:
     """Runs of blocks in which a record may have started in the time asked for, oldest first."""
+    blocks = _blocks(connection, wanted, within)
+    return [within] if blocks is None else [part.span for part in _runs(((block, True) for block, _ in blocks), within)]
+
+
+def _blocks(connection: apsw.Connection, wanted: Filter, within: Span) -> list[tuple[int, bool]] | None:
+    """Blocks that overlap the time asked for, and whether they lie in it wholly; None when no time is asked for."""
+    if not any(_times(wanted)):
+        return None
     earliest = max((min(map(bounded, term.values)) for term in _times(wanted, "from")), default=None)
     latest = min((max(map(bounded, term.values)) for term in _times(wanted, "to")), default=None)
-    if earliest is None and latest is None:
-        yield within
-        return
-    blocks = connection.execute(
-        "SELECT block FROM spans WHERE block BETWEEN ? AND ?"
-        " AND last_at >= coalesce(?, last_at) AND first_at < coalesce(?, first_at + 1) ORDER BY block",
-        (within[0] // BLOCK, within[1] // BLOCK, earliest, latest),
+    rows = connection.execute(
+        "SELECT block, first_at >= coalesce(:earliest, first_at) AND last_at < coalesce(:latest, last_at + 1)"
+        " FROM spans WHERE block BETWEEN :low AND :high"
+        " AND last_at >= coalesce(:earliest, last_at) AND first_at < coalesce(:latest, first_at + 1) ORDER BY block",
+        {"earliest": earliest, "latest": latest, "low": within[0] // BLOCK, "high": within[1] // BLOCK},
     )
-    run: Span | None = None
-    for (block,) in blocks:
-        if run is not None and run[1] == block * BLOCK:
-            run = (run[0], run[1] + BLOCK)
-            continue
-        if run is not None:
-            yield _cut(run, within)
-        run = (block * BLOCK, block * BLOCK + BLOCK)
-    if run is not None:
-        yield _cut(run, within)
+    return [(block, bool(is_inside)) for block, is_inside in rows]
 
 
-def _times(wanted: Filter, name: str) -> Iterator[Term]:
-    return (term for term in wanted.terms if term.name == name and term.values and not term.negated)
+def _runs(blocks: Iterable[tuple[int, bool]], within: Span) -> list[Part]:
+    """One part for each run of neighbouring blocks that are alike."""
+    parts: list[Part] = []
+    for block, is_inside in blocks:
+        (start, end), was_inside = parts[-1] if parts else ((0, -1), False)
+        if end == block * BLOCK and was_inside == is_inside:
+            parts[-1] = Part((start, end + BLOCK), is_inside)
+        else:
+            parts.append(Part((block * BLOCK, block * BLOCK + BLOCK), is_inside))
+    return [Part(_cut(span, within), is_inside) for span, is_inside in parts]
+
+
+def _times(wanted: Filter, *names: str) -> Iterator[Term]:
+    names = names or ("from", "to")
+    return (term for term in wanted.terms if term.name in names and term.values and not term.negated)
 
 
 def _cut(span: Span, within: Span) -> Span:

@@ -15,7 +15,7 @@ import apsw
 from relaybook.stores.base import StoreUnavailable
 from relaybook.stores.sqlite.connection import DATABASE, open_for_reading
 from relaybook.stores.sqlite.failures import translated
-from relaybook.stores.sqlite.schema import MIGRATIONS, check_version
+from relaybook.stores.sqlite.schema import check_upgraded
 from relaybook.stores.sqlite.search import Deadline
 
 _MOST_IDLE: Final = 8
@@ -74,16 +74,11 @@ class Pool:
     def _open(self, file: tuple[int, int]) -> tuple[apsw.Connection, tuple[int, int]] | None:
         connection = open_for_reading(self._directory)
         try:
-            version = check_version(connection, str(self._path))
-            if 0 < version < MIGRATIONS[-1].number:
-                raise StoreUnavailable(
-                    f"{self._path} was written by an earlier Relaybook (version {version}) and was not upgraded yet: "
-                    "start `relaybook serve` with this version once."
-                )
+            is_made = check_upgraded(connection, str(self._path))
         except BaseException:
             connection.close()
             raise
-        if version == 0:
+        if not is_made:
             connection.close()
             return None
         return connection, file

@@ -10,21 +10,15 @@ from typing import Final
 from relaybook import clock
 from relaybook.filters import Cursor, Filter, matches
 from relaybook.records import Detail, Gap, Record, Side
-from relaybook.stores.base import (
-    NamespaceRow,
-    NamespaceSort,
-    Page,
-    Stored,
-    StoreStatus,
-    ValueCount,
-)
+from relaybook.stores.base import Count, NamespaceRow, NamespaceSort, Page, Running, Stored, StoreStatus, ValueCount
 from relaybook.stores.sqlite import bodies, lists, pages
 from relaybook.stores.sqlite.connection import BODIES, DATABASE
+from relaybook.stores.sqlite.count import count
 from relaybook.stores.sqlite.entries import lookup_hash
 from relaybook.stores.sqlite.packs import pack_name, read_extent
 from relaybook.stores.sqlite.pool import Pool
 from relaybook.stores.sqlite.rows import SELECT_LIST, record_of
-from relaybook.stores.sqlite.running import decode_running
+from relaybook.stores.sqlite.running import decode_running, read_running
 from relaybook.stores.sqlite.search import Deadline
 from relaybook.stores.sqlite.state import read_positions
 
@@ -60,6 +54,11 @@ class SqliteReader:
         with self._pool.snapshot(deadline) as connection:
             return ([], seq) if connection is None else pages.since(connection, seq, wanted, limit, deadline)
 
+    def count(self, wanted: Filter, deadline_ns: int) -> Count:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            return Count() if connection is None else count(connection, wanted, deadline)
+
     def running(self, wanted: Filter) -> list[Record]:
         with self._pool.snapshot(_soon()) as connection:
             rows = [] if connection is None else list(connection.execute("SELECT record FROM running"))
@@ -67,6 +66,10 @@ class SqliteReader:
         for record in records:
             record.seq = None
         return sorted(records, key=lambda record: (record.started_at, record.id), reverse=True)
+
+    def open_request(self, record_id: str) -> Running | None:
+        with self._pool.snapshot(_soon()) as connection:
+            return None if connection is None else read_running(connection, record_id)
 
     def get(self, record_id: str) -> Stored | None:
         found = self._row(record_id)
@@ -142,12 +145,17 @@ class SqliteReader:
     def status(self) -> StoreStatus:
         with self._pool.snapshot(_soon()) as connection:
             if connection is None:
-                return StoreStatus(records=0, last_seq=0, bytes_on_disk=0, positions={}, refused={})
+                return StoreStatus(
+                    records=0, namespaces=0, labels=0, last_seq=0, bytes_on_disk=0, positions={}, refused={}
+                )
             totals = dict(connection.execute("SELECT name, value FROM totals"))
+            labels: int = connection.execute("SELECT count(*) FROM namespaces WHERE pinned = 1").get
             refused = dict(connection.execute("SELECT code, requests FROM refused"))
             positions = read_positions(connection)
         return StoreStatus(
             records=totals["records"],
+            namespaces=totals["namespaces"],
+            labels=labels,
             last_seq=totals["last_seq"],
             bytes_on_disk=_bytes_on_disk(self._directory),
             positions=positions,

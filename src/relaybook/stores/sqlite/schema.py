@@ -13,7 +13,8 @@ import apsw
 from relaybook.records import FIELDS, Record
 from relaybook.stores.base import StoreTooNew, StoreUnavailable
 
-#: ``spans`` keeps the earliest and latest start of each block of this many records: 1,000 small rows per million.
+#: ``spans`` adds up each block of this many records: earliest and latest start, how many there are and how many failed.
+#: That is 1,000 small rows per million.
 BLOCK: Final = 1024
 #: ``lookups`` are ordered by parts of this many records, so that inserts of random hashes stay in a few pages.
 PART: Final = 16_384
@@ -95,7 +96,29 @@ CREATE TABLE packs (pack INTEGER PRIMARY KEY, length INTEGER NOT NULL) STRICT;
 INSERT INTO totals VALUES ('records', 0), ('last_seq', 0);
 """
 
-MIGRATIONS: Final = (Migration(1, "requests and all that is counted with them", _TABLES),)
+#: ``is_decided``: the log or a person decided whether it is a label, so the log does not decide again.
+#: ``requests_failed`` has what failures are mostly counted by, so that counting reads no record; few records fail.
+_LABELS_AND_COUNTS: Final = """
+DROP INDEX requests_failed;
+CREATE INDEX requests_failed ON requests(failed, seq, started_at, namespace, model) WHERE failed = 1;
+ALTER TABLE spans ADD COLUMN requests INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE spans ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
+UPDATE spans SET (requests, failed) = (SELECT count(*), coalesce(sum(r.failed), 0) FROM requests AS r
+  WHERE r.seq >= block * 1024 AND r.seq < block * 1024 + 1024);
+CREATE TABLE running_parts (id TEXT NOT NULL, part TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (id, part)) STRICT;
+ALTER TABLE namespaces ADD COLUMN position INTEGER;
+ALTER TABLE namespaces ADD COLUMN is_decided INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX namespaces_pinned ON namespaces(namespace) WHERE pinned = 1;
+INSERT INTO totals SELECT 'namespaces', count(*) FROM namespaces;
+INSERT INTO totals VALUES ('first_labels', 0);
+CREATE TRIGGER namespaces_counted AFTER INSERT ON namespaces
+  BEGIN UPDATE totals SET value = value + 1 WHERE name = 'namespaces'; END;
+"""
+
+MIGRATIONS: Final = (
+    Migration(1, "requests and all that is counted with them", _TABLES),
+    Migration(2, "labels, counting, what there is of running requests", _LABELS_AND_COUNTS),
+)
 
 
 def migrate(connection: apsw.Connection, name: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
@@ -124,6 +147,17 @@ def check_version(connection: apsw.Connection, name: str, migrations: tuple[Migr
             "Start that later Relaybook again, or choose another directory with --data."
         )
     return version
+
+
+def check_upgraded(connection: apsw.Connection, name: str) -> bool:
+    """False for a database that is still empty. Raises StoreTooNew, StoreUnavailable for an earlier version's."""
+    version = check_version(connection, name)
+    if 0 < version < MIGRATIONS[-1].number:
+        raise StoreUnavailable(
+            f"{name} was written by an earlier Relaybook (version {version}) and was not upgraded yet: "
+            "start `relaybook serve` with this version once."
+        )
+    return version > 0
 
 
 def _statements(migration: Migration, migrations: tuple[Migration, ...]) -> list[str]:

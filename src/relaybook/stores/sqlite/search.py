@@ -57,7 +57,7 @@ def search(connection: apsw.Connection, plan: Plan, limit: int, deadline: Deadli
     """
     seqs: list[int] = []
     enough = limit + 1 if newest_first else limit
-    windows = _Windows(plan.spans, newest_first)
+    windows = Windows(plan.spans, newest_first)
     sql = plan.sql(newest_first)
     if enough == 0:
         return Found(seqs, True, True, 0)
@@ -80,15 +80,16 @@ def search(connection: apsw.Connection, plan: Plan, limit: int, deadline: Deadli
     return Found(seqs, False, True, seqs[-1] if seqs else 0)
 
 
-class _Windows:
+class Windows:
     """Cuts spans into windows, in the order of the walk; each is larger than the one before while those are quick."""
 
-    def __init__(self, spans: list[Span], newest_first: bool) -> None:
+    def __init__(self, spans: list[Span], newest_first: bool, first: int = _FIRST_WINDOW) -> None:
         self._spans = spans[::-1] if newest_first else spans
         self._newest_first = newest_first
+        self._first = first
 
     def __iter__(self) -> Iterator[Span]:
-        size = _FIRST_WINDOW
+        size = self._first
         for low, high in self._spans:
             while low < high:
                 window = (max(low, high - size), high) if self._newest_first else (low, min(high, low + size))

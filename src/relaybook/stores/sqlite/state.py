@@ -1,6 +1,6 @@
 """Writes what a batch holds besides finished requests.
 
-Positions, moved states, gaps, refusals, pins, pending erasures, lengths of packs.
+Positions, moved states, gaps, refusals, pending erasures, lengths of packs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,6 @@ _ADD_REFUSED = """INSERT INTO refused (code, requests) VALUES (?, ?)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests"""
 _ADD_ERASURE = 'INSERT OR REPLACE INTO erasures (pack, "offset", length) VALUES (?, ?, ?)'
 _SET_PACK = "INSERT OR REPLACE INTO packs (pack, length) VALUES (?, ?)"
-_SET_PIN = """
-INSERT INTO namespaces
-  (namespace, pinned, color, "group", requests, failed, input_tokens, output_tokens, cost_usd, first_at, last_at)
-VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0.0, 0, 0)
-ON CONFLICT DO UPDATE SET pinned = excluded.pinned, color = excluded.color, "group" = excluded."group"
-"""
 
 #: Pack, offset, length.
 Erasure = tuple[int, int, int]
@@ -50,7 +44,6 @@ class StateTables:
         execute_many(_ADD_GAP, ((gap.from_at, gap.to_at, gap.count, gap.reason) for gap in batch.gaps))
         execute_many(_ADD_REFUSED, batch.refused.items())
         execute_many(_ADD_ERASURE, ((e.pack, e.offset, e.length) for e in batch.erase))
-        execute_many(_SET_PIN, ((p.namespace, p.pinned, p.color, p.group) for p in batch.pins))
 
     def _recorded(self, batch: Batch) -> Sequence[tuple[bytes, Entry]]:
         """Exchanges with a moved state whose record is in this batch."""

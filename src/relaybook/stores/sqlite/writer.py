@@ -18,8 +18,9 @@ from relaybook.stores.sqlite.bodies import new_compressor
 from relaybook.stores.sqlite.connection import BODIES, DATABASE, Durability, empty_write_ahead_log, open_for_writing
 from relaybook.stores.sqlite.entries import EntryTables
 from relaybook.stores.sqlite.failures import rejecting, translated
+from relaybook.stores.sqlite.labels import FirstLabels
 from relaybook.stores.sqlite.packs import Mark, PackWriter, read_extent
-from relaybook.stores.sqlite.running import RunningTable
+from relaybook.stores.sqlite.running import RunningTables
 from relaybook.stores.sqlite.schema import migrate
 from relaybook.stores.sqlite.state import StateTables
 
@@ -62,7 +63,8 @@ class SqliteWriter:
             migrate(self._connection, str(self._path))
             self._entries = EntryTables(self._connection)
             self._state = StateTables(self._connection)
-            self._running = RunningTable(self._connection)
+            self._running = RunningTables(self._connection)
+            self._labels = FirstLabels(self._connection)
             self._packs = PackWriter(
                 directory / BODIES,
                 self._state.pack_lengths(),
@@ -86,6 +88,7 @@ class SqliteWriter:
                 raise
         self._packs.committed()
         self._running.committed()
+        self._labels.committed()
         drops_hidden_state = self._state.committed(batch)
         self._entries.committed(added, batch.entries)
         if batch.erase or drops_hidden_state:
@@ -105,7 +108,8 @@ class SqliteWriter:
             self._packs.back_to(mark)
             entries = self._not_known(entries)
             self._add_entries(entries)
-        self._running.replace(batch.running)
+        self._labels.store(entry.record for entry in entries)
+        self._running.store(batch)
         self._state.store(batch)
         if self._durability == "power":
             self._packs.sync()

@@ -41,8 +41,10 @@ def test_values_are_counted_once_per_record() -> None:
 def test_spans_cover_every_record_in_the_block_of_its_number(first: int, count: int) -> None:
     shared = a_record(started_at=50)
     records = [shared] * count
-    records[-1] = a_record(started_at=90)
+    records[-1] = a_record(started_at=90, failed=True)
     found = spans(records, first)
-    assert [block for block, _, _ in found] == list(range(first // BLOCK, (first + count - 1) // BLOCK + 1))
+    assert [block for block, *_ in found] == list(range(first // BLOCK, (first + count - 1) // BLOCK + 1))
     assert found[-1][2] == 90
-    assert {low for _, low, _ in found} <= {50, 90}
+    assert {low for _, low, *_ in found} <= {50, 90}
+    assert sum(requests for *_, requests, _ in found) == count
+    assert [failed for *_, failed in found] == [0] * (len(found) - 1) + [1]

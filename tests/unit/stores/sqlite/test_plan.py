@@ -7,7 +7,7 @@ from tests.support.records import a_record
 from relaybook.filters import Filter, Term
 from relaybook.records import Note
 from relaybook.stores.sqlite.counters import ADD_NAMESPACES, ADD_SPANS, ADD_VALUES, namespace_sums, value_sums
-from relaybook.stores.sqlite.plan import Plan, make_plan
+from relaybook.stores.sqlite.plan import Part, Plan, make_plan, parts_in_time, without_time
 from relaybook.stores.sqlite.schema import BLOCK, migrate
 
 WITHIN = (1, 1_000_000)
@@ -100,7 +100,7 @@ def test_a_status_class_walks_the_statuses_that_occur(connection: apsw.Connectio
 
 def test_a_span_of_time_becomes_the_blocks_that_overlap_it(connection: apsw.Connection) -> None:
     blocks = [(0, 0, 100), (1, 101, 200), (2, 150, 300), (3, 301, 400), (4, 120, 500)]
-    connection.executemany(ADD_SPANS, blocks)
+    connection.executemany(ADD_SPANS, [(*block, 1, 0) for block in blocks])
 
     def spans(*terms: tuple[str, str]) -> list[tuple[int, int]]:
         return plan(connection, *(Term(name, (value,)) for name, value in terms)).spans
@@ -110,3 +110,52 @@ def test_a_span_of_time_becomes_the_blocks_that_overlap_it(connection: apsw.Conn
     assert spans(("to", "101")) == [(1, BLOCK)]
     assert spans(("from", "150"), ("to", "201")) == [(BLOCK, 3 * BLOCK), (4 * BLOCK, 5 * BLOCK)]
     assert spans(("from", "501")) == []
+
+    def parts(*terms: tuple[str, str]) -> list[Part]:
+        wanted = Filter(tuple(Term(name, (value,)) for name, value in terms))
+        return parts_in_time(connection, wanted, WITHIN)
+
+    assert parts() == [(WITHIN, True)]
+    assert parts(("from", "150")) == [
+        ((BLOCK, 2 * BLOCK), False),
+        ((2 * BLOCK, 4 * BLOCK), True),
+        ((4 * BLOCK, 5 * BLOCK), False),
+    ]
+    assert parts(("to", "401")) == [((1, 4 * BLOCK), True), ((4 * BLOCK, 5 * BLOCK), False)]
+    assert parts(("to", "400")) == [((1, 3 * BLOCK), True), ((3 * BLOCK, 5 * BLOCK), False)]
+    assert parts(("from", "120"), ("to", "501"))[-1] == ((2 * BLOCK, 5 * BLOCK), True)
+
+
+def test_only_time_that_is_wanted_is_taken_out_of_a_filter() -> None:
+    others = (Term("model", ("rare",)), Term("from", ("5",), negated=True), Term("to", ()))
+    assert without_time(Filter((Term("from", ("5",)), *others, Term("to", ("9",))))) == Filter(others)
+
+
+@pytest.mark.parametrize(
+    ("term", "is_known"),
+    [
+        (Term("namespace", ("production",)), True),
+        (Term("namespace", ("production", "rare/1")), True),
+        (Term("model", ("rare",)), True),
+        (Term("property.channel", ("ios",)), True),
+        (Term("failed", ("true",)), True),
+        (Term("warning", ("value_cut",)), True),
+        (Term("kind", ("chat",)), False),
+        (Term("model", ("rare",), negated=True), False),
+    ],
+)
+def test_the_number_of_records_is_read_from_indexes_where_they_know(
+    connection: apsw.Connection, term: Term, is_known: bool
+) -> None:
+    made = plan(connection, term)
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {made.number_sql()}", made.bindings(WITHIN))
+    steps = [str(detail) for *_, detail in rows if "SEARCH" in str(detail)]
+    assert made.is_in_indexes == is_known
+    assert all("COVERING INDEX" in step or "SEARCH d USING PRIMARY KEY" in step for step in steps) == is_known
+
+
+def test_failures_of_a_namespace_are_read_from_one_index(connection: apsw.Connection) -> None:
+    made = plan(connection, Term("namespace", ("production",)), Term("failed", ("true",)), Term("model", ("rare",)))
+    assert "requests_failed" in made.walks[0].source
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {made.number_sql()}", made.bindings(WITHIN))
+    assert any("COVERING INDEX requests_failed" in str(detail) for *_, detail in rows)

@@ -2,10 +2,13 @@
 
 import apsw
 import pytest
+from tests.support.records import a_record
 
 from relaybook.records import FIELDS
 from relaybook.stores.base import StoreTooNew, StoreUnavailable
-from relaybook.stores.sqlite.schema import COLUMNS, MIGRATIONS, Migration, check_version, migrate
+from relaybook.stores.sqlite.counters import ADD_NAMESPACES, namespace_sums
+from relaybook.stores.sqlite.rows import INSERT, row_of
+from relaybook.stores.sqlite.schema import BLOCK, COLUMNS, MIGRATIONS, Migration, check_upgraded, check_version, migrate
 
 
 def database() -> apsw.Connection:
@@ -61,11 +64,55 @@ def test_a_field_that_is_added_later_ends_in_the_same_columns(name: str) -> None
 
 def test_a_failing_migration_leaves_the_version_before_it() -> None:
     connection = database()
-    broken = (*MIGRATIONS, Migration(2, "broken", "CREATE TABLE half (x); CREATE TABLE half (x)"))
+    broken = Migration(len(MIGRATIONS) + 1, "broken", "CREATE TABLE half (x); CREATE TABLE half (x)")
     with pytest.raises(apsw.SQLError):
-        migrate(connection, "it", broken)
-    assert connection.pragma("user_version") == 1
+        migrate(connection, "it", (*MIGRATIONS, broken))
+    assert connection.pragma("user_version") == len(MIGRATIONS)
     assert connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'half'").get == 0
+
+
+def test_a_store_from_before_labels_knows_how_many_namespaces_it_has_and_that_nobody_decided_on_them() -> None:
+    connection = database()
+    migrate(connection, "it", MIGRATIONS[:1])
+    connection.executemany(ADD_NAMESPACES, namespace_sums([a_record(namespace=name) for name in ("a", "b", "b")]))
+    migrate(connection, "it")
+    assert totals(connection) == {"records": 0, "last_seq": 0, "namespaces": 2, "first_labels": 0}
+    assert set(connection.execute("SELECT pinned, position, is_decided FROM namespaces")) == {(0, None, 0)}
+
+
+def test_a_store_from_before_counting_knows_how_many_records_each_block_has() -> None:
+    connection = database()
+    migrate(connection, "it", MIGRATIONS[:1])
+    seqs = [*range(1, BLOCK + 1), BLOCK + 5]
+    connection.executemany(INSERT, [row_of(a_record(failed=seq % 4 == 0), seq, b"") for seq in seqs])
+    connection.executemany("INSERT INTO spans VALUES (?, 10, 20)", [(0,), (1,)])
+    migrate(connection, "it")
+    found = list(connection.execute("SELECT block, requests, failed, first_at, last_at FROM spans"))
+    assert found == [(0, BLOCK - 1, BLOCK // 4 - 1, 10, 20), (1, 2, 1, 10, 20)]
+
+
+def test_a_namespace_is_counted_when_it_is_new_and_not_when_it_is_added_to() -> None:
+    connection = database()
+    migrate(connection, "it")
+    for names in ("ab", "bc", "abc"):
+        connection.executemany(ADD_NAMESPACES, namespace_sums([a_record(namespace=name) for name in names]))
+    assert totals(connection)["namespaces"] == 3
+
+
+def totals(connection: apsw.Connection) -> dict[str, int]:
+    return dict(connection.execute("SELECT name, value FROM totals"))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_store_that_was_not_upgraded_says_what_to_do(version: int) -> None:
+    connection = database()
+    assert not check_upgraded(connection, "it")
+    migrate(connection, "it", MIGRATIONS[:version])
+    if version == MIGRATIONS[-1].number:
+        assert check_upgraded(connection, "it")
+    else:
+        with pytest.raises(StoreUnavailable, match=rf"\(version {version}\) and was not upgraded yet: start"):
+            check_upgraded(connection, "it")
 
 
 def test_a_later_version_is_refused_with_both_numbers_and_what_to_do() -> None:

@@ -1,0 +1,61 @@
+/** Asks the API. Every refusal becomes an `ApiError` with the API's own words. */
+
+import { PAGE } from "./page-facts";
+import type { ErrorAnswer, Problem } from "./types.gen";
+
+/** The API refused, or could not be reached (`status` 0). */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly param: string | null;
+
+  constructor(status: number, problem: Pick<Problem, "message" | "code" | "param">) {
+    super(problem.message);
+    this.status = status;
+    this.code = problem.code;
+    this.param = problem.param;
+  }
+}
+
+/** Address of a call: `/api/requests?…` below the page's sub-path. */
+export function apiUrl(path: string, pairs: readonly (readonly [string, string])[] = []): string {
+  const query = new URLSearchParams(pairs.map(([name, value]) => [name, value])).toString();
+  return `${PAGE.base}/api/${path}${query === "" ? "" : `?${query}`}`;
+}
+
+/** GETs JSON. Throws ApiError. */
+export async function getJson<T>(url: string, signal?: AbortSignal): Promise<T> {
+  return (await answered(url, signal ? { signal } : {})).json() as Promise<T>;
+}
+
+/** GETs text. Throws ApiError. */
+export async function getText(url: string, signal?: AbortSignal): Promise<string> {
+  return (await answered(url, signal ? { signal } : {})).text();
+}
+
+/** Sends JSON with a method that changes something. Throws ApiError. */
+export async function sendJson<T>(method: "PATCH" | "POST" | "DELETE", url: string, body: unknown): Promise<T> {
+  const headers = { "Content-Type": "application/json" };
+  return (await answered(url, { method, headers, body: JSON.stringify(body) })).json() as Promise<T>;
+}
+
+async function answered(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new ApiError(0, { message: "Relaybook does not answer. Is it running?", code: "unreachable", param: null });
+  });
+  if (response.ok) return response;
+  // The token changed or the sign-in has ended: the server shows the sign-in page at this very address.
+  if (response.status === 401) window.location.reload();
+  throw new ApiError(response.status, await problemOf(response));
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const text = await response.text();
+  try {
+    return (JSON.parse(text) as ErrorAnswer).error;
+  } catch {
+    const message = `${response.status} ${response.statusText}: ${text.slice(0, 200)}`;
+    return { message, code: "unknown", param: null, type: "api_error" };
+  }
+}

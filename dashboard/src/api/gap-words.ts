@@ -1,0 +1,30 @@
+/** Spans in which something is missing from the log, in words. Pure. */
+
+import type { LogGap } from "~/api/types.gen";
+import { plural } from "~/format/number";
+import { clockTime, day } from "~/format/time";
+
+/** How many of what: `137 requests`. */
+export function gapCount(gap: Pick<LogGap, "count" | "reason">): string {
+  return plural(gap.count, gap.reason === "damaged" ? "journal frame" : "request");
+}
+
+/** What happened to them, and why: to be read after their number. */
+export const GAP_WORDS: Record<LogGap["reason"], string> = {
+  log_unavailable: "refused, because the log could not be written",
+  forwarded_unlogged: "relayed but not logged, because the log could not be written",
+  damaged: "damaged in the journal and not readable; what they held is missing from the log",
+};
+
+/** `14:01:02 – 14:01:09`, with the day when it was not today. */
+export function gapSpan(gap: Pick<LogGap, "from_at" | "to_at">, now: Date): string {
+  const from = moment(gap.from_at, now);
+  if (gap.to_at === gap.from_at) return from;
+  const isOneDay = day(new Date(gap.from_at), now) === day(new Date(gap.to_at), now);
+  return `${from} – ${isOneDay ? clockTime(gap.to_at) : moment(gap.to_at, now)}`;
+}
+
+function moment(at: string, now: Date): string {
+  const name = day(new Date(at), now);
+  return name === "today" ? clockTime(at) : `${name} ${clockTime(at)}`;
+}

@@ -1,0 +1,16 @@
+/** What the server wrote into the page: read once, where the page starts. */
+
+const root = document.getElementById("root");
+
+/** `base`: the sub-path the page lies under, without a slash at its end. `build`: which page this is. */
+export const PAGE = {
+  base: told("base"),
+  build: told("build"),
+  nonce: told("nonce"),
+};
+
+/** The value the server put in place of the placeholder; nothing where no server did (development, tests). */
+function told(name: "base" | "build" | "nonce"): string {
+  const value = root?.dataset[name] ?? "";
+  return value.startsWith("__") ? "" : value;
+}

@@ -1,0 +1,69 @@
+/** Questions to the log: a page of it, one request, a count. */
+
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { apiPairs, type LogSearch } from "~/url/search";
+import { apiUrl, getJson } from "./client";
+import type { RequestCount, RequestDetail, RequestPage } from "./types.gen";
+
+export const PAGE_ROWS = 100;
+
+/** Where a page of the log is: at its newest end, around a request, or behind a cursor. */
+export type Place = { around: string } | { cursor: string } | "newest";
+
+/** What a filter and a range ask for, as a key: the order of terms does not matter to the answer, but is kept. */
+export function askedOf(search: LogSearch): [string, string][] {
+  return apiPairs(search);
+}
+
+/**
+ * The log in pages, latest first; it can grow at both ends.
+ *
+ * `anchor`: a request that is to be in the first page. `reading`: another number reads it all anew.
+ */
+export function logQuery(search: LogSearch, anchor: string | undefined, reading: number) {
+  const asked = askedOf(search);
+  return infiniteQueryOptions({
+    queryKey: ["log", asked, anchor ?? null, reading],
+    queryFn: ({ pageParam, signal }) => getPage(asked, pageParam, signal),
+    initialPageParam: (anchor === undefined ? "newest" : { around: anchor }) as Place,
+    getNextPageParam: (page): Place | undefined =>
+      page.next_cursor === null ? undefined : { cursor: page.next_cursor },
+    getPreviousPageParam: (page): Place | undefined =>
+      page.newer_cursor === null ? undefined : { cursor: page.newer_cursor },
+    // Pages in the cache are history; what is new comes live.
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** One page, once. */
+export function getPage(
+  asked: [string, string][],
+  place: Place,
+  signal?: AbortSignal,
+  limit = PAGE_ROWS,
+): Promise<RequestPage> {
+  const where: [string, string][] = place === "newest" ? [] : Object.entries(place);
+  return getJson<RequestPage>(apiUrl("requests", [...asked, ...where, ["limit", String(limit)]]), signal);
+}
+
+/** Everything about one request; of a running one again every second. */
+export function requestQuery(id: string) {
+  return queryOptions({
+    queryKey: ["request", id],
+    queryFn: ({ signal }) => getJson<RequestDetail>(apiUrl(`requests/${encodeURIComponent(id)}`), signal),
+    refetchInterval: (query) => (query.state.data?.outcome === "open" ? 1000 : false),
+    staleTime: (query) => (query.state.data?.outcome === "open" ? 0 : Number.POSITIVE_INFINITY),
+  });
+}
+
+/** How many requests a filter finds. `complete: false`: at least so many. */
+export function countQuery(search: LogSearch) {
+  const asked = askedOf(search);
+  return queryOptions({
+    queryKey: ["count", asked],
+    queryFn: ({ signal }) => getJson<RequestCount>(apiUrl("count", asked), signal),
+    staleTime: 5_000,
+    placeholderData: keepPreviousData,
+  });
+}

@@ -1,0 +1,72 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useLocation, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { labelsQuery } from "~/api/namespaces";
+import css from "./app-frame.module.css";
+import { BaseUrl } from "./connect/base-url";
+import { LabelsContext } from "./filters/labels";
+import { PointedContext } from "./filters/pointed";
+import { useValuePointing } from "./filters/use-value-pointing";
+import { ValueCard } from "./filters/value-card";
+import { LiveSwitch } from "./requests/live-switch";
+import { SampleBar } from "./status/sample-bar";
+import { StatusLine } from "./status/status-line";
+import { VersionNotice } from "./status/version-notice";
+import { KeyHints } from "./ui/key-hints";
+import { KeysHelp } from "./ui/keys-help";
+import { ThemeSwitch } from "./ui/theme-switch";
+import { SearchContext } from "./url/search-context";
+
+/** What every page stands in: the head, notices, and the card of the value somebody points at. */
+export function AppFrame() {
+  const search = useSearch({ from: "__root__" });
+  const labels = useQuery(labelsQuery(search.range)).data?.data;
+  const byName = useMemo(() => new Map(labels?.map((label) => [label.namespace, label])), [labels]);
+  const pointing = useValuePointing();
+  const isLog = useLocation({ select: ({ pathname }) => pathname.includes("/requests") });
+
+  return (
+    <SearchContext value={search}>
+      <LabelsContext value={byName}>
+        <PointedContext value={pointing.pointed}>
+          <div className={css.frame} {...pointing.handlers}>
+            <header className={css.head}>
+              <Link to="/requests" search={search} className={css.brand}>
+                Relaybook
+              </Link>
+              <nav className={css.pages} aria-label="Pages">
+                <Link to="/requests" search={search} activeProps={{ "aria-current": "page" }}>
+                  Requests
+                </Link>
+                <Link to="/connect" search={search} activeProps={{ "aria-current": "page" }}>
+                  Connect
+                </Link>
+              </nav>
+              <div className={css.tools}>
+                <BaseUrl />
+                {isLog && <LiveSwitch />}
+                <ThemeSwitch />
+                <KeysHelp />
+              </div>
+            </header>
+            <SampleBar />
+            <VersionNotice />
+            <div className={css.page}>
+              <Outlet />
+            </div>
+            <StatusLine>{isLog && <KeyHints />}</StatusLine>
+          </div>
+          {pointing.pointed !== undefined && (
+            <ValueCard
+              key={`${pointing.pointed.name}=${pointing.pointed.value}`}
+              pointed={pointing.pointed}
+              onClose={pointing.close}
+              onPointerInside={pointing.stay}
+              onPointerLeft={pointing.close}
+            />
+          )}
+        </PointedContext>
+      </LabelsContext>
+    </SearchContext>
+  );
+}

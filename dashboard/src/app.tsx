@@ -1,0 +1,59 @@
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createRootRoute, createRoute, createRouter, RouterProvider, redirect } from "@tanstack/react-router";
+import { PAGE } from "./api/page-facts";
+import { AppFrame } from "./app-frame";
+import { ConnectPage } from "./connect/connect-page";
+import { NotFound } from "./not-found";
+import { RequestsPage } from "./requests/requests-page";
+import { theme } from "./theme";
+import { formatSearch, type LogSearch, parseSearch } from "./url/search";
+
+const root = createRootRoute({
+  component: AppFrame,
+  notFoundComponent: NotFound,
+  // The parsed search is the filter already: see the router's parseSearch below.
+  validateSearch: (search) => search as unknown as LogSearch,
+});
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: "/requests", search, replace: true });
+  },
+});
+const requests = createRoute({ getParentRoute: () => root, path: "/requests", component: RequestsPage });
+const request = createRoute({ getParentRoute: () => requests, path: "$id" });
+const connect = createRoute({ getParentRoute: () => root, path: "/connect", component: ConnectPage });
+
+const router = createRouter({
+  routeTree: root.addChildren([home, requests.addChildren([request]), connect]),
+  basepath: PAGE.base === "" ? "/" : PAGE.base,
+  parseSearch: (text) => parseSearch(text) as unknown as Record<string, unknown>,
+  stringifySearch: (search) => formatSearch(search as unknown as LogSearch),
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+const client = new QueryClient({
+  defaultOptions: {
+    // A dashboard on this very machine is there without a network, too.
+    queries: { retry: false, refetchOnWindowFocus: false, networkMode: "always" },
+    mutations: { networkMode: "always" },
+  },
+});
+
+/** The whole page. */
+export function App() {
+  return (
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => PAGE.nonce}>
+      <QueryClientProvider client={client}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}

@@ -1,0 +1,31 @@
+/** What a client has to be told to come through this Relaybook. Pure. */
+
+import type { Status } from "~/api/types.gen";
+
+export type Connection = {
+  baseUrl: string;
+  /** A key that is good enough, because the provider is simulated; nothing where the provider wants its own. */
+  anyKey: string | null;
+  /** First word of the headers that tag a request. */
+  prefix: string;
+  /** The namespace of a request that names none. */
+  defaultNamespace: string;
+  /** The provider's base URL; nothing where it is simulated. */
+  provider: string | null;
+};
+
+export function connectionOf(status: Status): Connection {
+  const isSimulated = status.sample_data;
+  const { header_prefix: prefixes, default_namespace: namespace, upstream } = status.settings;
+  return {
+    baseUrl: status.relay_base_url,
+    anyKey: isSimulated ? "any-key" : null,
+    prefix: (Array.isArray(prefixes) ? textOf(prefixes[0]) : null) ?? "Service",
+    defaultNamespace: textOf(namespace) ?? "default",
+    provider: isSimulated ? null : textOf(upstream),
+  };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}

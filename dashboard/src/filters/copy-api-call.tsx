@@ -1,0 +1,19 @@
+import { apiUrl } from "~/api/client";
+import { CopyButton } from "~/ui/copy-button";
+import { apiPairs } from "~/url/search";
+import { useLogSearch } from "~/url/search-context";
+import css from "./query-box.module.css";
+
+/** The call that gives a program what the log shows here. */
+export function CopyApiCall() {
+  const search = useLogSearch();
+  return (
+    <span className={css.call}>
+      API call
+      <CopyButton
+        text={window.location.origin + apiUrl("requests", apiPairs(search))}
+        label="the API call for this list"
+      />
+    </span>
+  );
+}

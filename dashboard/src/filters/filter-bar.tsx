@@ -1,0 +1,75 @@
+import { useQuery } from "@tanstack/react-query";
+import { countQuery } from "~/api/requests";
+import { count, plural } from "~/format/number";
+import { useLogSearch } from "~/url/search-context";
+import { useGo } from "~/url/use-go";
+import { inWords, without, withoutLast } from "./filter";
+import css from "./filter-bar.module.css";
+
+/**
+ * What the log is filtered by, in words, each with its way out; and how much that finds.
+ *
+ * Always one line high: a filter that comes or goes must not move the rows.
+ */
+export function FilterBar() {
+  const search = useLogSearch();
+  const go = useGo();
+  const found = useQuery({ ...countQuery(search), refetchInterval: 5_000 }).data;
+  const isWhole = search.filter.length === 0;
+  return (
+    <section className={css.bar} aria-label="Filter">
+      {search.filter.flatMap((term) =>
+        term.values.map((value) => {
+          const words = inWords(term.name, value, term.negated);
+          return (
+            <span
+              key={`${term.negated}${term.name}=${value}`}
+              className={css.term}
+              data-negated={term.negated || undefined}
+            >
+              <span className={css.dim}>
+                {words.name} {words.verb}
+              </span>{" "}
+              <bdi className={css.value}>{words.value}</bdi>
+              <button
+                type="button"
+                className={css.remove}
+                aria-label={`Remove ${words.name} ${words.verb} ${words.value}`}
+                onClick={() =>
+                  go({ search: { ...search, filter: without(search.filter, term.name, value, term.negated) } })
+                }
+              >
+                ×
+              </button>
+            </span>
+          );
+        }),
+      )}
+      {isWhole ? (
+        <span className={css.dim}>Select a value to filter by it: a namespace, a model, a result.</span>
+      ) : (
+        <>
+          <button type="button" className={css.clear} onClick={() => go({ search: { ...search, filter: [] } })}>
+            clear
+          </button>
+          <button
+            type="button"
+            className={css.clear}
+            title="Backspace takes away the value chosen last"
+            aria-label="Remove the value chosen last"
+            onClick={() => go({ search: { ...search, filter: withoutLast(search.filter) } })}
+          >
+            ⌫
+          </button>
+        </>
+      )}
+      {found !== undefined && (
+        <span className={css.found}>
+          {found.complete ? "" : "at least "}
+          {plural(found.requests, "request")}
+          {found.failed > 0 && <span className={css.failed}> · {count(found.failed)} failed</span>}
+        </span>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+import type { MouseEvent, ReactNode } from "react";
+import { useLogSearch } from "~/url/search-context";
+import { type Anchor, logHref, useGo } from "~/url/use-go";
+import { also, not, only } from "./filter";
+import { linkName } from "./value-words";
+
+type Props = {
+  /** A name of the API's filters, `property.<name>` included. */
+  name: string;
+  value: string;
+  children: ReactNode;
+  className?: string | undefined;
+  title?: string | undefined;
+};
+
+/**
+ * THE gesture: any value, as a real link to the log filtered by it.
+ *
+ * A click means only this value, Alt also, Shift not; the browser keeps its own clicks (middle, Ctrl, Cmd). Inside an
+ * element with `data-request` that request keeps its place. What it points at is told by `data-field`, `data-value`.
+ */
+export function FilterLink({ name, value, children, className, title }: Props) {
+  const search = useLogSearch();
+  const go = useGo();
+
+  const select = (event: MouseEvent<HTMLAnchorElement>) => {
+    event.stopPropagation();
+    if (event.ctrlKey || event.metaKey || event.button !== 0) return;
+    event.preventDefault();
+    const change = event.altKey ? also : event.shiftKey ? not : only;
+    go({ search: { ...search, filter: change(search.filter, name, value) }, anchor: anchorOf(event.currentTarget) });
+  };
+
+  return (
+    <a
+      className={className}
+      href={logHref({ ...search, filter: only(search.filter, name, value) })}
+      aria-label={linkName(name, value)}
+      title={title}
+      data-field={name}
+      data-value={value}
+      draggable={false}
+      onClick={select}
+    >
+      {children}
+    </a>
+  );
+}
+
+/** The request an element is about, and how far below the log's upper edge it stands. */
+export function anchorOf(element: Element): Anchor | undefined {
+  const row = element.closest<HTMLElement>("[data-request]");
+  const id = row?.dataset.request;
+  if (row === null || id === undefined) return undefined;
+  const log = row.closest("[data-log]");
+  const top = log === null ? 120 : row.getBoundingClientRect().top - log.getBoundingClientRect().top;
+  return { id, top };
+}

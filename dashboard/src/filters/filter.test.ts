@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { also, type Filter, inWords, isOnly, not, only, withoutLast } from "./filter";
+
+const staging: Filter = [{ name: "namespace", values: ["staging"], negated: false }];
+const gpt: Filter = [{ name: "model", values: ["gpt-4o"], negated: false }];
+
+describe("a filter", () => {
+  it("with only one value keeps the other fields and loses what its own field had, excluded values too", () => {
+    const before = [...gpt, ...not(staging, "namespace", "default")];
+    expect(only(before, "namespace", "production")).toEqual([
+      ...gpt,
+      { name: "namespace", values: ["production"], negated: false },
+    ]);
+  });
+
+  it("with one more value means any of them", () => {
+    expect(also(staging, "namespace", "production")).toEqual([
+      { name: "namespace", values: ["staging", "production"], negated: false },
+    ]);
+  });
+
+  it("does not name a value twice", () => {
+    expect(also(staging, "namespace", "staging")).toEqual(staging);
+  });
+
+  it("cannot ask for a value and exclude it", () => {
+    expect(not(staging, "namespace", "staging")).toEqual([{ name: "namespace", values: ["staging"], negated: true }]);
+    expect(also(not([], "namespace", "staging"), "namespace", "staging")).toEqual(staging);
+  });
+
+  it("loses the value chosen last, and a term with its last value", () => {
+    const filter = also([...gpt, ...staging], "namespace", "production");
+    expect(withoutLast(filter)).toEqual([...gpt, ...staging]);
+    expect(withoutLast(withoutLast(filter))).toEqual(gpt);
+    expect(withoutLast([])).toEqual([]);
+  });
+
+  it("knows when it is exactly one value", () => {
+    expect(isOnly(staging, "namespace", "staging")).toBe(true);
+    expect(isOnly(also(staging, "namespace", "x"), "namespace", "staging")).toBe(false);
+    expect(isOnly(not([], "namespace", "staging"), "namespace", "staging")).toBe(false);
+  });
+
+  it("can be said in words", () => {
+    expect(inWords("property.channel", "iOS", true)).toEqual({ name: "channel", verb: "is not", value: "iOS" });
+    expect(inWords("failed", "true")).toEqual({ name: "request", verb: "has", value: "failed" });
+  });
+});

@@ -1,0 +1,101 @@
+/** What is asked of the log: the terms of a filter, and what a click does to them. Pure. */
+
+import type { Row } from "~/api/types.gen";
+
+/** The field `name` has any of `values`; negated: none of them. Names are those of the API, `property.<name>` included. */
+export type Term = { readonly name: string; readonly values: readonly string[]; readonly negated: boolean };
+
+/** All terms must hold. In the order they were chosen: the last one is what ⌫ takes away. */
+export type Filter = readonly Term[];
+
+/** Moments as the API takes them: RFC 3339, or relative such as `-15m`. */
+export type TimeRange = { readonly from?: string; readonly to?: string };
+
+/** Only this value: other terms of its field go, terms of other fields stay where they are. */
+export function only(filter: Filter, name: string, value: string): Filter {
+  const rest = filter.filter((term) => term.name !== name);
+  return [...rest, { name, values: [value], negated: false }];
+}
+
+/** This value too: any-of with what is chosen of its field already. */
+export function also(filter: Filter, name: string, value: string): Filter {
+  const allowed = without(filter, name, value, true);
+  const chosen = find(allowed, name, false);
+  if (chosen === undefined) return [...allowed, { name, values: [value], negated: false }];
+  return allowed.map((term) => (term === chosen ? withValue(term, value) : term));
+}
+
+/** All but this value. */
+export function not(filter: Filter, name: string, value: string): Filter {
+  const rest = without(filter, name, value, false);
+  const excluded = find(rest, name, true);
+  if (excluded === undefined) return [...rest, { name, values: [value], negated: true }];
+  return rest.map((term) => (term === excluded ? withValue(term, value) : term));
+}
+
+/** The filter without one value of a term; the term goes with its last value. */
+export function without(filter: Filter, name: string, value: string, negated: boolean): Filter {
+  return filter
+    .map((term) =>
+      term.name === name && term.negated === negated
+        ? { ...term, values: term.values.filter((other) => other !== value) }
+        : term,
+    )
+    .filter((term) => term.values.length > 0);
+}
+
+/** The filter without the value chosen last. */
+export function withoutLast(filter: Filter): Filter {
+  const last = filter.at(-1);
+  const value = last?.values.at(-1);
+  return last === undefined || value === undefined ? filter : without(filter, last.name, value, last.negated);
+}
+
+/** Whether the filter asks for exactly this one value of the field. */
+export function isOnly(filter: Filter, name: string, value: string): boolean {
+  const chosen = find(filter, name, false);
+  return chosen?.values.length === 1 && chosen.values[0] === value;
+}
+
+/** The values a filter asks for of a field. */
+export function chosen(filter: Filter, name: string): readonly string[] {
+  return find(filter, name, false)?.values ?? [];
+}
+
+/** Whether a row shown in the log has the value: what a preview does not fade. */
+export function rowHas(row: Row, name: string, value: string): boolean {
+  if (name.startsWith("property.")) return row.properties[name.slice("property.".length)] === value;
+  if (name === "status") return hasStatus(row, value);
+  if (name === "failed") return String(row.failed) === value;
+  const field = (row as Record<string, unknown>)[name];
+  return typeof field === "string" && field === value;
+}
+
+/** One value of a term in words: `namespace is staging`. */
+export function inWords(name: string, value: string, negated = false): { name: string; verb: string; value: string } {
+  const shown = name.startsWith("property.") ? name.slice("property.".length) : (WORDS[name] ?? name);
+  if (name === "namespace_prefix") return { name: shown, verb: negated ? "does not begin with" : "begins with", value };
+  if (name === "failed")
+    return { name: "request", verb: (value === "true") !== negated ? "has" : "has not", value: "failed" };
+  return { name: shown, verb: negated ? "is not" : "is", value };
+}
+
+const WORDS: Record<string, string> = {
+  namespace_prefix: "namespace",
+  finish_reason: "finish reason",
+  outcome: "result",
+};
+
+function hasStatus(row: Row, value: string): boolean {
+  if (value === "error") return row.failed;
+  if (row.status === null) return false;
+  return value.endsWith("xx") ? String(row.status)[0] === value[0] : String(row.status) === value;
+}
+
+function find(filter: Filter, name: string, negated: boolean): Term | undefined {
+  return filter.find((term) => term.name === name && term.negated === negated);
+}
+
+function withValue(term: Term, value: string): Term {
+  return term.values.includes(value) ? term : { ...term, values: [...term.values, value] };
+}

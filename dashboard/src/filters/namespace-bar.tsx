@@ -1,0 +1,84 @@
+import { useQuery } from "@tanstack/react-query";
+import { countQuery } from "~/api/requests";
+import { shortCount } from "~/format/number";
+import { useLogSearch } from "~/url/search-context";
+import { logHref, useGo } from "~/url/use-go";
+import chip from "./chips.module.css";
+import { chosen, type Filter } from "./filter";
+import { FilterLink } from "./filter-link";
+import { groupsOf, type NumberedLabel } from "./label-groups";
+import { useLabels } from "./labels";
+import css from "./namespace-bar.module.css";
+import { ThreadsMenu } from "./threads-menu";
+
+/** The labels by group with their counts, then all the threads. A key selects each of the first nine. */
+export function NamespaceBar() {
+  const labels = [...useLabels().values()];
+  const search = useLogSearch();
+  const go = useGo();
+  const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: 5_000 });
+  const isAll = chosen(search.filter, "namespace").length === 0;
+  const everywhere = { ...search, filter: search.filter.filter(isNoNamespace) };
+
+  return (
+    <nav className={css.bar} aria-label="Namespaces">
+      <a
+        className={css.all}
+        href={logHref(everywhere)}
+        aria-current={isAll ? "true" : undefined}
+        onClick={(event) => {
+          if (event.ctrlKey || event.metaKey) return;
+          event.preventDefault();
+          go({ search: everywhere });
+        }}
+      >
+        <kbd className={css.key}>0</kbd> All{" "}
+        <span className={css.count}>{all.data === undefined ? "" : atLeast(all.data.requests, all.data.complete)}</span>
+      </a>
+      {groupsOf(labels).map(({ group, labels: members }) => (
+        <div key={group} className={css.group}>
+          {group !== "" && <span className={css.heading}>{group}</span>}
+          {members.map((label) => (
+            <Label
+              key={label.namespace}
+              label={label}
+              isChosen={chosen(search.filter, "namespace").includes(label.namespace)}
+            />
+          ))}
+        </div>
+      ))}
+      <ThreadsMenu />
+    </nav>
+  );
+}
+
+function Label({ label, isChosen }: { label: NumberedLabel; isChosen: boolean }) {
+  return (
+    <span className={css.entry} data-chosen={isChosen || undefined}>
+      {label.key !== undefined && <kbd className={css.key}>{label.key}</kbd>}
+      <FilterLink
+        name="namespace"
+        value={label.namespace}
+        className={`${chip.label} ${chip[`slot${label.color ?? 1}`]}`}
+      >
+        <bdi>{label.namespace}</bdi>
+      </FilterLink>
+      <span className={css.count}>{shortCount(label.requests)}</span>
+      {label.failed > 0 && (
+        <span className={css.failed} title={`${label.failed} failed`}>
+          <span aria-hidden="true">✗</span>
+          {shortCount(label.failed)}
+          <span className="unseen"> failed</span>
+        </span>
+      )}
+    </span>
+  );
+}
+
+function atLeast(requests: number, isComplete: boolean): string {
+  return isComplete ? shortCount(requests) : `${shortCount(requests)}+`;
+}
+
+function isNoNamespace(term: Filter[number]): boolean {
+  return term.name !== "namespace";
+}

@@ -1,0 +1,23 @@
+import { shortenMiddle } from "~/format/shorten";
+import chip from "./chips.module.css";
+import { FilterLink } from "./filter-link";
+import { useLabel } from "./labels";
+import { ThreadMark } from "./thread-mark";
+
+/** A namespace where it is shown: a coloured label when it is pinned, else a neutral thread. A click filters by it. */
+export function NamespaceChip({ namespace }: { namespace: string }) {
+  const label = useLabel(namespace);
+  if (label !== undefined) {
+    return (
+      <FilterLink name="namespace" value={namespace} className={`${chip.label} ${chip[`slot${label.color ?? 1}`]}`}>
+        <bdi>{shortenMiddle(namespace, 24)}</bdi>
+      </FilterLink>
+    );
+  }
+  return (
+    <FilterLink name="namespace" value={namespace} className={chip.thread} title={namespace}>
+      <ThreadMark name={namespace} />
+      <bdi>{shortenMiddle(namespace, 18)}</bdi>
+    </FilterLink>
+  );
+}

@@ -1,0 +1,94 @@
+/** Notices which value somebody points at, anywhere on the page: one listener on the frame instead of one per link. */
+
+import { type KeyboardEvent, type PointerEvent, useRef, useState } from "react";
+import type { Pointed } from "./pointed";
+
+const SOON_MS = 90;
+const LEAVING_MS = 160;
+const LONG_PRESS_MS = 500;
+
+export type Pointing = {
+  pointed: Pointed | undefined;
+  /** Goes onto the page's frame. */
+  handlers: {
+    onPointerOver: (event: PointerEvent) => void;
+    onPointerOut: (event: PointerEvent) => void;
+    onPointerDown: (event: PointerEvent) => void;
+    onPointerUp: () => void;
+    onPointerCancel: () => void;
+    onContextMenu: (event: React.MouseEvent) => void;
+    onKeyDown: (event: KeyboardEvent) => void;
+  };
+  /** Opens the menu of a value without a pointer. */
+  open: (link: HTMLAnchorElement) => void;
+  close: () => void;
+  /** The pointer is on the card itself: it stays. */
+  stay: () => void;
+};
+
+export function useValuePointing(): Pointing {
+  const [pointed, setPointed] = useState<Pointed>();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const pressed = useRef(false);
+
+  const later = (ms: number, action: () => void) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(action, ms);
+  };
+  const stay = () => clearTimeout(timer.current);
+  const close = () => {
+    stay();
+    setPointed(undefined);
+  };
+  const open = (link: HTMLAnchorElement) => setPointed(pointedAt(link, true));
+  const leave = () => later(LEAVING_MS, () => setPointed((last) => (last?.menu ? last : undefined)));
+
+  return {
+    pointed,
+    stay,
+    close,
+    open,
+    handlers: {
+      onPointerOver: (event) => {
+        const link = valueAt(event.target);
+        if (link !== null && event.pointerType === "mouse") {
+          later(SOON_MS, () => setPointed((last) => (last?.menu ? last : pointedAt(link, false))));
+        }
+      },
+      onPointerOut: (event) => {
+        if (valueAt(event.target) !== null && event.pointerType === "mouse") leave();
+      },
+      onPointerDown: (event) => {
+        const link = valueAt(event.target);
+        pressed.current = false;
+        if (link === null || event.pointerType === "mouse") return;
+        later(LONG_PRESS_MS, () => {
+          pressed.current = true;
+          open(link);
+        });
+      },
+      onPointerUp: stay,
+      onPointerCancel: stay,
+      onContextMenu: (event) => {
+        if (pressed.current) event.preventDefault();
+      },
+      onKeyDown: (event) => {
+        const link = valueAt(event.target);
+        if (event.key !== "m" || event.ctrlKey || event.metaKey || event.altKey || link === null) return;
+        event.preventDefault();
+        event.stopPropagation();
+        open(link);
+      },
+    },
+  };
+}
+
+function valueAt(target: EventTarget): HTMLAnchorElement | null {
+  return (target as Element).closest<HTMLAnchorElement>("a[data-field]");
+}
+
+function pointedAt(link: HTMLAnchorElement, menu: boolean): Pointed | undefined {
+  const { field, value } = link.dataset;
+  if (field === undefined || value === undefined) return undefined;
+  return { name: field, value, at: link.getBoundingClientRect(), link, menu };
+}

@@ -1,0 +1,94 @@
+import { Menu } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { countQuery } from "~/api/requests";
+import type { RequestCount } from "~/api/types.gen";
+import { count, plural } from "~/format/number";
+import { ago } from "~/format/time";
+import { useNow } from "~/ui/use-now";
+import { useLogSearch } from "~/url/search-context";
+import { useGo } from "~/url/use-go";
+import { also, inWords, not, only } from "./filter";
+import { anchorOf } from "./filter-link";
+import { useLabel } from "./labels";
+import type { Pointed } from "./pointed";
+import { notPinned, usePin } from "./use-pin";
+import css from "./value-card.module.css";
+
+type Props = { pointed: Pointed; onClose: () => void; onPointerInside: () => void; onPointerLeft: () => void };
+
+/** What a value somebody points at would find, and all that can be done with it. */
+export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: Props) {
+  const { name, value, at, link } = pointed;
+  const search = useLogSearch();
+  const go = useGo();
+  const label = useLabel(value);
+  const pinning = usePin();
+  const found = useQuery(countQuery({ ...search, filter: only(search.filter, name, value) })).data;
+  const words = inWords(name, value);
+
+  const commit = (change: typeof only) => () => {
+    go({ search: { ...search, filter: change(search.filter, name, value) }, anchor: anchorOf(link) });
+    onClose();
+  };
+  const togglePin = () => pinning.mutate({ namespace: value, pinned: label === undefined }, { onSuccess: onClose });
+  const failure = pinning.error && notPinned(pinning.variables, pinning.error);
+
+  return (
+    <Menu
+      opened
+      onClose={onClose}
+      position="bottom-start"
+      offset={4}
+      trapFocus={pointed.menu}
+      returnFocus
+      closeOnClickOutside
+      withinPortal
+      shadow="md"
+      width={236}
+    >
+      <Menu.Target>
+        <span
+          className={css.target}
+          style={{ left: at.left, top: at.top, width: at.width, height: at.height }}
+          aria-hidden="true"
+        />
+      </Menu.Target>
+      <Menu.Dropdown
+        className={css.card}
+        data-hover={pointed.menu ? undefined : ""}
+        onMouseEnter={onPointerInside}
+        onMouseLeave={pointed.menu ? undefined : onPointerLeft}
+        aria-label={`${words.name} ${words.value}`}
+      >
+        <div className={css.found}>{failure ?? (found === undefined ? "counting…" : <FoundWords found={found} />)}</div>
+        <Menu.Item onClick={commit(only)} rightSection={<kbd>click</kbd>}>
+          only this {words.name}
+        </Menu.Item>
+        <Menu.Item onClick={commit(also)} rightSection={<kbd>Alt</kbd>}>
+          also this one
+        </Menu.Item>
+        <Menu.Item onClick={commit(not)} rightSection={<kbd>Shift</kbd>}>
+          not this one
+        </Menu.Item>
+        {name === "namespace" && (
+          <Menu.Item onClick={togglePin} closeMenuOnClick={false} rightSection={<kbd>p</kbd>}>
+            {label === undefined ? "pin as a label" : "unpin: make it a thread"}
+          </Menu.Item>
+        )}
+        <Menu.Item onClick={() => void navigator.clipboard?.writeText(value)}>copy</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function FoundWords({ found }: { found: RequestCount }) {
+  const now = useNow();
+  return (
+    <>
+      {found.complete ? "" : "at least "}
+      {plural(found.requests, "request")}
+      {found.failed > 0 && `, ${count(found.failed)} failed`}
+      {found.last_at !== null && `, last ${ago(found.last_at, now)}`}
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { duration, seconds } from "./duration";
+import { money } from "./money";
+import { bytes, count, shortCount } from "./number";
+import { shortenMiddle } from "./shorten";
+import { ago, day, utc } from "./time";
+import { tokens } from "./tokens";
+
+describe("what is shown to people", () => {
+  it("has a unit and says when it is unknown", () => {
+    expect([0.31, 412, 2410, 20_500, 200_000, 7_300_000, null].map(duration)).toEqual([
+      "0.3 ms",
+      "412 ms",
+      "2.41 s",
+      "20.5 s",
+      "3 min 20 s",
+      "2 h 1 min",
+      "–",
+    ]);
+    expect([11, 920, 59_994, 61_000, null].map(seconds)).toEqual(["0.01 s", "0.92 s", "59.99 s", "1 min 1 s", "–"]);
+    expect([0, 310, 999, 1000, 12_400, 99_949, 999_999, 1_200_000].map(shortCount)).toEqual([
+      "0",
+      "310",
+      "999",
+      "1k",
+      "12.4k",
+      "99.9k",
+      "999k",
+      "1.2M",
+    ]);
+    expect([310, 1400, 4_200_000_000, null].map(bytes)).toEqual(["310 B", "1.4 kB", "4.2 GB", "–"]);
+    expect(count(1204)).toBe("1,204");
+  });
+
+  it("never says that something cost nothing when it cost little", () => {
+    expect([0.00001, 0.0033, 0.61, 41.2, 12_345, null, 0].map((usd) => money(usd))).toEqual([
+      "<$0.0001",
+      "$0.0033",
+      "$0.61",
+      "$41.20",
+      "$12,345",
+      "–",
+      "$0",
+    ]);
+  });
+
+  it("marks an estimate", () => {
+    expect([money(0.0012, true), money(0.00001, true), money(null, true)]).toEqual(["≈$0.0012", "<$0.0001", "–"]);
+    expect(tokens(1204, 18, false)).toBe("1,204 → 18");
+    expect(tokens(48, 9, true)).toBe("48 → ≈9");
+    expect(tokens(2911, null, true)).toBe("2,911 → –");
+    expect(tokens(null, null, false)).toBe("–");
+  });
+
+  it("tells time the way people do", () => {
+    const now = new Date(2026, 10, 21, 0, 0, 30);
+    expect(day(new Date(2026, 10, 20, 23, 59, 59), now)).toBe("yesterday");
+    expect(day(new Date(2026, 10, 19), now)).toBe("19 Nov 2026");
+    expect(ago(new Date(2026, 10, 20, 23, 58, 30).toISOString(), now)).toBe("2 min ago");
+    expect(utc("2026-11-21T13:02:27.482103Z")).toBe("2026-11-21 13:02:27.482103 UTC");
+  });
+
+  it("keeps both ends of a long name", () => {
+    expect(shortenMiddle("user-8f3a41c9-22b0-4c91e")).toBe("user-8f3a41…-4c91e".slice(0, 18));
+    expect([...shortenMiddle("😀".repeat(40))].length).toBe(18);
+    expect(shortenMiddle("production")).toBe("production");
+  });
+});

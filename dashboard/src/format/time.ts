@@ -1,0 +1,43 @@
+/** Moments in the reader's zone. The log's own are UTC. */
+
+const two = (value: number) => String(value).padStart(2, "0");
+
+/** `14:02:27`. */
+export function clockTime(moment: string): string {
+  const at = new Date(moment);
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+/** `today 14:02:27.482`, `yesterday …`, `19 Nov 2026 …`. */
+export function dayAndTime(moment: string, now: Date): string {
+  const at = new Date(moment);
+  return `${day(at, now)} ${clockTime(moment)}.${String(at.getMilliseconds()).padStart(3, "0")}`;
+}
+
+/** `today`, `yesterday`, `19 Nov 2026`. */
+export function day(at: Date, now: Date): string {
+  const days = Math.round((midnight(now) - midnight(at)) / 86_400_000);
+  if (days === 0) return "today";
+  if (days === 1) return "yesterday";
+  return at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+}
+
+/** In UTC, for the hover: `2026-11-21 13:02:27.482103 UTC`. */
+export function utc(moment: string): string {
+  return `${moment.replace("T", " ").replace(/Z$|\+00:00$/, "")} UTC`;
+}
+
+/** `now`, `2 s ago`, `3 min ago`, `5 h ago`, `2 days ago`. */
+export function ago(moment: string, now: Date): string {
+  const seconds = Math.max(0, Math.round((now.getTime() - new Date(moment).getTime()) / 1000));
+  if (seconds < 1) return "now";
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
+  const days = Math.floor(seconds / 86_400);
+  return `${days} ${days === 1 ? "day" : "days"} ago`;
+}
+
+function midnight(at: Date): number {
+  return new Date(at.getFullYear(), at.getMonth(), at.getDate()).getTime();
+}

@@ -1,0 +1,22 @@
+import type { Sighting } from "~/api/types.gen";
+import { plural } from "~/format/number";
+import { QuietButton } from "~/ui/quiet-button";
+import css from "./head.module.css";
+import { Moment } from "./moment";
+
+/** Other requests that carry the id that was asked for. */
+export function Also({ sightings, onGo }: { sightings: readonly Sighting[]; onGo: (id: string) => void }) {
+  if (sightings.length === 0) return null;
+  return (
+    <div className={css.tags}>
+      <span className={css.name}>
+        {plural(sightings.length, "other request carries", "other requests carry")} this id:
+      </span>
+      {sightings.map(({ id, started_at }) => (
+        <QuietButton key={id} onClick={() => onGo(id)}>
+          <Moment moment={started_at} />
+        </QuietButton>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+/** A request as a Python script: with the SDK where it has such a call, else with the standard library. Pure. */
+
+import type { JsonObject } from "../json";
+import type { Call } from "./call";
+
+/** Parameters that every version of the SDK takes by name; the others go by `extra_body`. */
+const NAMED = new Set(
+  `model messages input prompt instructions dimensions encoding_format frequency_penalty logit_bias logprobs
+  max_completion_tokens max_output_tokens max_tokens metadata n parallel_tool_calls presence_penalty response_format seed
+  stop store stream stream_options temperature tool_choice tools top_logprobs top_p user`.split(/\s+/),
+);
+
+export function asPython(call: Call): string {
+  return call.sdk === undefined ? withStandardLibrary(call) : withSdk(call, call.sdk);
+}
+
+function withSdk(call: Call, sdk: NonNullable<Call["sdk"]>): string {
+  const file = call.body !== undefined && "file" in call.body ? call.body.file : undefined;
+  const headers = Object.fromEntries(call.headers.filter(([name]) => name.toLowerCase() !== "content-type"));
+  const given =
+    file === undefined ? argumentsOf(sdk.json ?? {}) : [`**json.load(open(${literal(file)}, encoding="utf-8")),`];
+  if (Object.keys(headers).length > 0) given.push(`extra_headers=${literal(headers, 1)},`);
+  return [
+    file === undefined ? "import os" : "import json\nimport os",
+    "",
+    "from openai import OpenAI",
+    "",
+    `client = OpenAI(base_url=${literal(sdk.baseUrl)}, api_key=os.environ["API_KEY"])`,
+    `answer = client.${sdk.method}.create(`,
+    ...given.map((line) => `    ${line}`),
+    ")",
+    ...(call.stream ? ["for event in answer:", "    print(event)"] : ["print(answer)"]),
+    "",
+  ].join("\n");
+}
+
+function argumentsOf(json: JsonObject): string[] {
+  const named = Object.entries(json).filter(([name]) => NAMED.has(name));
+  const rest = Object.entries(json).filter(([name]) => !NAMED.has(name));
+  const lines = named.map(([name, value]) => `${name}=${literal(value, 1)},`);
+  return rest.length === 0 ? lines : [...lines, `extra_body=${literal(Object.fromEntries(rest), 1)},`];
+}
+
+function withStandardLibrary({ body, headers, key, method, url }: Call): string {
+  const data =
+    body === undefined
+      ? ""
+      : "text" in body
+        ? `${literal(body.text)}.encode()`
+        : `open(${literal(body.file)}, "rb").read()`;
+  const [name = "", scheme = ""] = key?.split(": ") ?? [];
+  return [
+    "import os",
+    "import urllib.request",
+    "",
+    "request = urllib.request.Request(",
+    `    ${literal(url)},`,
+    `    method=${literal(method)},`,
+    `    headers=${literal(Object.fromEntries(headers), 1)},`,
+    ...(data === "" ? [] : [`    data=${data},`]),
+    ")",
+    ...(key === undefined ? [] : [`request.add_header(${literal(name)}, ${literal(scheme)} + os.environ["API_KEY"])`]),
+    "print(urllib.request.urlopen(request).read().decode())",
+    "",
+  ].join("\n");
+}
+
+/** A JSON value as Python; `depth` is that of the line it stands in. */
+export function literal(value: unknown, depth = 0): string {
+  if (value === null || value === undefined) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (typeof value !== "object") return JSON.stringify(value);
+  const inner = Array.isArray(value)
+    ? value.map((item) => literal(item, depth + 1))
+    : Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${literal(item, depth + 1)}`);
+  const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
+  const line = `${open}${inner.join(", ")}${close}`;
+  if (line.length <= 80 && !line.includes("\n")) return line;
+  const indent = "    ".repeat(depth + 1);
+  return `${open}\n${inner.map((item) => `${indent}${item},\n`).join("")}${"    ".repeat(depth)}${close}`;
+}

@@ -1,0 +1,93 @@
+/** A logged request as something that can be sent again, through the relay. Pure. */
+
+import type { RequestDetail, Status } from "~/api/types.gen";
+import { type JsonObject, objectOf, parsed } from "../json";
+
+/** A file: where the body is too large for a command, or not stored; `note` says where to get it. */
+export type Body = { text: string } | { file: string; note: string } | undefined;
+
+export type Call = {
+  method: string;
+  url: string;
+  /** Without the key's. */
+  headers: [string, string][];
+  /** The header the key came in, up to the key: `Authorization: Bearer `. */
+  key: string | undefined;
+  body: Body;
+  stream: boolean;
+  /** For an SDK: its method and base URL, and what is sent; undefined where SDKs have no such call. */
+  sdk: { method: string; baseUrl: string; json: JsonObject | undefined } | undefined;
+};
+
+const SDK: Record<string, readonly [path: string, method: string]> = {
+  chat: ["/chat/completions", "chat.completions"],
+  completion: ["/completions", "completions"],
+  response: ["/responses", "responses"],
+  embedding: ["/embeddings", "embeddings"],
+};
+const REPLACED_KEY = /^((?:\S+ +)?)key:[0-9a-f]{12}$/;
+const MEANT_FOR_PROVIDER = /^(content-type|openai-|anthropic-)/;
+
+export function callOf(request: RequestDetail, status: Status, body: Body): Call {
+  const origin = new URL(status.relay_base_url).origin;
+  const url = `${origin}${request.path}${request.query === "" ? "" : `?${request.query}`}`;
+  const [path, method] = SDK[request.kind] ?? [];
+  const json = body !== undefined && "text" in body ? jsonObject(body.text) : undefined;
+  const isForSdk =
+    path !== undefined &&
+    method !== undefined &&
+    request.method === "POST" &&
+    request.query === "" &&
+    request.path.endsWith(path);
+  const isUsable = body !== undefined && ("file" in body || json !== undefined);
+  return {
+    method: request.method,
+    url,
+    headers: headersOf(request, prefixesOf(status)),
+    key: keyOf(request),
+    body,
+    stream: request.stream_requested ?? false,
+    sdk: isForSdk && isUsable ? { method, baseUrl: url.slice(0, -path.length), json } : undefined,
+  };
+}
+
+/** A tag's value as a header carries it: ASCII as it is, all else percent-encoded. */
+export function headerValue(text: string): string {
+  return /^[ -$&-~]*$/.test(text) ? text : encodeURIComponent(text);
+}
+
+function headersOf(request: RequestDetail, prefixes: readonly string[]): [string, string][] {
+  if (request.request_headers === null) {
+    const prefix = prefixes[0] ?? "Service";
+    const properties = Object.entries(request.properties).filter(([name]) => /^[\w.-]+$/.test(name));
+    return [
+      ["Content-Type", "application/json"],
+      [`${prefix}-Namespace`, headerValue(request.namespace)],
+      ...properties.map(([name, value]): [string, string] => [`${prefix}-Property-${name}`, headerValue(value)]),
+    ];
+  }
+  return request.request_headers.filter(([name, value]) => {
+    const lower = name.toLowerCase();
+    const isTag = prefixes.some((prefix) => lower.startsWith(`${prefix.toLowerCase()}-`));
+    return (isTag || MEANT_FOR_PROVIDER.test(lower)) && !REPLACED_KEY.test(value);
+  });
+}
+
+function keyOf(request: RequestDetail): string | undefined {
+  if (request.request_headers === null) return "Authorization: Bearer ";
+  for (const [name, value] of request.request_headers) {
+    const scheme = REPLACED_KEY.exec(value)?.[1];
+    if (scheme !== undefined) return `${name}: ${scheme}`;
+  }
+  return undefined;
+}
+
+function prefixesOf(status: Status): string[] {
+  const set = status.settings.header_prefix;
+  return Array.isArray(set) ? set.map(String) : ["Service"];
+}
+
+function jsonObject(text: string): JsonObject | undefined {
+  const value = parsed(text);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? objectOf(value) : undefined;
+}

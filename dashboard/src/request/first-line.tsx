@@ -1,0 +1,23 @@
+import type { RequestDetail } from "~/api/types.gen";
+import { useNow } from "~/ui/use-now";
+import { endingOf } from "./ending";
+import css from "./head.module.css";
+
+/** How the request ended and whose fault it was; the status beside it. */
+export function FirstLine({ request }: { request: RequestDetail }) {
+  const { sign, tone, text } = endingOf(request, useNow());
+  const kind = request.stream ? "streamed" : request.status === null ? "" : "whole";
+  return (
+    <div className={css.first}>
+      <p className={`${css.ending} ${css[tone]}`}>
+        <span className={css.sign} aria-hidden="true">
+          {sign}
+        </span>
+        <bdi>{text}</bdi>
+      </p>
+      <p className={css.status}>
+        <strong>{request.status ?? "–"}</strong> {kind}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import type { RequestDetail } from "~/api/types.gen";
+import { CopyButton } from "~/ui/copy-button";
+import { type Fact, FactList } from "~/ui/fact-list";
+import { Fold } from "~/ui/fold";
+import { LongText } from "~/ui/long-text";
+import { pretty } from "./json";
+import css from "./small.module.css";
+import { wellKnown } from "./well-known";
+
+/** What was asked for besides the messages: the well-known first, all on demand. */
+export function Parameters({ request }: { request: RequestDetail }) {
+  const { parameters, kind } = request;
+  if (parameters === null) return <p className={css.words}>Not known: the request's body is not stored or not read.</p>;
+  const all = Object.keys(parameters).length;
+  if (all === 0) return <p className={css.words}>none</p>;
+  const facts: Fact[] = wellKnown(kind, parameters).map(({ name, value, whole }) => ({ name, value, title: whole }));
+  const text = pretty(parameters);
+  return (
+    <>
+      <FactList facts={facts} />
+      <Fold summary={`all ${all}`}>
+        <div className={css.code}>
+          <span className={css.copy}>
+            <CopyButton text={text} label="parameters" />
+          </span>
+          <LongText text={text} className={css.mono} />
+        </div>
+      </Fold>
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import type { RequestDetail } from "~/api/types.gen";
+import css from "./raw.module.css";
+import { RawBody } from "./raw-body";
+
+const NOT_STORED: Partial<Record<RequestDetail["body_state"], string>> = {
+  no_bodies: "Not stored: this request was sent with Service-Log: no-bodies.",
+  expired: "No longer stored: the bodies of this request have expired.",
+};
+
+/** Both bodies as they came. */
+export function Raw({ request }: { request: RequestDetail }) {
+  const words =
+    request.outcome === "open"
+      ? "Both bodies can be read here once the request has ended."
+      : NOT_STORED[request.body_state];
+  if (words !== undefined) return <p className={css.words}>{words}</p>;
+  return (
+    <>
+      <RawBody
+        id={request.id}
+        side="request"
+        crossed={request.request_bytes}
+        stored={request.stored_request_bytes}
+        headers={request.request_headers}
+      />
+      <RawBody
+        id={request.id}
+        side="response"
+        crossed={request.response_bytes}
+        stored={request.stored_response_bytes}
+        headers={request.response_headers}
+      />
+    </>
+  );
+}

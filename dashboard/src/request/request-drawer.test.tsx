@@ -1,0 +1,181 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { RequestDetail } from "~/api/types.gen";
+import { renderAt } from "~/test-frame";
+import { RequestDrawer } from "./request-drawer";
+import { sampleChoice, sampleRequest } from "./testing/sample-request";
+
+vi.setConfig({ testTimeout: 20_000 });
+
+const onGo = vi.fn();
+const onClose = vi.fn();
+const answers = new Map<string, () => Response>();
+
+beforeEach(() => {
+  vi.clearAllMocks();
+  answers.clear();
+  answers.set("/api/status", () => Response.json({ relay_base_url: "http://relay.test:4100/v1", settings: {} }));
+  vi.stubGlobal("fetch", async (url: string) => answers.get(url)?.() ?? new Response("no such call", { status: 404 }));
+});
+
+async function open(different: Partial<RequestDetail> = {}) {
+  const request = sampleRequest(different);
+  answers.set("/api/requests/any-id", () => Response.json(request));
+  const page = await renderAt(
+    "?model=gpt-4o",
+    <RequestDrawer id="any-id" newer="n1" older={null} onGo={onGo} onClose={onClose} />,
+  );
+  await screen.findByText("Conversation", { selector: "h2" }, { timeout: 5_000 });
+  return page;
+}
+
+describe("the drawer of a request", () => {
+  it("tells first how it ended, then what was said", async () => {
+    await open();
+    expect(screen.getByText("Answered. 118 tokens in 2.41 s.")).toBeVisible();
+    const dialog = screen.getByRole("dialog", { name: "Request any-id" });
+    expect(within(dialog).getByRole("article", { name: "user" })).toHaveTextContent("Where is my refund?");
+    expect(within(dialog).getByRole("article", { name: "answer" })).toHaveTextContent("It was sent.");
+    expect(dialog.querySelector("[data-request]")).toHaveAttribute("data-request", sampleRequest().id);
+  });
+
+  it("filters the log by a value that is selected in it", async () => {
+    const page = await open();
+    await userEvent.click(screen.getByRole("link", { name: "Filter by channel iOS" }));
+    expect(page.where()).toBe("/requests?model=gpt-4o&property.channel=iOS");
+    expect(page.state()).toMatchObject({ anchor: { id: sampleRequest().id } });
+  });
+
+  it("goes to the newer request by k, nowhere by j where there is none, and closes by Escape", async () => {
+    await open();
+    await userEvent.keyboard("j");
+    expect(onGo).not.toHaveBeenCalled();
+    await userEvent.keyboard("k");
+    expect(onGo).toHaveBeenCalledExactlyOnceWith("n1");
+    await userEvent.keyboard("{Escape}");
+    expect(onClose).toHaveBeenCalledOnce();
+  });
+
+  it("says in the API's words that there is no such request", async () => {
+    const error = { message: "No request in this log has the id 'any-id'.", code: "not_found", param: "id", type: "" };
+    answers.set("/api/requests/any-id", () => Response.json({ error }, { status: 404 }));
+    await renderAt("", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
+    expect(await screen.findByRole("alert")).toHaveTextContent("No request in this log has the id 'any-id'.");
+  });
+
+  it("asks again on demand when the request could not be read", async () => {
+    const error = { message: "The store is busy.", code: "store_unavailable", param: null, type: "" };
+    answers.set("/api/requests/any-id", () => Response.json({ error }, { status: 503 }));
+    await renderAt("", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
+    expect(await screen.findByRole("alert")).toHaveTextContent("The request could not be read: The store is busy.");
+    answers.set("/api/requests/any-id", () => Response.json(sampleRequest()));
+    await userEvent.click(screen.getByRole("button", { name: "again" }));
+    expect(await screen.findByText("Answered. 118 tokens in 2.41 s.")).toBeVisible();
+  });
+
+  it("shows one choice at a time", async () => {
+    await open({
+      answer: { choices: [sampleChoice({ text: "one" }), sampleChoice({ text: "two", finish_reason: "length" })] },
+    });
+    const answer = screen.getByRole("article", { name: "answer" });
+    expect(answer).toHaveTextContent("choice 1 of 2");
+    await userEvent.click(screen.getByRole("button", { name: "Next choice" }));
+    expect(answer).toHaveTextContent("choice 2 of 2");
+    expect(answer).toHaveTextContent("length");
+    expect(answer).toHaveTextContent("two");
+    await userEvent.click(screen.getByRole("button", { name: "Next choice" }));
+    expect(answer).toHaveTextContent("one");
+  });
+
+  it("shows the answer as rendered, as text, or as JSON", async () => {
+    await open({ answer: { id: "chatcmpl-1", choices: [sampleChoice({ text: "**sent**" })] } });
+    const answer = screen.getByRole("article", { name: "answer" });
+    await waitFor(() => expect(answer.querySelector("strong")).toHaveTextContent("sent"));
+    await userEvent.click(screen.getByRole("button", { name: "Text" }));
+    expect(answer).toHaveTextContent("**sent**");
+    await userEvent.click(screen.getByRole("button", { name: "JSON" }));
+    expect(answer).toHaveTextContent('"id": "chatcmpl-1"');
+  });
+
+  it("shows a picture that came in a message, and only the way to one that lies elsewhere", async () => {
+    const image = (url: string) => ({ type: "image_url", text: null, raw: { type: "image_url", image_url: { url } } });
+    const parts = [image("data:image/png;base64,AAAA"), image("https://evil.example/pixel.png")];
+    await open({ messages: [{ role: "user", text: null, parts }] });
+    expect(screen.getAllByRole("img").map((picture) => picture.getAttribute("src"))).toEqual([
+      "data:image/png;base64,AAAA",
+    ]);
+    expect(screen.getByRole("link", { name: "image at evil.example (not loaded)" })).toHaveAttribute(
+      "rel",
+      "noreferrer noopener",
+    );
+  });
+
+  it("folds the earlier of many messages", async () => {
+    await open({
+      messages: ["one", "two", "three", "four", "five"].map((text) => ({ role: "user", text, parts: [] })),
+    });
+    expect(screen.queryByText("two")).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: /2 earlier messages/ }));
+    expect(screen.getByText("two")).toBeVisible();
+  });
+
+  it("says why there is nothing to read", async () => {
+    const nothing = {
+      parameters: null,
+      messages: null,
+      answer: null,
+      stored_request_bytes: null,
+      stored_response_bytes: null,
+    };
+    await open({ ...nothing, body_state: "no_bodies" });
+    expect(screen.getAllByText("Not stored: this request was sent with Service-Log: no-bodies.")).not.toHaveLength(0);
+  });
+
+  it("says how large a body is that is not read", async () => {
+    await open({ messages: null, parameters: null, stored_request_bytes: 71_000_000, request_bytes: 71_000_000 });
+    expect(screen.getByText(/The request's body has 71 MB, more than is read for this page/)).toBeVisible();
+  });
+
+  it("tells the chunk under the keys, however many there are, in few elements", async () => {
+    const timeline = Array.from({ length: 50_000 }, (_, at): [number, number] => [at / 25, 9]);
+    await open({ timeline, stream: true, chunks: 50_000 });
+    const slider = screen.getByRole("slider", { name: "Chunks of the answer over time" });
+    expect(slider.querySelectorAll("*").length).toBeLessThan(10);
+    slider.focus();
+    await userEvent.keyboard("{End}");
+    expect(slider).toHaveAttribute("aria-valuetext", "Chunk 50,000 after 2.00 s, 9 B");
+  });
+
+  it("copies the request as curl, with the body as it was sent", async () => {
+    const user = userEvent.setup();
+    await open();
+    answers.set(`/api/requests/${sampleRequest().id}/request`, () => new Response(`{"model": "it's"}`));
+    await user.click(screen.getByRole("button", { name: "Copy as curl" }));
+    await waitFor(() => expect(screen.getByText(/^Copied as curl/)).toBeInTheDocument());
+    const copied = await navigator.clipboard.readText();
+    expect(copied).toContain("curl 'http://relay.test:4100/v1/chat/completions'");
+    expect(copied).toContain(`--data-raw '{"model": "it'\\''s"}'`);
+  });
+
+  it("shows what to copy, selected, where the browser gives no clipboard", async () => {
+    const user = userEvent.setup({ writeToClipboard: false });
+    vi.spyOn(navigator, "clipboard", "get").mockReturnValue(undefined as unknown as Clipboard);
+    await open();
+    await user.click(screen.getByRole("button", { name: "Copy as link" }));
+    const shown = await screen.findByRole<HTMLTextAreaElement>("textbox");
+    expect(shown).toHaveFocus();
+    expect(shown.selectionEnd).toBe(shown.value.length);
+    expect(shown.value).toMatch(new RegExp(`/requests/${sampleRequest().id}$`));
+    await user.keyboard("{Escape}");
+    expect(screen.queryByRole("textbox")).not.toBeInTheDocument();
+    expect(onClose).not.toHaveBeenCalled();
+  });
+
+  it("names every id the request carries", async () => {
+    await open({ provider_request_id: "req_7c", client_request_id: "mine-1" });
+    await userEvent.click(screen.getByText("every id"));
+    expect(screen.getByRole("button", { name: "Copy client's id" })).toBeVisible();
+    expect(screen.getByText("mine-1")).toBeVisible();
+  });
+});

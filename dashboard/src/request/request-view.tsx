@@ -1,0 +1,61 @@
+import type { RequestDetail } from "~/api/types.gen";
+import { duration } from "~/format/duration";
+import { Also } from "./also";
+import type { AnswerView } from "./conversation/answer-view";
+import { Conversation } from "./conversation/conversation";
+import { FirstLine } from "./first-line";
+import { toBeginning } from "./frame";
+import css from "./head.module.css";
+import { Headers } from "./headers";
+import { Notes } from "./notes";
+import { Parameters } from "./parameters";
+import { Raw } from "./raw/raw";
+import { Section } from "./section";
+import { SectionLinks } from "./section-links";
+import { Tags } from "./tags";
+import { Timing } from "./timing/timing";
+import { TokensCost } from "./tokens-cost";
+
+type Props = {
+  request: RequestDetail;
+  view: AnswerView;
+  onView: (view: AnswerView) => void;
+  onGo: (id: string) => void;
+};
+
+/** All of a request, in one scroll. */
+export function RequestView({ request, view, onView, onGo }: Props) {
+  return (
+    <div ref={toBeginning}>
+      <header className={css.head}>
+        <FirstLine request={request} />
+        <Tags request={request} />
+        <Notes notes={request.warnings} kind="warning" />
+        <Notes notes={request.advice} kind="advice" />
+        <Also sightings={request.also} onGo={onGo} />
+      </header>
+      <SectionLinks />
+      <Section name="Conversation" isPlain>
+        <Conversation request={request} view={view} onView={onView} />
+      </Section>
+      <Section
+        name="Timing"
+        aside={request.outcome === "open" ? "still running" : `total ${duration(request.duration_ms)}`}
+      >
+        <Timing request={request} />
+      </Section>
+      <Section name="Tokens & cost">
+        <TokensCost request={request} />
+      </Section>
+      <Section name="Parameters">
+        <Parameters request={request} />
+      </Section>
+      <Section name="Headers">
+        <Headers request={request} />
+      </Section>
+      <Section name="Raw">
+        <Raw request={request} />
+      </Section>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+/** A request for tests: complete, and of the simplest kind; a test says what is different about its own. */
+
+import type { RequestDetail } from "~/api/types.gen";
+
+export function sampleRequest(different: Partial<RequestDetail> = {}): RequestDetail {
+  return { ...SAMPLE, ...different };
+}
+
+const SAMPLE: RequestDetail = {
+  id: "0199a3b2-0000-7000-8000-00000000e2f1",
+  seq: 7,
+  started_at: "2026-11-21T13:02:29.482103Z",
+  ended_at: "2026-11-21T13:02:31.892103Z",
+  outcome: "complete",
+  failed: false,
+  namespace: "production",
+  properties: { channel: "iOS" },
+  warnings: [],
+  route: "default",
+  upstream: "https://api.openai.com/v1",
+  method: "POST",
+  path: "/v1/chat/completions",
+  query: "",
+  kind: "chat",
+  client_address: "127.0.0.1",
+  user_agent: "OpenAI/Python 2.8.0",
+  key: "3f9a00aa11bb",
+  model: "gpt-4o-mini",
+  response_model: "gpt-4o-mini-2024-07-18",
+  stream: false,
+  stream_requested: null,
+  stream_ended: null,
+  status: 200,
+  error_code: null,
+  error_message: null,
+  duration_ms: 2410,
+  first_token_ms: null,
+  relay_ms: 0.3,
+  chunks: 1,
+  request_bytes: 90,
+  response_bytes: 300,
+  input_tokens: 312,
+  output_tokens: 118,
+  cached_tokens: 256,
+  reasoning_tokens: 0,
+  tokens_estimated: false,
+  cost_usd: 0.000118,
+  prices_version: "2026-11-01",
+  finish_reason: "stop",
+  user: null,
+  safety_identifier: null,
+  prompt_cache_key: null,
+  provider_request_id: null,
+  completion_id: null,
+  client_request_id: null,
+  retry_count: null,
+  trace_id: null,
+  input_preview: "Where is my refund?",
+  output_preview: "It was sent.",
+  body_state: "stored",
+  advice: [],
+  reason: "OK",
+  request_headers: [
+    ["Authorization", "Bearer key:3f9a00aa11bb"],
+    ["Content-Type", "application/json"],
+    ["Content-Length", "90"],
+    ["Service-Namespace", "production"],
+    ["Service-Property-Channel", "iOS"],
+    ["User-Agent", "OpenAI/Python 2.8.0"],
+  ],
+  response_headers: [["content-type", "application/json"]],
+  stored_request_bytes: 90,
+  stored_response_bytes: 300,
+  parameters: { model: "gpt-4o-mini" },
+  messages: [{ role: "user", text: "Where is my refund?", parts: [] }],
+  answer: { id: "chatcmpl-1", choices: [sampleChoice({ text: "It was sent." })] },
+  timeline: [[2400, 300]],
+  also: [],
+};
+
+/** A choice of an answer. */
+export function sampleChoice(different: Record<string, unknown>): Record<string, unknown> {
+  return { index: 0, text: null, reasoning: null, refusal: null, tool_calls: [], finish_reason: "stop", ...different };
+}

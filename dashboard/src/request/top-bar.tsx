@@ -1,0 +1,40 @@
+import type { RequestDetail } from "~/api/types.gen";
+import { QuietButton } from "~/ui/quiet-button";
+import { CopyBar } from "./copy/copy-bar";
+import css from "./drawer.module.css";
+
+type Props = {
+  request: RequestDetail | undefined;
+  newer: string | null;
+  older: string | null;
+  onGo: (id: string) => void;
+  onClose: () => void;
+};
+
+/** What can be done with the drawer as a whole; stays in sight. */
+export function TopBar({ request, newer, older, onGo, onClose }: Props) {
+  return (
+    <div className={css.bar}>
+      <QuietButton onClick={onClose}>
+        <span aria-hidden="true">✕</span> <span className="unseen">Close the request</span>
+        <kbd className={css.key} aria-hidden="true">
+          Esc
+        </kbd>
+      </QuietButton>
+      <QuietButton isOff={newer === null} onClick={() => newer !== null && onGo(newer)}>
+        <span aria-hidden="true">‹</span> newer <span className="unseen">request</span>
+        <kbd className={css.key} aria-hidden="true">
+          k
+        </kbd>
+      </QuietButton>
+      <QuietButton isOff={older === null} onClick={() => older !== null && onGo(older)}>
+        older <span className="unseen">request</span>
+        <kbd className={css.key} aria-hidden="true">
+          j
+        </kbd>
+        <span aria-hidden="true">›</span>
+      </QuietButton>
+      <CopyBar request={request} />
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+/** The live end of the log: what arrived since its pages were read, and how much of it is shown. Pure. */
+
+import type { Row } from "~/api/types.gen";
+
+/** Beyond this many rows nobody has looked at, the log is read anew instead. */
+export const MOST_WAITING = 2_000;
+
+export type LiveLog = {
+  /** Finished since the pages were read, latest recorded first. */
+  readonly finished: readonly Row[];
+  /** Still open, latest started first. */
+  readonly running: readonly Row[];
+  /** What stands above the pages. Rows in it change in place; it gains and moves rows only by `release`. */
+  readonly shown: readonly Row[];
+  /** There may be rows between these and the pages: only reading the log anew shows all. */
+  readonly torn: boolean;
+};
+
+export function startLive(running: readonly Row[]): LiveLog {
+  return { finished: [], running, shown: running, torn: false };
+}
+
+/** Rows came: new ones wait, known ones change in place. */
+export function arrive(log: LiveLog, rows: readonly Row[]): LiveLog {
+  const news = new Map(rows.map((row) => [row.id, row]));
+  const ended = new Map(log.finished.map((row) => [row.id, row]));
+  const open = new Map(log.running.map((row) => [row.id, row]));
+  for (const row of news.values()) {
+    if (row.outcome !== "open") {
+      ended.set(row.id, row);
+      open.delete(row.id);
+    } else if (!ended.has(row.id)) open.set(row.id, row);
+  }
+  const finished = [...ended.values()].sort((a, b) => (b.seq ?? 0) - (a.seq ?? 0));
+  return {
+    finished: finished.slice(0, MOST_WAITING),
+    running: [...open.values()].sort((a, b) => (a.started_at < b.started_at ? 1 : -1)),
+    shown: log.shown.map((row) => ended.get(row.id) ?? open.get(row.id) ?? row),
+    torn: log.torn || finished.length > MOST_WAITING,
+  };
+}
+
+/** The newest page was read again: whatever was missed meanwhile is in it, or the log is torn. */
+export function catchUp(log: LiveLog, newestKnown: number, page: readonly Row[], running: readonly Row[]): LiveLog {
+  const known = Math.max(newestKnown, log.finished[0]?.seq ?? 0);
+  const missed = page.filter((row) => (row.seq ?? 0) > known);
+  const isTorn = missed.length > 0 && missed.length === page.length && known > 0;
+  const open = new Set(running.map((row) => row.id));
+  const still = log.running.filter((row) => open.has(row.id));
+  const caught = arrive({ ...log, running: still }, [...missed, ...running]);
+  return isTorn ? { ...caught, torn: true } : caught;
+}
+
+/** Shows everything that waits: running ones first, then the latest recorded. */
+export function release(log: LiveLog): LiveLog {
+  return { ...log, shown: [...log.running, ...log.finished] };
+}
+
+/** How many rows wait to be shown. */
+export function waiting(log: LiveLog): number {
+  const shown = new Set(log.shown.map((row) => row.id));
+  return [...log.running, ...log.finished].filter((row) => !shown.has(row.id)).length;
+}

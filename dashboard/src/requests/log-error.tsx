@@ -1,0 +1,31 @@
+import { Button } from "@mantine/core";
+import { ApiError } from "~/api/client";
+import { EVERYTHING } from "~/url/search";
+import { useGo } from "~/url/use-go";
+import css from "./log.module.css";
+
+/** The log could not be read: what happened, that nothing is lost by it, and what to do. */
+export function LogError({ error, onAgain }: { error: Error; onAgain: () => void }) {
+  const go = useGo();
+  const isFilterWrong = error instanceof ApiError && error.status === 400;
+  return (
+    <div className={css.message} role="alert">
+      <p>
+        {isFilterWrong ? "This filter cannot be read: " : "The log could not be read: "}
+        {error.message}
+      </p>
+      {isFilterWrong ? (
+        <Button variant="default" size="compact-sm" onClick={() => go({ search: EVERYTHING })}>
+          clear all
+        </Button>
+      ) : (
+        <>
+          <p>Requests are still being logged.</p>
+          <Button variant="default" size="compact-sm" onClick={onAgain}>
+            again
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,98 @@
+import { type MouseEvent, memo } from "react";
+import { ranFor } from "~/api/result";
+import type { Row } from "~/api/types.gen";
+import { FilterLink } from "~/filters/filter-link";
+import { NamespaceChip } from "~/filters/namespace-chip";
+import { PropertyChip } from "~/filters/property-chip";
+import { duration, seconds } from "~/format/duration";
+import { money } from "~/format/money";
+import { clockTime, utc } from "~/format/time";
+import { tokens } from "~/format/tokens";
+import { useNow } from "~/ui/use-now";
+import { useLogSearch } from "~/url/search-context";
+import { logHref, useGo } from "~/url/use-go";
+import css from "./log.module.css";
+import { MoreProperties } from "./more-properties";
+import { QuestionAnswer } from "./question-answer";
+import { RowResult } from "./row-result";
+
+type Props = { row: Row; place: number; property: string | undefined; isSelected: boolean; isFaded: boolean };
+
+/** One request. Its values are links that filter; the rest of the row opens it. */
+export const LogRow = memo(function LogRow({ row, place, property, isSelected, isFaded }: Props) {
+  const search = useLogSearch();
+  const go = useGo();
+  const value = property === undefined ? undefined : row.properties[property];
+
+  const open = (event: MouseEvent) => {
+    if ((event.target as Element).closest("a, button") || isTextMarked()) return;
+    if (event.ctrlKey || event.metaKey) window.open(logHref(search, row.id), "_blank");
+    else go({ search, id: row.id });
+  };
+
+  return (
+    <tr
+      className={css.row}
+      aria-rowindex={place}
+      aria-selected={isSelected}
+      data-request={row.id}
+      data-faded={isFaded || undefined}
+      data-outcome={row.outcome}
+      onClick={open}
+    >
+      <td className={css.time} title={utc(row.started_at)}>
+        <a
+          href={logHref(search, row.id)}
+          aria-label={`Open the request of ${clockTime(row.started_at)}`}
+          data-open=""
+          onClick={follow}
+        >
+          {clockTime(row.started_at)}
+        </a>
+      </td>
+      <td className={css.namespace}>
+        <NamespaceChip namespace={row.namespace} />
+      </td>
+      {property !== undefined && (
+        <td className={css.property}>
+          {value === undefined ? "–" : <PropertyChip name={property} value={value} bare />}
+        </td>
+      )}
+      <td className={css.model}>
+        {row.model === null ? (
+          "–"
+        ) : (
+          <FilterLink name="model" value={row.model} className={css.value} title={row.model}>
+            {row.model}
+          </FilterLink>
+        )}
+      </td>
+      <td className={css.text}>
+        <QuestionAnswer row={row} />
+        <MoreProperties row={row} besides={property} />
+      </td>
+      <td className={css.result}>
+        <RowResult row={row} />
+      </td>
+      <td className={css.tokens}>{tokens(row.input_tokens, row.output_tokens, row.tokens_estimated)}</td>
+      <td className={css.cost}>{money(row.cost_usd, row.tokens_estimated)}</td>
+      <td className={css.first}>{seconds(row.first_token_ms)}</td>
+      <td className={css.total}>{row.outcome === "open" ? <RunsFor row={row} /> : seconds(row.duration_ms)}</td>
+    </tr>
+  );
+
+  function follow(event: MouseEvent) {
+    event.stopPropagation();
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go({ search, id: row.id });
+  }
+});
+
+function RunsFor({ row }: { row: Row }) {
+  return <>{duration(ranFor(row, useNow()))}…</>;
+}
+
+function isTextMarked(): boolean {
+  return (document.getSelection()?.toString() ?? "") !== "";
+}

@@ -1,0 +1,136 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type RefObject, useMemo } from "react";
+import type { LogGap } from "~/api/types.gen";
+import type { Anchor } from "~/url/use-go";
+import { GapRow } from "./gap-row";
+import css from "./log.module.css";
+import { itemsOf } from "./log-items";
+import { LogRow } from "./log-row";
+import { useFaded } from "./use-faded";
+import type { Log } from "./use-log";
+import { useMeasures } from "./use-measures";
+import { usePlace } from "./use-place";
+
+type Props = {
+  log: Log;
+  gaps: readonly LogGap[];
+  /** The property that has a column of its own, if any. */
+  property: string | undefined;
+  anchor: Anchor | undefined;
+  selected: string | undefined;
+  scroller: RefObject<HTMLElement | null>;
+  onPointerInside: (inside: boolean) => void;
+};
+
+const NEAR_THE_END = 40;
+
+/** The log's rows: a real table of which only what is in sight exists. */
+export function LogTable({ log, gaps, property, anchor, selected, scroller, onPointerInside }: Props) {
+  const measures = useMeasures();
+  const rowHeight = measures.row;
+  const items = useMemo(() => itemsOf(log.rows, gaps, log.reachesNow), [log.rows, log.reachesNow, gaps]);
+  const ids = useMemo(() => items.map((item) => item.id), [items]);
+  const place = usePlace({ scroller, list: log.key, ids, measures, anchor });
+  const isFaded = useFaded();
+  const virtual = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    paddingStart: place.lead,
+    paddingEnd: place.tail,
+    overscan: 24,
+    getItemKey: (index) => ids[index] ?? index,
+  });
+
+  const seen = virtual.getVirtualItems();
+  const above = seen[0]?.start ?? place.lead;
+  const below = virtual.getTotalSize() - (seen.at(-1)?.end ?? above);
+
+  const scrolled = () => {
+    place.onScroll();
+    const element = scroller.current;
+    if (element === null) return;
+    const left = element.scrollHeight - element.scrollTop - element.clientHeight;
+    if (left < NEAR_THE_END * rowHeight) log.loadOlder();
+    if (element.scrollTop < NEAR_THE_END * rowHeight) log.loadNewer();
+  };
+
+  return (
+    <section
+      ref={scroller}
+      className={css.scroller}
+      data-log=""
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      aria-label="Requests"
+      onScroll={scrolled}
+      onPointerEnter={(event) => onPointerInside(event.pointerType === "mouse")}
+      onPointerLeave={() => onPointerInside(false)}
+    >
+      <table className={css.table} aria-rowcount={items.length + 1} aria-busy={log.isLoading}>
+        <thead className={css.head}>
+          <tr aria-rowindex={1}>
+            <th scope="col" className={css.time}>
+              Time
+            </th>
+            <th scope="col" className={css.namespace}>
+              Namespace
+            </th>
+            {property !== undefined && (
+              <th scope="col" className={css.property}>
+                {property}
+              </th>
+            )}
+            <th scope="col" className={css.model}>
+              Model
+            </th>
+            <th scope="col" className={css.text}>
+              Question → answer
+            </th>
+            <th scope="col" className={css.result}>
+              Result
+            </th>
+            <th scope="col" className={css.tokens}>
+              Tokens
+            </th>
+            <th scope="col" className={css.cost}>
+              Cost
+            </th>
+            <th scope="col" className={css.first}>
+              First
+            </th>
+            <th scope="col" className={css.total}>
+              Total
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {place.lead > 0 && (
+            <tr className={css.lead} style={{ height: place.lead }}>
+              <td colSpan={10}>{log.reachesNow && "nothing newer here: the row you chose kept its place"}</td>
+            </tr>
+          )}
+          {above > place.lead && (
+            <tr aria-hidden="true" className={css.spacer} style={{ height: above - place.lead }} />
+          )}
+          {seen.map(({ index }) => {
+            const item = items[index];
+            if (item === undefined) return null;
+            if ("gap" in item) return <GapRow key={item.id} gap={item.gap} place={index + 2} />;
+            return (
+              <LogRow
+                key={item.id}
+                row={item.row}
+                place={index + 2}
+                property={property}
+                isSelected={item.id === selected}
+                isFaded={isFaded(item.row)}
+              />
+            );
+          })}
+          {below > 0 && <tr aria-hidden="true" className={css.spacer} style={{ height: below }} />}
+        </tbody>
+      </table>
+    </section>
+  );
+}

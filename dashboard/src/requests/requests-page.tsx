@@ -1,0 +1,117 @@
+import { useQuery } from "@tanstack/react-query";
+import { Outlet, useLocation, useParams } from "@tanstack/react-router";
+import { useMemo, useRef, useState } from "react";
+import { propertiesQuery } from "~/api/namespaces";
+import { statusQuery } from "~/api/status";
+import { CopyApiCall } from "~/filters/copy-api-call";
+import { FilterBar } from "~/filters/filter-bar";
+import { NamespaceBar } from "~/filters/namespace-bar";
+import { QueryBox } from "~/filters/query-box";
+import { TimeRange } from "~/filters/time-range";
+import { notPinned, usePin } from "~/filters/use-pin";
+import { RequestDrawer } from "~/request/request-drawer";
+import { useLogSearch } from "~/url/search-context";
+import { useGo } from "~/url/use-go";
+import { EmptyLog } from "./empty-log";
+import css from "./log.module.css";
+import { LogError } from "./log-error";
+import { LogTable } from "./log-table";
+import { NewsButton } from "./news-button";
+import page from "./page.module.css";
+import { useLog } from "./use-log";
+import { useLogKeys } from "./use-log-keys";
+
+/** The log, newest first: filters above, one request open beside it where the URL names one. */
+export function RequestsPage() {
+  const search = useLogSearch();
+  const go = useGo();
+  const { id } = useParams({ strict: false });
+  const anchor = useLocation({ select: ({ state }) => state.anchor });
+  const [chosen, setChosen] = useState<{ anchor: string | undefined; id: string | undefined }>();
+  const selected = chosen !== undefined && chosen.anchor === anchor?.id ? chosen.id : anchor?.id;
+  const isPointerInside = useRef(false);
+  const scroller = useRef<HTMLElement>(null);
+  const box = useRef<HTMLInputElement>(null);
+
+  const mayMove = () =>
+    (scroller.current?.scrollTop ?? 0) <= 0 &&
+    selected === undefined &&
+    !isPointerInside.current &&
+    (document.getSelection()?.toString() ?? "") === "";
+  const log = useLog(search, anchor?.id, mayMove);
+  const gaps = useQuery(statusQuery()).data?.gaps ?? NO_GAPS;
+  const pinning = usePin();
+  const property = useQuery(propertiesQuery()).data?.data[0]?.value;
+  const ids = useMemo(() => log.rows.map((row) => row.id), [log.rows]);
+
+  const toNewest = () => {
+    setChosen(undefined);
+    if (log.reachesNow) log.showWaiting();
+    if (anchor !== undefined) go({ search, replace: true });
+    else if (!log.reachesNow) log.again();
+    scroller.current?.scrollTo({ top: 0 });
+  };
+  useLogKeys({
+    rows: log.rows,
+    scroller,
+    box,
+    selected,
+    select: (next) => setChosen({ anchor: anchor?.id, id: next }),
+    toNewest,
+    pinning,
+  });
+
+  const place = id === undefined ? -1 : ids.indexOf(id);
+  return (
+    <main className={css.page}>
+      <h1 className="unseen">Requests</h1>
+      <NamespaceBar />
+      <div className={page.controls}>
+        <QueryBox box={box} />
+        <TimeRange />
+        <CopyApiCall />
+      </div>
+      <FilterBar />
+      {pinning.error !== null && (
+        <p role="alert" className={page.alert}>
+          {notPinned(pinning.variables, pinning.error)}{" "}
+          <button type="button" onClick={pinning.reset}>
+            close
+          </button>
+        </p>
+      )}
+      <div className={css.stage}>
+        {log.error !== null ? (
+          <LogError error={log.error} onAgain={log.again} />
+        ) : log.isEmpty ? (
+          <EmptyLog />
+        ) : (
+          <LogTable
+            log={log}
+            gaps={gaps}
+            property={property}
+            anchor={anchor}
+            selected={selected}
+            scroller={scroller}
+            onPointerInside={(inside) => {
+              isPointerInside.current = inside;
+            }}
+          />
+        )}
+        <NewsButton waiting={log.waiting} isAway={anchor !== undefined || !log.reachesNow} onClick={toNewest} />
+      </div>
+      {id !== undefined && (
+        <RequestDrawer
+          id={id}
+          newer={place > 0 ? (ids[place - 1] ?? null) : null}
+          older={place === -1 ? null : (ids[place + 1] ?? null)}
+          onGo={(next) => go({ search, id: next, anchor, replace: true })}
+          onClose={() => go({ search, anchor })}
+        />
+      )}
+      <Outlet />
+    </main>
+  );
+}
+
+const NO_GAPS: never[] = [];

@@ -1,0 +1,38 @@
+import { resultOf } from "~/api/result";
+import type { Row } from "~/api/types.gen";
+import { FilterLink } from "~/filters/filter-link";
+import { useNow } from "~/ui/use-now";
+import css from "./log.module.css";
+
+/** How a request ended, by sign and word; a link to all that ended so. */
+export function RowResult({ row }: { row: Row }) {
+  if (row.outcome === "open") return <Running row={row} />;
+  const { sign, words, tone } = resultOf(row, EPOCH);
+  const [name, value] =
+    row.outcome === "complete" && row.status !== null ? ["status", String(row.status)] : ["outcome", row.outcome];
+  return (
+    <FilterLink
+      name={name}
+      value={value}
+      className={`${css.value} ${css[tone]}`}
+      title={row.error_message ?? undefined}
+    >
+      <span aria-hidden="true">{sign}</span> {words}
+    </FilterLink>
+  );
+}
+
+function Running({ row }: { row: Row }) {
+  const { sign, words, tone } = resultOf(row, useNow());
+  return (
+    <span className={css[tone]}>
+      <span className={css.pulse} aria-hidden="true">
+        {sign}
+      </span>{" "}
+      {words}
+    </span>
+  );
+}
+
+/** Only running requests are told by the clock. */
+const EPOCH = new Date(0);

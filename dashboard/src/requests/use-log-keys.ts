@@ -1,0 +1,116 @@
+/** The keyboard in the log: moving, opening, filtering. Nothing of it works while somebody types. */
+
+import { useWindowEvent } from "@mantine/hooks";
+import type { RefObject } from "react";
+import type { Row } from "~/api/types.gen";
+import { type Filter, only, withoutLast } from "~/filters/filter";
+import { groupsOf } from "~/filters/label-groups";
+import { useLabels } from "~/filters/labels";
+import type { usePin } from "~/filters/use-pin";
+import { useLogSearch } from "~/url/search-context";
+import { useGo } from "~/url/use-go";
+
+type Options = {
+  rows: readonly Row[];
+  scroller: RefObject<HTMLElement | null>;
+  box: RefObject<HTMLInputElement | null>;
+  selected: string | undefined;
+  select: (id: string | undefined) => void;
+  toNewest: () => void;
+  pinning: ReturnType<typeof usePin>;
+};
+
+export function useLogKeys({ rows, scroller, box, selected, select, toNewest, pinning }: Options): void {
+  const search = useLogSearch();
+  const go = useGo();
+  const labels = useLabels();
+
+  const move = (by: number) => {
+    const at = rows.findIndex((row) => row.id === selected);
+    const next = rows[at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by))];
+    if (next === undefined) return;
+    select(next.id);
+    requestAnimationFrame(() => bringIntoSight(scroller.current, next.id));
+  };
+  /** Another filter; the selected row keeps its place. */
+  const goTo = (filter: Filter, row?: Row) => {
+    const anchor = row === undefined ? undefined : { id: row.id, top: topOf(scroller.current, row.id) };
+    go({ search: { ...search, filter }, anchor });
+  };
+
+  useWindowEvent("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isBusy(event.target)) return;
+    const row = rows.find((each) => each.id === selected);
+    const action =
+      {
+        j: () => move(1),
+        ArrowDown: () => move(1),
+        k: () => move(-1),
+        ArrowUp: () => move(-1),
+        Enter: row && !isLink(event.target) && (() => go({ search, id: row.id })),
+        n: row && (() => goTo(only(search.filter, "namespace", row.namespace), row)),
+        m: row && (() => openMenu(scroller.current, row.id)),
+        p: row && (() => pinning.mutate({ namespace: row.namespace, pinned: !labels.has(row.namespace) })),
+        l: () =>
+          go({
+            search: search.live === false ? { filter: search.filter, range: search.range } : { ...search, live: false },
+            replace: true,
+          }),
+        "/": () => box.current?.focus(),
+        "0": () => goTo(search.filter.filter((term) => term.name !== "namespace")),
+        Backspace: search.filter.length > 0 && (() => goTo(withoutLast(search.filter), row)),
+        Home: toNewest,
+        Escape: () => select(undefined),
+      }[event.key] ?? labelAction(event.key);
+    if (typeof action !== "function") return;
+    event.preventDefault();
+    action();
+  });
+
+  function labelAction(key: string) {
+    const label = groupsOf([...labels.values()])
+      .flatMap((group) => group.labels)
+      .find((each) => each.key === key);
+    return label && (() => goTo(only(search.filter, "namespace", label.namespace)));
+  }
+}
+
+/** Somebody types, or a dialog or menu is open. */
+function isBusy(target: EventTarget | null): boolean {
+  if (document.querySelector('[role="dialog"], [role="menu"]:not([data-hover])') !== null) return true;
+  return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
+}
+
+function isLink(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("a, button") !== null;
+}
+
+function rowOf(scroller: HTMLElement | null, id: string): HTMLElement | null {
+  return scroller?.querySelector<HTMLElement>(`[data-request="${CSS.escape(id)}"]`) ?? null;
+}
+
+function topOf(scroller: HTMLElement | null, id: string): number {
+  const row = rowOf(scroller, id);
+  return row === null || scroller === null
+    ? 120
+    : row.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+}
+
+/** Scrolls as little as it takes, below the head of the table; the link of its time takes the focus. */
+function bringIntoSight(scroller: HTMLElement | null, id: string): void {
+  const row = rowOf(scroller, id);
+  if (row === null || scroller === null) return;
+  const head = scroller.querySelector("thead")?.clientHeight ?? 0;
+  const top = topOf(scroller, id);
+  if (top < head) scroller.scrollTop -= head - top;
+  else if (top + row.offsetHeight > scroller.clientHeight)
+    scroller.scrollTop += top + row.offsetHeight - scroller.clientHeight;
+  row.querySelector<HTMLElement>("a[data-open]")?.focus({ preventScroll: true });
+}
+
+/** The menu of a row is that of its namespace. */
+function openMenu(scroller: HTMLElement | null, id: string): void {
+  const chip = rowOf(scroller, id)?.querySelector<HTMLElement>('a[data-field="namespace"]');
+  chip?.focus();
+  chip?.dispatchEvent(new KeyboardEvent("keydown", { key: "m", bubbles: true }));
+}

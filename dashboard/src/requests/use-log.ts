@@ -1,0 +1,112 @@
+/** The log a person looks at: pages of history with the live end on top. */
+
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useCallback, useMemo, useState } from "react";
+import { useLive } from "~/api/live";
+import { askedOf, getPage, logQuery, PAGE_ROWS } from "~/api/requests";
+import type { RequestPage, Row } from "~/api/types.gen";
+import type { LogSearch } from "~/url/search";
+import { arrive, catchUp, type LiveLog, release, startLive, waiting } from "./live-log";
+
+/** Above this rate rows do not come by themselves. */
+const RUSH_PER_SECOND = 50;
+
+export type Log = {
+  /** Which list this is: it changes when another filter's rows are shown. */
+  key: string;
+  rows: readonly Row[];
+  /** How many rows wait above. */
+  waiting: number;
+  /** The rows reach up to the present: what waits can be shown above them. */
+  reachesNow: boolean;
+  isEmpty: boolean;
+  isLoading: boolean;
+  error: Error | null;
+  loadOlder: () => void;
+  loadNewer: () => void;
+  /** Shows what waits. */
+  showWaiting: () => void;
+  /** Reads the log anew from its newest end. */
+  again: () => void;
+};
+
+/** `mayMove`: asked when rows arrive; true lets them push the others down. */
+export function useLog(search: LogSearch, anchor: string | undefined, mayMove: () => boolean): Log {
+  const [reading, setReading] = useState(0);
+  const asked = useMemo(() => askedOf(search), [search]);
+  const options = logQuery(search, anchor, reading);
+  const query = useInfiniteQuery(options);
+  const pages = query.data?.pages;
+  const key = query.isPlaceholderData ? "previous" : JSON.stringify(options.queryKey);
+
+  const first = pages?.[0];
+  const start = useMemo(() => startLive(first?.running ?? []), [first]);
+  const [state, setState] = useState<{ key: string; log: LiveLog }>({ key: "", log: start });
+  const live = state.key === key ? state.log : start;
+  const history = useMemo(() => pages?.flatMap((page) => page.data) ?? [], [pages]);
+  const newest = history[0]?.seq ?? 0;
+  const reachesNow = !live.torn && reachesTheEnd(pages, anchor);
+
+  const change = useCallback(
+    (next: (log: LiveLog) => LiveLog) => setState((last) => ({ key, log: next(last.key === key ? last.log : start) })),
+    [key, start],
+  );
+  const again = useCallback(() => setReading((last) => last + 1), []);
+
+  useLive(asked, search.live !== false && pages !== undefined && !query.isPlaceholderData, {
+    onRows: (rows, perSecond) => {
+      const moves = reachesNow && perSecond <= RUSH_PER_SECOND && mayMove();
+      change((log) => (moves ? release(arrive(log, rows)) : arrive(log, rows)));
+    },
+    onOpen: () => {
+      void getPage(asked, "newest").then((page) => {
+        const caught = catchUp(live, newest, page.data, page.running ?? []);
+        if (caught.torn && reachesNow && mayMove()) again();
+        else change((log) => settle(catchUp(log, newest, page.data, page.running ?? []), reachesNow && mayMove()));
+      }, noMatter);
+    },
+  });
+
+  const rows = useMemo(() => {
+    if (!reachesNow) return history;
+    const known = new Set(history.map((row) => row.id));
+    return [...live.shown.filter((row) => !known.has(row.id)), ...history];
+  }, [history, live.shown, reachesNow]);
+
+  return {
+    key,
+    rows,
+    waiting: waiting(live),
+    reachesNow,
+    isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0,
+    isLoading: query.isFetchingNextPage || query.isPending,
+    error: query.error,
+    loadOlder: () => {
+      if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
+    },
+    loadNewer: () => {
+      if (!reachesTheEnd(pages, anchor) && !query.isFetching) void query.fetchPreviousPage();
+    },
+    showWaiting: useCallback(() => change(release), [change]),
+    again,
+  };
+}
+
+type Pages = readonly RequestPage[] | undefined;
+
+/** Whether the first page is the newest: it was asked for as such, or is not as full as it could be at its upper end. */
+function reachesTheEnd(pages: Pages, anchor: string | undefined): boolean {
+  if (anchor === undefined || pages === undefined) return true;
+  const newest = pages[0];
+  // Only the newest page tells what is running.
+  if (newest?.running !== undefined) return true;
+  const place = newest?.data.findIndex((row) => row.id === anchor) ?? -1;
+  return place === -1 ? (newest?.data.length ?? 0) < PAGE_ROWS : place < PAGE_ROWS / 2;
+}
+
+function settle(log: LiveLog, moves: boolean): LiveLog {
+  return moves ? release(log) : log;
+}
+
+/** The page asks again at the next chance; a failure shows in the status line. */
+function noMatter(): void {}

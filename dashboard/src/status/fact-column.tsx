@@ -1,0 +1,20 @@
+import styles from "./status-panel.module.css";
+
+type Props = { title: string; facts: readonly (readonly [name: string, value: string])[] };
+
+/** Names and values under a heading. */
+export function FactColumn({ title, facts }: Props) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <dl className={styles.facts}>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

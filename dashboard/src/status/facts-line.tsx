@@ -1,0 +1,26 @@
+import type { Status } from "~/api/types.gen";
+import { count } from "~/format/number";
+import type { Health } from "./health";
+import styles from "./status-line.module.css";
+import { lagWords, roomWords } from "./status-words";
+
+const SIGNS = { asking: "○", good: "●", amber: "▲", bad: "✗" } as const;
+
+/** `● logging  log 0.2 s behind  12 running  4.2 GB, 23 days until full`. What is unknown is left out. */
+export function FactsLine({ health, status }: { health: Health; status: Status | undefined }) {
+  const lag = status === undefined ? null : lagWords(status.journal.lag_seconds);
+  return (
+    <>
+      <span className={styles[health.tone]}>
+        <span aria-hidden="true">{SIGNS[health.tone]}</span> {health.word}
+      </span>
+      {lag !== null && <span className={styles.lag}>{lag}</span>}
+      {status !== undefined && (
+        <>
+          <span>{count(status.running)} running</span>
+          <span>{roomWords(status)}</span>
+        </>
+      )}
+    </>
+  );
+}

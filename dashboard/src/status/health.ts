@@ -1,0 +1,51 @@
+/** How Relaybook is, as people want to hear it: fine, or what happened, to what, and what to do about it. Pure. */
+
+import { ApiError } from "~/api/client";
+import type { Status } from "~/api/types.gen";
+import { clockTime } from "~/format/time";
+import { type Trouble, troublesOf } from "./troubles";
+
+/** `word` goes beside the sign; `troubles` come worst first. */
+export type Health = { tone: "asking" | "good" | "amber" | "bad"; word: string; troubles: readonly Trouble[] };
+
+/** What is known: the last status, when it came, and the error of the latest question when that failed. */
+export type Known = { status: Status | undefined; answeredAt: Date | null; error: Error | null };
+
+export function healthOf({ status, answeredAt, error }: Known): Health {
+  if (error !== null) return unwell([unanswered(error, answeredAt)]);
+  if (status === undefined || answeredAt === null) return { tone: "asking", word: "asking", troubles: [] };
+  return unwell(troublesOf(status, answeredAt));
+}
+
+function unwell(troubles: readonly Trouble[]): Health {
+  const sorted = [...troubles.filter((one) => one.tone === "bad"), ...troubles.filter((one) => one.tone === "amber")];
+  const worst = sorted[0];
+  if (worst === undefined) return { tone: "good", word: "logging", troubles: [] };
+  return { tone: worst.tone, word: worst.word, troubles: sorted };
+}
+
+/** Nobody answered, or a proxy did in Relaybook's place. */
+function isSilent(error: Error): boolean {
+  return !(error instanceof ApiError) || error.status === 0 || (error.status >= 500 && error.code === "unknown");
+}
+
+function unanswered(error: Error, answeredAt: Date | null): Trouble {
+  if (isSilent(error)) {
+    const since = answeredAt === null ? "" : ` since ${clockTime(answeredAt.toISOString())}`;
+    const shown = answeredAt === null ? "" : "; showing what was loaded";
+    return {
+      tone: "bad",
+      word: "no answer",
+      sentence: `Relaybook does not answer${since}${shown}. The page comes back by itself.`,
+      advice: "Look whether Relaybook still runs on its machine, and whether this browser reaches that machine.",
+      action: "again",
+    };
+  }
+  return {
+    tone: "bad",
+    word: "log not readable",
+    sentence: `The log could not be read: ${error.message.replace(/[.\s]+$/, "")}. Requests are still being logged.`,
+    advice: "What the server wrote in its own log tells why. The page asks again by itself.",
+    action: "again",
+  };
+}

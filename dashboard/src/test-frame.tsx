@@ -1,0 +1,35 @@
+/** A page's surroundings for tests of components: theme, queries, a router at some address. */
+
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } from "@tanstack/react-router";
+import { render } from "@testing-library/react";
+import type { ReactNode } from "react";
+import type { Namespace } from "./api/types.gen";
+import { LabelsContext } from "./filters/labels";
+import { parseSearch } from "./url/search";
+import { SearchContext } from "./url/search-context";
+
+/** Renders at `/requests` with the search text; gives a way to read where the page went. */
+export async function renderAt(search: string, children: ReactNode, labels: Namespace[] = []) {
+  const history = createMemoryHistory({ initialEntries: [`/requests${search}`] });
+  const root = createRootRoute({
+    component: () => (
+      <SearchContext value={parseSearch(search)}>
+        <LabelsContext value={new Map(labels.map((label) => [label.namespace, label]))}>{children}</LabelsContext>
+      </SearchContext>
+    ),
+    notFoundComponent: () => null,
+  });
+  const router = createRouter({ routeTree: root, history });
+  await router.load();
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  render(
+    <MantineProvider>
+      <QueryClientProvider client={client}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  );
+  return { where: () => history.location.pathname + history.location.search, state: () => history.location.state };
+}

@@ -1,0 +1,80 @@
+import { useState } from "react";
+import styles from "./copy-button.module.css";
+
+type Props = {
+  /** What is copied. */
+  text: string;
+  /** What it is, for its name: `Copy base URL`. */
+  label: string;
+};
+
+const TOLD_MS = 2_000;
+
+/**
+ * Copies a text. Where the browser gives no clipboard (http at an address that is not this machine), the text is shown
+ * selected instead, so that the keyboard can copy it.
+ */
+export function CopyButton({ text, label }: Props) {
+  const [state, setState] = useState<"ready" | "copied" | "selected">("ready");
+
+  const copy = () => {
+    written(text).then(
+      () => {
+        setState("copied");
+        window.setTimeout(() => setState((now) => (now === "copied" ? "ready" : now)), TOLD_MS);
+      },
+      () => setState("selected"),
+    );
+  };
+
+  return (
+    <span className={styles.copy}>
+      <button
+        type="button"
+        className={styles.button}
+        aria-label={`Copy ${label}`}
+        title={`Copy ${label}`}
+        onClick={copy}
+      >
+        <svg
+          viewBox="0 0 16 16"
+          width="14"
+          height="14"
+          aria-hidden="true"
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="1.5"
+        >
+          {state === "copied" ? <path d="m3 8.5 3.5 3.5L13 4.5" /> : <path d="M5.5 5.5h7v8h-7zM3.5 10.5v-8h7" />}
+        </svg>
+      </button>
+      {state === "selected" && (
+        <span className={styles.shown}>
+          <textarea
+            aria-label={`${label}, selected`}
+            readOnly
+            rows={Math.min(6, text.split("\n").length)}
+            value={text}
+            ref={select}
+            onBlur={() => setState("ready")}
+          />
+          Press Ctrl C or ⌘ C to copy.
+        </span>
+      )}
+      <span className="unseen" role="status">
+        {state === "copied" && `Copied ${label}`}
+        {state === "selected" && `The browser does not let this page copy: press Ctrl C or ⌘ C to copy ${label}.`}
+      </span>
+    </span>
+  );
+}
+
+async function written(text: string): Promise<void> {
+  if (navigator.clipboard === undefined) throw new Error("no clipboard");
+  await navigator.clipboard.writeText(text);
+}
+
+function select(element: HTMLTextAreaElement | null): void {
+  element?.focus();
+  element?.select();
+}

@@ -1,0 +1,19 @@
+import type { ReactNode } from "react";
+import css from "./fact-list.module.css";
+
+/** `value` null: unknown. */
+export type Fact = { name: string; value: ReactNode; title?: string | undefined };
+
+/** Names and values in running lines, dense. */
+export function FactList({ facts }: { facts: readonly Fact[] }) {
+  return (
+    <dl className={css.facts}>
+      {facts.map(({ name, value, title }) => (
+        <div key={name} className={css.fact} title={title}>
+          <dt>{name}</dt>
+          <dd className={value === null ? css.unknown : undefined}>{value ?? "–"}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

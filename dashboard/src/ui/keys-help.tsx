@@ -1,0 +1,52 @@
+import { Modal } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { useState } from "react";
+import css from "./tool-button.module.css";
+
+const KEYS = [
+  ["j  k  ↓  ↑", "next and previous request"],
+  ["Enter", "open it; j and k then turn pages"],
+  ["n", "only its namespace; the row keeps its place"],
+  ["m", "more to do with a value: only, also, not, pin, copy"],
+  ["p", "pin its namespace as a label, or unpin it"],
+  ["1 – 9, 0", "a label; all"],
+  ["/", "filter by typing"],
+  ["Backspace", "take away the value chosen last"],
+  ["Home", "the newest"],
+  ["l", "pause and go on"],
+  ["Alt-click, Shift-click", "also this value; not this value"],
+  ["Esc", "close, or let go of the row"],
+] as const;
+
+/** All keys, in a dialog. */
+export function KeysHelp() {
+  const [isOpen, setOpen] = useState(false);
+  useHotkeys([["shift+?", () => setOpen(true)]]);
+  return (
+    <>
+      <button type="button" className={css.tool} aria-label="Keys" title="Keys: ?" onClick={() => setOpen(true)}>
+        <span aria-hidden="true">?</span>
+      </button>
+      <Modal
+        opened={isOpen}
+        onClose={() => setOpen(false)}
+        title="Keys"
+        lockScroll={false}
+        // Its <header> would count as another banner of the page.
+        attributes={{ header: { role: "presentation" } }}
+        closeButtonProps={{ "aria-label": "Close" }}
+      >
+        <dl className={css.keys}>
+          {KEYS.map(([keys, does]) => (
+            <div key={keys} style={{ display: "contents" }}>
+              <dt>
+                <kbd>{keys}</kbd>
+              </dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
+        </dl>
+      </Modal>
+    </>
+  );
+}

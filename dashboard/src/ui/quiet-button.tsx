@@ -1,0 +1,29 @@
+import type { ReactNode } from "react";
+import css from "./quiet-button.module.css";
+
+type Props = {
+  children: ReactNode;
+  onClick: () => void;
+  /** Its name, where what it shows is not enough. */
+  label?: string | undefined;
+  /** It stays where it is and can be reached, but does nothing. */
+  isOff?: boolean;
+  /** One of several of which some are chosen. */
+  isChosen?: boolean | undefined;
+};
+
+/** A word that does something, without a frame of its own. */
+export function QuietButton({ children, onClick, label, isOff = false, isChosen }: Props) {
+  return (
+    <button
+      type="button"
+      className={css.button}
+      aria-label={label}
+      aria-disabled={isOff || undefined}
+      aria-pressed={isChosen}
+      onClick={isOff ? undefined : onClick}
+    >
+      {children}
+    </button>
+  );
+}

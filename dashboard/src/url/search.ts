@@ -1,0 +1,50 @@
+/** The URL is the state: a filter and a time range as search parameters, with the names the API has. Pure. */
+
+import type { Filter, Term, TimeRange } from "~/filters/filter";
+
+/** What the URL of the log says. `live: false` only when the reader has paused it. */
+export type LogSearch = { readonly filter: Filter; readonly range: TimeRange; readonly live?: false };
+
+export const EVERYTHING: LogSearch = { filter: [], range: {} };
+
+/** Search parameters as text with its question mark, or nothing. What `parseSearch` reads back. */
+export function formatSearch(search: LogSearch): string {
+  const pairs = apiPairs(search);
+  if (search.live === false) pairs.push(["live", "off"]);
+  const text = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
+  return text === "" ? "" : `?${text}`;
+}
+
+/** The same as parameters of the API. */
+export function apiPairs({ filter, range }: LogSearch): [string, string][] {
+  const pairs: [string, string][] = filter.flatMap((term) =>
+    term.values.map((value): [string, string] => [term.negated ? `not.${term.name}` : term.name, value]),
+  );
+  if (range.from !== undefined) pairs.push(["from", range.from]);
+  if (range.to !== undefined) pairs.push(["to", range.to]);
+  return pairs;
+}
+
+/** Reads search parameters. Every name is taken: one the API does not know is refused there, in words. */
+export function parseSearch(text: string): LogSearch {
+  const terms = new Map<string, { name: string; values: string[]; negated: boolean }>();
+  const range: { from?: string; to?: string } = {};
+  let live = true;
+  for (const [key, value] of new URLSearchParams(text)) {
+    if (key === "from" || key === "to") range[key] = value;
+    else if (key === "live") live = value !== "off";
+    else {
+      const negated = key.startsWith("not.");
+      const term = terms.get(key) ?? { name: negated ? key.slice("not.".length) : key, values: [], negated };
+      if (!term.values.includes(value)) term.values.push(value);
+      terms.set(key, term);
+    }
+  }
+  const filter: Term[] = [...terms.values()];
+  return live ? { filter, range } : { filter, range, live: false };
+}
+
+/** Percent-encodes only what a URL cannot carry, so that people can read it. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(/%(2F|3A|40|2C|24)/g, (percent) => decodeURIComponent(percent));
+}

@@ -1,0 +1,43 @@
+/// <reference types="vitest/config" />
+import { createHash } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import react from "@vitejs/plugin-react";
+import { defineConfig, type Plugin } from "vite";
+
+const sources = fileURLToPath(new URL("./src", import.meta.url));
+const page = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** Puts a hash over all built files where a page says __BUILD__: an old open tab learns by it that there is a newer one. */
+function buildId(): Plugin {
+  return {
+    name: "relaybook-build-id",
+    enforce: "post",
+    apply: "build",
+    generateBundle(_, bundle) {
+      const hash = createHash("sha256");
+      for (const name of Object.keys(bundle).sort()) hash.update(name);
+      const id = hash.digest("hex").slice(0, 16);
+      for (const file of Object.values(bundle)) {
+        if (file.type === "asset" && file.fileName.endsWith(".html")) {
+          file.source = String(file.source).replaceAll("__BUILD__", id);
+        }
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  base: "./",
+  plugins: [react(), buildId()],
+  resolve: { alias: { "~": sources } },
+  html: { cspNonce: "__NONCE__" },
+  build: {
+    outDir: page("../src/relaybook/dashboard/static"),
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rollupOptions: { input: [page("index.html"), page("sign-in.html")] },
+  },
+  server: { proxy: { "/api": "http://127.0.0.1:4101" } },
+  test: { environment: "jsdom", pool: "vmThreads", setupFiles: ["src/test-setup.ts"] },
+});

@@ -1,0 +1,45 @@
+"""Counts the requests that a filter selects, within a moment: for readers who point at a value."""
+
+from typing import Final
+
+import msgspec
+from fastapi import Request, Response
+
+from relaybook import clock
+from relaybook.api import document, query
+from relaybook.api.answers import RequestCount
+from relaybook.api.reading import reading_of
+from relaybook.clock import format_moment
+from relaybook.stores.base import Reader
+
+router = document.section("log")
+
+#: How long counting may take. A longer wait for an exact figure is worth less than the figure at once.
+COUNT_NS: Final = 300_000_000
+
+
+@router.get("/api/count", **document.reads(RequestCount, document.filter_parameters()))
+async def count_requests(request: Request) -> Response:
+    """How many finished requests the filter selects, and how many of them failed; running ones are not counted.
+
+    After 300 ms it answers what it counted until then, the newest, with `complete: false`.
+    """
+    wanted = query.wanted_of(query.pairs_of(request))
+    reading = reading_of(request)
+    deadline_ns = reading.deadline_ns()
+
+    def question(reader: Reader) -> RequestCount:
+        found = reader.count(wanted, budget_ns(deadline_ns))
+        return RequestCount(
+            requests=found.requests,
+            failed=found.failed,
+            last_at=None if found.last_at is None else format_moment(found.last_at),
+            complete=found.complete,
+        )
+
+    return Response(msgspec.json.encode(await reading.ask(question)), media_type="application/json")
+
+
+def budget_ns(deadline_ns: int) -> int:
+    """The moment at which counting that begins now must end: in its own time, and before the question's deadline."""
+    return min(deadline_ns, clock.monotonic_ns() + COUNT_NS)

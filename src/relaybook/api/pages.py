@@ -1,0 +1,59 @@
+"""Serves the page: its document at its addresses, its files, and the form that asks for the token."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
+
+from relaybook.api import home
+from relaybook.api.errors import AUTHENTICATE, ApiError
+from relaybook.api.navigation import is_known_to_page, is_navigation
+from relaybook.api.options import options_of
+from relaybook.dashboard.page import Document, Page
+
+router = APIRouter(include_in_schema=False)
+
+_READ: Final = ["GET", "HEAD"]
+#: The names of files have a hash of what is in them.
+_FOR_EVER: Final = "public, max-age=31536000, immutable"
+
+
+@router.api_route("/requests", methods=_READ)
+@router.api_route("/requests/{id:path}", methods=_READ)
+@router.api_route("/namespaces", methods=_READ)
+@router.api_route("/connect", methods=_READ)
+async def get_page(request: Request) -> Response:
+    """The page, whatever is asked for: it reads the address itself."""
+    page = options_of(request).page
+    return _html(page.index(request.state.prefix)) if page else home.plain(request)
+
+
+@router.api_route("/assets/{name}", methods=_READ)
+async def get_asset(request: Request, name: str) -> Response:
+    """One of the page's files, out of memory: no name leads to any other file."""
+    page = options_of(request).page
+    asset = page.assets.get(name) if page else None
+    if asset is None:
+        raise ApiError("not_found", "The page has no such file; it may have been built anew: load the page again.")
+    body, coding = asset.for_browser(request.headers.get("accept-encoding", ""))
+    headers = {"Cache-Control": _FOR_EVER, "Vary": "Accept-Encoding"}
+    return Response(body, 200, headers | ({"Content-Encoding": coding} if coding else {}), asset.media_type)
+
+
+async def elsewhere(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers where no route does: with the page if it may know the address, else with 404."""
+    if not (is_navigation(scope) and is_known_to_page(scope["path"])):
+        raise HTTPException(404)
+    await (await get_page(Request(scope)))(scope, receive, send)
+
+
+def sign_in(page: Page, prefix: str) -> Response:
+    """The refusal ``not_signed_in`` for people: the form, at the address they wanted."""
+    return _html(page.sign_in(prefix), 401, AUTHENTICATE)
+
+
+def _html(document: Document, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    policy = {"Content-Security-Policy": document.policy}
+    return Response(document.text, status, policy | dict(headers or {}), "text/html")

@@ -1,0 +1,53 @@
+"""The port's third face: changes how namespaces are shown, for everybody who looks at the log.
+
+A pinned namespace is a *label* (an environment, a channel: few, coloured, in an order); all others are threads. People
+change labels from any process, beside the recorder; ``label_rules`` says what a change makes of one.
+"""
+
+from typing import Annotated, Final, Protocol
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from relaybook.stores.base import NamespaceRow
+
+#: Colours are slots, 1 to this; the page knows what each looks like.
+COLORS: Final = 8
+LAST_POSITION: Final = 9999
+
+
+class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a namespace is to be shown. What is left out stays as it is."""
+
+    namespace: Annotated[
+        str, Meta(max_length=256, pattern=r"^[^\x00]+$", description="As requests have it; it needs none yet.")
+    ]
+    pinned: Annotated[
+        bool | UnsetType,
+        Meta(description="True: it becomes a label. False: a thread again, without all of the others."),
+    ] = UNSET
+    color: Annotated[
+        Annotated[int, Meta(ge=1, le=COLORS)] | UnsetType,
+        Meta(description="A slot, 1 to 8; when pinned without one: the lowest free, or else the next in turn."),
+    ] = UNSET
+    group: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=40)] | UnsetType | None,
+        Meta(description="The labels it stands among; when pinned without one: by a few usual names, else null."),
+    ] = UNSET
+    position: Annotated[
+        Annotated[int, Meta(ge=0, le=LAST_POSITION)] | UnsetType,
+        Meta(description="Its place among all labels, 0 to 9999; when pinned without one: after the last."),
+    ] = UNSET
+
+
+class NotPinned(ValueError):
+    """A colour, group or position for a namespace that is not pinned and is not to be."""
+
+
+class Labels(Protocol):
+    """Who changes labels. Any process, any thread."""
+
+    def change(self, change: LabelChange) -> NamespaceRow:
+        """Makes the change, durably, and gives the namespace as it is then. A change is made whole or not at all.
+
+        Raises NotPinned, and StoreUnavailable when there is no store yet or others kept it busy.
+        """

@@ -1,0 +1,30 @@
+"""The page's packages are locked for every platform, with hashes, and without the address of a registry."""
+
+import json
+from typing import Any
+
+from tests.support.tree import ROOT
+
+LOCK = ROOT / "dashboard" / "package-lock.json"
+
+
+def packages() -> dict[str, Any]:
+    """By their place below node_modules, without the project itself."""
+    return {place: package for place, package in json.loads(LOCK.read_text("utf-8"))["packages"].items() if place}
+
+
+def test_packages_for_other_machines_are_locked_too() -> None:
+    """``npm ci`` refuses a lock file that lacks one, on every machine."""
+    locked = {place.rpartition("node_modules/")[2] for place in packages()}
+    wanted = {name for package in packages().values() for name in package.get("optionalDependencies", {})}
+    assert sorted(wanted - locked) == []
+
+
+def test_every_package_has_its_hash() -> None:
+    bundled = [place for place, package in packages().items() if package.get("inBundle")]
+    unhashed = [place for place, package in packages().items() if "integrity" not in package]
+    assert sorted(set(unhashed) - set(bundled)) == []
+
+
+def test_no_registry_is_named() -> None:
+    assert "://" not in "".join(package.get("resolved", "") for package in packages().values())

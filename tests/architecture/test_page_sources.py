@@ -1,0 +1,64 @@
+"""The page's sources keep to their rules: who imports whom, how long a file is, where effects are."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+SOURCES: Final = Path(__file__).parents[2] / "dashboard" / "src"
+FILES: Final = sorted(path for path in SOURCES.rglob("*.ts*") if ".gen." not in path.name)
+MAX_LINES: Final = 200
+
+_ALL: Final = {"filters", "api", "url", "ui", "format"}
+#: What each folder may import besides itself. The log opens a request beside it, and shows how to connect while empty; other pages meet only through links.
+ALLOWED: Final = {
+    "requests": _ALL | {"request", "connect"},
+    "request": _ALL,
+    "connect": _ALL,
+    "status": _ALL,
+    "filters": _ALL,
+    "api": _ALL - {"ui"},
+    "url": {"filters", "api"},
+    "ui": {"format"},
+    "format": set(),
+    "sign-in": set(),
+}
+#: Where something outside React is listened to, or placed.
+EFFECTS: Final = {"api/live.ts"}
+
+_IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](~/|\.\.?/)([^"']+)["']""")
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(SOURCES).as_posix()
+
+
+def _imported_folders(path: Path) -> Iterator[str]:
+    for start, rest in _IMPORT.findall(path.read_text("utf-8")):
+        target = SOURCES / rest if start == "~/" else (path.parent / (start + rest)).resolve()
+        yield target.relative_to(SOURCES).parts[0]
+
+
+@pytest.mark.parametrize("path", FILES, ids=_name)
+def test_a_source_of_the_page_is_short(path: Path) -> None:
+    assert len(path.read_text("utf-8").splitlines()) <= MAX_LINES, "split it: one component or one job a file"
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if path.parent != SOURCES and ".test." not in path.name], ids=_name
+)
+def test_imports_of_the_page_run_downwards(path: Path) -> None:
+    folder = path.relative_to(SOURCES).parts[0]
+    for other in _imported_folders(path):
+        assert other == folder or other in ALLOWED[folder], f"{folder} may not import {other}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=_name)
+def test_effects_are_where_the_outside_is_listened_to(path: Path) -> None:
+    assert _name(path) in EFFECTS or not re.search(r"\buseEffect\(", path.read_text("utf-8"))
+
+
+def test_the_page_has_sources() -> None:
+    assert len(FILES) > 50

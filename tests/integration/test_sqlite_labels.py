@@ -1,0 +1,132 @@
+"""Labels of the SQLite store: changed beside its writer, by any process, and never by halves."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.support.records import a_batch, an_entry, soon
+
+from relaybook.records import Gap
+from relaybook.stores.base import BatchRejected, StoreTooNew, StoreUnavailable
+from relaybook.stores.labels import LabelChange
+from relaybook.stores.sqlite import SqliteLabels, SqliteReader, SqliteWriter
+from relaybook.stores.sqlite.connection import DATABASE, open_for_a_change
+
+PIN = LabelChange(namespace="mine", pinned=True)
+
+
+def labels_of(directory: Path) -> dict[str, int | None]:
+    reader = SqliteReader(directory)
+    rows, _ = reader.namespaces("", "last_at", 500, None, True, soon())
+    reader.close()
+    return {row.namespace: row.position for row in rows}
+
+
+@pytest.fixture
+def writer(tmp_path):
+    opened = SqliteWriter(tmp_path)
+    yield opened
+    opened.close()
+
+
+def test_writer_and_labels_take_turns(writer: SqliteWriter, tmp_path: Path) -> None:
+    problems: list[BaseException] = []
+
+    def pin(first: int) -> None:
+        try:
+            for number in range(first, first + 20):
+                SqliteLabels(tmp_path, busy_s=30).change(LabelChange(namespace=f"label {number}", pinned=True))
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=pin, args=(first,)) for first in (100, 200)]
+    for thread in threads:
+        thread.start()
+    for number in range(40):
+        writer.commit(a_batch(*(an_entry(namespace=f"user-{1000 + number}") for _ in range(20))))
+    for thread in threads:
+        thread.join(60)
+    assert problems == []
+    assert sorted(labels_of(tmp_path).values()) == list(range(40))
+    reader = SqliteReader(tmp_path)
+    status = reader.status()
+    assert (status.records, status.namespaces, status.labels) == (800, 80, 40)
+    reader.close()
+
+
+def test_a_change_made_by_another_process_is_seen(writer: SqliteWriter, tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from relaybook.stores.sqlite import SqliteLabels\n"
+        "from relaybook.stores.labels import LabelChange\n"
+        "print(SqliteLabels(Path(sys.argv[1])).change(LabelChange(namespace='mine', pinned=True)).position)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
+    writer.commit(a_batch(an_entry(namespace="mine")))
+    assert labels_of(tmp_path) == {"mine": 0}
+
+
+def test_a_store_that_stays_busy_refuses_the_change(writer: SqliteWriter, tmp_path: Path) -> None:
+    other = apsw.Connection(str(tmp_path / DATABASE))
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailable, match="another program holds the database"):
+        SqliteLabels(tmp_path, busy_s=0).change(PIN)
+    other.execute("ROLLBACK")
+    other.close()
+    SqliteLabels(tmp_path, busy_s=0).change(PIN)
+    assert labels_of(tmp_path) == {"mine": 0}
+
+
+def test_a_log_that_is_not_there_yet_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable):
+        SqliteLabels(tmp_path).change(PIN)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / DATABASE).touch()
+    with pytest.raises(StoreUnavailable, match="holds no log yet: start `relaybook serve` once"):
+        SqliteLabels(tmp_path).change(PIN)
+
+
+@pytest.mark.parametrize(("version", "error"), [(1, StoreUnavailable), (99, StoreTooNew)])
+def test_a_log_of_another_version_is_left_alone(
+    writer: SqliteWriter, tmp_path: Path, version: int, error: type[Exception]
+) -> None:
+    connection = apsw.Connection(str(tmp_path / DATABASE))
+    connection.pragma("user_version", version)
+    connection.close()
+    with pytest.raises(error):
+        SqliteLabels(tmp_path).change(PIN)
+
+
+def test_a_change_survives_a_power_cut_and_leaves_no_words_behind(writer: SqliteWriter, tmp_path: Path) -> None:
+    connection = open_for_a_change(tmp_path, 0)
+    names = ("synchronous", "secure_delete", "wal_autocheckpoint")
+    assert [connection.pragma(name) for name in names] == [2, 1, 0]
+    connection.close()
+
+
+def test_once_the_first_labels_are_made_no_name_is_looked_at(writer: SqliteWriter) -> None:
+    looked: list[str] = []
+    writer._connection.set_exec_trace(lambda _, sql, __: looked.append(sql) is None)
+    writer.commit(a_batch(*(an_entry(namespace=f"app {number % 3}") for number in range(30))))
+    assert sum("is_decided FROM namespaces" in sql for sql in looked) == 3
+    looked.clear()
+    writer.commit(a_batch(an_entry(namespace="app 0"), an_entry(namespace="user-1234")))
+    assert not [sql for sql in looked if "is_decided" in sql]
+    writer.commit(a_batch(*(an_entry(namespace=f"app {number}") for number in range(9))))
+    looked.clear()
+    writer.commit(a_batch(an_entry(namespace="one more")))
+    assert not [sql for sql in looked if "is_decided" in sql]
+
+
+def test_a_commit_that_failed_makes_no_label(writer: SqliteWriter, tmp_path: Path) -> None:
+    writer._connection.execute("CREATE TRIGGER full BEFORE INSERT ON gaps BEGIN SELECT raise(ABORT, 'no'); END")
+    gap = Gap(from_at=1, to_at=2, count=1, reason="damaged")
+    for _ in range(9):
+        with pytest.raises(BatchRejected):
+            writer.commit(a_batch(an_entry(namespace="production"), gaps=[gap]))
+    assert labels_of(tmp_path) == {}
+    writer.commit(a_batch(*(an_entry(namespace=f"app {number}") for number in range(9))))
+    assert len(labels_of(tmp_path)) == 8

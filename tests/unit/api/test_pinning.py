@@ -1,0 +1,119 @@
+"""People change how namespaces are shown, for everybody."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.support.api_log import app_of, client_of, log_of, record_of
+from tests.support.asgi import Answer, Client
+
+from relaybook.stores.base import NamespaceRow, StoreUnavailable
+from relaybook.stores.labels import LabelChange
+from relaybook.stores.memory import MemoryStore
+
+JSON = ("content-type", "application/json")
+
+
+def change(client: Client, **fields: Any) -> Answer:
+    return client.ask("PATCH", "/api/namespaces", JSON, body=json.dumps(fields).encode())
+
+
+def test_a_namespace_is_pinned_with_what_was_given() -> None:
+    client = client_of(log_of(record_of(1, namespace="user-1234")))
+    answer = change(client, namespace="user-1234", pinned=True, color=3, group="Customers", position=4)
+    assert answer.status == 200
+    assert answer.json() == {
+        "namespace": "user-1234",
+        "requests": 1,
+        "failed": 0,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "cost_usd": 0.0,
+        "first_at": "2026-01-01T00:00:01.000000Z",
+        "last_at": "2026-01-01T00:00:01.000000Z",
+        "pinned": True,
+        "color": 3,
+        "group": "Customers",
+        "position": 4,
+    }
+    assert client.get("/api/namespaces?pinned=true").json()["data"] == [answer.json()]
+
+
+def test_a_namespace_without_a_request_can_be_pinned_and_unpinned() -> None:
+    client = client_of()
+    pinned = change(client, namespace="ios", pinned=True).json()
+    assert (pinned["color"], pinned["group"], pinned["position"]) == (1, "Channel", 0)
+    assert (pinned["requests"], pinned["first_at"], pinned["last_at"]) == (0, None, None)
+    assert change(client, namespace="ios", group=None).json()["group"] is None
+    unpinned = change(client, namespace="ios", pinned=False).json()
+    assert [unpinned[name] for name in ("pinned", "color", "group", "position")] == [False, None, None, None]
+    assert client.get("/api/namespaces").json()["data"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "message"),
+    [
+        ({"pinned": True}, "namespace", "namespace is missing: it takes text of 1 to 256 characters"),
+        ({"namespace": ""}, "namespace", 'namespace is ""'),
+        ({"namespace": "x" * 257}, "namespace", "namespace is"),
+        ({"namespace": "a\0"}, "namespace", r"namespace is \"a\\u0000\""),
+        ({"namespace": 5}, "namespace", "namespace is 5"),
+        ({"namespace": "a", "pinned": None}, "pinned", "pinned is null: it takes true or false"),
+        ({"namespace": "a", "pinned": 1}, "pinned", "pinned is 1"),
+        ({"namespace": "a", "color": 0}, "color", "color is 0: it takes a whole number from 1 to 8"),
+        ({"namespace": "a", "color": 9}, "color", "color is 9"),
+        ({"namespace": "a", "color": "red"}, "color", 'color is "red"'),
+        ({"namespace": "a", "group": ""}, "group", 'group is "": it takes text of 1 to 40 characters, or null'),
+        ({"namespace": "a", "group": "x" * 41}, "group", "group is"),
+        ({"namespace": "a", "position": -1}, "position", "position is -1: it takes a whole number from 0 to 9999"),
+        ({"namespace": "a", "position": 10_000}, "position", "position is 10000"),
+        ({"namespace": "a", "colour": 3}, "colour", "colour is not a field here. Known: namespace, pinned, color"),
+        ({"namespace": "a"}, None, "Nothing is to be changed: give pinned, color, group or position"),
+        ({"namespace": "a", "color": 3}, "pinned", "'a' is not pinned, so it has no color"),
+        ({"namespace": "a", "pinned": False, "color": 3}, "pinned", "'a' is not pinned, so it has no color"),
+    ],
+)
+def test_a_body_that_cannot_be_meant_is_refused_with_the_field(
+    body: dict[str, Any], param: str | None, message: str
+) -> None:
+    store = MemoryStore()
+    answer = change(client_of(store), **body)
+    error = answer.json()["error"]
+    assert (answer.status, error["code"], error["param"]) == (400, "bad_body", param)
+    assert message.replace(r"\"", '"').replace(r"\\", "\\") in error["message"]
+    assert store.status().labels == 0
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"5", b"{", b"\xff", b'{"namespace": "\\ud800", "pinned": true}'])
+def test_anything_but_one_object_is_refused(body: bytes) -> None:
+    answer = client_of().ask("PATCH", "/api/namespaces", JSON, body=body)
+    assert (answer.status, answer.json()["error"]["code"]) == (400, "bad_body")
+
+
+def test_another_site_and_another_type_of_body_change_nothing() -> None:
+    store = MemoryStore()
+    body = b'{"namespace": "a", "pinned": true}'
+    other = client_of(store).ask("PATCH", "/api/namespaces", JSON, ("origin", "http://evil.example"), body=body)
+    assert (other.status, other.json()["error"]["code"]) == (403, "cross_site")
+    assert client_of(store).ask("PATCH", "/api/namespaces", ("content-type", "text/plain"), body=body).status == 415
+    assert store.status().labels == 0
+
+
+def test_parameters_are_refused() -> None:
+    answer = client_of().ask("PATCH", "/api/namespaces?a=b", JSON, body=b'{"namespace": "a", "pinned": true}')
+    assert (answer.status, answer.json()["error"]["param"]) == (400, "a")
+
+
+def test_a_store_that_cannot_be_written_says_that_nothing_changed() -> None:
+    class Busy(MemoryStore):
+        def change(self, change: LabelChange) -> NamespaceRow:
+            raise StoreUnavailable("relaybook.sqlite: another program holds the database")
+
+    answer = change(client_of(Busy()), namespace="a", pinned=True)
+    assert (answer.status, answer.json()["error"]["code"]) == (503, "store_unavailable")
+    assert "Nothing was changed" in answer.json()["error"]["message"]
+
+
+def test_a_log_that_is_only_read_is_not_changed() -> None:
+    answer = change(Client(app_of(MemoryStore(), labels=None)), namespace="a", pinned=True)
+    assert (answer.status, answer.json()["error"]["code"]) == (503, "store_unavailable")
