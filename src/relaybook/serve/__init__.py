@@ -20,6 +20,8 @@ from relaybook.serve.supervisor import Child, Supervisor
 from relaybook.settings import BadSetting, Settings, is_loopback, split_address
 
 _BAD_SETTINGS: Final = 2
+#: Addresses that stand for all of a machine can be listened on, not dialled.
+_ON_THIS_MACHINE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
 _BACKLOG: Final = 4096
 _WAIT_FOR_PORT_NS: Final = 60 * clock.NANOSECONDS
 
@@ -63,7 +65,7 @@ def _serve(
     dashboard_url = settings.dashboard_url or f"http://{_address(settings.dashboard, dashboard)}"
 
     def orders(role: str) -> Orders:
-        return Orders(role, settings, base_url, dashboard_url)
+        return Orders(role, settings, base_url, dashboard_url, sample_data=provider is not None)
 
     held = data.hold_for_children()
     children = [Child(orders("relay"), relay, held) for _ in range(settings.workers)]
@@ -155,6 +157,7 @@ def _why_not(address: str, name: str, error: OSError) -> str:
 def _address(asked: str, listener: socket.socket) -> str:
     """Host and port a person can use, with the port that was really taken."""
     host, _ = split_address(asked, "listen")
+    host = _ON_THIS_MACHINE.get(host, host)
     port = listener.getsockname()[1]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -169,8 +172,7 @@ def _told(settings: Settings, base_url: str, dashboard_url: str) -> None:
         if settings.when_log_fails == "refuse"
         else "when the disk is full requests are relayed unlogged (--when-log-fails refuse refuses them)"
     )
-    if not is_loopback(split_address(settings.listen, "listen")[0]):
-        print("note: other machines can reach the relay; whoever does can use the provider with a key of their own")
+    _warn_of_others(settings)
     print(
         f"Relaybook {__version__}\n"
         f"base URL   {base_url}  →  {settings.upstream}\n"
@@ -182,13 +184,22 @@ def _told(settings: Settings, base_url: str, dashboard_url: str) -> None:
 
 
 def _told_demo(settings: Settings, base_url: str, dashboard_url: str) -> None:
-    _told(settings, base_url, dashboard_url)
+    _warn_of_others(settings)
     print(
-        "\nThe provider is simulated and the traffic is sample data. Yours goes on top; try:\n\n"
+        f"Relaybook {__version__}, demo\n"
+        f"dashboard  {dashboard_url}  ←  open this\n"
+        f"base URL   {base_url}  →  a simulated provider; any key will do\n"
+        f"data       {DataDirectory(settings.data or Path()).path}\n\n"
+        "What fills the log is sample data: a tea shop, its customers and a few other programs, errors and all.\n"
+        "Your own requests appear on top; try one:\n\n"
         f"  curl {base_url}/chat/completions -H 'Authorization: Bearer demo' -H 'Content-Type: application/json' \\\n"
-        "    -H 'Service-Namespace: ios' \\\n"
-        """    -d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Where is my refund?"}]}'\n\n"""
-        f"  curl '{dashboard_url}/api/requests?namespace=ios&limit=1'\n\n"
+        "    -H 'Service-Namespace: my-app' \\\n"
+        """    -d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "A haiku about tea?"}]}'\n\n"""
         "Ctrl-C stops it.",
         flush=True,
     )
+
+
+def _warn_of_others(settings: Settings) -> None:
+    if not is_loopback(split_address(settings.listen, "listen")[0]):
+        print("note: other machines can reach the relay; whoever does can use the provider with a key of their own")

@@ -1,4 +1,4 @@
-"""The roles a child process can have, each wired here from its parts: relay, recorder, dashboard, simulator."""
+"""The roles a child process can have, each wired here: relay, recorder, dashboard, simulator, sample traffic."""
 
 import asyncio
 import gc
@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -18,6 +19,11 @@ from relaybook.settings import Settings
 
 log = logging.getLogger("relaybook.serve")
 
+_NO_SDK = (
+    "Sample traffic needs the OpenAI SDK: pip install 'relaybook[demo]'. The demo runs without it; send requests of "
+    "your own."
+)
+
 
 class Orders(msgspec.Struct):
     """What a child is told through its standard input. The input's end means: the supervisor is gone."""
@@ -26,6 +32,7 @@ class Orders(msgspec.Struct):
     settings: Settings
     base_url: str
     dashboard_url: str
+    sample_data: bool = False
     socket: int | None = None
 
 
@@ -146,10 +153,28 @@ def _simulate(orders: Orders, supervisor_pipe: int) -> None:
 
 
 def _send_samples(orders: Orders, supervisor_pipe: int) -> None:
-    from relaybook.serve.sample_traffic import send_samples
+    for name in [name for name in os.environ if name.startswith("OPENAI_")]:
+        del os.environ[name]  # whoever runs the demo may have settings of their own for the SDK
 
-    threading.Thread(target=_watch, args=(supervisor_pipe, lambda: os._exit(0)), daemon=True).start()
-    send_samples(orders.base_url)
+    async def send() -> None:
+        task = asyncio.current_task()
+
+        def leave() -> None:
+            if task is not None:
+                task.cancel()
+
+        _on_end(supervisor_pipe, leave)
+        try:
+            from relaybook.serve.samples import send_samples
+        except ImportError as error:
+            if error.name != "openai":
+                raise
+            print(_NO_SDK, flush=True)
+            await asyncio.Event().wait()
+        await send_samples(orders.base_url)
+
+    with suppress(asyncio.CancelledError):
+        asyncio.run(send())
 
 
 def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:
@@ -171,7 +196,9 @@ def _show(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
     from relaybook.api.app import create_app
     from relaybook.api.options import ApiOptions
     from relaybook.api.server import DashboardServer
+    from relaybook.dashboard.page import load_page
     from relaybook.serve.probe import DataProbe
+    from relaybook.stores.sqlite.labels import SqliteLabels
     from relaybook.stores.sqlite.reader import SqliteReader
 
     settings = orders.settings
@@ -182,9 +209,11 @@ def _show(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
         token=settings.dashboard_token,
         dashboard_url=settings.dashboard_url,
         settings=settings.shown(),
+        sample_data=orders.sample_data,
         probe=DataProbe(data, reader),
+        page=load_page(),
     )
-    server = DashboardServer(create_app(reader, options))
+    server = DashboardServer(create_app(reader, options, SqliteLabels(data.store)))
 
     def leave() -> None:
         server.should_exit = True

@@ -23,6 +23,9 @@ _FIRST_PAUSE_NS: Final = 100_000_000
 _MOST_PAUSE_NS: Final = 5 * clock.NANOSECONDS
 _STEADY_NS: Final = 10 * clock.NANOSECONDS
 _BAD_SETTINGS: Final = 2
+#: In which order children are stopped: what sends, what relays, what still has work from them, what shows it.
+_STOPS: Final = {"traffic": 0, "relay": 1, "dashboard": 3}
+_STOPS_BETWEEN: Final = 2
 
 
 class Child:
@@ -100,7 +103,7 @@ class Child:
 
 
 class Supervisor:
-    """Runs children until a signal, then stops them: relays first, the recorder when they are done."""
+    """Runs children until a signal, then stops them: sample traffic, then relays, the recorder when they are done."""
 
     def __init__(self, children: list[Child], drain_seconds: float) -> None:
         self._children = children
@@ -148,13 +151,12 @@ class Supervisor:
             os.read(self._wake, 4096)
 
     def _stop(self) -> None:
-        relays = [child for child in self._children if child.role == "relay"]
-        others = [child for child in self._children if child.role == "dashboard"]
-        rest = [child for child in self._children if child not in relays and child not in others]
-        for child in relays:
-            child.close_listener()
-        for group, seconds in ((relays, self._drain_seconds + 10), (rest, 60.0), (others, 10.0)):
+        """Each group is told to stop when the one before it has ended."""
+        for place, seconds in enumerate((10.0, self._drain_seconds + 10, 60.0, 10.0)):
+            group = [child for child in self._children if _STOPS.get(child.role, _STOPS_BETWEEN) == place]
             for child in group:
+                if child.role == "relay":
+                    child.close_listener()
                 child.signal(signal.SIGTERM)
                 if self._signals > 1:
                     child.signal(signal.SIGTERM)

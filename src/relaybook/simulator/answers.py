@@ -4,6 +4,7 @@ Deterministic, and free of formats: ``completions`` and ``responses`` write what
 may rely on are in docs/simulator.md.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from relaybook.simulator.requests import ChatRequest, Message, Tool, last_user_t
 _REASONING_PREFIXES = ("o1", "o3", "o4")
 _CACHE_FROM_TOKENS = 1024
 _CACHE_STEP_TOKENS = 128
+#: How much of a question is searched for the words that a schema asks for.
+_READ = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,38 +90,52 @@ def cached_tokens(input_tokens: int) -> int:
     return input_tokens // _CACHE_STEP_TOKENS * _CACHE_STEP_TOKENS
 
 
-def sample(schema: Any, text: str) -> Any:
-    """A value that fits a JSON Schema; strings get ``text``."""
+def sample(schema: Any, text: str, question: str = "") -> Any:
+    """A value that fits a JSON Schema: of an ``enum`` what the question names, for a ``pattern`` a word of it.
+
+    Other strings get ``text``.
+    """
     if not isinstance(schema, dict):
         return text
     for known in ("const", "default"):
         if known in schema:
             return schema[known]
     if schema.get("enum"):
-        return schema["enum"][0]
+        return next((value for value in schema["enum"] if str(value).lower() in question.lower()), schema["enum"][0])
     if schema.get("anyOf"):
-        return sample(schema["anyOf"][0], text)
+        return sample(schema["anyOf"][0], text, question)
     kind = schema.get("type", "object" if "properties" in schema else "string")
     kind = kind[0] if isinstance(kind, list) and kind else kind
     if kind == "object":
-        return {name: sample(inner, text) for name, inner in (schema.get("properties") or {}).items()}
+        return {name: sample(inner, text, question) for name, inner in (schema.get("properties") or {}).items()}
     if kind == "array":
-        return [sample(schema.get("items"), text)]
+        return [sample(schema.get("items"), text, question)]
+    if "pattern" in schema:
+        text = _word_like(str(schema["pattern"]), question) or text
     return {"integer": 1, "number": 1.5, "boolean": True, "null": None}.get(str(kind), text)
+
+
+def _word_like(pattern: str, question: str) -> str | None:
+    try:
+        fits = re.compile(pattern).search
+    except re.error:
+        return None
+    return next((word for word in re.findall(r"\w+", question[:_READ]) if fits(word)), None)
 
 
 def _text(request: ChatRequest, index: int) -> str:
     prompt = last_user_text(request.messages)
     last = request.messages[-1] if request.messages else None
     if last is not None and last.role == "tool":
-        text = f"Here is what I found: {text_of(last.content)}"
+        found = text_of(last.content)
+        text = texts.result_text(_parsed(found)) or f"Here is what I found: {found}"
     else:
         text = texts.answer_text(prompt, index)
     wanted = request.response_format
     if wanted is None or wanted.type == "text":
         return text
     schema = wanted.json_schema.schema if wanted.json_schema else None
-    return _json(sample(schema, text) if schema else {"answer": text})
+    return _json(sample(schema, text, prompt) if schema else {"answer": text})
 
 
 def _stopped(text: str, stop: str | list[str] | None) -> str:
@@ -144,8 +161,21 @@ def _tool_calls(request: ChatRequest) -> tuple[ToolCall, ...]:
     wanted = _chosen_name(request.tool_choice)
     if wanted is not None:
         tools = [tool for tool in tools if tool.function is not None and tool.function.name == wanted]
+    elif request.tool_choice != "required":
+        tools = [tool for tool in tools if _is_asked_for(tool, prompt)]
     parallel = wanted is None and request.parallel_tool_calls is not False and " and " in prompt
     return tuple(_call(tool, prompt) for tool in tools[: 2 if parallel else 1])
+
+
+def _is_asked_for(tool: Tool, prompt: str) -> bool:
+    """Whether the question has a word for every required parameter with a ``pattern``."""
+    parameters = (tool.function.parameters if tool.function else None) or {}
+    properties, required = parameters.get("properties"), parameters.get("required")
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        return True
+    schemas = [properties.get(name) for name in required if isinstance(name, str)]
+    patterns = [str(schema["pattern"]) for schema in schemas if isinstance(schema, dict) and "pattern" in schema]
+    return all(_word_like(pattern, prompt) for pattern in patterns)
 
 
 def _chosen_name(choice: Any) -> str | None:
@@ -158,7 +188,15 @@ def _call(tool: Tool, prompt: str) -> ToolCall:
     function = tool.function
     assert function is not None  # callers keep only tools with a function
     schema = {"type": "object", **(function.parameters or {})}
-    return ToolCall(function.name, _json(sample(schema, " ".join(prompt.split())[:80])))
+    return ToolCall(function.name, _json(sample(schema, " ".join(prompt.split())[:80], prompt)))
+
+
+def _parsed(text: str) -> Any:
+    """The value of a JSON text; None for anything else."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return None
 
 
 def _json(value: Any) -> str:

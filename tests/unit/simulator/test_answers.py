@@ -63,9 +63,34 @@ def test_tool_choice_is_kept_to() -> None:
     assert [call.name for call in answer_chat(request, 0).tool_calls] == ["time"]
 
 
+def test_a_tool_whose_pattern_finds_no_word_is_not_called() -> None:
+    order = {"properties": {"order": {"type": "string", "pattern": "^[0-9]{4}$"}}, "required": ["order"]}
+    refund = Tool(function=Function("get_refund", order))
+    (call,) = answer_chat(chat("Where is the money for order 4411?", tools=[refund]), 0).tool_calls
+    assert (call.name, json.loads(call.arguments)) == ("get_refund", {"order": "4411"})
+    assert answer_chat(chat("When will it be there?", tools=[refund]), 0).tool_calls == ()
+    assert [call.name for call in answer_chat(chat("And?", tools=[refund, TIME]), 0).tool_calls] == ["time"]
+    assert answer_chat(chat("And?", tools=[refund], tool_choice="required"), 0).finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize("parameters", [None, {}, {"required": ["a"]}, {"properties": {"a": 1}, "required": ["a", 7]}])
+def test_tools_without_patterns_are_called_for_every_question(parameters: Any) -> None:
+    tool = Tool(function=Function("any", parameters))
+    assert [call.name for call in answer_chat(chat("x", tools=[tool]), 0).tool_calls] == ["any"]
+
+
 def test_tool_result_is_told() -> None:
     request = ChatRequest([Message("user", "x"), Message("tool", "21 degrees")], "gpt-4o", tools=[WEATHER])
     assert answer_chat(request, 0).text == "Here is what I found: 21 degrees"
+    request.messages[-1].content = '{"order": "4411", "state": "sent", "sent_on": "Monday", "amount": "€3.00"}'
+    assert answer_chat(request, 0).text.startswith("The refund for order 4411 is **sent**: €3.00 left")
+    request.messages[-1].content = '{"order": "4411"}'
+    assert answer_chat(request, 0).text == 'Here is what I found: {"order": "4411"}'
+
+
+def test_the_last_question_is_answered() -> None:
+    asked = [Message("user", "A haiku about tea"), Message("assistant", "Steam"), Message("user", "And a joke?")]
+    assert "therapy" in answer_chat(ChatRequest(asked, "gpt-4o"), 0).text
 
 
 def test_structured_answer_fits_its_schema() -> None:
@@ -93,10 +118,15 @@ def test_fixed_tokens_replace_text_and_tools() -> None:
         ({"default": "d"}, "d"),
         (None, "t"),
         ({"type": "unheard of"}, "t"),
+        ({"enum": ["red", "Blue"]}, "Blue"),
+        ({"enum": [1, None]}, 1),
+        ({"type": "string", "pattern": "^[0-9]+$"}, "4411"),
+        ({"type": "string", "pattern": "^z"}, "t"),
+        ({"type": "string", "pattern": "("}, "t"),
     ],
 )
 def test_samples_fit(schema: Any, value: Any) -> None:
-    assert sample(schema, "t") == value
+    assert sample(schema, "t", "The blue one, order 4411?") == value
 
 
 def test_cache_counts_in_steps_above_a_thousand() -> None:

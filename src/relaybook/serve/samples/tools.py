@@ -1,0 +1,43 @@
+"""The two tools of the sample programs: how a request offers them, and what they give back."""
+
+import json
+import zlib
+from typing import Any, Final
+
+_CITIES: Final = {
+    "Rome": ("sunny", 24, "a light sea breeze"),
+    "Lisbon": ("partly cloudy", 21, "a fresh wind from the west"),
+    "Hamburg": ("overcast", 13, "gusts along the river"),
+    "Oslo": ("clear", 6, "no wind at all"),
+}
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday")
+
+
+def _offer(name: str, purpose: str, parameter: str, schema: dict[str, Any]) -> dict[str, Any]:
+    parameters = {
+        "type": "object",
+        "properties": {parameter: {"type": "string", **schema}},
+        "required": [parameter],
+        "additionalProperties": False,
+    }
+    return {"type": "function", "function": {"name": name, "description": purpose, "parameters": parameters}}
+
+
+OFFERED: Final = {
+    "get_weather": _offer(
+        "get_weather", "The weather in a city today.", "city", {"pattern": f"^({'|'.join(_CITIES)})$"}
+    ),
+    "get_refund": _offer("get_refund", "How far the refund of an order is.", "order", {"pattern": "^[0-9]{4}$"}),
+}
+
+
+def run(name: str, arguments: str) -> str:
+    """What a tool gives back: JSON, always the same for the same arguments."""
+    asked = json.loads(arguments)
+    if name == "get_weather":
+        sky, celsius, wind = _CITIES.get(asked.get("city", ""), ("cloudy", 15, "some wind"))
+        return json.dumps({"city": asked.get("city"), "sky": sky, "celsius": celsius, "wind": wind})
+    order = str(asked.get("order"))
+    chosen = zlib.crc32(order.encode())
+    amount, day = f"€{chosen % 60 + 9}.{chosen % 10}0", _DAYS[chosen % len(_DAYS)]
+    return json.dumps({"order": order, "state": "sent", "sent_on": day, "amount": amount}, ensure_ascii=False)
