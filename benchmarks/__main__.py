@@ -11,7 +11,7 @@ from benchmarks import results
 from benchmarks.bench import Bench
 from benchmarks.machine import describe_machine, load_average, now
 
-PARTS = ["relay_requests", "streams", "recorder", "memory", "latency", "chunk_delay", "visible"]
+PARTS = ["relay_requests", "streams", "recorder", "memory", "latency", "chunk_delay", "visible", "page"]
 _SOURCE = Path(__file__).parent.parent / "src"
 
 

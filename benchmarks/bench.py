@@ -31,9 +31,9 @@ class Bench:
         return 1.0 if self.quick else wanted
 
     def place(self, name: str) -> Path:
-        """A new directory for one program."""
+        """The directory of one program."""
         path = self.directory / name
-        path.mkdir()
+        path.mkdir(exist_ok=True)
         return path
 
 

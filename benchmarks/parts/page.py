@@ -1,0 +1,172 @@
+"""How soon the log's page shows its rows, and how it behaves on a large log, by the browser's own figures."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.sync_api import Browser, Page, sync_playwright
+from tests.support.records import REQUEST, an_entry, traffic
+
+from benchmarks.bench import Bench, Relaybook
+from benchmarks.figures import Result
+from relaybook.stores.base import Batch
+from relaybook.stores.sqlite import SqliteWriter
+
+METHOD = (
+    "1,000,000 records in the store (three in ten under one of 5,000 users), the server as `relaybook serve` "
+    "starts it, Chromium headless at 1440 × 900, every load in a new context with an empty cache. First rows: "
+    "from the start of the navigation to the frame after the first row was in the document. A change of filter: "
+    "from the click on a namespace in a row to the frame after all rows in sight are of it, 20 clicks. "
+    "JavaScript: bytes as transferred (gzip) of all scripts requested before the first rows. Scrolling: 3,000 px "
+    "(100 rows) a frame until 100,000 rows were passed; a blank is a frame in which the middle of the table shows "
+    "no row. Large body: an answer of 5 MB is opened; the longest task the browser reports until its text is "
+    "shown."
+)
+_RECORDS: Final = 1_000_000
+_BATCH: Final = 5_000
+_LARGE_ID: Final = "01a20000-0000-7000-8000-000000000001"
+_CHROMIUM: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
+
+#: Notes when the first row stands in the document, and in the frame after it.
+_WATCH: Final = """
+new MutationObserver((_, observer) => {
+  if (!document.querySelector("tr[data-request]")) return;
+  observer.disconnect();
+  requestAnimationFrame(() => requestAnimationFrame(() => { window.firstRowsMs = performance.now(); }));
+}).observe(document, { childList: true, subtree: true });
+window.longest = 0;
+new PerformanceObserver((list) => {
+  for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration);
+}).observe({ type: "longtask" });
+"""
+_SCRIPTS: Final = """performance.getEntriesByType("resource")
+  .filter((each) => each.name.endsWith(".js") && each.responseEnd <= window.firstRowsMs)
+  .map((each) => ({ name: each.name.split("/").pop(), bytes: each.encodedBodySize }))"""
+#: Clicks the namespace of the row in the middle; milliseconds until all rows in sight are of it.
+_SELECT: Final = """(wanted) => new Promise((done) => {
+  const chips = () => [...document.querySelectorAll('tr[data-request] a[data-field="namespace"]')];
+  const from = chips().map((chip) => chip.dataset.value);
+  const chip = chips().find((each) => each.dataset.value === wanted);
+  const began = performance.now();
+  const look = () => {
+    const shown = chips().map((each) => each.dataset.value);
+    if (shown.length > 0 && shown.every((each) => each === wanted) && location.search.includes("namespace="))
+      requestAnimationFrame(() => done(performance.now() - began));
+    else requestAnimationFrame(look);
+  };
+  chip.click();
+  look();
+})"""
+_IS_WHOLE: Final = """
+new Set([...document.querySelectorAll('tr [data-field="namespace"]')].map((chip) => chip.dataset.value)).size > 2"""
+_SCROLL: Final = """(rows) => new Promise((done) => {
+  const log = document.querySelector("[data-log]");
+  const box = log.getBoundingClientRect();
+  let frames = 0, blanks = 0, waits = 0, before = -1, stuckSince = 0;
+  const began = performance.now();
+  const step = () => {
+    frames++;
+    const middle = document.elementFromPoint(box.left + 300, box.top + box.height / 2);
+    if (!middle?.closest("tr[data-request]")) blanks++;
+    if (log.scrollTop === before) waits++; else stuckSince = performance.now();
+    before = log.scrollTop;
+    if (log.scrollTop >= rows * 30 || performance.now() - stuckSince > 10000)
+      return done({ frames, blanks, waits, rows: log.scrollTop / 30, ms: performance.now() - began });
+    log.scrollTop += 3000;
+    requestAnimationFrame(step);
+  };
+  step();
+})"""
+
+
+def run(bench: Bench) -> Result:
+    """One store, nine loads, twenty changes of filter, one long scroll, one large body."""
+    result = Result("page", METHOD)
+    records = 20_000 if bench.quick else _RECORDS
+    data = bench.place("relay") / "data"
+    _fill(data / "store", records)
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    with Relaybook(bench, "relay", "http://127.0.0.1:9/v1") as relay, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(_CHROMIUM))
+        loads = [_load(browser, relay.dashboard) for _ in range(bench.rounds(9))]
+        selects = _select(browser, relay.dashboard, bench.rounds(20))
+        scroll = _scroll(browser, relay.dashboard, min(records, 100_000) - 1000)
+        large = _open_large(browser, relay.dashboard)
+        browser.close()
+    result.rounds += [*loads, *({"filter_change_ms": each} for each in selects), {"scroll": scroll}, {"large": large}]
+    result.add("JavaScript until the first rows, gzip", loads[0]["script_bytes"] / 1000, "kB", 250)
+    result.add("first rows, median", result.median("first_rows_ms"), "ms", 1000)
+    result.add("change of filter, median", result.median("filter_change_ms"), "ms", 200)
+    result.add("change of filter, slowest", max(selects), "ms")
+    result.add("rows scrolled", scroll["rows"], "")
+    result.add("frames with a blank", scroll["blanks"], "", 0)
+    result.add("frames at the end of what was loaded", scroll["waits"], "")
+    result.add("5 MB answer shown after", large["shown_ms"], "ms")
+    result.add("longest task while opening it", large["longest_task_ms"], "ms")
+    return result
+
+
+def _fill(directory: Path, records: int) -> None:
+    make = traffic(seed=1)
+    directory.mkdir(parents=True, mode=0o700)
+    writer = SqliteWriter(directory)
+    for _ in range(records // _BATCH):
+        writer.commit(Batch(entries=[make() for _ in range(_BATCH)]))
+    text = "All work and no play makes a long answer. " * 125_000
+    answer = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]}).encode()
+    writer.commit(Batch(entries=[an_entry(REQUEST, answer, id=_LARGE_ID, namespace="large")]))
+    writer.close()
+
+
+def _open(browser: Browser, url: str) -> Page:
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.add_init_script(_WATCH)
+    page.goto(url)
+    page.wait_for_function("window.firstRowsMs !== undefined")
+    return page
+
+
+def _load(browser: Browser, dashboard: str) -> dict[str, Any]:
+    page = _open(browser, f"{dashboard}/requests")
+    scripts = page.evaluate(_SCRIPTS)
+    first_rows_ms = page.evaluate("window.firstRowsMs")
+    page.context.close()
+    script_bytes = sum(each["bytes"] for each in scripts)
+    return {"first_rows_ms": first_rows_ms, "script_bytes": script_bytes, "scripts": scripts}
+
+
+def _select(browser: Browser, dashboard: str, times: int) -> list[float]:
+    page = _open(browser, f"{dashboard}/requests")
+    found = []
+    for at in range(times):
+        values = page.eval_on_selector_all(
+            'tr[data-request] a[data-field="namespace"]', "chips => chips.map(chip => chip.dataset.value)"
+        )
+        found.append(page.evaluate(_SELECT, values[at % len(values)]))
+        page.go_back()
+        page.wait_for_function(
+            "new Set([...document.querySelectorAll('[data-field=namespace]')].map(a => a.dataset.value)).size > 2"
+        )
+    page.context.close()
+    return found
+
+
+def _scroll(browser: Browser, dashboard: str, rows: int) -> dict[str, float]:
+    page = _open(browser, f"{dashboard}/requests")
+    page.set_default_timeout(180_000)
+    figures: dict[str, float] = page.evaluate(_SCROLL, rows)
+    page.context.close()
+    return figures
+
+
+def _open_large(browser: Browser, dashboard: str) -> dict[str, float]:
+    page = _open(browser, f"{dashboard}/requests?namespace=large")
+    page.evaluate("window.longest = 0; window.began = performance.now()")
+    page.locator(f'tr[data-request="{_LARGE_ID}"] a[data-open]').click()
+    page.get_by_role("dialog").get_by_text("All work and no play").first.wait_for()
+    shown_ms = page.evaluate("performance.now() - window.began")
+    page.wait_for_function("new Promise(done => requestIdleCallback(() => done(true)))")
+    longest = page.evaluate("window.longest")
+    page.context.close()
+    return {"shown_ms": shown_ms, "longest_task_ms": longest}
