@@ -4,6 +4,7 @@ import datetime
 import os
 import platform
 import re
+import shutil
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
@@ -46,6 +47,9 @@ def load_average() -> float:
 
 
 def _output(command: list[str]) -> str:
+    """What the command prints; nothing where the program is missing."""
+    if shutil.which(command[0]) is None:
+        return ""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr
 

@@ -5,6 +5,7 @@ import { PAGE } from "./api/page-facts";
 import { AppFrame } from "./app-frame";
 import { ConnectPage } from "./connect/connect-page";
 import { NotFound } from "./not-found";
+import { PageFailed } from "./page-failed";
 import { RequestsPage } from "./requests/requests-page";
 import { theme } from "./theme";
 import { formatSearch, type LogSearch, parseSearch } from "./url/search";
@@ -12,6 +13,7 @@ import { formatSearch, type LogSearch, parseSearch } from "./url/search";
 const root = createRootRoute({
   component: AppFrame,
   notFoundComponent: NotFound,
+  errorComponent: PageFailed,
   // The parsed search is the filter already: see the router's parseSearch below.
   validateSearch: (search) => search as unknown as LogSearch,
 });

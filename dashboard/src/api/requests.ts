@@ -5,7 +5,9 @@ import { apiPairs, type LogSearch } from "~/url/search";
 import { apiUrl, getJson } from "./client";
 import type { RequestCount, RequestDetail, RequestPage } from "./types.gen";
 
+/** The first page is small, to be there soon; who scrolls on gets larger ones. */
 export const PAGE_ROWS = 100;
+const MORE_ROWS = 400;
 
 /** Where a page of the log is: at its newest end, around a request, or behind a cursor. */
 export type Place = { around: string } | { cursor: string } | "newest";
@@ -41,10 +43,14 @@ export function getPage(
   asked: [string, string][],
   place: Place,
   signal?: AbortSignal,
-  limit = PAGE_ROWS,
+  limit = limitAt(place),
 ): Promise<RequestPage> {
   const where: [string, string][] = place === "newest" ? [] : Object.entries(place);
   return getJson<RequestPage>(apiUrl("requests", [...asked, ...where, ["limit", String(limit)]]), signal);
+}
+
+function limitAt(place: Place): number {
+  return place !== "newest" && "cursor" in place ? MORE_ROWS : PAGE_ROWS;
 }
 
 /** Everything about one request; of a running one again every second. */

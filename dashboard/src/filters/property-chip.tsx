@@ -6,7 +6,7 @@ import { FilterLink } from "./filter-link";
 export function PropertyChip({ name, value, bare = false }: { name: string; value: string; bare?: boolean }) {
   return (
     <FilterLink name={`property.${name}`} value={value} className={chip.property} title={`${name}: ${value}`}>
-      {!bare && <span className={chip.name}>{shortenMiddle(name, 16)}</span>}
+      {!bare && <span className={chip.name}>{shortenMiddle(name, 16)}</span>}{" "}
       <bdi className={chip.value}>{shortenMiddle(value, 20)}</bdi>
     </FilterLink>
   );

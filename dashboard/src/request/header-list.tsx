@@ -1,13 +1,16 @@
 import { Fold } from "~/ui/fold";
 import css from "./small.module.css";
 
-type Props = { name: "request" | "response"; headers: readonly (readonly [string, string])[] | null };
+const KEY = /^(?:\S+ +)?key:([0-9a-f]{4})[0-9a-f]{8}$/;
+
+type Headers = readonly (readonly [string, string])[];
+type Props = { name: "request" | "response"; headers: Headers | null };
 
 /** The headers of one side, as they came. */
 export function HeaderList({ name, headers }: Props) {
   if (headers === null || headers.length === 0) return <span className={css.dim}>{name} –</span>;
   return (
-    <Fold summary={`${name} ${headers.length}`} isInline>
+    <Fold summary={`${name} ${headers.length}${keyWords(headers)}`} isInline>
       <table className={css.headers}>
         <caption className="unseen">Headers of the {name}</caption>
         <tbody>
@@ -24,4 +27,11 @@ export function HeaderList({ name, headers }: Props) {
       </table>
     </Fold>
   );
+}
+
+/** ` (authorization: key 3f9a…)`: the secret was replaced by its fingerprint before anything was stored. */
+function keyWords(headers: Headers): string {
+  const [name, value] =
+    headers.find(([header, value]) => /^(authorization|(x-)?api-key)$/i.test(header) && KEY.test(value)) ?? [];
+  return name === undefined ? "" : ` (${name.toLowerCase()}: key ${KEY.exec(value ?? "")?.[1]}…)`;
 }

@@ -41,7 +41,7 @@ export function RequestDrawer({ id, newer, older, onGo, onClose }: Props) {
       transitionProps={{ duration: 120 }}
       classNames={{ content: css.content ?? "" }}
     >
-      <Drawer.Overlay className={css.overlay} backgroundOpacity={0.18} />
+      <Drawer.Overlay className={css.overlay} backgroundOpacity={0.12} />
       <Drawer.Content aria-label={`Request ${id}`}>
         <div
           ref={standing}

@@ -1,17 +1,29 @@
-import { useCallback, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import css from "./section.module.css";
 import { SECTIONS, type SectionName, sectionId } from "./sections";
+
+const SETTLING_MS = 200;
 
 /** The words that lead to the parts; they stay in sight and tell which part is being read. */
 export function SectionLinks() {
   const [current, setCurrent] = useState<SectionName>(SECTIONS[0]);
+  const chosenAt = useRef(0);
   const mount = useCallback((nav: HTMLElement | null) => {
     const frame = nav?.closest("[data-request]");
     if (!nav || !frame) return undefined;
-    const look = () => setCurrent(firstInSight(nav.getBoundingClientRect().bottom));
+    const look = () => {
+      // The last parts may not reach the top: what was chosen stays chosen until the reader scrolls on.
+      if (performance.now() - chosenAt.current < SETTLING_MS) return;
+      setCurrent(firstInSight(nav.getBoundingClientRect().bottom));
+    };
     frame.addEventListener("scroll", look, { passive: true });
     return () => frame.removeEventListener("scroll", look);
   }, []);
+  const choose = (name: SectionName) => {
+    chosenAt.current = performance.now();
+    setCurrent(name);
+    goTo(name);
+  };
   return (
     <nav ref={mount} className={css.nav} aria-label="Parts of the request">
       {SECTIONS.map((name) => (
@@ -20,7 +32,7 @@ export function SectionLinks() {
           type="button"
           className={css.anchor}
           aria-current={name === current ? "true" : undefined}
-          onClick={() => goTo(name)}
+          onClick={() => choose(name)}
         >
           {name}
         </button>

@@ -22,7 +22,9 @@ type Props = {
   onPointerInside: (inside: boolean) => void;
 };
 
-const NEAR_THE_END = 40;
+/** Rows that exist beyond those in sight, on each side; and how many before the end more are asked for. */
+const OVERSCAN = 40;
+const NEAR_THE_END = 300;
 
 /** The log's rows: a real table of which only what is in sight exists. */
 export function LogTable({ log, gaps, property, anchor, selected, scroller, onPointerInside }: Props) {
@@ -38,7 +40,7 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
     estimateSize: () => rowHeight,
     paddingStart: place.lead,
     paddingEnd: place.tail,
-    overscan: 24,
+    overscan: OVERSCAN,
     getItemKey: (index) => ids[index] ?? index,
   });
 

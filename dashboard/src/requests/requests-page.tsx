@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
-import { useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useMemo, useRef, useState } from "react";
 import { propertiesQuery } from "~/api/namespaces";
 import { statusQuery } from "~/api/status";
 import { CopyApiCall } from "~/filters/copy-api-call";
@@ -9,9 +9,9 @@ import { NamespaceBar } from "~/filters/namespace-bar";
 import { QueryBox } from "~/filters/query-box";
 import { TimeRange } from "~/filters/time-range";
 import { notPinned, usePin } from "~/filters/use-pin";
-import { RequestDrawer } from "~/request/request-drawer";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
+import { DrawerNotLoaded } from "./drawer-not-loaded";
 import { EmptyLog } from "./empty-log";
 import css from "./log.module.css";
 import { LogError } from "./log-error";
@@ -20,6 +20,14 @@ import { NewsButton } from "./news-button";
 import page from "./page.module.css";
 import { useLog } from "./use-log";
 import { useLogKeys } from "./use-log-keys";
+
+/** Not needed for the first rows; fetched when the pointer comes near them, or at the latest when one is opened. */
+const loadDrawer = () =>
+  import("~/request/request-drawer").then(
+    ({ RequestDrawer }) => ({ default: RequestDrawer }),
+    () => ({ default: DrawerNotLoaded }),
+  );
+const RequestDrawer = lazy(loadDrawer);
 
 /** The log, newest first: filters above, one request open beside it where the URL names one. */
 export function RequestsPage() {
@@ -95,19 +103,22 @@ export function RequestsPage() {
             scroller={scroller}
             onPointerInside={(inside) => {
               isPointerInside.current = inside;
+              void loadDrawer();
             }}
           />
         )}
         <NewsButton waiting={log.waiting} isAway={anchor !== undefined || !log.reachesNow} onClick={toNewest} />
       </div>
       {id !== undefined && (
-        <RequestDrawer
-          id={id}
-          newer={place > 0 ? (ids[place - 1] ?? null) : null}
-          older={place === -1 ? null : (ids[place + 1] ?? null)}
-          onGo={(next) => go({ search, id: next, anchor, replace: true })}
-          onClose={() => go({ search, anchor })}
-        />
+        <Suspense>
+          <RequestDrawer
+            id={id}
+            newer={place > 0 ? (ids[place - 1] ?? null) : null}
+            older={place === -1 ? null : (ids[place + 1] ?? null)}
+            onGo={(next) => go({ search, id: next, anchor, replace: true })}
+            onClose={() => go({ search, anchor })}
+          />
+        </Suspense>
       )}
       <Outlet />
     </main>

@@ -57,6 +57,11 @@ export function CopyButton({ text, label }: Props) {
             value={text}
             ref={select}
             onBlur={() => setState("ready")}
+            onKeyDown={(event) => {
+              if (event.key !== "Escape") return;
+              event.preventDefault();
+              setState("ready");
+            }}
           />
           Press Ctrl C or ⌘ C to copy.
         </span>

@@ -8,10 +8,16 @@ const NO_BODIES = "Not stored: this request was sent with Service-Log: no-bodies
 const EXPIRED = "No longer stored: the bodies of this request have expired.";
 const UNDERSTOOD = ["chat", "completion", "response", "embedding"];
 
+/** Why neither body is stored; undefined when they are. */
+export function whyNotStored({ body_state }: RequestDetail): string | undefined {
+  if (body_state === "no_bodies") return NO_BODIES;
+  return body_state === "expired" ? EXPIRED : undefined;
+}
+
 /** Why neither is to be seen; undefined when that is to be asked of each. */
 export function whyNothing(request: RequestDetail): string | undefined {
-  if (request.body_state === "no_bodies") return NO_BODIES;
-  if (request.body_state === "expired") return EXPIRED;
+  const reason = whyNotStored(request);
+  if (reason !== undefined) return reason;
   if (UNDERSTOOD.includes(request.kind)) return undefined;
   const what = request.kind === "models" ? "a question about models" : "a path whose bodies are not read";
   return `This was ${request.method} ${request.path}, ${what}: there is no conversation. What was sent and answered is under Raw.`;

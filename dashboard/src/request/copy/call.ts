@@ -26,6 +26,7 @@ const SDK: Record<string, readonly [path: string, method: string]> = {
   embedding: ["/embeddings", "embeddings"],
 };
 const REPLACED_KEY = /^((?:\S+ +)?)key:[0-9a-f]{12}$/;
+const KEY_HEADERS = ["authorization", "api-key", "x-api-key"];
 const MEANT_FOR_PROVIDER = /^(content-type|openai-|anthropic-)/;
 
 export function callOf(request: RequestDetail, status: Status, body: Body): Call {
@@ -75,11 +76,9 @@ function headersOf(request: RequestDetail, prefixes: readonly string[]): [string
 
 function keyOf(request: RequestDetail): string | undefined {
   if (request.request_headers === null) return "Authorization: Bearer ";
-  for (const [name, value] of request.request_headers) {
-    const scheme = REPLACED_KEY.exec(value)?.[1];
-    if (scheme !== undefined) return `${name}: ${scheme}`;
-  }
-  return undefined;
+  const secret = request.request_headers.filter(([, value]) => REPLACED_KEY.test(value));
+  const [name, value = ""] = secret.find(([name]) => KEY_HEADERS.includes(name.toLowerCase())) ?? secret[0] ?? [];
+  return name === undefined ? undefined : `${name}: ${REPLACED_KEY.exec(value)?.[1] ?? ""}`;
 }
 
 function prefixesOf(status: Status): string[] {

@@ -1,18 +1,12 @@
 import type { RequestDetail } from "~/api/types.gen";
+import { whyNotStored } from "../conversation/not-shown";
 import css from "./raw.module.css";
 import { RawBody } from "./raw-body";
-
-const NOT_STORED: Partial<Record<RequestDetail["body_state"], string>> = {
-  no_bodies: "Not stored: this request was sent with Service-Log: no-bodies.",
-  expired: "No longer stored: the bodies of this request have expired.",
-};
 
 /** Both bodies as they came. */
 export function Raw({ request }: { request: RequestDetail }) {
   const words =
-    request.outcome === "open"
-      ? "Both bodies can be read here once the request has ended."
-      : NOT_STORED[request.body_state];
+    request.outcome === "open" ? "Both bodies can be read here once the request has ended." : whyNotStored(request);
   if (words !== undefined) return <p className={css.words}>{words}</p>;
   return (
     <>

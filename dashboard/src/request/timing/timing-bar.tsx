@@ -49,6 +49,7 @@ export function TimingBar({ timeline, total, waiting, relay, pointed, onPoint }:
       onPointerMove={onPointerMove}
       onPointerLeave={() => onPoint(-1)}
       onKeyDown={onKeyDown}
+      onFocus={() => pointed === -1 && onPoint(0)}
       onBlur={() => onPoint(-1)}
     >
       <svg viewBox={`0 0 ${COLUMNS} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">

@@ -30,7 +30,7 @@ from relaybook.serve.samples.scene import (
 
 _STREAMED: Final = 0.6
 #: How often something goes wrong in the daily business, and what: the first more often than the last.
-_MISHAP: Final = 0.09
+_MISHAP: Final = 0.15
 _MISHAPS: Final = (RATE_LIMITED, HANGS_UP, RETRIED, SLOW, BROKEN_OFF, OVERLOADED, IMPATIENT, FAILED_INSIDE)
 _WEIGHTS: Final = (6, 5, 4, 4, 3, 2, 2, 1)
 

@@ -78,6 +78,6 @@ def test_long_answers_run_for_half_a_minute() -> None:
 def test_mishaps_are_the_exception_and_of_every_kind() -> None:
     played = first(scenes.with_mishaps(scenes.daybook(random.Random(1)), random.Random(2)), 1000)
     spoilt = [scene for scene in played if scene.accident is not None]
-    assert 40 < len(spoilt) < 160
+    assert 100 < len(spoilt) < 200
     assert len({str(scene.accident) for scene in spoilt}) == 8
     assert all(scene.accident_at < len(scene.turns) for scene in spoilt)
