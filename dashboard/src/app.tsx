@@ -7,6 +7,7 @@ import { ConnectPage } from "./connect/connect-page";
 import { NotFound } from "./not-found";
 import { PageFailed } from "./page-failed";
 import { RequestsPage } from "./requests/requests-page";
+import { startReading } from "./start-reading";
 import { theme } from "./theme";
 import { formatSearch, type LogSearch, parseSearch } from "./url/search";
 
@@ -48,6 +49,8 @@ const client = new QueryClient({
     mutations: { networkMode: "always" },
   },
 });
+
+startReading(client);
 
 /** The whole page. */
 export function App() {

@@ -1,7 +1,7 @@
 """Writes the pictures in docs/images: each state of the page, in both themes, on a desk and on a phone.
 
-``python -m tests.support.screenshots [name …]`` writes all of them, or those of the states named. What is seen is the demo;
-empty and signed-out states are of a server without requests.
+``python -m tests.support.screenshots [name …]`` writes all of them, or those of the states named. What is seen is the
+demo; empty and signed-out states are of a server without requests.
 """
 
 import os
@@ -18,12 +18,12 @@ from tests.support.browser import chromium
 from tests.support.server import Program, Server, wait_until
 from tests.support.small_png import small_png
 
-IMAGES: Final = Path(__file__).parents[2] / "docs" / "images"
+IMAGES: Final = Path(os.environ.get("SHOTS") or Path(__file__).parents[2] / "docs" / "images")
 MOST_BYTES: Final = 150_000
 _SIZES: Final = {"": (1440, 900), "-phone": (390, 844)}
 _THEMES: Final = ("light", "dark")
 #: The demo's history, and something of the day.
-_REQUESTS: Final = 150
+_REQUESTS: Final = 60
 _UNREADABLE: Final = {
     "error": {
         "message": "The store is being repaired.",

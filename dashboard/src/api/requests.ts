@@ -12,6 +12,9 @@ const MORE_ROWS = 400;
 /** Where a page of the log is: at its newest end, around a request, or behind a cursor. */
 export type Place = { around: string } | { cursor: string } | "newest";
 
+/** A page of the log, and what it was asked for by. */
+export type LogPage = RequestPage & Pick<LogSearch, "filter" | "range">;
+
 /** What a filter and a range ask for, as a key: the order of terms does not matter to the answer, but is kept. */
 export function askedOf(search: LogSearch): [string, string][] {
   return apiPairs(search);
@@ -26,7 +29,10 @@ export function logQuery(search: LogSearch, anchor: string | undefined, reading:
   const asked = askedOf(search);
   return infiniteQueryOptions({
     queryKey: ["log", asked, anchor ?? null, reading],
-    queryFn: ({ pageParam, signal }) => getPage(asked, pageParam, signal),
+    queryFn: async ({ pageParam, signal }): Promise<LogPage> => {
+      const page = await getPage(asked, pageParam, signal);
+      return { ...page, filter: search.filter, range: search.range };
+    },
     initialPageParam: (anchor === undefined ? "newest" : { around: anchor }) as Place,
     getNextPageParam: (page): Place | undefined =>
       page.next_cursor === null ? undefined : { cursor: page.next_cursor },

@@ -1,6 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useMemo } from "react";
 import type { LogGap } from "~/api/types.gen";
+import { SearchContext } from "~/url/search-context";
 import type { Anchor } from "~/url/use-go";
 import { GapRow } from "./gap-row";
 import css from "./log.module.css";
@@ -23,7 +24,7 @@ type Props = {
 };
 
 /** Rows that exist beyond those in sight, on each side; and how many before the end more are asked for. */
-const OVERSCAN = 40;
+const OVERSCAN = 20;
 const NEAR_THE_END = 300;
 
 /** The log's rows: a real table of which only what is in sight exists. */
@@ -58,81 +59,84 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
   };
 
   return (
-    <section
-      ref={scroller}
-      className={css.scroller}
-      data-log=""
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-      tabIndex={0}
-      aria-label="Requests"
-      onScroll={scrolled}
-      onPointerEnter={(event) => onPointerInside(event.pointerType === "mouse")}
-      onPointerLeave={() => onPointerInside(false)}
-    >
-      <table className={css.table} aria-rowcount={items.length + 1} aria-busy={log.isLoading}>
-        <thead className={css.head}>
-          <tr aria-rowindex={1}>
-            <th scope="col" className={css.time}>
-              Time
-            </th>
-            <th scope="col" className={css.namespace}>
-              Namespace
-            </th>
-            {property !== undefined && (
-              <th scope="col" className={css.property}>
-                {property}
+    // Rows that are about to go do not follow the URL any more: that would only cost time.
+    <SearchContext value={log.search}>
+      <section
+        ref={scroller}
+        className={css.scroller}
+        data-log=""
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        aria-label="Requests"
+        onScroll={scrolled}
+        onPointerEnter={(event) => onPointerInside(event.pointerType === "mouse")}
+        onPointerLeave={() => onPointerInside(false)}
+      >
+        <table className={css.table} aria-rowcount={items.length + 1} aria-busy={log.isLoading}>
+          <thead className={css.head}>
+            <tr aria-rowindex={1}>
+              <th scope="col" className={css.time}>
+                Time
               </th>
-            )}
-            <th scope="col" className={css.model}>
-              Model
-            </th>
-            <th scope="col" className={css.text}>
-              Question → answer
-            </th>
-            <th scope="col" className={css.result}>
-              Result
-            </th>
-            <th scope="col" className={css.tokens}>
-              Tokens
-            </th>
-            <th scope="col" className={css.cost}>
-              Cost
-            </th>
-            <th scope="col" className={css.first}>
-              First
-            </th>
-            <th scope="col" className={css.total}>
-              Total
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {place.lead > 0 && (
-            <tr className={css.lead} style={{ height: place.lead }}>
-              <td colSpan={10}>{log.reachesNow && "nothing newer here: the row you chose kept its place"}</td>
+              <th scope="col" className={css.namespace}>
+                Namespace
+              </th>
+              {property !== undefined && (
+                <th scope="col" className={css.property}>
+                  {property}
+                </th>
+              )}
+              <th scope="col" className={css.model}>
+                Model
+              </th>
+              <th scope="col" className={css.text}>
+                Question → answer
+              </th>
+              <th scope="col" className={css.result}>
+                Result
+              </th>
+              <th scope="col" className={css.tokens}>
+                Tokens
+              </th>
+              <th scope="col" className={css.cost}>
+                Cost
+              </th>
+              <th scope="col" className={css.first}>
+                First
+              </th>
+              <th scope="col" className={css.total}>
+                Total
+              </th>
             </tr>
-          )}
-          {above > place.lead && (
-            <tr aria-hidden="true" className={css.spacer} style={{ height: above - place.lead }} />
-          )}
-          {seen.map(({ index }) => {
-            const item = items[index];
-            if (item === undefined) return null;
-            if ("gap" in item) return <GapRow key={item.id} gap={item.gap} place={index + 2} />;
-            return (
-              <LogRow
-                key={item.id}
-                row={item.row}
-                place={index + 2}
-                property={property}
-                isSelected={item.id === selected}
-                isFaded={isFaded(item.row)}
-              />
-            );
-          })}
-          {below > 0 && <tr aria-hidden="true" className={css.spacer} style={{ height: below }} />}
-        </tbody>
-      </table>
-    </section>
+          </thead>
+          <tbody>
+            {place.lead > 0 && (
+              <tr className={css.lead} style={{ height: place.lead }}>
+                <td colSpan={10}>{log.reachesNow && "nothing newer here: the row you chose kept its place"}</td>
+              </tr>
+            )}
+            {above > place.lead && (
+              <tr aria-hidden="true" className={css.spacer} style={{ height: above - place.lead }} />
+            )}
+            {seen.map(({ index }) => {
+              const item = items[index];
+              if (item === undefined) return null;
+              if ("gap" in item) return <GapRow key={item.id} gap={item.gap} place={index + 2} />;
+              return (
+                <LogRow
+                  key={item.id}
+                  row={item.row}
+                  place={index + 2}
+                  property={property}
+                  isSelected={item.id === selected}
+                  isFaded={isFaded(item.row)}
+                />
+              );
+            })}
+            {below > 0 && <tr aria-hidden="true" className={css.spacer} style={{ height: below }} />}
+          </tbody>
+        </table>
+      </section>
+    </SearchContext>
   );
 }

@@ -3,8 +3,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { useLive } from "~/api/live";
-import { askedOf, getPage, logQuery, PAGE_ROWS } from "~/api/requests";
-import type { RequestPage, Row } from "~/api/types.gen";
+import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS } from "~/api/requests";
+import type { Row } from "~/api/types.gen";
 import type { LogSearch } from "~/url/search";
 import { arrive, catchUp, type LiveLog, release, startLive, waiting } from "./live-log";
 
@@ -14,6 +14,8 @@ const RUSH_PER_SECOND = 50;
 export type Log = {
   /** Which list this is: it changes when another filter's rows are shown. */
   key: string;
+  /** What the rows were asked for by: that of the URL, or while its rows are on their way, what was before. */
+  search: LogSearch;
   rows: readonly Row[];
   /** How many rows wait above. */
   waiting: number;
@@ -73,8 +75,16 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
     return [...live.shown.filter((row) => !known.has(row.id)), ...history];
   }, [history, live.shown, reachesNow]);
 
+  const { filter, range } = first ?? search;
+  const { live: isLive } = search;
+  const shownSearch = useMemo(
+    () => (isLive === false ? { filter, range, live: isLive } : { filter, range }),
+    [filter, range, isLive],
+  );
+
   return {
     key,
+    search: shownSearch,
     rows,
     waiting: waiting(live),
     reachesNow,
@@ -92,7 +102,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
   };
 }
 
-type Pages = readonly RequestPage[] | undefined;
+type Pages = readonly LogPage[] | undefined;
 
 /** Whether the first page is the newest: it was asked for as such, or is not as full as it could be at its upper end. */
 function reachesTheEnd(pages: Pages, anchor: string | undefined): boolean {

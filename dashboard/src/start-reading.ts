@@ -1,0 +1,19 @@
+/** Asks for the log before anything is drawn: its rows are on their way while the page sets itself up. */
+
+import type { QueryClient } from "@tanstack/react-query";
+import { labelsQuery, propertiesQuery } from "./api/namespaces";
+import { PAGE } from "./api/page-facts";
+import { logQuery } from "./api/requests";
+import { statusQuery } from "./api/status";
+import { parseSearch } from "./url/search";
+
+export function startReading(client: QueryClient): void {
+  const { pathname, search } = window.location;
+  const isLogAtItsNewest = pathname === `${PAGE.base}/requests` && window.history.state?.anchor === undefined;
+  if (!isLogAtItsNewest) return;
+  const wanted = parseSearch(search);
+  void client.prefetchInfiniteQuery(logQuery(wanted, undefined, 0));
+  void client.prefetchQuery(labelsQuery(wanted.range));
+  void client.prefetchQuery(propertiesQuery());
+  void client.prefetchQuery(statusQuery());
+}
