@@ -10,18 +10,19 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from playwright.sync_api import Browser, Page, expect
 from tests.support.browser import chromium
 from tests.support.server import Program, Server, wait_until
 from tests.support.small_png import small_png
 
-IMAGES: Final = Path(os.environ.get("SHOTS") or Path(__file__).parents[2] / "docs" / "images")
+IMAGES: Final = Path(__file__).parents[2] / "docs" / "images"
 MOST_BYTES: Final = 150_000
 _SIZES: Final = {"": (1440, 900), "-phone": (390, 844)}
-_THEMES: Final = ("light", "dark")
+_THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 #: The demo's history, and something of the day.
 _REQUESTS: Final = 60
 _UNREADABLE: Final = {
@@ -32,6 +33,14 @@ _UNREADABLE: Final = {
         "code": "store_unavailable",
     }
 }
+
+
+#: Everything has faded in.
+_IS_STILL: Final = """
+() => document.getAnimations().every((one) => {
+  return one.playState !== "running" || one.effect.getComputedTiming().iterations === Infinity;
+})
+"""
 
 
 class Demo(Server):
@@ -57,8 +66,8 @@ class Scene:
         """The latest request of the demo that a filter finds."""
 
         def look() -> dict[str, Any] | None:
-            page = self.demo.get(f"/api/requests?limit=1&{query}")
-            return next(iter(page["data"] or page["running"]), None)
+            page = self.demo.get(f"/api/requests?limit=20&{query}")
+            return next((row for row in [*page["data"], *page["running"]] if row["output_preview"]), None)
 
         return wait_until(look, 60, query)
 
@@ -140,33 +149,28 @@ def _rows(page: Page) -> Any:
 
 def _open(page: Page, scene: Scene, query: str) -> None:
     """The latest request of a filter, over the log."""
-    log(page, scene)
     page.goto(f"{scene.demo.dashboard}/requests/{scene.latest(query)['id']}")
     drawer = page.get_by_role("dialog", name=re.compile("^Request "))
-    expect(drawer.get_by_role("article", name="answer")).to_be_visible()
+    expect(
+        drawer.get_by_role("article", name="answer").locator("[class*=markdown], pre, [class*=mono]").first
+    ).to_be_visible()
     expect(_rows(page).first).to_be_visible()
 
 
-def _take(browser: Browser, blank: Page, scene: Scene, names: list[str]) -> None:
-    for size, (width, height) in _SIZES.items():
-        for theme in _THEMES:
-            for name in names:
-                context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
-                page = context.new_page()
-                STATES[name](page, scene)
-                # Everything has faded in, and the pointer's last effects are gone.
-                page.wait_for_function(
-                    "() => document.getAnimations().every((one) => one.playState !== 'running'"
-                    " || one.effect.getComputedTiming().iterations === Infinity)"
-                )
-                path = IMAGES / f"{name}{size}-{theme}.png"
-                path.write_bytes(small_png(page.screenshot(animations="disabled"), blank))
-                context.close()
-                told = f"{path.name} {path.stat().st_size / 1000:.0f} kB"
-                print(
-                    told if path.stat().st_size <= MOST_BYTES else f"{told}: over {MOST_BYTES / 1000:.0f} kB",
-                    flush=True,
-                )
+def _take(page: Page, blank: Page, scene: Scene, name: str, path: Path) -> None:
+    STATES[name](page, scene)
+    page.wait_for_function(_IS_STILL)
+    path.write_bytes(small_png(page.screenshot(animations="disabled"), blank))
+    size = path.stat().st_size
+    print(f"{path.name} {size / 1000:.0f} kB{'' if size <= MOST_BYTES else ': too large'}", flush=True)
+
+
+def _take_all(browser: Browser, scene: Scene, names: list[str]) -> None:
+    blank = browser.new_page()
+    for (size, (width, height)), theme, name in product(_SIZES.items(), _THEMES, names):
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+        _take(context.new_page(), blank, scene, name, IMAGES / f"{name}{size}-{theme}.png")
+        context.close()
 
 
 def main(names: list[str]) -> None:
@@ -183,7 +187,7 @@ def main(names: list[str]) -> None:
         closed = stack.enter_context(Server(root / "closed", "https://api.openai.com/v1", env=token))
         wait_until(lambda: demo.get("/api/status")["records"] >= _REQUESTS, 120, "the demo's history")
         browser = stack.enter_context(chromium())
-        _take(browser, browser.new_page(), Scene(demo, empty, closed), names or list(STATES))
+        _take_all(browser, Scene(demo, empty, closed), names or list(STATES))
 
 
 if __name__ == "__main__":
