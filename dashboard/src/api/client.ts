@@ -23,9 +23,10 @@ export function apiUrl(path: string, pairs: readonly (readonly [string, string])
   return `${PAGE.base}/api/${path}${query === "" ? "" : `?${query}`}`;
 }
 
-/** GETs JSON. Throws ApiError. */
-export async function getJson<T>(url: string, signal?: AbortSignal): Promise<T> {
-  return (await answered(url, signal ? { signal } : {})).json() as Promise<T>;
+/** GETs JSON. Throws ApiError, also when there is no answer in time. */
+export async function getJson<T>(url: string, signal?: AbortSignal, patienceMs = 30_000): Promise<T> {
+  const inTime = AbortSignal.timeout(patienceMs);
+  return (await answered(url, { signal: signal ? AbortSignal.any([signal, inTime]) : inTime })).json() as Promise<T>;
 }
 
 /** GETs text. Throws ApiError. */

@@ -8,7 +8,7 @@ import type { Status } from "./types.gen";
 export function statusQuery() {
   return queryOptions({
     queryKey: ["status"],
-    queryFn: ({ signal }) => getJson<Status>(apiUrl("status"), signal),
+    queryFn: ({ signal }) => getJson<Status>(apiUrl("status"), signal, 4_000),
     refetchInterval: 2_000,
   });
 }

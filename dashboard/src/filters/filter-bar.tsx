@@ -46,7 +46,7 @@ export function FilterBar() {
         }),
       )}
       {isWhole ? (
-        <span className={css.dim}>Select a value to filter by it: a namespace, a model, a result.</span>
+        <span className={css.hint}>Select a value to filter by it: a namespace, a model, a result.</span>
       ) : (
         <>
           <button type="button" className={css.clear} onClick={() => go({ search: { ...search, filter: [] } })}>

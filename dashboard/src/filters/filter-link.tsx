@@ -11,6 +11,8 @@ type Props = {
   children: ReactNode;
   className?: string | undefined;
   title?: string | undefined;
+  /** What is seen, where that is other words than the value. */
+  seen?: string;
 };
 
 /**
@@ -19,7 +21,7 @@ type Props = {
  * A click means only this value, Alt also, Shift not; the browser keeps its own clicks (middle, Ctrl, Cmd). Inside an
  * element with `data-request` that request keeps its place. What it points at is told by `data-field`, `data-value`.
  */
-export function FilterLink({ name, value, children, className, title }: Props) {
+export function FilterLink({ name, value, children, className, title, seen }: Props) {
   const search = useLogSearch();
   const go = useGo();
 
@@ -28,14 +30,17 @@ export function FilterLink({ name, value, children, className, title }: Props) {
     if (event.ctrlKey || event.metaKey || event.button !== 0) return;
     event.preventDefault();
     const change = event.altKey ? also : event.shiftKey ? not : only;
-    go({ search: { ...search, filter: change(search.filter, name, value) }, anchor: anchorOf(event.currentTarget) });
+    go({
+      search: { ...search, filter: change(search.filter, name, value) },
+      anchor: anchorOf(event.currentTarget, change === not),
+    });
   };
 
   return (
     <a
       className={className}
       href={logHref({ ...search, filter: only(search.filter, name, value) })}
-      aria-label={linkName(name, value)}
+      aria-label={linkName(name, value, seen)}
       title={title}
       data-field={name}
       data-value={value}
@@ -47,12 +52,28 @@ export function FilterLink({ name, value, children, className, title }: Props) {
   );
 }
 
-/** The request an element is about, and how far below the log's upper edge it stands. */
-export function anchorOf(element: Element): Anchor | undefined {
-  const row = element.closest<HTMLElement>("[data-request]");
+/**
+ * The request a value's link is about, and how far below the log's upper edge it stands.
+ *
+ * `isExcluded`: the value is to go, and with it this request; then it is the next one below without that value.
+ */
+export function anchorOf(link: HTMLAnchorElement, isExcluded = false): Anchor | undefined {
+  const own = link.closest<HTMLElement>("[data-request]");
+  const row = isExcluded ? nextWithout(own, link) : own;
   const id = row?.dataset.request;
-  if (row === null || id === undefined) return undefined;
+  if (!row || id === undefined) return undefined;
   const log = row.closest("[data-log]");
   const top = log === null ? 120 : row.getBoundingClientRect().top - log.getBoundingClientRect().top;
   return { id, top };
+}
+
+function nextWithout(row: Element | null, link: HTMLAnchorElement): HTMLElement | null {
+  const { field, value } = link.dataset;
+  for (let next = row?.nextElementSibling; next; next = next.nextElementSibling) {
+    const values = [...next.querySelectorAll<HTMLElement>("[data-field]")].map((each) => each.dataset);
+    if (!values.some((each) => each.field === field && each.value === value)) {
+      return next.matches("[data-request]") ? (next as HTMLElement) : null;
+    }
+  }
+  return null;
 }

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { countQuery } from "~/api/requests";
 import { shortCount } from "~/format/number";
+import { Middle } from "~/ui/middle";
 import { useLogSearch } from "~/url/search-context";
 import { logHref, useGo } from "~/url/use-go";
 import chip from "./chips.module.css";
@@ -61,7 +62,7 @@ function Label({ label, isChosen }: { label: NumberedLabel; isChosen: boolean })
         value={label.namespace}
         className={`${chip.label} ${chip[`slot${label.color ?? 1}`]}`}
       >
-        <bdi>{label.namespace}</bdi>
+        <Middle text={label.namespace} />
       </FilterLink>
       <span className={css.count}>{shortCount(label.requests)}</span>
       {label.failed > 0 && (

@@ -1,4 +1,4 @@
-import { shortenMiddle } from "~/format/shorten";
+import { Middle } from "~/ui/middle";
 import chip from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 import { useLabel } from "./labels";
@@ -10,14 +10,14 @@ export function NamespaceChip({ namespace }: { namespace: string }) {
   if (label !== undefined) {
     return (
       <FilterLink name="namespace" value={namespace} className={`${chip.label} ${chip[`slot${label.color ?? 1}`]}`}>
-        <bdi>{shortenMiddle(namespace, 24)}</bdi>
+        <Middle text={namespace} />
       </FilterLink>
     );
   }
   return (
     <FilterLink name="namespace" value={namespace} className={chip.thread} title={namespace}>
       <ThreadMark name={namespace} />
-      <bdi>{shortenMiddle(namespace, 18)}</bdi>
+      <Middle text={namespace} />
     </FilterLink>
   );
 }

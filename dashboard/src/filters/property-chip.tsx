@@ -1,4 +1,4 @@
-import { shortenMiddle } from "~/format/shorten";
+import { Middle } from "~/ui/middle";
 import chip from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 
@@ -6,8 +6,14 @@ import { FilterLink } from "./filter-link";
 export function PropertyChip({ name, value, bare = false }: { name: string; value: string; bare?: boolean }) {
   return (
     <FilterLink name={`property.${name}`} value={value} className={chip.property} title={`${name}: ${value}`}>
-      {!bare && <span className={chip.name}>{shortenMiddle(name, 16)}</span>}{" "}
-      <bdi className={chip.value}>{shortenMiddle(value, 20)}</bdi>
+      {!bare && (
+        <span className={chip.name}>
+          <Middle text={name} />
+        </span>
+      )}{" "}
+      <span className={chip.value}>
+        <Middle text={value} />
+      </span>
     </FilterLink>
   );
 }

@@ -1,6 +1,6 @@
 /** Notices which value somebody points at, anywhere on the page: one listener on the frame instead of one per link. */
 
-import { type KeyboardEvent, type PointerEvent, useRef, useState } from "react";
+import { type KeyboardEvent, type MouseEvent, type PointerEvent, type TouchEvent, useRef, useState } from "react";
 import type { Pointed } from "./pointed";
 
 const SOON_MS = 90;
@@ -16,7 +16,8 @@ export type Pointing = {
     onPointerDown: (event: PointerEvent) => void;
     onPointerUp: () => void;
     onPointerCancel: () => void;
-    onContextMenu: (event: React.MouseEvent) => void;
+    onTouchEnd: (event: TouchEvent) => void;
+    onContextMenu: (event: MouseEvent) => void;
     onKeyDown: (event: KeyboardEvent) => void;
   };
   /** Opens the menu of a value without a pointer. */
@@ -39,6 +40,8 @@ export function useValuePointing(): Pointing {
   const close = () => {
     stay();
     setPointed(undefined);
+    // What had the focus before the menu took it gets it back.
+    if (pointed?.menu && pointed.link.isConnected) pointed.link.focus({ preventScroll: true });
   };
   const open = (link: HTMLAnchorElement) => setPointed(pointedAt(link, true));
   const leave = () => later(LEAVING_MS, () => setPointed((last) => (last?.menu ? last : undefined)));
@@ -69,6 +72,10 @@ export function useValuePointing(): Pointing {
       },
       onPointerUp: stay,
       onPointerCancel: stay,
+      onTouchEnd: (event) => {
+        // The end of a long press is no click.
+        if (pressed.current) event.preventDefault();
+      },
       onContextMenu: (event) => {
         if (pressed.current) event.preventDefault();
       },

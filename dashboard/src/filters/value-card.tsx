@@ -27,7 +27,7 @@ export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: 
   const words = inWords(name, value);
 
   const commit = (change: typeof only) => () => {
-    go({ search: { ...search, filter: change(search.filter, name, value) }, anchor: anchorOf(link) });
+    go({ search: { ...search, filter: change(search.filter, name, value) }, anchor: anchorOf(link, change === not) });
     onClose();
   };
   const togglePin = () => pinning.mutate({ namespace: value, pinned: label === undefined }, { onSuccess: onClose });
@@ -40,7 +40,8 @@ export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: 
       position="bottom-start"
       offset={4}
       trapFocus={pointed.menu}
-      returnFocus
+      returnFocus={false}
+      withInitialFocusPlaceholder={false}
       closeOnClickOutside
       withinPortal
       shadow="md"
@@ -61,7 +62,7 @@ export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: 
         aria-label={`${words.name} ${words.value}`}
       >
         <div className={css.found}>{failure ?? (found === undefined ? "counting…" : <FoundWords found={found} />)}</div>
-        <Menu.Item onClick={commit(only)} rightSection={<kbd>click</kbd>}>
+        <Menu.Item data-autofocus onClick={commit(only)} rightSection={<kbd>click</kbd>}>
           only this {words.name}
         </Menu.Item>
         <Menu.Item onClick={commit(also)} rightSection={<kbd>Alt</kbd>}>

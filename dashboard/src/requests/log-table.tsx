@@ -26,6 +26,7 @@ type Props = {
 /** Rows that exist beyond those in sight, on each side; and how many before the end more are asked for. */
 const OVERSCAN = 20;
 const NEAR_THE_END = 300;
+const ROOM_FOR_WORDS = 60;
 
 /** The log's rows: a real table of which only what is in sight exists. */
 export function LogTable({ log, gaps, property, anchor, selected, scroller, onPointerInside }: Props) {
@@ -112,7 +113,9 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
           <tbody>
             {place.lead > 0 && (
               <tr className={css.lead} style={{ height: place.lead }}>
-                <td colSpan={10}>{log.reachesNow && "nothing newer here: the row you chose kept its place"}</td>
+                {place.lead > ROOM_FOR_WORDS && (
+                  <td colSpan={10}>{log.reachesNow && "nothing newer here: the row you chose kept its place"}</td>
+                )}
               </tr>
             )}
             {above > place.lead && (

@@ -18,6 +18,7 @@ import { LogError } from "./log-error";
 import { LogTable } from "./log-table";
 import { NewsButton } from "./news-button";
 import page from "./page.module.css";
+import { bringIntoSight } from "./sight";
 import { useLog } from "./use-log";
 import { useLogKeys } from "./use-log-keys";
 
@@ -36,7 +37,8 @@ export function RequestsPage() {
   const { id } = useParams({ strict: false });
   const anchor = useLocation({ select: ({ state }) => state.anchor });
   const [chosen, setChosen] = useState<{ anchor: string | undefined; id: string | undefined }>();
-  const selected = chosen !== undefined && chosen.anchor === anchor?.id ? chosen.id : anchor?.id;
+  const isOpen = id !== undefined;
+  const selected = isOpen ? id : chosen !== undefined && chosen.anchor === anchor?.id ? chosen.id : anchor?.id;
   const isPointerInside = useRef(false);
   const scroller = useRef<HTMLElement>(null);
   const box = useRef<HTMLInputElement>(null);
@@ -68,6 +70,13 @@ export function RequestsPage() {
     toNewest,
     pinning,
   });
+
+  const close = () => {
+    if (id === undefined) return;
+    setChosen({ anchor: anchor?.id, id });
+    go({ search, anchor });
+    requestAnimationFrame(() => bringIntoSight(scroller.current, id, ids.indexOf(id)));
+  };
 
   const place = id === undefined ? -1 : ids.indexOf(id);
   return (
@@ -116,7 +125,7 @@ export function RequestsPage() {
             newer={place > 0 ? (ids[place - 1] ?? null) : null}
             older={place === -1 ? null : (ids[place + 1] ?? null)}
             onGo={(next) => go({ search, id: next, anchor, replace: true })}
-            onClose={() => go({ search, anchor })}
+            onClose={close}
           />
         </Suspense>
       )}

@@ -16,6 +16,7 @@ export function RowResult({ row }: { row: Row }) {
       value={value}
       className={`${css.value} ${css[tone]}`}
       title={row.error_message ?? undefined}
+      seen={words}
     >
       <span aria-hidden="true">{sign}</span> {words}
     </FilterLink>

@@ -9,6 +9,7 @@ import { useLabels } from "~/filters/labels";
 import type { usePin } from "~/filters/use-pin";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
+import { bringIntoSight, rowOf, topOf } from "./sight";
 
 type Options = {
   rows: readonly Row[];
@@ -30,7 +31,7 @@ export function useLogKeys({ rows, scroller, box, selected, select, toNewest, pi
     const next = rows[at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by))];
     if (next === undefined) return;
     select(next.id);
-    requestAnimationFrame(() => bringIntoSight(scroller.current, next.id));
+    requestAnimationFrame(() => bringIntoSight(scroller.current, next.id, rows.indexOf(next)));
   };
   /** Another filter; the selected row keeps its place. */
   const goTo = (filter: Filter, row?: Row) => {
@@ -83,29 +84,6 @@ function isBusy(target: EventTarget | null): boolean {
 
 function isLink(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("a, button") !== null;
-}
-
-function rowOf(scroller: HTMLElement | null, id: string): HTMLElement | null {
-  return scroller?.querySelector<HTMLElement>(`[data-request="${CSS.escape(id)}"]`) ?? null;
-}
-
-function topOf(scroller: HTMLElement | null, id: string): number {
-  const row = rowOf(scroller, id);
-  return row === null || scroller === null
-    ? 120
-    : row.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
-}
-
-/** Scrolls as little as it takes, below the head of the table; the link of its time takes the focus. */
-function bringIntoSight(scroller: HTMLElement | null, id: string): void {
-  const row = rowOf(scroller, id);
-  if (row === null || scroller === null) return;
-  const head = scroller.querySelector("thead")?.clientHeight ?? 0;
-  const top = topOf(scroller, id);
-  if (top < head) scroller.scrollTop -= head - top;
-  else if (top + row.offsetHeight > scroller.clientHeight)
-    scroller.scrollTop += top + row.offsetHeight - scroller.clientHeight;
-  row.querySelector<HTMLElement>("a[data-open]")?.focus({ preventScroll: true });
 }
 
 /** The menu of a row is that of its namespace. */

@@ -1,0 +1,15 @@
+import css from "./middle.module.css";
+
+const TAIL = 6;
+
+/** A long name on one line: what does not fit is left out of its middle, on the screen alone. */
+export function Middle({ text }: { text: string }) {
+  const letters = [...text];
+  if (letters.length <= 2 * TAIL) return <bdi className={css.whole}>{text}</bdi>;
+  return (
+    <bdi className={css.middle}>
+      <span className={css.head}>{letters.slice(0, -TAIL).join("")}</span>
+      <span>{letters.slice(-TAIL).join("")}</span>
+    </bdi>
+  );
+}
