@@ -1,0 +1,243 @@
+"""The page as its reader sees it: rows, values, the drawer, the address."""
+
+import re
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from playwright.sync_api import Locator, Page, expect
+from tests.support.browser import Guard
+from tests.support.server import wait_until
+
+#: Nothing there reacts to a pointer.
+NOWHERE: Final = (700, 4)
+#: All rows of the list as they stand in the document, also those just outside the screen.
+_ROWS: Final = "[...document.querySelectorAll('[data-log] tr[data-request]')]"
+_WALK: Final = f"""
+async () => {{
+  const log = document.querySelector("[data-log]");
+  const found = new Map();
+  const take = () => {_ROWS}.forEach((row) => found.set(Number(row.ariaRowIndex), row.dataset.request));
+  const painted = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  for (let at = 0; ; at += log.clientHeight / 2) {{
+    log.scrollTop = at;
+    await painted();
+    take();
+    if (at > log.scrollHeight) return [...found].sort(([a], [b]) => a - b).map(([, id]) => id);
+  }}
+}}
+"""
+
+
+class LogPage:
+    """A tab that shows the log."""
+
+    def __init__(self, page: Page, dashboard: str, guard: Guard) -> None:
+        self.page = page
+        self.dashboard = dashboard
+        self.guard = guard
+
+    # -- going ---------------------------------------------------------------------------------------------------------
+
+    def open(self, path: str = "/requests") -> "LogPage":
+        """Loads an address of the dashboard."""
+        self.page.goto(self.dashboard + path)
+        return self
+
+    def open_log(self, path: str = "/requests") -> "LogPage":
+        """The same, until rows stand there."""
+        self.open(path)
+        expect(self.rows.first).to_be_visible()
+        return self
+
+    def elsewhere(self) -> "LogPage":
+        """Another tab of the same reader."""
+        return LogPage(self.page.context.new_page(), self.dashboard, self.guard)
+
+    # -- the address ---------------------------------------------------------------------------------------------------
+
+    @property
+    def query(self) -> list[tuple[str, str]]:
+        """The address's parameters, in their order."""
+        return parse_qsl(urlsplit(self.page.url).query, keep_blank_values=True)
+
+    @property
+    def path(self) -> str:
+        """The address without host and parameters."""
+        return urlsplit(self.page.url).path
+
+    def wait_for_query(self, *pairs: tuple[str, str]) -> None:
+        """Until the address says exactly this."""
+        self.page.wait_for_url(
+            lambda url: parse_qsl(urlsplit(url).query, keep_blank_values=True) == list(pairs), wait_until="commit"
+        )
+
+    def wait_for_path(self, path: str) -> None:
+        """Until the address is this, whatever its parameters."""
+        self.page.wait_for_url(lambda url: urlsplit(url).path == path, wait_until="commit")
+
+    # -- rows ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> Locator:
+        return self.page.locator("[data-log] tr[data-request]")
+
+    def row(self, request_id: str) -> Locator:
+        return self.page.locator(f'[data-log] tr[data-request="{request_id}"]')
+
+    def ids(self) -> list[str]:
+        """Requests that exist in the document now, in their order."""
+        return list(self.page.evaluate(f"{_ROWS}.map((row) => row.dataset.request)"))
+
+    def all_ids(self) -> list[str]:
+        """All requests of the list, found by scrolling through it."""
+        return list(self.page.evaluate(_WALK))
+
+    def row_count(self) -> int:
+        """How many lines the table tells it has; its head is not counted."""
+        return int(self.page.locator("[data-log] table").get_attribute("aria-rowcount") or 0) - 1
+
+    def wait_for_rows(self, count: int) -> None:
+        """Until the table has so many."""
+        expect(self.page.locator("[data-log] table")).to_have_attribute("aria-rowcount", str(count + 1))
+
+    def wait_for_first(self, request_id: str) -> None:
+        """Until this request stands on top."""
+        expect(self.rows.first).to_have_attribute("data-request", request_id)
+
+    def top_of(self, request_id: str) -> float:
+        """How far below the window's upper edge a row stands."""
+        box = self.row(request_id).bounding_box()
+        assert box is not None, f"{request_id} is not on the screen"
+        return box["y"]
+
+    def wait_for_top(self, request_id: str, top: float) -> None:
+        """Until a row stands there, to a pixel."""
+        script = "([id, top]) => Math.abs((" + _TOP + ")(id) - top) <= 1"
+        try:
+            self.page.wait_for_function(script, arg=[request_id, top], timeout=5_000)
+        except Exception:
+            found = self.page.evaluate(_TOP, request_id)
+            raise AssertionError(f"{request_id} stood at {top} px and stands at {found} px now") from None
+
+    def values(self, name: str) -> list[str]:
+        """The values of a field on all rows in the document."""
+        value_of = "row.querySelector(`[data-field=${CSS.escape(name)}]`)?.dataset.value"
+        return list(self.page.evaluate(f"(name) => {_ROWS}.map((row) => {value_of})", name))
+
+    def chip(self, request_id: str, words: str) -> Locator:
+        """A value on a row, by how its name begins: ``namespace production``. What is shown of it may follow."""
+        name = re.compile(rf"^Filter by {re.escape(words)}(?![\w@-])")
+        return self.row(request_id).get_by_role("link", name=name)
+
+    def label(self, namespace: str) -> Locator:
+        """A label in the bar of namespaces."""
+        return self.page.get_by_role("navigation", name="Namespaces").get_by_role(
+            "link", name=f"Filter by namespace {namespace}", exact=True
+        )
+
+    @property
+    def filter_bar(self) -> Locator:
+        return self.page.get_by_role("region", name="Filter", exact=True)
+
+    def selected(self) -> str | None:
+        """The request that is selected."""
+        found = self.page.locator('[data-log] tr[aria-selected="true"]')
+        return found.get_attribute("data-request") if found.count() else None
+
+    def select(self, request_id: str) -> None:
+        """Goes down to a row by the keyboard, from the top: first out of the box, then off the row selected before."""
+        self.press("Escape", "Escape")
+
+        def is_there() -> bool:
+            self.press("j")
+            return self.selected() == request_id
+
+        wait_until(is_there, what=f"selecting {request_id}")
+
+    def choose(self, action: str) -> None:
+        """Goes to an action of the open menu by the keyboard, and takes it."""
+        item = self.page.get_by_role("menu").get_by_role("menuitem", name=re.compile(f"^{action}"))
+        expect(item).to_be_visible()
+
+        def is_there() -> bool:
+            self.press("ArrowDown")
+            return bool(item.evaluate("(one) => one === document.activeElement"))
+
+        wait_until(is_there, what=f"reaching {action} in the menu")
+        self.press("Enter")
+
+    def expect_selected(self, request_id: str) -> None:
+        expect(self.row(request_id)).to_have_attribute("aria-selected", "true")
+
+    # -- scrolling and pointing ----------------------------------------------------------------------------------------
+
+    def scroll_to(self, top: float) -> None:
+        """Scrolls the log so far, however many rows must come in for it; returns once they are painted."""
+        self.page.wait_for_function(
+            "(top) => { const log = document.querySelector('[data-log]'); log.scrollTop = top;"
+            " return Math.abs(log.scrollTop - top) < 1; }",
+            arg=top,
+        )
+        self.page.wait_for_function(_IS_FILLED)
+
+    def scroll_to_end(self, count: int) -> None:
+        """Scrolls down until the oldest of so many requests is there."""
+        self.page.wait_for_function(
+            "(count) => { const log = document.querySelector('[data-log]'); log.scrollTop = log.scrollHeight;"
+            " return log.querySelector('table').getAttribute('aria-rowcount') == count + 1; }",
+            arg=count,
+        )
+        self.page.locator("[data-log]").evaluate("(log) => { log.scrollTop = log.scrollHeight; }")
+        self.page.wait_for_function(_IS_FILLED)
+
+    def on_screen(self) -> list[tuple[str, float]]:
+        """Rows that are whole on the screen, with their tops."""
+        return [(row["id"], row["top"]) for row in self.page.evaluate(_ON_SCREEN)]
+
+    def point_nowhere(self) -> None:
+        """Takes the pointer off everything."""
+        self.page.mouse.move(*NOWHERE)
+
+    # -- the open request ----------------------------------------------------------------------------------------------
+
+    @property
+    def drawer(self) -> Locator:
+        return self.page.get_by_role("dialog", name=re.compile("^Request "))
+
+    def open_request(self, request_id: str, path: str = "/requests") -> Locator:
+        """Opens a request by its own address and waits for it; the drawer."""
+        self.open(f"{path}/{request_id}")
+        expect(self.drawer.locator(f'[data-request="{request_id}"][aria-busy=false]')).to_be_visible()
+        return self.drawer
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def state(self, script: str, arg: Any = None) -> Any:
+        """What a script finds in the page."""
+        return self.page.evaluate(script, arg)
+
+
+_TOP: Final = '(id) => document.querySelector(`[data-log] tr[data-request="${id}"]`)?.getBoundingClientRect().top'
+_ON_SCREEN: Final = f"""
+() => {{
+  const log = document.querySelector("[data-log]").getBoundingClientRect();
+  const head = document.querySelector("[data-log] thead").getBoundingClientRect().height;
+  return {_ROWS}
+    .map((row) => ({{ id: row.dataset.request, box: row.getBoundingClientRect() }}))
+    .filter(({{ box }}) => box.top >= log.top + head && box.bottom <= log.bottom)
+    .map(({{ id, box }}) => ({{ id, top: box.top }}));
+}}
+"""
+#: Rows reach from the upper to the lower edge of the log, or to the end of the list.
+_IS_FILLED: Final = f"""
+() => {{
+  const log = document.querySelector("[data-log]");
+  const {{ top, bottom }} = log.getBoundingClientRect();
+  const boxes = {_ROWS}.map((row) => row.getBoundingClientRect());
+  const first = boxes.find((box) => box.bottom > top + 60);
+  const isAtEnd = {_ROWS}.at(-1)?.ariaRowIndex === log.querySelector("table").ariaRowCount;
+  return first && first.top < top + 90 && (isAtEnd || boxes.at(-1).bottom >= bottom);
+}}
+"""

@@ -1,0 +1,242 @@
+"""axe finds nothing against WCAG 2.2 A and AA, with no rule off, on any page, in any state, in either theme."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World, as_wish, world_in
+from tests.support.browser import needs_chromium
+
+pytestmark = needs_chromium
+
+_AXE: Final = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+#: Rules that axe keeps back by itself, such as the one on the size of targets, are named so that they run as well.
+_RUN: Final = """
+async (tags) => {
+  const rules = Object.fromEntries(axe.getRules(tags).map(({ ruleId }) => [ruleId, { enabled: true }]));
+  const { violations } = await axe.run(document, { runOnly: { type: "tag", values: tags }, rules });
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id} (${help}): ${html.slice(0, 200)}`));
+}
+"""
+#: Nothing fades or moves in any more: colours half-way there have no contrast.
+_IS_STILL: Final = """
+() => document.getAnimations().every((one) => {
+  const { iterations, duration } = one.effect.getComputedTiming();
+  return one.playState !== "running" || iterations === Infinity || duration === 0;
+})
+"""
+MARKDOWN = (
+    "# Plan\\n\\n- one\\n- [x] two\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |\\n\\n[link](https://example.com) `code`"
+)
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> dict[str, str]:
+    """One request of each kind of ending; by kind."""
+    answer = Call(
+        namespace="production",
+        properties={"channel": "iOS", "feature": "search", "version": "4.12.1"},
+        wishes={"Text": as_wish(MARKDOWN.replace("\\n", "\n"))},
+        more={"temperature": 0.7, "top_p": 0.9, "user": "u-42"},
+    )
+    tools = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
+    calls = {
+        "answer": answer,
+        "tools": Call(namespace="staging", more={"tools": tools}),
+        "error": Call(namespace="iOS", wishes={"Status": "429"}),
+        "thread": Call(namespace="user-8f3a41c9d2e7b6a5"),
+    }
+    ids = dict(zip(calls, world.log(*calls.values()), strict=True))
+    stream = world.stream(Call(namespace="web", wishes={"Answer-Tokens": "300", "Tokens-Per-Second": "30"}))
+    stream.read(chunks=5)
+    stream.leave()
+    world.wait_for([stream.id])
+    return ids | {"left": stream.id}
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with world_in(tmp_path_factory.mktemp("empty")) as made:
+        yield made
+
+
+def check(tab: LogPage) -> None:
+    """In both themes."""
+    source = _AXE.read_text("utf-8")
+    found = []
+    for scheme in ("light", "dark"):
+        tab.page.emulate_media(color_scheme=scheme)
+        expect(tab.page.locator("html")).to_have_attribute("data-mantine-color-scheme", scheme)
+        tab.page.wait_for_function(_IS_STILL)
+        tab.page.evaluate(source)
+        found += [f"{scheme}: {violation}" for violation in tab.page.evaluate(_RUN, TAGS)]
+    assert found == [], "\n".join(found)
+
+
+State = Callable[[LogPage, dict[str, str]], None]
+
+
+def full(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+
+
+def filtered(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log("/requests?namespace=production&not.model=gpt-5")
+    expect(tab.filter_bar).to_contain_text("1 request")
+
+
+def selected(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.press("j")
+    tab.expect_selected(log["left"])
+
+
+def no_match(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open("/requests?namespace=staging&model=gpt-5")
+    expect(tab.page.get_by_text("No request where")).to_be_visible()
+
+
+def error(tab: LogPage, log: dict[str, str]) -> None:
+    tab.guard.expect("status of 400")
+    tab.open("/requests?nmespace=staging")
+    expect(tab.page.get_by_role("main").get_by_role("alert")).to_be_visible()
+
+
+def menu_open(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.chip(log["tools"], "namespace staging").focus()
+    tab.press("m")
+    expect(tab.page.get_by_role("menu")).to_contain_text("1 request")
+
+
+def menu_by_pointer(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.chip(log["tools"], "namespace staging").hover()
+    expect(tab.page.get_by_role("menu")).to_contain_text("1 request")
+
+
+def drawer(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    expect(tab.open_request(log["answer"])).to_contain_text("Plan")
+
+
+def drawer_unfolded(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    within = tab.open_request(log["tools"])
+    folded = within.locator("details:not([open]) > summary, [aria-expanded=false]")
+    while folded.count():
+        folded.first.click()
+
+
+def drawer_with_a_raw_body(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    within = tab.open_request(log["answer"])
+    within.get_by_role("button", name="View the request").click()
+    body = within.get_by_role("textbox", name="Body of the request")
+    expect(body).to_contain_text("refund")
+    body.click()
+    tab.press("Control+f")
+    tab.page.keyboard.type("refund")
+
+
+def drawer_of_an_error(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    expect(tab.open_request(log["error"])).to_contain_text("The provider refused")
+
+
+def drawer_of_a_caller_who_left(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    expect(tab.open_request(log["left"])).to_contain_text("The caller left")
+
+
+def drawer_without_a_request(tab: LogPage, log: dict[str, str]) -> None:
+    tab.guard.expect("status of 404")
+    tab.open("/requests/0199a3c2-0000-7000-8000-000000000000")
+    expect(tab.drawer.get_by_role("alert")).to_be_visible()
+
+
+def status(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.page.get_by_title("Show the whole status").click()
+    expect(tab.page.get_by_role("dialog")).to_contain_text("Requests are logged.")
+
+
+def keys(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.press("Shift+?")
+    expect(tab.page.get_by_role("dialog", name="Keys")).to_be_visible()
+
+
+def threads(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.page.locator("button", has_text="Threads").click()
+    expect(tab.page.get_by_role("dialog").get_by_role("link").first).to_be_visible()
+
+
+def time_range(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.page.get_by_role("button", name="all time").click()
+    expect(tab.page.get_by_role("button", name="last hour")).to_be_visible()
+
+
+def connect(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open("/connect")
+    expect(tab.page.get_by_text("Requests are arriving").first).to_be_visible()
+
+
+def no_page(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open("/nowhere")
+    expect(tab.page.get_by_text("There is no page at")).to_be_visible()
+
+
+STATES: tuple[State, ...] = (
+    full,
+    filtered,
+    selected,
+    no_match,
+    error,
+    menu_open,
+    menu_by_pointer,
+    drawer,
+    drawer_unfolded,
+    drawer_with_a_raw_body,
+    drawer_of_an_error,
+    drawer_of_a_caller_who_left,
+    drawer_without_a_request,
+    status,
+    keys,
+    threads,
+    time_range,
+    connect,
+    no_page,
+)
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+def test_axe_finds_nothing(tab: LogPage, log: dict[str, str], state: State) -> None:
+    state(tab, log)
+    check(tab)
+
+
+@pytest.mark.parametrize("path", ["/requests", "/connect"])
+def test_axe_finds_nothing_where_the_log_is_empty(open_tab: OpenTab, empty: World, path: str) -> None:
+    tab = open_tab(empty.dashboard).open(path)
+    expect(tab.page.get_by_text("No request yet")).to_be_visible()
+    check(tab)
+
+
+@pytest.mark.parametrize("state", [full, drawer, menu_open], ids=lambda state: state.__name__)
+def test_axe_finds_nothing_on_a_phone(open_tab: OpenTab, world: World, log: dict[str, str], state: State) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 390, "height": 844})
+    state(tab, log)
+    check(tab)
+
+
+def test_axe_is_there() -> None:
+    assert json.loads((_AXE.parent / "package.json").read_text())["name"] == "axe-core"

@@ -1,0 +1,113 @@
+"""What was said and what crossed, read in the drawer: raw bodies, pictures, tool calls, long conversations, choices."""
+
+import base64
+import json
+import re
+import struct
+import zlib
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World, as_wish
+from tests.support.browser import needs_chromium
+
+pytestmark = needs_chromium
+
+
+def png() -> bytes:
+    """A red pixel."""
+    parts = [
+        (b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(b"\0\xff\0\0")),
+        (b"IEND", b""),
+    ]
+    chunks = (struct.pack(">I", len(d)) + n + d + struct.pack(">I", zlib.crc32(n + d)) for n, d in parts)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+@pytest.mark.parametrize("side", ["request", "response"])
+def test_a_raw_body_is_read_indented_and_searched_in_the_page(tab: LogPage, world: World, side: str) -> None:
+    [sent] = world.log(Call(text="Where is the needle?", wishes={"Text": as_wish("In the haystack is the needle.")}))
+    tab.open_log()
+    drawer = tab.open_request(sent)
+    drawer.get_by_role("button", name=f"View the {side}").click()
+    viewer = drawer.get_by_role("textbox", name=f"Body of the {side}")
+    expect(viewer).to_contain_text("needle")
+    drawer.get_by_role("button", name="Indented").click()
+    expect(viewer.locator(".cm-line").nth(1)).to_have_text(re.compile(r'^  "'))
+    viewer.click()
+    tab.press("Control+f")
+    tab.page.keyboard.type("needle")
+    expect(viewer.locator(".cm-searchMatch").first).to_be_visible()
+
+
+@pytest.mark.parametrize("side", ["request", "response"])
+def test_a_raw_body_is_downloaded_as_it_crossed(tab: LogPage, world: World, side: str) -> None:
+    [sent] = world.log(Call(text="Download me"))
+    tab.open_log()
+    drawer = tab.open_request(sent)
+    with tab.page.expect_download() as started:
+        drawer.get_by_role("link", name=f"Download the {side}, decoded").click()
+    assert started.value.path().read_bytes() == world.server.body(sent, side)
+
+
+def test_a_picture_sent_in_a_message_is_shown_from_what_is_stored(tab: LogPage, world: World) -> None:
+    url = f"data:image/png;base64,{base64.b64encode(png()).decode()}"
+    content = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": url}}]
+    [sent] = world.log(Call(more={"messages": [{"role": "user", "content": content}]}))
+    tab.open_log()
+    picture = tab.open_request(sent).get_by_role("article", name="user").locator("img")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("(image) => image.naturalWidth") == 1
+
+
+def test_a_conversation_with_tools_tells_the_calls_and_what_came_of_them(tab: LogPage, world: World) -> None:
+    called = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Rome"}'}}
+    messages: list[Any] = [{"role": "system", "content": "Be short."}]
+    messages += [{"role": "user", "content": f"Turn {turn}"} for turn in range(8)]
+    messages += [
+        {"role": "assistant", "content": None, "tool_calls": [called]},
+        {"role": "tool", "tool_call_id": "call_1", "content": json.dumps({"celsius": 21})},
+    ]
+    [sent] = world.log(Call(more={"messages": messages}))
+    tab.open_log()
+    drawer = tab.open_request(sent)
+    expect(drawer).to_contain_text(re.compile(r"ƒ\s*weather\(.*Rome"))
+    expect(drawer.get_by_role("article", name="tool")).to_contain_text("celsius")
+    expect(drawer.get_by_text("Turn 0")).to_have_count(0)
+    drawer.get_by_role("button", name="earlier messages").click()
+    expect(drawer.get_by_text("Turn 0")).to_be_visible()
+    expect(drawer.get_by_text("Be short.")).to_be_visible()
+
+
+def test_each_of_several_choices_is_reached(tab: LogPage, world: World) -> None:
+    [sent] = world.log(Call(more={"n": 3}))
+    tab.open_log()
+    answer = tab.open_request(sent).get_by_role("article", name="answer")
+    expect(answer).to_contain_text("choice 1 of 3")
+    answer.get_by_role("button", name="Next choice").click()
+    expect(answer).to_contain_text("choice 2 of 3")
+
+
+def test_markdown_is_rendered_and_its_text_and_json_are_there_too(tab: LogPage, world: World) -> None:
+    [sent] = world.log(Call(wishes={"Text": as_wish("## Plan\n\n- **one**\n- two\n\n|a|b|\n|-|-|\n|1|2|")}))
+    tab.open_log()
+    answer = tab.open_request(sent).get_by_role("article", name="answer")
+    expect(answer.get_by_role("heading", name="Plan")).to_be_visible()
+    expect(answer.get_by_role("listitem")).to_have_count(2)
+    expect(answer.get_by_role("cell", name="2")).to_be_visible()
+    answer.get_by_role("button", name="Text", exact=True).click()
+    expect(answer).to_contain_text("- **one**")
+    answer.get_by_role("button", name="JSON", exact=True).click()
+    expect(answer).to_contain_text('"finish_reason"')
+
+
+def test_a_request_without_bodies_says_so(tab: LogPage, world: World) -> None:
+    [sent] = world.log(Call(text="A secret", namespace="private", headers={"Service-Log": "no-bodies"}))
+    tab.open_log("/requests?namespace=private")
+    assert "A secret" not in tab.row(sent).inner_text()
+    drawer = tab.open_request(sent)
+    expect(drawer).to_contain_text("no-bodies")
+    assert "A secret" not in drawer.inner_text()

@@ -1,0 +1,231 @@
+"""One request beside the log: opening, turning pages, closing, copying, its own address."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import KEY, Call, World
+from tests.support.browser import needs_chromium
+from tests.support.server import wait_until
+
+pytestmark = needs_chromium
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> list[str]:
+    """Six requests, latest first."""
+    answers = ("Of *course*.", "Rome", "Paris", "Oslo", "Lima", "Accra")
+    calls = [
+        Call(
+            namespace="staging" if number % 2 else "production",
+            text=f"Question {number}?",
+            properties={"channel": "iOS"},
+            wishes={"Text": answer},
+            more={"temperature": 0.7, "user": f"u-{number}"},
+        )
+        for number, answer in enumerate(answers)
+    ]
+    return world.log(*calls)[::-1]
+
+
+def test_a_row_opens_beside_the_log_with_how_it_ended_what_was_said_and_its_own_address(
+    tab: LogPage, log: list[str]
+) -> None:
+    tab.open_log("/requests?namespace=production")
+    tab.row(log[1]).get_by_text("Question 4?").click()
+    tab.wait_for_path(f"/requests/{log[1]}")
+    assert tab.query == [("namespace", "production")]
+    expect(tab.drawer).to_contain_text(re.compile(r"✓\s*\d+ tokens in|✓\s*Answered"))
+    expect(tab.drawer.get_by_role("article", name="user")).to_contain_text("Question 4?")
+    expect(tab.drawer.get_by_role("article", name="answer")).to_contain_text("Lima")
+    for value in ("namespace production", "channel iOS", "user u-4", "model gpt-4o-mini"):
+        expect(tab.drawer.get_by_role("link", name=f"Filter by {value}")).to_be_visible()
+    for part in ("Conversation", "Timing", "Tokens & cost", "Parameters", "Headers", "Raw"):
+        tab.drawer.get_by_role("button", name=part, exact=True).click()
+        expect(tab.drawer.get_by_role("region", name=part)).to_be_in_viewport()
+
+
+def test_j_and_k_turn_pages_and_the_address_follows(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.row(log[1]).get_by_text("Question").click()
+    tab.wait_for_path(f"/requests/{log[1]}")
+    expect(tab.drawer).to_contain_text("Question 4?")
+    tab.press("j")
+    tab.wait_for_path(f"/requests/{log[2]}")
+    expect(tab.drawer).to_contain_text("Question 3?")
+    tab.press("k")
+    tab.wait_for_path(f"/requests/{log[1]}")
+    tab.drawer.get_by_role("button", name="Newer request").click()
+    tab.wait_for_path(f"/requests/{log[0]}")
+    expect(tab.drawer).to_contain_text("Question 5?")
+    tab.drawer.get_by_role("button", name="Older request").click()
+    tab.wait_for_path(f"/requests/{log[1]}")
+
+
+def test_escape_gives_the_focus_back_to_the_row_it_was_opened_from(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.press("j", "j")
+    tab.expect_selected(log[1])
+    tab.press("Enter")
+    tab.wait_for_path(f"/requests/{log[1]}")
+    expect(tab.drawer).to_contain_text("Question 4?")
+    tab.press("Escape")
+    tab.wait_for_path("/requests")
+    expect(tab.drawer).to_have_count(0)
+    expect(tab.row(log[1]).locator(":focus")).to_have_count(1)
+    tab.press("j")
+    tab.expect_selected(log[2])
+
+
+def test_escape_after_turning_pages_leaves_the_reader_at_the_request_read_last(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.press("j")
+    tab.expect_selected(log[0])
+    tab.press("Enter")
+    expect(tab.drawer).to_contain_text("Question 5?")
+    tab.press("j")
+    expect(tab.drawer).to_contain_text("Question 4?")
+    tab.press("j")
+    expect(tab.drawer).to_contain_text("Question 3?")
+    tab.press("Escape")
+    expect(tab.drawer).to_have_count(0)
+    tab.expect_selected(log[2])
+    expect(tab.row(log[2]).locator(":focus")).to_have_count(1)
+
+
+def test_a_reader_who_opened_a_request_by_a_click_is_at_its_row_after_closing_it(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.row(log[2]).get_by_text("Question 3?").click()
+    expect(tab.drawer).to_contain_text("Question 3?")
+    tab.press("Escape")
+    expect(tab.drawer).to_have_count(0)
+    tab.press("j")
+    tab.expect_selected(log[3])
+
+
+def test_the_focus_stays_in_the_drawer(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.open_request(log[0])
+    inside = "document.querySelector('[role=dialog]').contains(document.activeElement)"
+    wait_until(lambda: tab.state(inside), what="the focus in the drawer")
+    for _ in range(60):
+        tab.press("Tab")
+        assert tab.state(inside), tab.state("document.activeElement.outerHTML")
+    tab.press("Shift+Tab")
+    assert tab.state(inside)
+
+
+def test_the_address_of_a_request_shows_the_same_after_a_reload_and_to_others(
+    tab: LogPage, open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab.open_log("/requests?namespace=staging")
+    tab.row(log[0]).get_by_text("Question 5?").click()
+    expect(tab.drawer).to_contain_text("Accra")
+    address = tab.page.url
+    tab.page.reload()
+    expect(tab.drawer).to_contain_text("Accra")
+    assert tab.page.url == address
+    other = open_tab(world.dashboard)
+    other.page.goto(address)
+    expect(other.drawer).to_contain_text("Accra")
+    expect(other.rows).to_have_count(3)
+
+
+def test_back_closes_the_request_and_forward_opens_it_again(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.row(log[0]).get_by_text("Question").click()
+    expect(tab.drawer).to_contain_text("Accra")
+    tab.page.go_back()
+    expect(tab.drawer).to_have_count(0)
+    assert tab.path == "/requests"
+    tab.page.go_forward()
+    expect(tab.drawer).to_contain_text("Accra")
+
+
+def test_a_value_in_the_drawer_filters_the_log(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.open_request(log[2]).get_by_role("link", name="Filter by user u-3").click()
+    tab.wait_for_query(("user", "u-3"))
+    tab.wait_for_rows(1)
+    tab.expect_selected(log[2])
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_the_copied_curl_command_makes_the_same_request_again(tab: LogPage, world: World, log: list[str]) -> None:
+    tab.open_log()
+    drawer = tab.open_request(log[3])
+    drawer.get_by_role("button", name="Copy as curl").click()
+    expect(drawer.get_by_role("button", name="Copied as curl")).to_have_text("copied")
+    command = tab.state("navigator.clipboard.readText()")
+    before = {row["id"] for row in world.server.records()}
+    done = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, env={**os.environ, "API_KEY": KEY}, timeout=30
+    )
+    assert "choices" in json.loads(done.stdout), (command, done)
+    [again] = wait_until(lambda: [row for row in world.server.records() if row["id"] not in before], what="its record")
+    first = world.server.record(log[3])
+    for field in ("namespace", "properties", "model", "user", "key", "request_bytes", "status"):
+        assert again[field] == first[field], field
+    assert world.server.body(again["id"], "request") == world.server.body(log[3], "request")
+
+
+@pytest.mark.parametrize("form", ["link", "Python", "Node", "JSON"])
+def test_a_request_is_copied_as_link_script_or_json(tab: LogPage, log: list[str], form: str) -> None:
+    tab.open_log()
+    drawer = tab.open_request(log[3])
+    drawer.get_by_role("button", name=f"Copy as {form}").click()
+    expect(drawer.get_by_role("button", name=f"Copied as {form}")).to_have_text("copied")
+    copied = tab.state("navigator.clipboard.readText()")
+    match form:
+        case "link":
+            assert copied == f"{tab.dashboard}/requests/{log[3]}"
+        case "JSON":
+            assert json.loads(copied)["id"] == log[3]
+        case _:
+            assert "Question 2?" in copied
+            assert "service-namespace" in copied.lower()
+
+
+def test_any_id_of_a_request_typed_into_the_box_opens_it(tab: LogPage, world: World, log: list[str]) -> None:
+    completion_id = world.server.record(log[4])["completion_id"]
+    tab.open_log()
+    tab.press("/")
+    tab.page.keyboard.type(completion_id)
+    tab.press("Enter")
+    expect(tab.drawer).to_contain_text("Question 1?")
+
+
+def test_an_id_that_no_request_has_is_told_in_words(tab: LogPage, log: list[str]) -> None:
+    tab.guard.expect("status of 404")
+    tab.open("/requests/0199a3c2-0000-7000-8000-000000000000")
+    expect(tab.drawer.get_by_role("alert")).to_contain_text("No request")
+    tab.press("Escape")
+    expect(tab.drawer).to_have_count(0)
+    expect(tab.row(log[0])).to_be_visible()
+
+
+ENDINGS = {
+    "The provider refused: 429": {"Status": "429"},
+    "The provider failed: 500": {"Status": "500"},
+    "The provider broke off after": {"Break": "event:3 rst"},
+}
+
+
+@pytest.mark.parametrize("words", ENDINGS)
+def test_the_first_line_says_how_it_ended_and_whose_fault_it_was(tab: LogPage, world: World, words: str) -> None:
+    call = Call(namespace="broken", wishes=ENDINGS[words])
+    if "Break" in call.wishes:
+        stream = world.stream(call)
+        stream.read_until_it_breaks()
+        failed = stream.id
+    else:
+        failed = world.send(call)
+    world.wait_for([failed])
+    tab.open_log("/requests?namespace=broken")
+    expect(tab.open_request(failed)).to_contain_text(words)

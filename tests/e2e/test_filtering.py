@@ -1,0 +1,193 @@
+"""Selecting a namespace shown on a request: the log is filtered by it, the address says so, and the row stays put."""
+
+from collections.abc import Callable
+from itertools import cycle, islice
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World
+from tests.support.browser import needs_chromium
+from tests.support.server import wait_until
+
+pytestmark = needs_chromium
+
+ENVIRONMENTS = ("development", "staging", "production")
+CHANNELS = ("iOS", "Android", "web")
+USERS = ("user-8f3a41c9d2e7", "maria@example.com", "+4915228817386")
+KINDS = (*ENVIRONMENTS, *CHANNELS, *USERS)
+REQUESTS = 264
+ROW_PX = 30
+
+
+@pytest.fixture(scope="module")
+def crowd(world: World) -> dict[str, set[str]]:
+    """Environments, channels and users one beside the other; each one's requests."""
+    namespaces = list(islice(cycle(KINDS), REQUESTS))
+    ids = world.log_many(Call(namespace=each, text=f"{each} asks {n}") for n, each in enumerate(namespaces))
+    return {kind: {found for found, each in zip(ids, namespaces, strict=True) if each == kind} for kind in KINDS}
+
+
+Row = Callable[[LogPage, set[str]], str]
+
+
+def _top_of_the_log(tab: LogPage, requests: set[str]) -> str:
+    return next(found for found in tab.ids() if found in requests)
+
+
+def _top_of_the_screen(tab: LogPage, requests: set[str]) -> str:
+    tab.scroll_to(3010)
+    return next(found for found, _ in tab.on_screen() if found in requests)
+
+
+def _middle_of_the_screen(tab: LogPage, requests: set[str]) -> str:
+    tab.scroll_to(3010)
+    seen = [found for found, _ in tab.on_screen()]
+    return min((found for found in seen if found in requests), key=lambda found: abs(seen.index(found) - len(seen) / 2))
+
+
+def _bottom_of_the_screen(tab: LogPage, requests: set[str]) -> str:
+    tab.scroll_to(3010)
+    return [found for found, _ in tab.on_screen() if found in requests][-1]
+
+
+def _end_of_the_log(tab: LogPage, requests: set[str]) -> str:
+    tab.scroll_to_end(REQUESTS)
+    return [found for found, _ in tab.on_screen() if found in requests][-1]
+
+
+PLACES = (
+    _top_of_the_log,
+    _top_of_the_screen,
+    _middle_of_the_screen,
+    _bottom_of_the_screen,
+    _end_of_the_log,
+)
+
+
+def _selecting_keeps_the_row(tab: LogPage, namespace: str, requests: set[str], choose: Row) -> None:
+    tab.open_log()
+    _selecting(tab, namespace, requests, choose(tab, requests))
+
+
+def _selecting(tab: LogPage, namespace: str, requests: set[str], chosen: str) -> None:
+    before = tab.top_of(chosen)
+    tab.chip(chosen, f"namespace {namespace}").click()
+    tab.wait_for_query(("namespace", namespace))
+    tab.wait_for_rows(len(requests))
+    tab.wait_for_top(chosen, before)
+    tab.expect_selected(chosen)
+    assert set(tab.all_ids()) == requests
+    assert set(tab.values("namespace")) == {namespace}
+
+
+@pytest.mark.parametrize("namespace", KINDS)
+def test_selecting_a_namespace_shown_on_a_request_leaves_exactly_its_requests_and_the_row_at_its_height(
+    tab: LogPage, crowd: dict[str, set[str]], namespace: str
+) -> None:
+    _selecting_keeps_the_row(tab, namespace, crowd[namespace], _middle_of_the_screen)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_row_keeps_its_height_wherever_it_stands(tab: LogPage, crowd: dict[str, set[str]], place: Row) -> None:
+    _selecting_keeps_the_row(tab, "staging", crowd["staging"], place)
+
+
+def test_a_row_keeps_its_height_where_less_than_a_line_is_left_empty_above_it(
+    tab: LogPage, crowd: dict[str, set[str]]
+) -> None:
+    tab.open_log()
+    names = tab.values("namespace")
+    # None of its namespace is above it, but another row is.
+    place = next(place for place, name in enumerate(names) if place > 0 and name not in names[:place])
+    tab.scroll_to(place * ROW_PX - 12)
+    _selecting(tab, names[place], crowd[names[place]], tab.ids()[place])
+
+
+def test_the_chosen_row_stays_at_its_height_through_a_second_filter_and_back(
+    tab: LogPage, crowd: dict[str, set[str]]
+) -> None:
+    tab.open_log()
+    chosen = _middle_of_the_screen(tab, crowd["web"])
+    before = tab.top_of(chosen)
+    tab.chip(chosen, "namespace web").click()
+    tab.wait_for_query(("namespace", "web"))
+    tab.wait_for_top(chosen, before)
+    tab.chip(chosen, "model gpt-4o-mini").click()
+    tab.wait_for_query(("namespace", "web"), ("model", "gpt-4o-mini"))
+    tab.wait_for_top(chosen, before)
+    tab.page.go_back()
+    tab.wait_for_query(("namespace", "web"))
+    tab.wait_for_top(chosen, before)
+
+
+def test_clear_shows_everything_again(tab: LogPage, crowd: dict[str, set[str]]) -> None:
+    tab.open_log("/requests?namespace=staging&model=gpt-4o-mini")
+    expect(tab.filter_bar).to_contain_text("namespace is staging")
+    expect(tab.filter_bar).to_contain_text(f"{len(crowd['staging'])} requests")
+    tab.filter_bar.get_by_role("button", name="clear").click()
+    tab.wait_for_query()
+    expect(tab.filter_bar).not_to_contain_text("staging")
+    tab.scroll_to_end(REQUESTS)
+
+
+def test_a_values_own_cross_takes_only_this_value_away(tab: LogPage, crowd: dict[str, set[str]]) -> None:
+    tab.open_log("/requests?namespace=staging&namespace=web&model=gpt-4o-mini")
+    tab.wait_for_rows(len(crowd["staging"] | crowd["web"]))
+    tab.filter_bar.get_by_role("button", name="Remove namespace is staging").click()
+    tab.wait_for_query(("namespace", "web"), ("model", "gpt-4o-mini"))
+    tab.wait_for_rows(len(crowd["web"]))
+
+
+def test_backspace_takes_away_the_value_chosen_last(tab: LogPage, crowd: dict[str, set[str]]) -> None:
+    tab.open_log()
+    chosen = _top_of_the_log(tab, crowd["iOS"])
+    tab.chip(chosen, "namespace iOS").click()
+    tab.wait_for_query(("namespace", "iOS"))
+    tab.chip(chosen, "status 200").click()
+    tab.wait_for_query(("namespace", "iOS"), ("status", "200"))
+    tab.press("Backspace")
+    tab.wait_for_query(("namespace", "iOS"))
+    tab.wait_for_rows(len(crowd["iOS"]))
+    tab.press("Backspace")
+    tab.wait_for_query()
+    wait_until(lambda: set(tab.values("namespace")) > {"iOS"}, what="all namespaces")
+
+
+def test_back_and_forward_walk_through_the_filters(tab: LogPage, crowd: dict[str, set[str]]) -> None:
+    tab.open_log()
+    tab.label("production").click()
+    tab.wait_for_query(("namespace", "production"))
+    tab.wait_for_rows(len(crowd["production"]))
+    tab.label("web").click()
+    tab.wait_for_query(("namespace", "web"))
+    tab.page.go_back()
+    tab.wait_for_query(("namespace", "production"))
+    expect(tab.filter_bar).to_contain_text("namespace is production")
+    tab.page.go_back()
+    tab.wait_for_query()
+    expect(tab.filter_bar).not_to_contain_text("production")
+    tab.page.go_forward()
+    tab.page.go_forward()
+    tab.wait_for_query(("namespace", "web"))
+    tab.wait_for_rows(len(crowd["web"]))
+    assert set(tab.values("namespace")) == {"web"}
+
+
+def test_a_link_opened_by_somebody_else_and_a_reload_show_the_same(
+    tab: LogPage, open_tab: OpenTab, world: World, crowd: dict[str, set[str]]
+) -> None:
+    user = USERS[1]
+    tab.open_log()
+    tab.chip(_top_of_the_log(tab, crowd[user]), f"namespace {user}").click()
+    tab.wait_for_query(("namespace", user))
+    tab.wait_for_rows(len(crowd[user]))
+    link = tab.page.url.removeprefix(world.dashboard)
+    tab.page.reload()
+    tab.wait_for_rows(len(crowd[user]))
+    assert tab.page.url == world.dashboard + link
+    other = open_tab(world.dashboard).open_log(link)
+    other.wait_for_rows(len(crowd[user]))
+    assert set(other.all_ids()) == crowd[user]
+    expect(other.filter_bar).to_contain_text(f"namespace is {user}")

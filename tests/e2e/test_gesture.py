@@ -1,0 +1,187 @@
+"""What else a shown value can do: not, also, a new tab, its menu, pinning; by mouse and by key."""
+
+import re
+from itertools import cycle, islice
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World
+from tests.support.browser import needs_chromium
+
+pytestmark = needs_chromium
+
+USER = "user-8f3a41c9d2e7"
+NAMESPACES = ("production", "staging", "iOS", USER)
+REQUESTS = 24
+ACTIONS = ("only this namespace", "also this one", "not this one", "unpin", "copy")
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> dict[str, list[str]]:
+    """Requests of each namespace, latest first."""
+    namespaces = list(islice(cycle(NAMESPACES), REQUESTS))
+    channels = cycle(("iOS", "web", "Android"))
+    calls = [Call(namespace=each, properties={"channel": next(channels)}) for each in namespaces]
+    ids = world.log(*calls)
+    return {
+        kind: [each for each, of in reversed(list(zip(ids, namespaces, strict=True))) if of == kind]
+        for kind in NAMESPACES
+    }
+
+
+def menu(tab: LogPage) -> Locator:
+    return tab.page.get_by_role("menu")
+
+
+def action(tab: LogPage, words: str) -> Locator:
+    return menu(tab).get_by_role("menuitem", name=re.compile(f"^{words}"))
+
+
+def test_shift_click_leaves_all_but_this_value(tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab.open_log()
+    tab.chip(log["staging"][0], "namespace staging").click(modifiers=["Shift"])
+    tab.wait_for_query(("not.namespace", "staging"))
+    tab.wait_for_rows(REQUESTS - len(log["staging"]))
+    assert set(tab.values("namespace")) == set(NAMESPACES) - {"staging"}
+    expect(tab.filter_bar).to_contain_text("namespace is not staging")
+
+
+def test_alt_click_adds_this_value_to_those_chosen(tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab.open_log()
+    tab.chip(log["staging"][0], "namespace staging").click()
+    tab.wait_for_query(("namespace", "staging"))
+    tab.label("production").click(modifiers=["Alt"])
+    tab.wait_for_query(("namespace", "staging"), ("namespace", "production"))
+    tab.wait_for_rows(len(log["staging"]) + len(log["production"]))
+    assert set(tab.values("namespace")) == {"staging", "production"}
+
+
+@pytest.mark.parametrize("click", [{"button": "middle"}, {"modifiers": ["ControlOrMeta"]}])
+def test_a_middle_or_control_click_opens_a_new_tab_with_the_filter(
+    tab: LogPage, log: dict[str, list[str]], click: dict[str, Any]
+) -> None:
+    tab.open_log()
+    with tab.page.context.expect_page() as opened:
+        tab.chip(log["staging"][0], "namespace staging").click(**click)
+    other = LogPage(opened.value, tab.dashboard, tab.guard)
+    other.wait_for_query(("namespace", "staging"))
+    other.wait_for_rows(len(log["staging"]))
+    assert tab.query == []
+    tab.wait_for_rows(REQUESTS)
+
+
+def test_pointing_at_a_value_fades_the_rows_without_it_and_tells_how_many_have_it(
+    tab: LogPage, log: dict[str, list[str]]
+) -> None:
+    tab.open_log()
+    tab.chip(log["staging"][0], "namespace staging").hover()
+    expect(menu(tab)).to_contain_text(f"{len(log['staging'])} requests")
+    expect(tab.row(log["production"][0])).to_have_attribute("data-faded", "true")
+    expect(tab.row(log["staging"][1])).not_to_have_attribute("data-faded", "true")
+    tab.point_nowhere()
+    expect(menu(tab)).to_have_count(0)
+    expect(tab.page.locator("[data-faded]")).to_have_count(0)
+
+
+def test_the_menu_that_hovering_opens_has_every_action(tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab.open_log()
+    tab.chip(log["staging"][0], "namespace staging").hover()
+    for words in ACTIONS:
+        expect(action(tab, words)).to_be_visible()
+    action(tab, "not this one").click()
+    tab.wait_for_query(("not.namespace", "staging"))
+    expect(menu(tab)).to_have_count(0)
+
+
+def test_m_opens_the_same_menu_and_arrows_choose_in_it(tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab.open_log()
+    tab.chip(log["staging"][0], "namespace staging").focus()
+    tab.press("m")
+    for words in ACTIONS:
+        expect(action(tab, words)).to_be_visible()
+    tab.choose("not this one")
+    tab.wait_for_query(("not.namespace", "staging"))
+
+
+def test_escape_closes_the_menu_and_gives_the_focus_back(tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab.open_log()
+    chip = tab.chip(log["staging"][0], "namespace staging")
+    chip.focus()
+    tab.press("m")
+    expect(action(tab, "only")).to_be_visible()
+    tab.press("ArrowDown")
+    expect(menu(tab).locator(":focus")).to_have_count(1)
+    tab.press("Escape")
+    expect(menu(tab)).to_have_count(0)
+    expect(chip).to_be_focused()
+    assert tab.query == []
+
+
+def test_the_menu_copies_a_value_whole(tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab.open_log()
+    tab.chip(log[USER][0], f"namespace {USER}").hover()
+    action(tab, "copy").click()
+    assert tab.state("navigator.clipboard.readText()") == USER
+
+
+def test_a_property_filters_as_a_namespace_does(tab: LogPage, log: dict[str, list[str]], world: World) -> None:
+    tab.open_log()
+    web = world.count("property.channel=web")
+    row = tab.rows.filter(has=tab.page.get_by_role("link", name="Filter by channel web", exact=True)).first
+    row.get_by_role("link", name="Filter by channel web", exact=True).click()
+    tab.wait_for_query(("property.channel", "web"))
+    tab.wait_for_rows(web)
+    assert set(tab.values("property.channel")) == {"web"}
+
+
+def test_a_result_filters_by_how_it_ended(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
+    [limited] = world.log(Call(namespace="limited", wishes={"Status": "429"}))
+    tab.open_log("/requests?namespace=limited")
+    expect(tab.row(limited)).to_contain_text("✗ 429 provider")
+    tab.chip(limited, "status 429").click()
+    tab.wait_for_query(("namespace", "limited"), ("status", "429"))
+    tab.wait_for_rows(1)
+
+
+def test_p_makes_the_namespace_of_a_row_a_label_for_everybody(
+    tab: LogPage, open_tab: OpenTab, world: World, log: dict[str, list[str]]
+) -> None:
+    other = open_tab(world.dashboard).open_log()
+    tab.open_log()
+    assert not tab.label(USER).count()
+    tab.chip(log[USER][0], f"namespace {USER}").focus()
+    tab.press("m")
+    action(tab, "pin").click()
+    expect(tab.label(USER)).to_be_visible()
+    expect(other.label(USER)).to_be_visible()
+    tab.select(log[USER][0])
+    tab.press("p")
+    expect(tab.label(USER)).to_have_count(0)
+    tab.press("p")
+    expect(tab.label(USER)).to_be_visible()
+
+
+def test_digits_select_the_labels_in_their_order_and_0_shows_all(tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab.open_log()
+    bar = tab.page.get_by_role("navigation", name="Namespaces")
+    expect(tab.label("production")).to_be_visible()
+    names = bar.locator("a[data-field=namespace]").evaluate_all("(links) => links.map((link) => link.dataset.value)")
+    for key, name in enumerate(names[:9], 1):
+        tab.press(str(key))
+        tab.wait_for_query(("namespace", name))
+    tab.press("0")
+    tab.wait_for_query()
+
+
+def test_all_threads_are_found_by_how_they_begin(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
+    [found] = world.log(Call(namespace="session-77f1c0de9a31"))
+    tab.open_log()
+    tab.page.get_by_role("button", name=re.compile("Threads")).click()
+    tab.page.get_by_role("textbox", name=re.compile("Threads")).fill("sess")
+    tab.page.get_by_role("dialog", name="Threads").get_by_role("link", name=re.compile("session-77f1c0de9a31")).click()
+    tab.wait_for_query(("namespace", "session-77f1c0de9a31"))
+    tab.wait_for_first(found)
+    tab.wait_for_rows(1)

@@ -1,0 +1,232 @@
+"""Callers, models and providers that put markup into everything: nothing of it runs, loads or leads anywhere."""
+
+import base64
+import json
+import re
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Locator, expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World, as_wish
+from tests.support.browser import needs_chromium
+
+pytestmark = needs_chromium
+
+#: What hostile markup calls; nothing else does.
+_CANARY = "window.canary = () => { window.sung = true; };"
+MARKUP = "\"'><script>canary()</script><img src=x onerror=canary()><svg onload=canary()>"
+ELSEWHERE = "https://pictures.example/a.png"
+MARKDOWN = f"""\
+# {MARKUP}
+
+<script>canary()</script> <img src=x onerror=canary()> <iframe srcdoc="<script>parent.canary()</script>"></iframe>
+
+[a link](javascript:canary()) [another](JaVaScRiPt:canary()) [a third](data:text/html,<script>canary()</script>)
+[a fourth]( javascript:canary() ) <javascript:canary()> [a fifth][ref] [a sixth](vbscript:canary())
+
+![a picture]({ELSEWHERE}) ![one more](data:image/svg+xml,<svg onload=canary()>) ![last](javascript:canary())
+
+| <b onclick=canary()>head</b> |
+|---|
+| [x](javascript:canary()) |
+
+```html
+<script>canary()</script>
+```
+
+[ref]: javascript:canary()
+"""
+SVG = base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg" onload="canary()"/>').decode()
+MESSAGES: list[dict[str, Any]] = [
+    {"role": "system", "content": MARKDOWN, "name": MARKUP},
+    {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": MARKUP},
+            {"type": "image_url", "image_url": {"url": ELSEWHERE}},
+            {"type": "image_url", "image_url": {"url": f"data:image/svg+xml;base64,{SVG}"}},
+            {"type": "image_url", "image_url": {"url": "javascript:canary()"}},
+            {"type": MARKUP, MARKUP: MARKUP},
+        ],
+    },
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": MARKUP, "type": "function", "function": {"name": MARKUP, "arguments": MARKUP}}],
+    },
+    {"role": "tool", "tool_call_id": MARKUP, "content": MARKUP},
+    {"role": MARKUP, "content": MARKUP},
+]
+TOOL = {
+    "type": "function",
+    "function": {"name": MARKUP, "description": MARKUP, "parameters": {"type": "object", "properties": {MARKUP: {}}}},
+}
+HEADERS = {"User-Agent": MARKUP, "X-Client-Request-Id": MARKUP, "X-Evil": MARKUP}
+ERROR = json.dumps({"error": {"message": MARKUP, "type": MARKUP, "param": MARKUP, "code": MARKUP}}).encode()
+SAID = {"Text": as_wish(MARKDOWN), "Header": f"x-evil: {as_wish(MARKUP)} | x-request-id: {as_wish(MARKUP)}"}
+CALLS = {
+    "answer": Call(
+        namespace=MARKUP,
+        properties={"channel": MARKUP},
+        wishes=SAID,
+        headers=HEADERS,
+        more={"messages": MESSAGES, "user": MARKUP, "metadata": {MARKUP: MARKUP}},
+    ),
+    "tool call": Call(namespace=MARKUP, text=MARKUP, headers=HEADERS, more={"tools": [TOOL], "user": MARKUP}),
+    "unknown model": Call(namespace=MARKUP, model=MARKUP, text=MARKUP, headers=HEADERS),
+    "error": Call(
+        namespace=MARKUP,
+        text=MARKUP,
+        headers=HEADERS,
+        wishes={"Status": "400", "Body": f"base64:{base64.b64encode(ERROR).decode()}"},
+    ),
+    "page of HTML": Call(
+        namespace=MARKUP,
+        text=MARKUP,
+        wishes={
+            "Body": f"base64:{base64.b64encode(MARKDOWN.encode()).decode()}",
+            "Content-Type": "text/html",
+            "Status": "500",
+        },
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> dict[str, str]:
+    return dict(zip(CALLS, world.log(*CALLS.values()), strict=True))
+
+
+@pytest.fixture
+def tab(open_tab: OpenTab, world: World) -> LogPage:
+    made = open_tab(world.dashboard)
+    made.page.add_init_script(_CANARY)
+    return made
+
+
+def nothing_ran(tab: LogPage) -> None:
+    """Neither a canary sang nor is there anything that waits to make it sing."""
+    assert tab.state("window.sung") is None
+    led = tab.state("[...document.querySelectorAll('a[href]')].map((link) => link.protocol)")
+    assert set(led) <= {"http:", "https:", "mailto:"}
+    shown = tab.state("[...document.querySelectorAll('img')].map((image) => image.src.slice(0, 24))")
+    assert all(re.match(r"data:image/(png|jpeg|gif|webp)", source) for source in shown), shown
+    assert tab.state("document.querySelectorAll('iframe, object, embed, #root script, #root form[action]').length") == 0
+    assert (
+        tab.state(
+            "[...document.querySelectorAll('#root *, [data-portal] *')].filter((one) => "
+            "[...one.attributes].some((each) => each.name.startsWith('on'))).length"
+        )
+        == 0
+    )
+
+
+def unfold(tab: LogPage, within: Locator) -> None:
+    """Opens every fold there is, also those inside others."""
+    folded = within.locator("details:not([open]) > summary, [aria-expanded=false]")
+    for _ in range(80):
+        if folded.count() == 0:
+            return
+        folded.first.click()
+    raise AssertionError("there is no end to unfolding")
+
+
+def test_markup_in_every_field_is_text_in_the_log(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    for request_id in log.values():
+        expect(tab.row(request_id)).to_be_visible()
+    expect(tab.row(log["error"])).to_contain_text("<script>canary()</script>")
+    nothing_ran(tab)
+
+
+def test_markup_in_the_menu_of_a_value_is_text(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    for field in ("namespace", "property.", "model"):
+        link = tab.page.locator(f'[data-log] a[data-field^="{field}"][data-value*=canary]').first
+        link.focus()
+        tab.press("m")
+        expect(tab.page.get_by_role("menu")).to_contain_text("request")
+        nothing_ran(tab)
+        tab.press("Escape")
+        expect(tab.page.get_by_role("menu")).to_have_count(0)
+
+
+def test_a_filter_by_markup_is_a_filter_like_any_other(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.row(log["answer"]).locator("a[data-field=namespace]").click()
+    tab.wait_for_query(("namespace", MARKUP))
+    tab.wait_for_rows(len(CALLS))
+    expect(tab.filter_bar).to_contain_text(MARKUP)
+    nothing_ran(tab)
+    tab.page.reload()
+    tab.wait_for_rows(len(CALLS))
+    nothing_ran(tab)
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_markup_in_a_request_is_text_in_the_drawer(tab: LogPage, log: dict[str, str], kind: str) -> None:
+    tab.open_log()
+    drawer = tab.open_request(log[kind])
+    unfold(tab, drawer)
+    for side in ("request", "response"):
+        drawer.get_by_role("button", name=f"View the {side}").click()
+        expect(drawer.get_by_role("textbox", name=f"Body of the {side}")).to_contain_text("canary()")
+    nothing_ran(tab)
+    for view in ("Text", "JSON", "Rendered"):
+        button = drawer.get_by_role("button", name=view, exact=True)
+        if button.count():
+            button.click()
+            nothing_ran(tab)
+
+
+def test_links_in_an_answer_lead_nowhere_but_the_web_and_pictures_are_not_loaded(
+    tab: LogPage, log: dict[str, str]
+) -> None:
+    tab.open_log()
+    answer = tab.open_request(log["answer"]).get_by_role("article", name="answer")
+    expect(answer).to_contain_text("a link")
+    for words in ("a link", "another", "a third", "a fourth", "a fifth", "a sixth"):
+        expect(answer.get_by_role("link", name=words, exact=True)).to_have_count(0)
+        answer.get_by_text(words, exact=True).first.click()
+    picture = answer.get_by_role("link", name=re.compile("image at pictures.example"))
+    expect(picture).to_have_attribute("rel", re.compile("noreferrer"))
+    expect(answer.locator("img")).to_have_count(0)
+    nothing_ran(tab)
+
+
+def test_markup_in_names_is_text_in_lists_and_offers(tab: LogPage, world: World, log: dict[str, str]) -> None:
+    world.log(Call(namespace=f"{MARKUP}@123"))
+    tab.open_log()
+    tab.page.get_by_role("button", name=re.compile("Threads")).click()
+    expect(tab.page.get_by_role("dialog", name="Threads").get_by_role("link").first).to_be_visible()
+    nothing_ran(tab)
+    tab.press("Escape")
+    box = tab.page.get_by_role("combobox", name="Filter the log")
+    for typed in ("property.", "namespace:", "model:", "user:", "<script>canary()</script>"):
+        box.fill("")
+        box.press_sequentially(typed)
+        expect(box).to_have_value(typed)
+        nothing_ran(tab)
+    box.press("Enter")
+    expect(tab.page.get_by_text("is not a filter")).to_be_visible()
+    nothing_ran(tab)
+
+
+def test_markup_in_the_address_is_text_where_nothing_matches_and_where_it_is_refused(
+    tab: LogPage, log: dict[str, str]
+) -> None:
+    tab.guard.expect("status of 40[04]")
+    markup = quote(MARKUP, safe="")
+    for address, words in (
+        (f"/requests?namespace={markup}&model=none", "No request where"),
+        (f"/requests?{markup}={markup}", "This filter cannot be read"),
+        (f"/requests?from={markup}", "This filter cannot be read"),
+        (f"/requests/none{markup}", "No request in this log"),
+        (f"/{markup.replace('.', '')}", "There is no page at"),
+    ):
+        tab.open(address)
+        expect(tab.page.get_by_text(words).filter(visible=True).first, address).to_be_visible()
+        nothing_ran(tab)

@@ -1,0 +1,115 @@
+"""One whole journey by the keyboard alone, from the first Tab to a request read and a filter undone."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World
+from tests.support.browser import needs_chromium
+from tests.support.server import wait_until
+
+pytestmark = needs_chromium
+
+#: By an outline or a shadow; in a box to type into, the caret shows it.
+_IS_SEEN = """
+(({ outlineStyle, boxShadow }, { tagName }) => tagName === "INPUT" || outlineStyle !== "none" || boxShadow !== "none")(
+  getComputedStyle(document.activeElement), document.activeElement)
+"""
+NAMESPACES = ("production", "staging", "user-8f3a41c9d2e7")
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> list[str]:
+    """Twelve requests, latest first."""
+    return world.log(*(Call(namespace=NAMESPACES[n % 3], text=f"Question {n}?") for n in range(12)))[::-1]
+
+
+def focused(tab: LogPage) -> str:
+    """The name of what has the focus."""
+    return str(tab.state("(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim()"))
+
+
+def tab_to(tab: LogPage, name: str) -> None:
+    """Presses Tab until the focus is on something of this name; everything on the way shows that it has the focus."""
+    passed = []
+    for _ in range(60):
+        tab.press("Tab")
+        passed.append(focused(tab))
+        assert tab.state(_IS_SEEN), f"the focus on {passed[-1]!r} is not to be seen"
+        if re.fullmatch(name, passed[-1]):
+            return
+    raise AssertionError(f"{name} is not reached: {passed}")
+
+
+def test_a_whole_journey_by_keyboard_alone(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab_to(tab, "Requests")
+    tab_to(tab, "Filter by namespace production")
+    tab_to(tab, r"Open the request of .*")
+
+    # Down the log, and only the namespace of a row: it stays where it is.
+    tab.press("j", "j", "k", "ArrowDown")
+    tab.expect_selected(log[1])
+    before = tab.top_of(log[1])
+    tab.press("n")
+    tab.wait_for_query(("namespace", "staging"))
+    tab.wait_for_rows(4)
+    tab.wait_for_top(log[1], before)
+    tab.expect_selected(log[1])
+
+    # Its neighbour, read and closed.
+    tab.press("j")
+    tab.expect_selected(log[4])
+    tab.press("Enter")
+    expect(tab.drawer).to_contain_text("Question 7?")
+    tab.press("j")
+    expect(tab.drawer).to_contain_text("Question 4?")
+    tab.press("Escape")
+    expect(tab.drawer).to_have_count(0)
+    tab.wait_for_query(("namespace", "staging"))
+
+    # The filter undone, another typed, one more value taken from the menu, and all undone again.
+    tab.press("Backspace")
+    tab.wait_for_query()
+    tab.wait_for_rows(len(log))
+    tab.press("/")
+    tab.page.keyboard.type("-namespace:production")
+    tab.press("Enter")
+    tab.wait_for_query(("not.namespace", "production"))
+    tab.select(log[0])
+    tab.press("m")
+    tab.choose("only this namespace")
+    tab.wait_for_query(("namespace", "user-8f3a41c9d2e7"))
+    tab.press("0")
+    tab.wait_for_query()
+
+    # A label by its number, and home to the newest.
+    tab.press("1")
+    wait_until(lambda: tab.query != [], what="a label selected")
+    tab.press("Home", "0")
+    tab.wait_for_query()
+    tab.wait_for_first(log[0])
+
+
+def test_the_keys_are_listed_in_a_dialog_that_a_question_mark_opens(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.press("Shift+?")
+    dialog = tab.page.get_by_role("dialog", name="Keys")
+    expect(dialog).to_contain_text("take away the value chosen last")
+    tab.press("j")
+    assert tab.selected() is None
+    tab.press("Escape")
+    expect(dialog).to_have_count(0)
+    tab.press("j")
+    tab.expect_selected(log[0])
+
+
+def test_keys_do_nothing_while_somebody_types(tab: LogPage, log: list[str]) -> None:
+    tab.open_log("/requests?namespace=staging")
+    tab.press("/")
+    tab.page.keyboard.type("jn0")
+    tab.press("Backspace")
+    expect(tab.page.get_by_role("combobox", name="Filter the log")).to_have_value("jn")
+    assert tab.query == [("namespace", "staging")]
+    assert tab.selected() is None

@@ -1,0 +1,181 @@
+"""Requests in the open page as they happen: they come, they run, they end, and they wait while somebody reads."""
+
+import re
+import time
+from collections.abc import Callable
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World, as_wish
+from tests.support.browser import needs_chromium
+
+pytestmark = needs_chromium
+
+#: Notes by the wall clock when each row is put into the document, and when it is finished.
+_WATCH = """
+() => {
+  window.seenAt = {};
+  const look = () => {
+    for (const row of document.querySelectorAll("[data-log] tr[data-request]")) {
+      const key = `${row.dataset.request} ${row.dataset.outcome === "open" ? "open" : "ended"}`;
+      window.seenAt[key] ??= Date.now();
+    }
+  };
+  new MutationObserver(look).observe(document.body, { childList: true, subtree: true, attributes: true });
+}
+"""
+ANSWER = " ".join(f"word{number}" for number in range(60))
+
+
+@pytest.fixture
+def namespace(world: World) -> str:
+    """A namespace of the test's own with one request in it."""
+    name = f"live-{uuid4().hex[:8]}"
+    world.log(Call(namespace=name, text="the first"))
+    return name
+
+
+def slow(namespace: str, per_second: int = 20) -> Call:
+    wishes = {"Text": as_wish(ANSWER), "Tokens-Per-Second": str(per_second)}
+    return Call(namespace=namespace, text="Tell me a long story", wishes=wishes)
+
+
+def test_a_request_appears_in_the_open_page_by_itself(tab: LogPage, world: World, namespace: str) -> None:
+    tab.open_log(f"/requests?namespace={namespace}")
+    tab.point_nowhere()
+    tab.state(_WATCH)
+    waited = []
+    for number in range(5):
+        sent = world.send(Call(namespace=namespace, text=f"request {number}"))
+        returned_at = time.time() * 1000
+        expect(tab.row(sent)).to_be_visible()
+        tab.wait_for_first(sent)
+        expect(tab.row(sent)).to_have_attribute("data-outcome", "complete")
+        waited.append(tab.state("(id) => window.seenAt[`${id} ended`]", sent) - returned_at)
+    print(f"from the SDK's return to the row: {', '.join(f'{ms:.0f}' for ms in waited)} ms")
+
+
+def test_a_row_that_comes_tells_question_answer_tokens_and_tags(tab: LogPage, world: World, namespace: str) -> None:
+    tab.open_log(f"/requests?namespace={namespace}")
+    tab.point_nowhere()
+    call = Call(
+        namespace=namespace,
+        text="What is the capital of Peru?",
+        properties={"channel": "iOS", "feature": "search"},
+        wishes={"Text": "Lima."},
+    )
+    row = tab.row(world.send(call))
+    expect(row).to_contain_text("What is the capital of Peru?")
+    expect(row).to_contain_text("Lima.")
+    expect(row).to_contain_text("✓ 200")
+    expect(row).to_contain_text("gpt-4o-mini")
+    expect(row.get_by_title("feature: search")).to_be_visible()
+
+
+def test_a_running_stream_is_seen_before_it_ends_and_its_row_changes_in_place(
+    tab: LogPage, world: World, namespace: str
+) -> None:
+    tab.open_log(f"/requests?namespace={namespace}")
+    tab.point_nowhere()
+    stream = world.stream(slow(namespace))
+    row = tab.row(stream.id)
+    expect(row).to_have_attribute("data-outcome", "open")
+    expect(row).to_contain_text("◐ running")
+    expect(row).to_contain_text("word1")
+    before = tab.top_of(stream.id)
+    stream.read()
+    expect(row).to_have_attribute("data-outcome", "complete")
+    expect(row).to_contain_text("✓ 200")
+    assert tab.top_of(stream.id) == pytest.approx(before, abs=1)
+    assert tab.ids().count(stream.id) == 1
+
+
+def test_the_answer_of_a_running_stream_grows_in_the_drawer(tab: LogPage, world: World, namespace: str) -> None:
+    tab.open_log(f"/requests?namespace={namespace}")
+    tab.point_nowhere()
+    stream = world.stream(slow(namespace, per_second=15))
+    tab.row(stream.id).get_by_role("link", name=re.compile("^Open the request")).click()
+    expect(tab.drawer).to_contain_text("Running for")
+    expect(tab.drawer).to_contain_text("word1 ")
+    assert "word59" not in tab.drawer.inner_text()
+    seen = len(tab.drawer.inner_text())
+    grown = "(length) => document.querySelector('[role=dialog]').innerText.length > length + 20"
+    tab.page.wait_for_function(grown, arg=seen)
+    stream.read()
+    expect(tab.drawer).to_contain_text("word59")
+    expect(tab.drawer).to_contain_text("Answered")
+    expect(tab.drawer).not_to_contain_text("Running for")
+
+
+def test_a_caller_who_hung_up_is_shown_with_what_had_come(tab: LogPage, world: World, namespace: str) -> None:
+    tab.open_log(f"/requests?namespace={namespace}")
+    tab.point_nowhere()
+    stream = world.stream(slow(namespace))
+    heard = stream.read(chunks=8)
+    stream.leave()
+    row = tab.row(stream.id)
+    expect(row).to_contain_text("◌ caller left")
+    row.get_by_role("link", name=re.compile("^Open the request")).click()
+    expect(tab.drawer).to_contain_text("The caller left after")
+    expect(tab.drawer).to_contain_text(heard.strip())
+    assert "word59" not in tab.drawer.inner_text()
+
+
+def _pointer_on_the_table(tab: LogPage) -> None:
+    tab.rows.first.locator("td").nth(4).hover()
+
+
+def _a_row_selected(tab: LogPage) -> None:
+    tab.point_nowhere()
+    tab.press("j")
+
+
+@pytest.mark.parametrize("reads", [_pointer_on_the_table, _a_row_selected])
+def test_rows_hold_still_while_somebody_reads_and_news_waits_above(
+    tab: LogPage, world: World, namespace: str, reads: Callable[[LogPage], None]
+) -> None:
+    tab.open_log(f"/requests?namespace={namespace}")
+    [first] = tab.ids()
+    reads(tab)
+    before = tab.top_of(first)
+    sent = [world.send(Call(namespace=namespace)) for _ in range(3)]
+    news = tab.page.get_by_role("button", name="3 new")
+    expect(news).to_be_visible()
+    assert tab.top_of(first) == before
+    assert tab.ids() == [first]
+    news.click()
+    tab.wait_for_first(sent[-1])
+    tab.wait_for_rows(4)
+    expect(news).to_have_count(0)
+
+
+def test_a_running_row_changes_in_place_while_others_wait(tab: LogPage, world: World, namespace: str) -> None:
+    tab.open_log(f"/requests?namespace={namespace}")
+    tab.point_nowhere()
+    stream = world.stream(slow(namespace))
+    expect(tab.row(stream.id)).to_contain_text("running")
+    _pointer_on_the_table(tab)
+    world.send(Call(namespace=namespace))
+    expect(tab.page.get_by_role("button", name="1 new")).to_be_visible()
+    before = tab.top_of(stream.id)
+    stream.read()
+    expect(tab.row(stream.id)).to_contain_text("✓ 200")
+    assert tab.top_of(stream.id) == before
+
+
+def test_l_pauses_and_the_address_says_so(tab: LogPage, world: World, namespace: str) -> None:
+    tab.open_log(f"/requests?namespace={namespace}")
+    tab.point_nowhere()
+    tab.press("l")
+    tab.wait_for_query(("namespace", namespace), ("live", "off"))
+    expect(tab.page.get_by_role("button", name=re.compile("paused"))).to_be_visible()
+    [sent] = world.log(Call(namespace=namespace))
+    other = tab.elsewhere().open_log(f"/requests?namespace={namespace}")
+    other.wait_for_first(sent)
+    assert sent not in tab.ids()
+    tab.page.bring_to_front()
+    tab.press("l")
+    tab.wait_for_query(("namespace", namespace))
+    expect(tab.row(sent)).to_be_visible()

@@ -1,0 +1,147 @@
+"""A phone, a magnified page, forced colours and reduced motion: everything is still there and still works."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import FloatRect, expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World, as_wish
+from tests.support.browser import needs_chromium
+
+pytestmark = needs_chromium
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
+#: A window of 1440 × 900 at 200 %, and a narrow one.
+MAGNIFIED = {"viewport": {"width": 640, "height": 450}, "device_scale_factor": 2}
+FITS = "document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> list[str]:
+    """Latest first: a failure, two threads, a label."""
+    return world.log(
+        Call(namespace="production", text="How long is the river Rhine, and where does it begin?"),
+        Call(namespace="user-8f3a41c9d2e7b6a5", properties={"channel": "iOS"}),
+        Call(namespace="user-5c1e7f20", wishes={"Text": as_wish("word " * 200)}),
+        Call(namespace="staging", text="Summarise this, please", wishes={"Status": "429"}),
+    )[::-1]
+
+
+def box(tab: LogPage, selector: str) -> FloatRect:
+    found = tab.page.locator(selector).first.bounding_box()
+    assert found is not None
+    return found
+
+
+def test_at_390_pixels_a_row_is_two_lines_and_nothing_scrolls_sideways(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, **PHONE).open_log()
+    assert tab.state(FITS)
+    row = f'tr[data-request="{log[0]}"]'
+    time, namespace, result, text = (box(tab, f"{row} > td:nth-child({n})") for n in _cells(tab))
+    for cell in (namespace, result):
+        assert cell["y"] == pytest.approx(time["y"], abs=6)
+    assert text["y"] >= time["y"] + time["height"] - 6
+    assert result["x"] + result["width"] <= 390
+    expect(tab.row(log[0])).to_contain_text("✗ 429 provider")
+    expect(tab.row(log[0])).to_contain_text("Summarise this")
+
+
+def _cells(tab: LogPage) -> tuple[int, int, int, int]:
+    """Places of time, namespace, result and text, whatever columns there are besides."""
+    titles = tab.page.locator("[data-log] thead th").all_text_contents()
+    place = {title.strip(): number for number, title in enumerate(titles, 1)}
+    return place["Time"], place["Namespace"], place["Result"], place["Question → answer"]
+
+
+def test_at_390_pixels_a_row_keeps_its_height_when_its_namespace_is_selected(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, **PHONE).open_log()
+    before = tab.top_of(log[0])
+    tab.chip(log[0], "namespace staging").tap()
+    tab.wait_for_query(("namespace", "staging"))
+    tab.wait_for_rows(1)
+    tab.wait_for_top(log[0], before)
+    assert tab.state(FITS)
+
+
+def test_at_390_pixels_a_request_fills_the_screen_and_fits(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, **PHONE).open_log()
+    tab.row(log[1]).locator("td").nth(_cells(tab)[3] - 1).tap()
+    expect(tab.drawer).to_contain_text("word word")
+    expect(tab.page.locator("[role=dialog]")).to_have_css("width", "390px")
+    assert tab.state(FITS)
+    assert tab.state(
+        "(() => { const frame = document.querySelector('[role=dialog] [data-request]');"
+        " return frame.scrollWidth <= frame.clientWidth; })()"
+    )
+    tab.drawer.get_by_role("button", name="Close the request").tap()
+    expect(tab.drawer).to_have_count(0)
+
+
+def test_a_long_press_opens_the_menu_of_a_value(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, **PHONE).open_log()
+    chip = tab.chip(log[0], "namespace staging").bounding_box()
+    assert chip is not None
+    touch = [{"x": chip["x"] + chip["width"] / 2, "y": chip["y"] + chip["height"] / 2}]
+    session = tab.page.context.new_cdp_session(tab.page)
+    session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": touch})
+    menu = tab.page.get_by_role("menu")
+    expect(menu).to_contain_text("1 request")
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    menu.get_by_role("menuitem", name="not this one").tap()
+    tab.wait_for_query(("not.namespace", "staging"))
+    assert tab.state(FITS)
+
+
+@pytest.mark.parametrize("width", [640, 720])
+def test_at_200_percent_everything_is_reached_and_nothing_scrolls_sideways(
+    open_tab: OpenTab, world: World, log: list[str], width: int
+) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": width, "height": 450}, device_scale_factor=2).open_log()
+    assert tab.state(FITS)
+    assert len(tab.on_screen()) >= 2
+    expect(tab.page.get_by_role("combobox", name="Filter the log")).to_be_in_viewport()
+    for name in ("Use the dark theme", "Keys"):
+        expect(tab.page.get_by_role("button", name=name)).to_be_in_viewport()
+    tab.chip(log[0], "namespace staging").click()
+    tab.wait_for_query(("namespace", "staging"))
+    expect(tab.filter_bar.get_by_role("button", name="clear")).to_be_in_viewport()
+    tab.row(log[0]).get_by_role("link", name="Open the request").click()
+    expect(tab.drawer).to_contain_text("The provider refused")
+    assert tab.state(FITS)
+
+
+def test_forced_colours_leave_labels_results_and_the_selected_row_to_be_told_apart(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, forced_colors="active").open_log()
+    expect(tab.row(log[0])).to_contain_text("✗ 429 provider")
+    tab.press("j")
+    tab.expect_selected(log[0])
+    outline, other = (tab.row(each).evaluate("(row) => getComputedStyle(row).outlineStyle") for each in log[:2])
+    assert (outline, other) == ("solid", "none")
+    for chip in (tab.chip(log[0], "namespace staging"), tab.chip(log[1], "namespace user-5c1e7f20")):
+        border = chip.evaluate("(link) => getComputedStyle(link).borderTopStyle + getComputedStyle(link).outlineStyle")
+        assert "solid" in border or "dashed" in border
+
+
+def test_with_reduced_motion_nothing_moves(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    options: dict[str, Any] = {"reduced_motion": "reduce"}
+    tab = open_tab(world.dashboard, **options).open_log()
+    stream = world.stream(Call(wishes={"Answer-Tokens": "200", "Tokens-Per-Second": "20"}))
+    expect(tab.row(stream.id)).to_contain_text("running")
+    tab.chip(log[0], "namespace staging").hover()
+    expect(tab.page.get_by_role("menu")).to_be_visible()
+    moving = """
+      document.getAnimations()
+        .filter((one) => one.playState === "running" && one.effect.getComputedTiming().duration > 10)
+        .map((one) => `${one.animationName ?? one.transitionProperty} on ${one.effect.target?.className}`)
+    """
+    assert tab.state(moving) == []
+    tab.open_request(stream.id)
+    assert tab.state(moving) == []
+    stream.leave()

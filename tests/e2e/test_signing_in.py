@@ -1,0 +1,96 @@
+"""The dashboard's token keeps out and lets in."""
+
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World, world_in
+from tests.support.browser import needs_chromium
+from tests.support.server import wait_until
+
+pytestmark = needs_chromium
+
+TOKEN = "correct-horse-battery-staple"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    directory = tmp_path_factory.mktemp("token")
+    with world_in(directory, env={**os.environ, "RELAYBOOK_DASHBOARD_TOKEN": TOKEN}) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> list[str]:
+    return [world.send(Call(namespace=each)) for each in ("staging", "production")]
+
+
+def tab_of(open_tab: OpenTab, world: World) -> LogPage:
+    tab = open_tab(world.dashboard)
+    tab.guard.expect("status of 401")
+    return tab
+
+
+def sign_in(tab: LogPage, token: str) -> None:
+    tab.page.get_by_label("Dashboard token").fill(token)
+    tab.page.get_by_role("button", name="Sign in").click()
+
+
+def test_without_the_token_there_is_only_the_form_and_no_log(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = tab_of(open_tab, world).open("/requests?namespace=staging")
+    expect(tab.page.get_by_label("Dashboard token")).to_be_focused()
+    assert "staging" not in tab.page.content()
+    for path in ("requests", "status", "namespaces", "live", f"requests/{log[0]}", f"requests/{log[0]}/response"):
+        assert tab.state("(path) => fetch('/api/' + path).then((answer) => answer.status)", path) == 401, path
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(f"{world.dashboard}/api/{path}", timeout=10)
+
+
+def test_a_wrong_token_is_told_in_words(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = tab_of(open_tab, world).open("/requests")
+    sign_in(tab, "wrong")
+    expect(tab.page.get_by_role("alert")).to_contain_text("This is not the token of this dashboard.")
+    expect(tab.page.get_by_label("Dashboard token")).to_be_focused()
+    sign_in(tab, TOKEN)
+    expect(tab.row(log[0])).to_be_visible()
+
+
+def test_the_right_token_opens_the_address_that_was_wanted_and_is_remembered(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    wanted = f"/requests/{log[0]}?namespace=staging"
+    tab = tab_of(open_tab, world).open(wanted)
+    sign_in(tab, TOKEN)
+    expect(tab.drawer).to_contain_text("Where is my refund?")
+    assert tab.page.url == world.dashboard + wanted
+    expect(tab.rows).to_have_count(1)
+    tab.page.reload()
+    expect(tab.drawer).to_contain_text("Where is my refund?")
+    other = tab.elsewhere().open("/requests")
+    expect(other.row(log[1])).to_be_visible()
+
+
+def test_new_requests_come_by_themselves_to_somebody_signed_in(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = tab_of(open_tab, world).open("/requests")
+    sign_in(tab, TOKEN)
+    expect(tab.row(log[0])).to_be_visible()
+    tab.point_nowhere()
+    expect(tab.row(world.send(Call(text="a new one")))).to_contain_text("a new one")
+
+
+def test_an_open_page_whose_sign_in_has_ended_asks_for_the_token(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = tab_of(open_tab, world).open("/requests?namespace=staging")
+    sign_in(tab, TOKEN)
+    expect(tab.row(log[0])).to_be_visible()
+    tab.page.context.clear_cookies()
+    expect(tab.page.get_by_label("Dashboard token")).to_be_visible()
+    assert tab.query == [("namespace", "staging")]
+    sign_in(tab, TOKEN)
+    wait_until(lambda: tab.rows.count() == 1, what="the log again")

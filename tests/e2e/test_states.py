@@ -1,0 +1,153 @@
+"""What the page says when there is nothing to show, when nothing answers, and when it is an old one."""
+
+import json
+import os
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Route, expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World, world_in
+from tests.support.browser import needs_chromium
+
+pytestmark = needs_chromium
+
+#: Chromium's own lines about requests that nobody answered.
+UNANSWERED = r"Failed to load resource: (net::ERR_|the server responded with a status of 50)"
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[World]:
+    with world_in(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> list[str]:
+    calls = [Call(namespace=each) for each in ("production", "staging", "staging", "production", "web")]
+    return world.log(*calls)[::-1]
+
+
+def test_an_empty_log_says_where_to_point_a_client_and_turns_into_the_first_row_by_itself(
+    empty: World, open_tab: OpenTab
+) -> None:
+    tab = open_tab(empty.dashboard).open("/requests")
+    main = tab.page.get_by_role("main")
+    expect(main).to_contain_text("No request yet. Point a client here:")
+    expect(main).to_contain_text(empty.server.base_url)
+    expect(main).to_contain_text(f"export OPENAI_BASE_URL={empty.server.base_url}")
+    expect(main).to_contain_text("Listening…")
+    sent = empty.send(Call(namespace="production", text="The very first"))
+    expect(tab.row(sent)).to_contain_text("The very first")
+    expect(main).not_to_contain_text("No request yet")
+
+
+def test_the_connect_page_tells_that_requests_arrive(empty: World, open_tab: OpenTab) -> None:
+    tab = open_tab(empty.dashboard).open("/connect")
+    main = tab.page.get_by_role("main")
+    expect(main).to_contain_text("No request yet")
+    empty.send(Call())
+    expect(main).to_contain_text("Requests are arriving")
+    main.get_by_role("link", name="Open the log").click()
+    expect(tab.rows).to_have_count(1)
+
+
+def test_no_match_says_what_would_match_and_its_buttons_lead_there(tab: LogPage, log: list[str]) -> None:
+    tab.open("/requests?namespace=staging&model=gpt-5")
+    main = tab.page.get_by_role("main")
+    expect(main).to_contain_text("No request where namespace is staging and model is gpt-5.")
+    expect(main).to_contain_text("2 requests without “model is gpt-5”")
+    main.get_by_role("button", name="remove model", exact=True).click()
+    tab.wait_for_query(("namespace", "staging"))
+    tab.wait_for_rows(2)
+    tab.page.go_back()
+    main.get_by_role("button", name="clear all").click()
+    tab.wait_for_query()
+    tab.wait_for_rows(len(log))
+
+
+def test_a_filter_nobody_understands_is_told_by_name(tab: LogPage, log: list[str]) -> None:
+    tab.guard.expect("status of 400")
+    tab.open("/requests?nmespace=staging")
+    alert = tab.page.get_by_role("main").get_by_role("alert")
+    expect(alert).to_contain_text("This filter cannot be read")
+    expect(alert).to_contain_text("nmespace")
+    alert.get_by_role("button", name="clear all").click()
+    tab.wait_for_rows(len(log))
+
+
+def test_a_log_that_cannot_be_read_says_so_and_again_reads_it(tab: LogPage, log: list[str]) -> None:
+    tab.guard.expect(UNANSWERED)
+    told = {
+        "error": {"message": "The disk is on fire.", "type": "api_error", "param": None, "code": "store_unavailable"}
+    }
+    requests = re.compile(r"/api/requests\?")
+    tab.page.route(requests, lambda route: route.fulfill(status=503, json=told))
+    tab.open()
+    alert = tab.page.get_by_role("main").get_by_role("alert")
+    expect(alert).to_contain_text("The log could not be read: The disk is on fire.")
+    expect(alert).to_contain_text("Requests are still being logged.")
+    tab.page.unroute(requests)
+    alert.get_by_role("button", name="again").click()
+    tab.wait_for_rows(len(log))
+
+
+def test_a_dashboard_that_is_killed_comes_back_and_the_open_page_with_it(empty: World, open_tab: OpenTab) -> None:
+    [first] = empty.log(Call(text="before"))
+    tab = open_tab(empty.dashboard).open_log()
+    tab.guard.expect(UNANSWERED)
+    tab.point_nowhere()
+    os.kill(empty.server.pid_of("dashboard"), signal.SIGKILL)
+    second = empty.send(Call(text="while it was dead"))
+    expect(tab.row(second)).to_be_visible(timeout=30_000)
+    expect(tab.row(first)).to_be_visible()
+    expect(tab.page.get_by_role("button", name=re.compile("^logging"))).to_be_visible()
+
+
+def test_a_dashboard_that_does_not_answer_is_told_in_words_that_go_when_it_answers(
+    empty: World, open_tab: OpenTab
+) -> None:
+    empty.log(Call(text="before"))
+    tab = open_tab(empty.dashboard).open_log()
+    tab.guard.expect(UNANSWERED)
+    tab.point_nowhere()
+    dashboard = empty.server.pid_of("dashboard")
+    os.kill(dashboard, signal.SIGSTOP)
+    footer = tab.page.locator("footer")
+    try:
+        second = empty.send(Call(text="while it slept"))
+        expect(footer).to_contain_text("Relaybook does not answer", timeout=30_000)
+        expect(tab.rows).to_have_count(1)
+    finally:
+        os.kill(dashboard, signal.SIGCONT)
+    expect(footer).not_to_contain_text("does not answer")
+    expect(tab.row(second)).to_be_visible()
+
+
+def test_an_old_open_tab_learns_that_there_is_a_newer_page(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    notice = tab.page.get_by_text("Relaybook was updated.")
+    expect(notice).to_have_count(0)
+
+    def newer(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=json.dumps(answer.json() | {"page_build": "0123456789abcdef"}))
+
+    tab.page.route("**/api/status", newer)
+    expect(notice).to_be_visible()
+    tab.page.unroute("**/api/status")
+    with tab.page.expect_navigation():
+        tab.page.get_by_role("button", name="Reload").click()
+    expect(tab.row(log[0])).to_be_visible()
+    expect(notice).to_have_count(0)
+
+
+def test_an_address_without_a_page_leads_to_the_log(tab: LogPage, log: list[str]) -> None:
+    tab.open("/nowhere")
+    expect(tab.page.get_by_role("main")).to_contain_text("There is no page at /nowhere")
+    tab.page.get_by_role("link", name="To the log").click()
+    tab.wait_for_rows(len(log))
