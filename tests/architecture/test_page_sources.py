@@ -12,7 +12,8 @@ FILES: Final = sorted(path for path in SOURCES.rglob("*.ts*") if ".gen." not in 
 MAX_LINES: Final = 200
 
 _ALL: Final = {"filters", "api", "url", "ui", "format"}
-#: What each folder may import besides itself. The log opens a request beside it, and shows how to connect while empty; other pages meet only through links.
+#: What each folder may import besides itself. The log opens a request beside it, and shows how to connect while it is
+#: empty; all other pages meet only through links.
 ALLOWED: Final = {
     "requests": _ALL | {"request", "connect"},
     "request": _ALL,
