@@ -35,6 +35,7 @@ export default defineConfig({
     outDir: page("../src/relaybook/dashboard/static"),
     emptyOutDir: true,
     assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 600,
     modulePreload: { polyfill: false },
     rollupOptions: { input: [page("index.html"), page("sign-in.html")] },
   },

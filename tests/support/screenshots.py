@@ -67,7 +67,8 @@ class Scene:
 
         def look() -> dict[str, Any] | None:
             page = self.demo.get(f"/api/requests?limit=20&{query}")
-            return next((row for row in [*page["data"], *page["running"]] if row["output_preview"]), None)
+            rows = [*page["data"], *page["running"]]
+            return next((row for row in rows if row["outcome"] != "open" or row["output_preview"]), None)
 
         return wait_until(look, 60, query)
 

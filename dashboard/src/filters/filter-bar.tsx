@@ -5,6 +5,7 @@ import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
 import { inWords, without, withoutLast } from "./filter";
 import css from "./filter-bar.module.css";
+import { FilterLink } from "./filter-link";
 
 /**
  * What the log is filtered by, in words, each with its way out; and how much that finds.
@@ -67,7 +68,14 @@ export function FilterBar() {
         <span className={css.found}>
           {found.complete ? "" : "at least "}
           {plural(found.requests, "request")}
-          {found.failed > 0 && <span className={css.failed}> · {count(found.failed)} failed</span>}
+          {found.failed > 0 && (
+            <>
+              {" · "}
+              <FilterLink name="status" value="error" className={css.failed} seen={`${count(found.failed)} failed`}>
+                {count(found.failed)} failed
+              </FilterLink>
+            </>
+          )}
         </span>
       )}
     </section>

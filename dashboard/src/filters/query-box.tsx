@@ -10,6 +10,15 @@ import { readTyped, TYPED_NAMES } from "./typed-terms";
 /** Fields whose values the API can list. */
 const LISTED = /^(namespace|model|user|key|finish_reason|property\.[^:]+)$/u;
 
+/** Fields that have the same values in every log. */
+const FIXED: Record<string, readonly string[]> = {
+  status: ["error", "4xx", "5xx", "200", "400", "401", "404", "429"],
+  outcome: ["complete", "client_closed", "upstream_failed", "interrupted", "refused"],
+  kind: ["chat", "completion", "response", "embedding", "models", "other"],
+  failed: ["true", "false"],
+  from: ["-15m", "-1h", "-24h", "-7d", "-30d"],
+};
+
 /** Adds terms by typing; names and values that exist are offered. */
 export function QueryBox({ box }: { box: RefObject<HTMLInputElement | null> }) {
   const search = useLogSearch();
@@ -65,6 +74,10 @@ function useOffers(text: string): string[] {
   const isValue = typed !== undefined && LISTED.test(field);
   const values = useQuery({ ...valuesQuery(field, typed ?? ""), enabled: isValue }).data?.data;
   const names = useQuery({ ...valuesQuery("property", ""), enabled: word !== "" }).data?.data;
+  const fixed = typed === undefined ? undefined : FIXED[field];
+  if (fixed !== undefined) {
+    return fixed.filter((value) => value.startsWith(typed ?? "")).map((value) => `${before}${minus}${field}:${value}`);
+  }
   if (isValue) return (values ?? []).map(({ value }) => `${before}${minus}${field}:${quoted(value)}`);
   if (word === "" || typed !== undefined) return [];
   const known = [...TYPED_NAMES, ...(names ?? []).map(({ value }) => `property.${value}`)];

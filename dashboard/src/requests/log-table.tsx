@@ -30,7 +30,7 @@ const ROOM_FOR_WORDS = 60;
 
 /** The log's rows: a real table of which only what is in sight exists. */
 export function LogTable({ log, gaps, property, anchor, selected, scroller, onPointerInside }: Props) {
-  const measures = useMeasures();
+  const measures = useMeasures(property !== undefined);
   const rowHeight = measures.row;
   const items = useMemo(() => itemsOf(log.rows, gaps, log.reachesNow), [log.rows, log.reachesNow, gaps]);
   const ids = useMemo(() => items.map((item) => item.id), [items]);
@@ -77,7 +77,7 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
           <thead className={css.head}>
             <tr aria-rowindex={1}>
               <th scope="col" className={css.time}>
-                Time
+                <span title="When it began. Rows stand in the order in which they ended.">Time</span>
               </th>
               <th scope="col" className={css.namespace}>
                 Namespace
@@ -114,7 +114,9 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
             {place.lead > 0 && (
               <tr className={css.lead} style={{ height: place.lead }}>
                 {place.lead > ROOM_FOR_WORDS && (
-                  <td colSpan={10}>{log.reachesNow && "nothing newer here: the row you chose kept its place"}</td>
+                  <td colSpan={measures.columns}>
+                    {log.reachesNow && "nothing newer here: the row you chose kept its place"}
+                  </td>
                 )}
               </tr>
             )}
@@ -124,7 +126,8 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
             {seen.map(({ index }) => {
               const item = items[index];
               if (item === undefined) return null;
-              if ("gap" in item) return <GapRow key={item.id} gap={item.gap} place={index + 2} />;
+              if ("gap" in item)
+                return <GapRow key={item.id} gap={item.gap} place={index + 2} columns={measures.columns} />;
               return (
                 <LogRow
                   key={item.id}

@@ -1,11 +1,17 @@
-/** How high the table's lines are, in pixels: the same numbers as in theme.css and log.module.css. */
+/** How high the table's lines are, in pixels, and how many columns are seen: the same as in theme.css, log.module.css. */
 
 import { useMediaQuery } from "@mantine/hooks";
 
-const WIDE = { row: 30, head: 28 };
-/** Two lines to a row, and no head. */
-const NARROW = { row: 54, head: 0 };
+export type Measures = { row: number; head: number; columns: number };
 
-export function useMeasures(): { row: number; head: number } {
-  return useMediaQuery("(width <= 640px)", false, { getInitialValueInEffect: false }) ? NARROW : WIDE;
+const AT_ONCE = { getInitialValueInEffect: false };
+
+export function useMeasures(hasProperty: boolean): Measures {
+  const isNarrow = useMediaQuery("(width <= 640px)", false, AT_ONCE);
+  const hasModelAndCost = useMediaQuery("(width >= 900px)", true, AT_ONCE);
+  const hasTokens = useMediaQuery("(width >= 1120px)", true, AT_ONCE);
+  const hasFirst = useMediaQuery("(width >= 1400px)", true, AT_ONCE);
+  const columns = 5 + 2 * Number(hasModelAndCost) + (hasTokens ? 1 + Number(hasProperty) : 0) + Number(hasFirst);
+  // On a narrow screen a row has two lines, and there is no head.
+  return isNarrow ? { row: 54, head: 0, columns } : { row: 30, head: 28, columns };
 }
