@@ -177,6 +177,7 @@ def _take_all(browser: Browser, scene: Scene, names: list[str]) -> None:
 def main(names: list[str]) -> None:
     """Writes the pictures of these states, or of all."""
     IMAGES.mkdir(exist_ok=True)
+    expect.set_options(timeout=30_000)
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
         root = Path(temporary)
         (root / "empty").mkdir()
