@@ -120,15 +120,19 @@ def test_a_browser_at_the_relays_address_learns_what_this_is(world: World, metho
         assert world.server.dashboard in text
 
 
-def test_a_browser_at_the_dashboards_address_learns_the_base_url(world: World) -> None:
+def test_a_browser_at_the_dashboards_address_is_led_to_the_log(world: World) -> None:
     connection = http.client.HTTPConnection(urlsplit(world.server.dashboard).netloc, timeout=10)
     connection.request("GET", "/", headers={"Accept": "text/html"})
     answer = connection.getresponse()
-    page = answer.read().decode()
+    answer.read()
+    assert (answer.status, answer.headers["Location"]) == (307, "/requests")
+    connection.request("GET", "/requests", headers={"Accept": "text/html"})
+    page = connection.getresponse()
+    text = page.read().decode()
     connection.close()
-    assert answer.status == 200
-    assert (answer.headers["Content-Type"] or "").startswith("text/html")
-    assert "Relaybook" in page
+    assert page.status == 200
+    assert (page.headers["Content-Type"] or "").startswith("text/html")
+    assert "<title>Relaybook</title>" in text
 
 
 def test_a_forgotten_key_gets_the_providers_own_answer(world: World) -> None:
