@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 T = TypeVar("T")
 
 
-def wait_until(found: Callable[[], T | None], seconds: float = 10.0, what: str = "it") -> T:
+def wait_until(found: Callable[[], T | None], seconds: float = 30.0, what: str = "it") -> T:
     """What ``found`` gives once it gives something true; fails the test after so many seconds."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -43,7 +43,7 @@ class Program:
     def stderr(self) -> str:
         return self.stderr_path.read_text()
 
-    def printed(self, pattern: str, seconds: float = 15.0) -> str:
+    def printed(self, pattern: str, seconds: float = 60.0) -> str:
         """The first group of a pattern once the program has printed it."""
 
         def look() -> str | None:
@@ -115,7 +115,7 @@ class Server(Program):
     def get(self, path: str) -> Any:
         """The JSON of an API path; an error's JSON too."""
         try:
-            with urllib.request.urlopen(self.dashboard + path, timeout=10) as answer:
+            with urllib.request.urlopen(self.dashboard + path, timeout=30) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             return json.load(error)
@@ -126,12 +126,13 @@ class Server(Program):
         cursor = ""
         while True:
             page = self.get(f"/api/requests?limit=500{'&' + query if query else ''}{cursor}")
+            assert "data" in page, page
             found += page["data"]
             if page["next_cursor"] is None:
                 return found
             cursor = f"&cursor={page['next_cursor']}"
 
-    def record(self, request_id: str, seconds: float = 5.0) -> dict[str, Any]:
+    def record(self, request_id: str, seconds: float = 30.0) -> dict[str, Any]:
         """One record in full, waited for."""
 
         def look() -> dict[str, Any] | None:

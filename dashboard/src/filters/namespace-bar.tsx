@@ -23,31 +23,35 @@ export function NamespaceBar() {
 
   return (
     <nav className={css.bar} aria-label="Namespaces">
-      <a
-        className={css.all}
-        href={logHref(everywhere)}
-        aria-current={isAll ? "true" : undefined}
-        onClick={(event) => {
-          if (event.ctrlKey || event.metaKey) return;
-          event.preventDefault();
-          go({ search: everywhere });
-        }}
-      >
-        <kbd className={css.key}>0</kbd> All{" "}
-        <span className={css.count}>{all.data === undefined ? "" : atLeast(all.data.requests, all.data.complete)}</span>
-      </a>
-      {groupsOf(labels).map(({ group, labels: members }) => (
-        <div key={group} className={css.group}>
-          {group !== "" && <span className={css.heading}>{group}</span>}
-          {members.map((label) => (
-            <Label
-              key={label.namespace}
-              label={label}
-              isChosen={chosen(search.filter, "namespace").includes(label.namespace)}
-            />
-          ))}
-        </div>
-      ))}
+      <div className={css.labels}>
+        <a
+          className={css.all}
+          href={logHref(everywhere)}
+          aria-current={isAll ? "true" : undefined}
+          onClick={(event) => {
+            if (event.ctrlKey || event.metaKey) return;
+            event.preventDefault();
+            go({ search: everywhere });
+          }}
+        >
+          <kbd className={css.key}>0</kbd> All{" "}
+          <span className={css.count}>
+            {all.data === undefined ? "" : atLeast(all.data.requests, all.data.complete)}
+          </span>
+        </a>
+        {groupsOf(labels).map(({ group, labels: members }) => (
+          <div key={group} className={css.group}>
+            {group !== "" && <span className={css.heading}>{group}</span>}
+            {members.map((label) => (
+              <Label
+                key={label.namespace}
+                label={label}
+                isChosen={chosen(search.filter, "namespace").includes(label.namespace)}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
       <ThreadsMenu />
     </nav>
   );

@@ -122,19 +122,21 @@ MIGRATIONS: Final = (
 
 
 def migrate(connection: apsw.Connection, name: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
-    """Brings the database to the last migration, each in a transaction of its own. ``name`` is for messages.
+    """Brings the database to the last migration. ``name`` is for messages.
 
+    All in one transaction: a reader that looks meanwhile sees the database of before, never one between two versions.
     Raises StoreTooNew for a later version's database, StoreUnavailable for another program's.
     """
     version = check_version(connection, name, migrations)
     if version == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").get:
         raise StoreUnavailable(f"{name} holds tables of another program: choose another directory with --data.")
-    for migration in migrations:
-        if migration.number > version:
-            with connection:
+    with connection:
+        for migration in migrations:
+            if migration.number > version:
                 for statement in _statements(migration, migrations):
                     connection.execute(statement)
-                connection.pragma("user_version", migration.number)
+        if version < migrations[-1].number:
+            connection.pragma("user_version", migrations[-1].number)
 
 
 def check_version(connection: apsw.Connection, name: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> int:

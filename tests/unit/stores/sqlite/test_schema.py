@@ -1,5 +1,7 @@
 """The schema: columns follow from the record, migrations are numbered, later versions are refused."""
 
+from pathlib import Path
+
 import apsw
 import pytest
 from tests.support.records import a_record
@@ -62,13 +64,33 @@ def test_a_field_that_is_added_later_ends_in_the_same_columns(name: str) -> None
     assert columns(old) == columns(new) == columns(plain)
 
 
-def test_a_failing_migration_leaves_the_version_before_it() -> None:
+@pytest.mark.parametrize("version", range(len(MIGRATIONS) + 1))
+def test_a_failing_migration_leaves_the_database_as_it_was(version: int) -> None:
     connection = database()
+    if version:
+        migrate(connection, "it", MIGRATIONS[:version])
+    before = list(connection.execute("SELECT sql FROM sqlite_schema"))
     broken = Migration(len(MIGRATIONS) + 1, "broken", "CREATE TABLE half (x); CREATE TABLE half (x)")
     with pytest.raises(apsw.SQLError):
         migrate(connection, "it", (*MIGRATIONS, broken))
-    assert connection.pragma("user_version") == len(MIGRATIONS)
-    assert connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'half'").get == 0
+    assert connection.pragma("user_version") == version
+    assert list(connection.execute("SELECT sql FROM sqlite_schema")) == before
+
+
+def test_a_reader_that_looks_while_a_store_is_made_sees_nothing_or_all_of_it(tmp_path: Path) -> None:
+    connection = apsw.Connection(str(tmp_path / "log.db"))
+    connection.pragma("journal_mode", "wal")
+    reader, seen = apsw.Connection(str(tmp_path / "log.db")), []
+
+    def look(*_: object) -> bool:
+        seen.append(check_upgraded(reader, "it"))
+        return True
+
+    connection.exec_trace = look
+    migrate(connection, "it")
+    assert seen
+    assert not any(seen)
+    assert check_upgraded(reader, "it")
 
 
 def test_a_store_from_before_labels_knows_how_many_namespaces_it_has_and_that_nobody_decided_on_them() -> None:
