@@ -19,7 +19,7 @@ from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.suspects import Suspects
 from relaybook.recorder.understand import Understanding
-from relaybook.serve.roles import collect_rarely
+from relaybook.serve.recording import collect_rarely
 from relaybook.stores.sqlite.writer import SqliteWriter
 
 METHOD = (

@@ -105,11 +105,20 @@ def show(
 
 @app.command
 @takes_settings()
-def check(**flags: Any) -> int:
+def check(
+    *,
+    salvage: Annotated[bool, Parameter(negative=(), help="Copy into the log what a damaged one still holds")] = False,
+    requeue: Annotated[bool, Parameter(negative=(), help="Try to log again what the store had refused")] = False,
+    **flags: Any,
+) -> int:
     """Look at settings, data directory, journal, store and provider."""
     from relaybook.commands.check import check
+    from relaybook.commands.repair import repair
 
-    return check(_resolve(flags))
+    configuration = _resolve(flags)
+    if salvage or requeue:
+        return repair(configuration.data, salvage=salvage, requeue=requeue)
+    return check(configuration)
 
 
 @app.command

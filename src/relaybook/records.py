@@ -122,7 +122,7 @@ class Gap(msgspec.Struct, kw_only=True):
     from_at: Moment
     to_at: Moment
     count: int
-    reason: Literal["log_unavailable", "forwarded_unlogged", "damaged"]
+    reason: Literal["log_unavailable", "forwarded_unlogged", "damaged", "store_set_aside"]
 
 
 _KINDS: Final[dict[str, Kind]] = {

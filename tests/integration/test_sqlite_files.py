@@ -13,7 +13,7 @@ from tests.support.records import a_batch, an_entry, soon
 
 from relaybook.filters import Filter
 from relaybook.records import Detail
-from relaybook.stores.base import BatchRejected, StoreDamaged, StoreTooNew, StoreUnavailable
+from relaybook.stores.base import BatchRejected, BodyDamaged, StoreDamaged, StoreTooNew, StoreUnavailable
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter, disk
 from relaybook.stores.sqlite.connection import BODIES, DATABASE
 
@@ -193,7 +193,7 @@ def test_a_flipped_byte_in_a_pack_is_an_error_and_never_wrong_text(
     data = bytearray(pack.read_bytes())
     data[100] ^= 1
     pack.write_bytes(data)
-    with pytest.raises(StoreDamaged, match=r"\.pack is damaged at byte 0"):
+    with pytest.raises(BodyDamaged, match=r"\.pack is damaged at byte 0"):
         text(reader.body(entry.record.id, "request"))
     assert text(reader.body(other.record.id, "request")) == b"whole"
     assert len(reader.page(Filter(), 5, None, soon()).records) == 2

@@ -14,6 +14,8 @@ export const GAP_WORDS: Record<LogGap["reason"], string> = {
   log_unavailable: "refused, because the log could not be written",
   forwarded_unlogged: "relayed but not logged, because the log could not be written",
   damaged: "damaged in the journal and not readable; what they held is missing from the log",
+  store_set_aside:
+    "in a log that was damaged or deleted and is set aside in the data directory; relaybook check --salvage brings back what can be read",
 };
 
 /** `14:01:02 – 14:01:09`, with the day when it was not today. */

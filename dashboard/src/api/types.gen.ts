@@ -375,7 +375,7 @@ export type LogGap = {
   from_at: string;
   to_at: string;
   count: number;
-  reason: "damaged" | "forwarded_unlogged" | "log_unavailable";
+  reason: "damaged" | "forwarded_unlogged" | "log_unavailable" | "store_set_aside";
 };
 
 /** Whether this listener works. */

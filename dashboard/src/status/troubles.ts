@@ -107,7 +107,7 @@ function gapTrouble(found: readonly LogGap[]): Trouble | null {
   const last = found.reduce((most, gap) => (gap.to_at > most ? gap.to_at : most), latest.to_at);
   const when = first === last ? `At ${clockTime(first)}` : `Between ${clockTime(first)} and ${clockTime(last)}`;
   return {
-    tone: latest.reason === "damaged" ? "bad" : "amber",
+    tone: latest.reason === "damaged" || latest.reason === "store_set_aside" ? "bad" : "amber",
     word: "logging, with a gap",
     sentence: `${when}: ${total} ${GAP_WORDS[latest.reason]}.`,
     advice:

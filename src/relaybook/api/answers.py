@@ -147,7 +147,7 @@ class LogGap(Struct, kw_only=True):
     from_at: MomentText
     to_at: MomentText
     count: int
-    reason: Literal["log_unavailable", "forwarded_unlogged", "damaged"]
+    reason: Literal["log_unavailable", "forwarded_unlogged", "damaged", "store_set_aside"]
 
 
 class JournalStatus(Struct, kw_only=True):

@@ -58,6 +58,8 @@ class RunReader:
         self._skipped = 0
         self._sealed = False
         self._finished = False
+        #: Whether files before the first one were read and removed for a store that is gone: no number is missed then.
+        self._begins_late = False
 
     @property
     def over(self) -> bool:
@@ -108,12 +110,16 @@ class RunReader:
             return False
         if frame.kind == Kind.SEALED:
             self._sealed = True
-            self._note_lost(frame.number - self.place.number)
+            if not self._begins_late:
+                self._note_lost(frame.number - self.place.number)
             return False
         ahead = frame.number - self.place.number
         if ahead <= 0:
             return False
-        self._note_lost(ahead - 1)
+        if self._begins_late:
+            self._begins_late = False
+        else:
+            self._note_lost(ahead - 1)
         self.place = Place(self.place.segment, self.place.offset, frame.number)
         return True
 
@@ -142,6 +148,7 @@ class RunReader:
             if wanted:
                 with suppress(JournalDamaged):
                     self._segment = OldSegment(self.path, wanted)
+                    self._begins_late = self.place == START and wanted > 1
                     self.place = Place(wanted, max(self.place.offset, HEADER_BYTES), self.place.number)
         return self._segment
 

@@ -29,6 +29,7 @@ from relaybook.stores.base import (
     Moved,
     Running,
     RunPosition,
+    StoreDamaged,
     StoreUnavailable,
     Writer,
 )
@@ -105,6 +106,7 @@ class Recorder:
         """Records until ``stop`` says so and nothing is left to read, or ``stop_now`` says so.
 
         Both are asked again and again, without a lock: what they tell of may have been changed by a signal's handler.
+        Raises StoreDamaged; the journal still has what was not committed.
         """
         self._stop_now = stop_now
         with suppress(GivenUp):
@@ -261,6 +263,8 @@ class Recorder:
             try:
                 self._store.commit(batch)
                 return
+            except StoreDamaged:
+                raise  # trying again does not help
             except StoreUnavailable as error:
                 if self._stop_now():
                     raise GivenUp from error  # the journal keeps it all for the next start

@@ -2,10 +2,13 @@
 
 import os
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from relaybook.stores.base import Entry
+
+_DECODER: Final = msgspec.msgpack.Decoder(tuple[str, Entry])
 
 
 class Quarantine:
@@ -21,3 +24,8 @@ class Quarantine:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(msgspec.msgpack.encode((reason, entry)))
+
+
+def decode_quarantined(data: bytes) -> Entry:
+    """The entry of a quarantine's file. Raises msgspec.MsgspecError."""
+    return _DECODER.decode(data)[1]

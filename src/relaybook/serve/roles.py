@@ -1,23 +1,17 @@
 """The roles a child process can have, each wired here: relay, recorder, dashboard, simulator, sample traffic."""
 
 import asyncio
-import gc
-import logging
 import os
 import signal
 import socket
-import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.serve.operator_log import log_to_stderr
 from relaybook.settings import Settings
-
-log = logging.getLogger("relaybook.serve")
 
 _NO_SDK = (
     "Sample traffic needs the OpenAI SDK: pip install 'relaybook[demo]'. The demo runs without it; send requests of "
@@ -47,7 +41,9 @@ def run_role(orders: Orders, supervisor_pipe: int) -> int:
         case "relay":
             _relay(orders, data, supervisor_pipe)
         case "recorder":
-            return _record(settings, data, supervisor_pipe)
+            from relaybook.serve.recording import record
+
+            return record(settings, data, supervisor_pipe)
         case "dashboard":
             _show(orders, data, supervisor_pipe)
         case "simulator":
@@ -77,65 +73,6 @@ def _relay(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
         base_url=orders.base_url,
         dashboard_url=orders.dashboard_url,
     )
-
-
-def _record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int:
-    from relaybook.journal.segment import JournalTooNew
-    from relaybook.recorder.bodies_kept import Keeping
-    from relaybook.recorder.loop import Recorder
-    from relaybook.recorder.prices import Prices
-    from relaybook.recorder.quarantine import Quarantine
-    from relaybook.recorder.suspects import Suspects
-    from relaybook.recorder.understand import Understanding
-    from relaybook.stores.base import StoreTooNew
-    from relaybook.stores.sqlite.writer import SqliteWriter
-
-    collect_rarely()
-    told = _Told()
-    signal.signal(signal.SIGTERM, told)
-    signal.signal(signal.SIGINT, told)
-    threading.Thread(target=_watch, args=(supervisor_pipe, told.for_good), daemon=True).start()
-    try:
-        store = SqliteWriter(data.store, durability=settings.durability, lock_wait_s=60.0)
-        understanding = Understanding(Prices(settings.price_as), store.read_back)
-        keeping = Keeping(store.set_aside, store.read_back, settings.keep_other_bodies)
-        recorder = Recorder(
-            data.journal, store, understanding, keeping, Quarantine(data.quarantine), Suspects(data.path)
-        )
-        recorder.run(lambda: told.times > 0, lambda: told.times > 1)
-        store.close()
-    except (StoreTooNew, JournalTooNew) as error:
-        log.critical("later_version", extra={"reason": str(error)})
-        return 2
-    return 0
-
-
-def collect_rarely() -> None:
-    """A batch is thousands of objects that live until its commit and hold no cycles: looking through them for
-    cycles again and again costs a seventh of the recorder's time (benchmarks/parts/recorder.py)."""
-    gc.freeze()
-    gc.set_threshold(200_000, 20, 100)
-
-
-class _Told:
-    """How often this process was told to stop. No lock: a handler may run at any point of the main thread."""
-
-    def __init__(self) -> None:
-        self.times = 0
-
-    def __call__(self, *_: Any) -> None:
-        self.times += 1
-
-    def for_good(self) -> None:
-        """The supervisor is gone: nothing is waited for any more."""
-        self.times = 2
-
-
-def _watch(supervisor_pipe: int, end: Callable[[], None]) -> None:
-    """Calls ``end`` when the supervisor is gone."""
-    while os.read(supervisor_pipe, 1):
-        pass
-    end()
 
 
 def _simulate(orders: Orders, supervisor_pipe: int) -> None:

@@ -5,8 +5,8 @@ beside it. A third, ``Labels``, is in ``stores/labels.py``. Implementations diff
 meaning: one conformance suite runs on all of them.
 
 Errors: ``StoreUnavailable`` for what the environment causes (full, busy, locked, I/O): nothing was stored, the same
-batch may be sent again; ``StoreDamaged``, a kind of it, when sending again will not help. ``BatchRejected`` for what
-the data causes. ``StoreTooNew`` when a later version wrote it.
+batch may be sent again; ``StoreDamaged``, a kind of it, when sending again will not help, and ``BodyDamaged`` when that
+is true of one body only. ``BatchRejected`` for what the data causes. ``StoreTooNew`` when a later version wrote it.
 """
 
 from collections.abc import Iterator
@@ -24,6 +24,10 @@ class StoreUnavailable(Exception):
 
 class StoreDamaged(StoreUnavailable):
     """What is on disk cannot be read as a store any more; the text names the file. Trying again does not help."""
+
+
+class BodyDamaged(StoreUnavailable):
+    """One body's bytes cannot be read any more; the text names their file. The rest of the store is not concerned."""
 
 
 class BatchRejected(Exception):

@@ -55,6 +55,15 @@ def lock(path: Path, wait_s: float) -> int | None:
             return fd
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """What tells the file from another one of the same name; None when there is none."""
+    try:
+        found = path.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def write_at(fd: int, data: bytes, offset: int) -> None:
     """Writes all of it, in as many calls as the system wants."""
     written = os.pwrite(fd, data, offset)

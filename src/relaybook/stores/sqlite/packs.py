@@ -16,7 +16,7 @@ from typing import IO, Any, Final, cast
 import zstandard
 
 from relaybook import clock
-from relaybook.stores.base import Extent, StoreDamaged
+from relaybook.stores.base import BodyDamaged, Extent
 from relaybook.stores.sqlite import disk
 from relaybook.stores.sqlite.failures import translated
 
@@ -157,22 +157,25 @@ class PackWriter:
 
 
 def read_extent(directory: Path, extent: Extent) -> Iterator[bytes]:
-    """The bytes of an extent as they were, in pieces of at most 128 KiB. Raises StoreDamaged for anything else."""
+    """The bytes of an extent as they were, in pieces of at most 128 KiB. Raises BodyDamaged for anything else."""
     path = directory / pack_name(extent.pack)
     left = extent.raw_length
     with translated(path):
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError as error:
+            raise BodyDamaged(f"{path} is gone: restore a copy of it.") from error
         try:
             source = cast(IO[bytes], _Range(fd, extent.offset, extent.length))
             for piece in zstandard.ZstdDecompressor().read_to_iter(source, read_size=_READ, write_size=_READ):
                 left -= len(piece)
                 yield piece
         except zstandard.ZstdError as error:
-            raise StoreDamaged(f"{path} is damaged at byte {extent.offset} ({error}): restore a copy of it.") from error
+            raise BodyDamaged(f"{path} is damaged at byte {extent.offset} ({error}): restore a copy of it.") from error
         finally:
             os.close(fd)
     if left != 0:
-        raise StoreDamaged(f"{path} is damaged at byte {extent.offset} (it ends too early): restore a copy of it.")
+        raise BodyDamaged(f"{path} is damaged at byte {extent.offset} (it ends too early): restore a copy of it.")
 
 
 class _Range:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin, get_
 import apsw
 
 from relaybook.records import FIELDS, Record
-from relaybook.stores.base import StoreTooNew, StoreUnavailable
+from relaybook.stores.base import StoreDamaged, StoreTooNew, StoreUnavailable
 
 #: ``spans`` adds up each block of this many records: earliest and latest start, how many there are and how many failed.
 #: That is 1,000 small rows per million.
@@ -125,11 +125,11 @@ def migrate(connection: apsw.Connection, name: str, migrations: tuple[Migration,
     """Brings the database to the last migration. ``name`` is for messages.
 
     All in one transaction: a reader that looks meanwhile sees the database of before, never one between two versions.
-    Raises StoreTooNew for a later version's database, StoreUnavailable for another program's.
+    Raises StoreTooNew for a later version's database, StoreDamaged for another program's.
     """
     version = check_version(connection, name, migrations)
     if version == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").get:
-        raise StoreUnavailable(f"{name} holds tables of another program: choose another directory with --data.")
+        raise StoreDamaged(f"{name} holds tables of another program: choose another directory with --data.")
     with connection:
         for migration in migrations:
             if migration.number > version:

@@ -12,7 +12,7 @@ from typing import Final
 
 import apsw
 
-from relaybook.stores.base import Batch, Entry, Extent, Moved, RunPosition, StoreUnavailable
+from relaybook.stores.base import Batch, Entry, Extent, Moved, RunPosition, StoreDamaged, StoreUnavailable
 from relaybook.stores.sqlite import disk
 from relaybook.stores.sqlite.bodies import new_compressor
 from relaybook.stores.sqlite.connection import BODIES, DATABASE, Durability, empty_write_ahead_log, open_for_writing
@@ -41,8 +41,8 @@ class SqliteWriter:
         """Makes or opens the store, upgrades its schema and puts right what a crash left behind.
 
         Raises StoreUnavailable when another writer keeps the directory for ``lock_wait_s``, or when the directory
-        cannot be used; StoreTooNew when a later version wrote it. ``busy_s`` is how long a commit waits for other
-        programs that hold the database.
+        cannot be used; StoreDamaged when what is there is no store; StoreTooNew when a later version wrote it.
+        ``busy_s`` is how long a commit waits for other programs that hold the database.
         """
         self._path = directory / DATABASE
         self._durability = durability
@@ -59,6 +59,7 @@ class SqliteWriter:
 
     def _open(self, directory: Path) -> None:
         self._connection = open_for_writing(directory, self._durability, self._busy_s)
+        self._file = disk.identity(self._path)
         try:
             migrate(self._connection, str(self._path))
             self._entries = EntryTables(self._connection)
@@ -77,6 +78,8 @@ class SqliteWriter:
         self._finish_erasing()
 
     def commit(self, batch: Batch) -> None:
+        if disk.identity(self._path) != self._file:
+            raise StoreDamaged(f"{self._path} was deleted or replaced while Relaybook was writing to it.")
         with translated(self._path), rejecting():
             if batch.entries:
                 self._packs.open_pack_of_day()

@@ -1,0 +1,131 @@
+"""The recorder's process: opens the store, records until told to stop, sets a store aside that is damaged.
+
+Whatever the store does, the journal keeps what is not recorded, and the relay does not notice.
+"""
+
+import gc
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from relaybook.journal.segment import JournalTooNew
+from relaybook.recorder.bodies_kept import Keeping
+from relaybook.recorder.loop import Recorder
+from relaybook.recorder.prices import Prices
+from relaybook.recorder.quarantine import Quarantine
+from relaybook.recorder.suspects import Suspects
+from relaybook.recorder.understand import Understanding
+from relaybook.serve.data_directory import DataDirectory
+from relaybook.settings import Settings
+from relaybook.stores.base import Batch, BodyDamaged, Extent, StoreDamaged, StoreTooNew, StoreUnavailable
+from relaybook.stores.sqlite.reader import SqliteReader
+from relaybook.stores.sqlite.set_aside import gap_of, list_set_aside, set_aside
+from relaybook.stores.sqlite.writer import SqliteWriter
+
+log = logging.getLogger("relaybook.recorder")
+
+_LOCK_WAIT_SECONDS: Final = 60.0
+_FIRST_PAUSE_SECONDS: Final = 0.1
+_MOST_PAUSE_SECONDS: Final = 5.0
+
+
+def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int:
+    """Records until a signal or the supervisor's end; the exit code."""
+    collect_rarely()
+    told = _Told()
+    signal.signal(signal.SIGTERM, told)
+    signal.signal(signal.SIGINT, told)
+    threading.Thread(target=_watch, args=(supervisor_pipe, told.for_good), daemon=True).start()
+    try:
+        store = _open(settings, data, lambda: told.times > 0)
+        if store is not None:
+            try:
+                _recorder(settings, data, store).run(lambda: told.times > 0, lambda: told.times > 1)
+            finally:
+                store.close()
+    except (StoreTooNew, JournalTooNew) as error:
+        log.critical("later_version", extra={"reason": str(error)})
+        return 2
+    except StoreDamaged as error:
+        aside = set_aside(data.store)
+        log.critical("store_set_aside", extra={"reason": str(error), "to": str(aside) if aside else None})
+        return 1  # the supervisor starts the process anew, and with it an empty store
+    return 0
+
+
+def _open(settings: Settings, data: DataDirectory, stop: Callable[[], bool]) -> SqliteWriter | None:
+    """The store, as soon as the environment lets it be opened; None when it is told to stop before that."""
+    pause = _FIRST_PAUSE_SECONDS
+    while True:
+        try:
+            store = SqliteWriter(data.store, durability=settings.durability, lock_wait_s=_LOCK_WAIT_SECONDS)
+            _note_what_is_aside(data, store)
+            return store
+        except StoreDamaged:
+            raise
+        except StoreUnavailable as error:
+            if stop():
+                return None
+            log.error("store_unavailable", extra={"reason": str(error), "next_try_seconds": pause})
+            time.sleep(pause)
+            pause = min(pause * 2, _MOST_PAUSE_SECONDS)
+
+
+def _recorder(settings: Settings, data: DataDirectory, store: SqliteWriter) -> Recorder:
+    def read_back(extent: Extent) -> bytes:
+        try:
+            return store.read_back(extent)
+        except BodyDamaged as error:
+            log.error("body_damaged", extra={"reason": str(error)})
+            return b""  # the record is written all the same, with what is left of the body
+
+    understanding = Understanding(Prices(settings.price_as), read_back)
+    keeping = Keeping(store.set_aside, read_back, settings.keep_other_bodies)
+    return Recorder(data.journal, store, understanding, keeping, Quarantine(data.quarantine), Suspects(data.path))
+
+
+def _note_what_is_aside(data: DataDirectory, store: SqliteWriter) -> None:
+    """A gap for each store that was set aside and is not told of yet: also when a death came in between."""
+    aside = list_set_aside(data.store)
+    if not aside:
+        return
+    reader = SqliteReader(data.store)
+    try:
+        told = {gap.to_at for gap in reader.gaps(0) if gap.reason == "store_set_aside"}
+    finally:
+        reader.close()
+    gaps = [gap for gap in map(gap_of, aside) if gap.to_at not in told]
+    if gaps:
+        store.commit(Batch(gaps=gaps))
+
+
+def collect_rarely() -> None:
+    """A batch is thousands of objects that live until its commit and hold no cycles: looking through them for
+    cycles again and again costs a seventh of the recorder's time (benchmarks/parts/recorder.py)."""
+    gc.freeze()
+    gc.set_threshold(200_000, 20, 100)
+
+
+class _Told:
+    """How often this process was told to stop. No lock: a handler may run at any point of the main thread."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self, *_: Any) -> None:
+        self.times += 1
+
+    def for_good(self) -> None:
+        """The supervisor is gone: nothing is waited for any more."""
+        self.times = 2
+
+
+def _watch(supervisor_pipe: int, end: Callable[[], None]) -> None:
+    """Calls ``end`` when the supervisor is gone."""
+    while os.read(supervisor_pipe, 1):
+        pass
+    end()

@@ -1,0 +1,116 @@
+"""``relaybook check --salvage`` and ``--requeue``: what was put aside comes back into the log, once."""
+
+import random
+from pathlib import Path
+
+import pytest
+from tests.support.records import a_batch, an_entry
+
+from relaybook.commands.failure import CommandFailed
+from relaybook.commands.repair import repair
+from relaybook.filters import Filter
+from relaybook.recorder.quarantine import Quarantine
+from relaybook.serve.data_directory import DataDirectory
+from relaybook.stores.base import Entry, StoreDamaged
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.stores.sqlite.connection import DATABASE
+from relaybook.stores.sqlite.set_aside import gap_of, set_aside
+
+PAGE = 8192
+
+
+def logged(path: Path, entries: list[Entry]) -> DataDirectory:
+    data = DataDirectory(path)
+    data.open()
+    writer = SqliteWriter(data.store)
+    for at in range(0, len(entries), 100):
+        writer.commit(a_batch(*entries[at : at + 100]))
+    writer.close()
+    return data
+
+
+def found(data: DataDirectory) -> dict[str, bytes]:
+    """Ids in the log with their requests' bodies."""
+    reader = SqliteReader(data.store)
+    try:
+        records = reader.since(0, Filter(), 100_000)[0]
+        return {record.id: b"".join(reader.body(record.id, "request") or ()) for record in records}
+    finally:
+        reader.close()
+
+
+def test_a_sound_store_that_was_set_aside_comes_back_whole_and_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entries = [an_entry(b"body %d" % number) for number in range(500)]
+    data = logged(tmp_path, entries)
+    aside = set_aside(data.store)
+    assert aside is not None
+    assert gap_of(aside).count == 500
+    both = [an_entry(b"new"), an_entry(b"body 0", id=entries[0].record.id)]
+    logged(tmp_path / "other", both)
+    (tmp_path / "other" / "store").rename(data.store)
+    assert repair(tmp_path, salvage=True, requeue=False) == 0
+    assert "499" not in (told := capsys.readouterr().out)
+    assert "500 requests of store.corrupt-" in told
+    assert found(data) == {entry.record.id: b"body %d" % n for n, entry in enumerate(entries)} | {
+        both[0].record.id: b"new"
+    }
+    assert repair(tmp_path, salvage=True, requeue=False) == 0
+    assert "nothing is set aside" in capsys.readouterr().out
+
+
+def test_of_a_damaged_store_all_comes_back_but_what_the_damage_hit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entries = [an_entry(b"body %d" % number, input_preview=f"{number} " * 40) for number in range(3000)]
+    data = logged(tmp_path, entries)
+    with (data.store / DATABASE).open("r+b") as file:
+        pages = file.seek(0, 2) // PAGE
+        for page in random.Random(7).sample(range(pages // 2, pages), 5):
+            file.seek(page * PAGE)
+            file.write(b"\x55" * PAGE)
+    with pytest.raises(StoreDamaged):
+        found(data)
+    set_aside(data.store)
+    assert repair(tmp_path, salvage=True, requeue=False) == 0
+    told = capsys.readouterr().out
+    back = found(data)
+    assert 1500 < len(back) < 3000
+    assert f"{len(back):,} requests" in told
+    assert back.items() <= {entry.record.id: b"body %d" % n for n, entry in enumerate(entries)}.items()
+
+
+def test_a_store_of_which_nothing_can_be_read_is_left_where_it_is(tmp_path: Path) -> None:
+    data = logged(tmp_path, [an_entry()])
+    (data.store / DATABASE).write_bytes(b"\x55" * PAGE)
+    aside = set_aside(data.store)
+    assert aside is not None
+    with pytest.raises(CommandFailed, match="Nothing of it can be read"):
+        repair(tmp_path, salvage=True, requeue=False)
+    assert aside.exists()
+    assert gap_of(aside).count == 0
+
+
+def test_while_a_server_writes_nothing_is_repaired(tmp_path: Path) -> None:
+    data = logged(tmp_path, [an_entry()])
+    set_aside(data.store)
+    with_server = SqliteWriter(data.store)
+    with pytest.raises(CommandFailed, match=r"in use: another Relaybook writes to this store\. Stop it"):
+        repair(tmp_path, salvage=True, requeue=False)
+    with_server.close()
+
+
+def test_what_is_in_the_quarantine_is_logged_when_the_store_takes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = logged(tmp_path, [])
+    quarantine = Quarantine(data.quarantine)
+    good, bad = an_entry(b"good"), an_entry(b"bad", user="\ud800")
+    quarantine.put(good, "it was refused")
+    quarantine.put(an_entry(b"also good"), "it was refused")
+    (data.quarantine / f"{bad.record.id}.msgpack").write_bytes(b"\xc1")
+    assert repair(tmp_path, salvage=False, requeue=True) == 1
+    assert "2 requests are in the log now, 1 refused" in capsys.readouterr().out
+    assert found(data)[good.record.id] == b"good"
+    assert [path.stem for path in data.quarantine.iterdir()] == [bad.record.id]
