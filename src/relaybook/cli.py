@@ -122,6 +122,15 @@ def check(
 
 
 @app.command
+@takes_settings(("data",))
+def reload(**flags: Any) -> int:
+    """Let the running server become the installed program with the settings of now; no request is lost or cut."""
+    from relaybook.commands.reload import reload
+
+    return reload(_resolve(flags))
+
+
+@app.command
 @takes_settings()
 def config(**flags: Any) -> int:
     """Show every setting, its value and where it came from."""

@@ -69,6 +69,7 @@ class Settings:
     idle_timeout: float = setting(600.0, "For the next byte of the provider's answer to arrive")
     upstream_idle: float = setting(4.0, "An unused connection to the provider is closed after it")
     drain_timeout: float = setting(30.0, "For running requests to finish after SIGTERM")
+    reload_timeout: float = setting(900.0, "For requests of before a reload to finish")
     segment_bytes: int = setting(64 * MIB, "Size of a journal file")
     min_free: int = setting(1 * GIB, "New requests are refused while less than this is free on the disk")
     max_journal: int = setting(10 * GIB, "New requests are refused while more than this is unrecorded")
@@ -118,7 +119,7 @@ def _plain(value: Any) -> Any:
 POSITIVE = (
     *("workers", "max_request_bytes", "max_in_flight", "max_connections", "header_timeout", "body_timeout"),
     *("keep_alive_timeout", "write_timeout", "connect_timeout", "upstream_timeout", "idle_timeout", "upstream_idle"),
-    *("drain_timeout", "segment_bytes", "max_journal"),
+    *("drain_timeout", "reload_timeout", "segment_bytes", "max_journal"),
 )
 
 

@@ -11,6 +11,7 @@ ELSEWHERE: dict[str, str] = {
     "commands/check.py": "reads a directory and dials: tests/integration/test_cli.py",
     "commands/failure.py": "two exceptions and two numbers",
     "commands/repair.py": "reads and writes stores: tests/integration/test_repair.py",
+    "commands/reload.py": "signals a server: tests/integration/test_reload.py",
     "commands/redirects.py": "one refusal: tests/integration/test_cli.py",
     "commands/server_log.py": "asks a server: tests/integration/test_cli.py",
     "commands/simulate.py": "runs a server: tests/integration/test_cli.py",

@@ -2,10 +2,8 @@
 
 import http.client
 import json
-import os
 import signal
 import socket
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,45 +12,14 @@ from typing import Final
 import openai
 import pytest
 from tests.integration.test_hostile_http import LENGTH, PATH, QUESTION, Ledger, World, ask, parse, request
-from tests.support.server import Server, SimulatedProvider, wait_until
+from tests.support.server import Server, SimulatedProvider, is_running, wait_until
+from tests.support.stream import Stream
 
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.stores.sqlite import SqliteReader
 
 STREAMS: Final = 8
 KEY: Final = "sk-draining-caller"
-
-
-class Stream:
-    """A running stream, read to its end by a thread of its own."""
-
-    def __init__(self, server: Server, number: int, **wishes: str) -> None:
-        self.text = b""
-        self.ended_cleanly = False
-        body = json.dumps({**json.loads(QUESTION), "stream": True, "user": f"user-{number}"})
-        headers = {"Authorization": f"Bearer {KEY}", **{f"Sim-{name}": value for name, value in wishes.items()}}
-        self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-        self._connection.request("POST", PATH, body, headers)
-        self._answer = self._connection.getresponse()
-        self.id = self._answer.headers["Service-Request-Id"]
-        self.text = self._answer.read1()
-        self._thread = threading.Thread(target=self._read)
-        self._thread.start()
-
-    def _read(self) -> None:
-        try:
-            while data := self._answer.read1():
-                self.text += data
-            self.ended_cleanly = True
-        except (http.client.HTTPException, OSError, ValueError):
-            pass
-        self._connection.close()
-
-    def end(self) -> bytes:
-        """All that came, once the connection is over."""
-        self._thread.join(60)
-        assert not self._thread.is_alive()
-        return self.text
 
 
 @contextmanager
@@ -307,12 +274,3 @@ def test_the_relay_drains_when_its_supervisor_is_killed(tmp_path: Path) -> None:
         wait_until(lambda: not is_running(relay), 30, "the relay's end")
         with Server(tmp_path, provider.url, data=server.data) as again:
             assert again.record(stream.id, seconds=30)["outcome"] == "complete"
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    state = Path(f"/proc/{pid}/stat")
-    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"

@@ -1,6 +1,7 @@
 """Starts real ``relaybook`` processes for a test, and ends them by pid."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -24,6 +25,16 @@ def wait_until(found: Callable[[], T | None], seconds: float = 30.0, what: str =
             return value
         time.sleep(0.01)
     raise AssertionError(f"{what} did not happen within {seconds} s")
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process lives; one that nobody has waited for yet does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 class Program:

@@ -83,7 +83,7 @@ class World:
         self.gate: Any = FakeGate()
         self.fingerprints = FINGERPRINTS
         self.now = 0.0
-        self.draining = False
+        self.leaving = False
         self.sealed = self.over = 0
         self.connected = connected
         self.down, self.up = FakeCaller(), FakeProvider()

@@ -209,7 +209,7 @@ class Downstream(Connection):
         self._next_request()
 
     def _next_request(self) -> None:
-        if not self.keep_alive or self.relay.draining:
+        if not self.keep_alive or self.relay.leaving:
             self.close_gently(linger=not self.body.complete)
             return
         self.deadline = self.relay.now + self.relay.settings.keep_alive_timeout

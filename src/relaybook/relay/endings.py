@@ -121,7 +121,7 @@ def _answer_ourselves(exchange: Exchange, error: RelayError, message: str) -> No
         Kind.ANSWERED, exchange.id, encode_event(Answered(error.status, b"", b"\r\n".join(lines), made=True))
     )
     exchange.frame(Kind.MADE, exchange.id, body)
-    if not exchange.request_complete or exchange.relay.draining:
+    if not exchange.request_complete or exchange.relay.leaving:
         down.keep_alive = False
     lines.append(exchange.our_headers)
     if not down.keep_alive:

@@ -34,7 +34,7 @@ class Surroundings(Protocol):
     gate: Gate
     fingerprints: Fingerprints
     now: float
-    draining: bool
+    leaving: bool
 
     def connect(self, exchange: "Exchange") -> None:
         """Gives the exchange an idle connection, or begins to make one."""
@@ -217,7 +217,7 @@ class Exchange:
         down = self.down
         if down is not None:
             self.framing = framing = CallerFraming(head, self.method, version_1_0=down.version_1_0)
-            if framing.endless or not self.request_complete or self.relay.draining:
+            if framing.endless or not self.request_complete or self.relay.leaving:
                 down.keep_alive = False
             down.reset_on_cut = framing.endless
             framing.begin(self.our_headers, keep_alive=down.keep_alive)

@@ -133,9 +133,19 @@ class Relay(Shared):
 
     # -- stopping --------------------------------------------------------------------------------------------------
 
+    async def retire(self, seconds: float) -> None:
+        """Serves the connections there are until each has had one more answer, or was idle for too long to get one.
+
+        Others take the new connections, so no caller is refused and no stream is cut. Ends after ``seconds`` at last.
+        """
+        self.leaving = True
+        until = self._loop.time() + seconds
+        while self.connections and self._loop.time() < until:
+            await asyncio.sleep(0.1)
+
     async def drain(self, seconds: float) -> None:
         """Lets running exchanges finish, then interrupts the rest. New requests are refused meanwhile."""
-        self.draining = True
+        self.draining = self.leaving = True
         for connection in list(self.connections):
             connection.drain()
         until = self._loop.time() + seconds

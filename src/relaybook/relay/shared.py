@@ -52,7 +52,10 @@ class Shared:
         self.now = loop.time()
         self.connections: set[Connection] = set()
         self.exchanges: dict[bytes, Exchange] = {}
+        #: New requests are refused.
         self.draining = False
+        #: Each answer is the last one on its connection.
+        self.leaving = False
         #: Why nothing can be logged now, as a caller is told; None while all is well.
         self.log_trouble: str | None = None
         self.refused: Counter[str] = Counter()

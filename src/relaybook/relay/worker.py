@@ -1,7 +1,8 @@
 """One relay process: an event loop, an inherited listening socket, signals, and the pipe to the supervisor.
 
 Ends in one way: SIGTERM, SIGINT, or the supervisor's end of the pipe closing make it drain; a second signal ends the
-wait. Whatever happens to it, the journal has what the wire had.
+wait. SIGHUP says that others listen now: it serves the connections it has, then ends the same way. Whatever happens to
+it, the journal has what the wire had.
 """
 
 import asyncio
@@ -9,7 +10,10 @@ import os
 import resource
 import signal
 import socket
+from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import uvloop
 
@@ -61,7 +65,7 @@ async def _work(
 ) -> None:
     loop = asyncio.get_running_loop()
     relay = Relay(settings, journal, secret, loop, base_url=base_url, dashboard_url=dashboard_url)
-    stop, stop_now = asyncio.Event(), asyncio.Event()
+    stop, stop_now, retire = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     def stopping() -> None:
         (stop_now if stop.is_set() else stop).set()
@@ -73,21 +77,28 @@ async def _work(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping)
+    loop.add_signal_handler(signal.SIGHUP, retire.set)
     loop.add_reader(supervisor_pipe, supervisor_gone)
     relay.check_log()
     server = await loop.create_server(relay.accept, sock=listener, backlog=4096)
     sweeping = loop.create_task(_sweep(relay))
-    await stop.wait()
+    with suppress(OSError):
+        os.write(supervisor_pipe, b"\n")  # we listen
+    await _until(retire.wait(), stop)
     server.close()
     listener.close()
-    drain = loop.create_task(relay.drain(settings.drain_timeout))
-    hurry = loop.create_task(stop_now.wait())
-    await asyncio.wait({drain, hurry}, return_when=asyncio.FIRST_COMPLETED)
-    if not drain.done():
-        drain.cancel()
+    await _until(relay.retire(settings.reload_timeout), stop)
+    if not await _until(relay.drain(settings.drain_timeout), stop_now):
         await relay.drain(0)
-    hurry.cancel()
     sweeping.cancel()
+
+
+async def _until(work: Coroutine[Any, Any, Any], stop: asyncio.Event) -> bool:
+    """Does the work, unless told to stop; whether it was done to its end."""
+    working, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    return working.done() or not working.cancel()
 
 
 async def _sweep(relay: Relay) -> None:

@@ -1,6 +1,8 @@
 """Puts the program together: sockets, data directory, children, and what a person is told at the start."""
 
 import errno
+import logging
+import os
 import socket
 import ssl
 import sys
@@ -10,14 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from relaybook import __version__, clock
 from relaybook.journal import disk
-from relaybook.serve.data_directory import DataDirectory, DataInUse
+from relaybook.serve.child_process import Child, Predecessor
+from relaybook.serve.data_directory import DataDirectory, DataInUse, Serving
 from relaybook.serve.operator_log import log_to_stderr
 from relaybook.serve.probe import days_left
-from relaybook.serve.roles import Orders
-from relaybook.serve.supervisor import Child, Supervisor
+from relaybook.serve.reload import HandedOver, Left, hand_over, rehearse, taken_over
+from relaybook.serve.roles import Orders, import_roles
+from relaybook.serve.supervisor import Supervisor
 from relaybook.settings import BadSetting, Settings, is_loopback, split_address
+
+log = logging.getLogger("relaybook.serve")
 
 _BAD_SETTINGS: Final = 2
 #: Addresses that stand for all of a machine can be listened on, not dialled.
@@ -51,31 +59,68 @@ def _serve(
     log_to_stderr()
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
+    handed = taken_over()
     data = DataDirectory(settings.data)
     try:
         _check_authorities(settings)
-        data.open()
+        data.open(handed.serve_lock if handed else None)
         _check_stored(data)
-        relay = _bind(settings.listen, "listen", data)
-        dashboard = _bind(settings.dashboard, "dashboard", data)
+        relay = _listener(settings, "listen", data, handed)
+        dashboard = _listener(settings, "dashboard", data, handed)
     except (BadSetting, DataInUse, LaterVersion) as error:
         print(f"relaybook: {error}", file=sys.stderr)
         return _BAD_SETTINGS
+    if handed and handed.is_rehearsal:
+        import_roles()
+        return 0
     base_url = f"http://{_address(settings.listen, relay)}/v1"
     dashboard_url = settings.dashboard_url or f"http://{_address(settings.dashboard, dashboard)}"
 
     def orders(role: str) -> Orders:
         return Orders(role, settings, base_url, dashboard_url, sample_data=provider is not None)
 
-    held = data.hold_for_children()
-    children = [Child(orders("relay"), relay, held) for _ in range(settings.workers)]
-    children += [Child(orders("recorder"), None, held), Child(orders("dashboard"), dashboard, held)]
-    if provider is not None:
-        children += [Child(orders("simulator"), provider, held), Child(orders("traffic"), None, held)]
+    def reload(left: list[Left]) -> None:
+        listeners = {_name(settings, "listen"): relay.fileno(), _name(settings, "dashboard"): dashboard.fileno()}
+        handing = HandedOver(listeners, data.lock, held, left)
+        reason = "a demo is not reloaded: stop it and start it again" if provider else rehearse(handing)
+        if reason is None:
+            hand_over(handing)
+        log.error("reload_refused", extra={"reason": reason})
+        said = data.said()
+        data.say(msgspec.structs.replace(said, refusals=said.refusals + 1, reason=reason))
+
+    def is_replaced() -> None:
+        said = data.said()
+        data.say(msgspec.structs.replace(said, version=__version__, reloads=said.reloads + 1))
+        log.info("reloaded", extra={"version": __version__})
+
+    def start() -> list[Child]:
+        children = [Child(orders("relay"), relay, held) for _ in range(settings.workers)]
+        children += [Child(orders("recorder"), None, held), Child(orders("dashboard"), dashboard, held)]
+        if provider is not None:
+            children += [Child(orders("simulator"), provider, held), Child(orders("traffic"), None, held)]
+        return children
+
+    held = handed.children_lock if handed else data.hold_for_children()
+    if not handed:
+        data.say(Serving(os.getpid(), __version__))
+    predecessors = [Predecessor(left) for left in handed.children] if handed else []
     tell(settings, base_url, dashboard_url)
-    code = Supervisor(children, settings.drain_timeout).run()
+    code = Supervisor(predecessors, settings.drain_timeout, reload, is_replaced).run(start)
     data.close()
     return code
+
+
+def _name(settings: Settings, name: str) -> str:
+    return f"{name} {getattr(settings, name)}"
+
+
+def _listener(settings: Settings, name: str, data: DataDirectory, handed: HandedOver | None) -> socket.socket:
+    """The listening socket of a setting: the one there is already, or a new one."""
+    descriptor = handed.listeners.get(_name(settings, name)) if handed else None
+    if descriptor is not None:
+        return socket.socket(fileno=descriptor)
+    return _bind(getattr(settings, name), name, data)
 
 
 class LaterVersion(Exception):

@@ -3,13 +3,28 @@
 import fcntl
 import os
 from pathlib import Path
+from typing import Final
+
+import msgspec
 
 from relaybook.journal import disk
 from relaybook.settings import BadSetting
 
+_LOCK: Final = "serve.lock"
+
 
 class DataInUse(Exception):
     """Another server runs on this data; the text says where and what to do."""
+
+
+class Serving(msgspec.Struct, frozen=True):
+    """Who serves this data, written into the lock's file: how often it was reloaded, and how often and why not."""
+
+    pid: int
+    version: str
+    reloads: int = 0
+    refusals: int = 0
+    reason: str = ""
 
 
 class DataDirectory:
@@ -24,15 +39,18 @@ class DataDirectory:
         self._children = path / "children.lock"
         self._lock: int | None = None
 
-    def open(self) -> None:
-        """Makes the directory and takes its lock. Raises DataInUse, or BadSetting for one that cannot be used."""
+    def open(self, lock: int | None = None) -> None:
+        """Makes the directory and takes its lock; ``lock`` is its descriptor where the program of before had it.
+
+        Raises DataInUse, or BadSetting for a directory that cannot be used.
+        """
         try:
             disk.make_directory(self.path)
             disk.make_directory(self.journal)
             ignore = self.path / ".gitignore"
             if not ignore.exists():
                 ignore.write_text("*\n")
-            self._lock = disk.try_lock(self.path / "serve.lock")
+            self._lock = lock if lock is not None else disk.try_lock(self.path / _LOCK)
             self.secret()
         except OSError as error:
             raise BadSetting(
@@ -72,6 +90,34 @@ class DataDirectory:
         descriptor = os.open(self._children, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         return descriptor
+
+    @property
+    def lock(self) -> int:
+        """The descriptor of the lock. Raises ValueError while it is not held."""
+        if self._lock is None:
+            raise ValueError("the lock is not held")
+        return self._lock
+
+    def say(self, serving: Serving) -> None:
+        """Writes down who serves. Only with the lock held."""
+        text = msgspec.json.encode(serving)
+        os.ftruncate(self.lock, 0)
+        os.pwrite(self.lock, text, 0)
+
+    def serving(self) -> Serving | None:
+        """Who serves this data now; None: nobody. Raises msgspec.MsgspecError for what an earlier version wrote."""
+        try:
+            lock = disk.try_lock(self.path / _LOCK)
+        except FileNotFoundError:
+            return None
+        if lock is not None:
+            os.close(lock)
+            return None
+        return self.said()
+
+    def said(self) -> Serving:
+        """What was written down last. Raises msgspec.MsgspecError, OSError."""
+        return msgspec.json.decode((self.path / _LOCK).read_bytes(), type=Serving)
 
     def close(self) -> None:
         """Gives the lock back."""

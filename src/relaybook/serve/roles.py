@@ -55,6 +55,13 @@ def run_role(orders: Orders, supervisor_pipe: int) -> int:
     return 0
 
 
+def import_roles() -> None:
+    """Imports what a server's children will import when they start: a rehearsal."""
+    import relaybook.api.app
+    import relaybook.relay.worker
+    import relaybook.serve.recording  # noqa: F401
+
+
 def _inherited(descriptor: int | None) -> socket.socket:
     if descriptor is None:
         raise ValueError("the supervisor passes a socket to this role")

@@ -1,4 +1,4 @@
-"""The supervisor: holds the sockets and the lock, starts the children, starts them again, stops them in order.
+"""The supervisor: starts the children, starts them again, stops them in order, hands them over at a reload.
 
 It relays nothing and records nothing, so it has little to die of. When it dies all the same, the children see the end
 of their standard input and end by themselves.
@@ -8,128 +8,77 @@ import logging
 import os
 import select
 import signal
-import socket
-import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 from relaybook import clock
-from relaybook.serve.roles import Orders
-from relaybook.serve.wire import encode_orders
+from relaybook.serve.child_process import Child, Predecessor
+from relaybook.serve.reload import SIGNALS, Left
 
 log = logging.getLogger("relaybook.serve")
 
-_FIRST_PAUSE_NS: Final = 100_000_000
-_MOST_PAUSE_NS: Final = 5 * clock.NANOSECONDS
-_STEADY_NS: Final = 10 * clock.NANOSECONDS
 _BAD_SETTINGS: Final = 2
 #: In which order children are stopped: what sends, what relays, what still has work from them, what shows it.
 _STOPS: Final = {"traffic": 0, "relay": 1, "dashboard": 3}
 _STOPS_BETWEEN: Final = 2
 
 
-class Child:
-    """One child process, started again when it dies, later each time until it has held for a while."""
-
-    def __init__(self, orders: Orders, listener: socket.socket | None, held: int) -> None:
-        """The child inherits its listening socket and ``held``, a descriptor that tells others that it lives."""
-        self.role = orders.role
-        self._held = held
-        self._orders = orders
-        self._listener = listener
-        self._pause_ns = _FIRST_PAUSE_NS
-        self._started_ns = 0
-        self.restart_at_ns: int | None = None
-        self.process = self._start()
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        inherited = [self._held]
-        if self._listener is not None:
-            self._orders.socket = self._listener.fileno()
-            inherited.append(self._listener.fileno())
-        process = subprocess.Popen(
-            [sys.executable, "-m", "relaybook.serve.child"], stdin=subprocess.PIPE, pass_fds=inherited, process_group=0
-        )
-        if process.stdin is not None:
-            process.stdin.write(encode_orders(self._orders))
-            process.stdin.flush()
-        log.info("child_started", extra={"role": self.role, "pid": process.pid})
-        self._started_ns = clock.monotonic_ns()
-        self.restart_at_ns = None
-        return process
-
-    def died(self) -> None:
-        """Plans the next start."""
-        now = clock.monotonic_ns()
-        if now - self._started_ns > _STEADY_NS:
-            self._pause_ns = _FIRST_PAUSE_NS
-        code = self.process.returncode
-        log.error("child_died", extra={"role": self.role, "code": code, "restart_ms": self._pause_ns // 1_000_000})
-        self._close_pipe()
-        self.restart_at_ns = now + self._pause_ns
-        self._pause_ns = min(self._pause_ns * 2, _MOST_PAUSE_NS)
-
-    def restart(self) -> None:
-        """Starts it again."""
-        self.process = self._start()
-
-    def signal(self, number: int) -> None:
-        """Sends a signal, if it still runs."""
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-
-    def wait(self, seconds: float) -> bool:
-        """Whether it has ended by then."""
-        try:
-            self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return False
-        self._close_pipe()
-        return True
-
-    def close_listener(self) -> None:
-        """Lets go of the listening socket, so that the child's closing it refuses new connections."""
-        if self._listener is not None:
-            self._listener.close()
-
-    def kill(self) -> None:
-        """Ends it at once."""
-        self.process.kill()
-        self.wait(5.0)
-
-    def _close_pipe(self) -> None:
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-
-
 class Supervisor:
     """Runs children until a signal, then stops them: sample traffic, then relays, the recorder when they are done."""
 
-    def __init__(self, children: list[Child], drain_seconds: float) -> None:
-        self._children = children
+    def __init__(
+        self,
+        predecessors: list[Predecessor],
+        drain_seconds: float,
+        reload: Callable[[list[Left]], None],
+        is_replaced: Callable[[], None],
+    ) -> None:
+        """``reload`` returns only where there can be no reload. ``is_replaced``: all predecessors were told to end."""
+        self._children: list[Child] = []
+        self._predecessors = predecessors
         self._drain_seconds = drain_seconds
+        self._reload = reload
+        self._is_replaced = is_replaced
+        self._has_replaced = not predecessors
         self._signals = 0
+        self._is_reload_wanted = False
+        self._has_terminal = sys.stderr.isatty()
         self._wake, self._woken = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK) if hasattr(os, "pipe2") else _pipe()
 
-    def run(self) -> int:
-        """Returns the exit code, after all children have ended."""
+    def run(self, start: Callable[[], list[Child]]) -> int:
+        """Starts the children; returns the exit code after all have ended."""
         signal.set_wakeup_fd(self._woken, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop_wanted)
+        signal.signal(signal.SIGHUP, self._hung_up)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # before the children, who inherit what is blocked
+        self._children = start()
         while not self._signals:
             self._wait(self._look_after_children())
             if any(child.process.poll() == _BAD_SETTINGS for child in self._children):
                 self._stop()
                 return _BAD_SETTINGS
+            self._replace()
+            if self._is_reload_wanted:
+                self._is_reload_wanted = False
+                self._reload([left for each in self._everybody() for left in each.left()])
         self._stop()
         return 0
 
     def _stop_wanted(self, *_: Any) -> None:
         self._signals += 1
         if self._signals > 1:
-            for child in self._children:
-                child.signal(signal.SIGTERM)
+            for each in self._everybody():
+                each.signal(signal.SIGTERM)
+
+    def _hung_up(self, *_: Any) -> None:
+        """Somebody wants a reload; or the terminal was closed, which means: stop."""
+        if self._has_terminal and not os.isatty(2):
+            self._stop_wanted()
+        else:
+            self._is_reload_wanted = True
 
     def _look_after_children(self) -> float:
         """Restarts what is due; seconds until the next look."""
@@ -146,24 +95,49 @@ class Supervisor:
         return pause
 
     def _wait(self, seconds: float) -> None:
-        ready, _, _ = select.select([self._wake], [], [], seconds)
-        if ready:
-            os.read(self._wake, 4096)
+        starting = {child.channel.fileno(): child for child in self._starting_relays()}
+        ready, _, _ = select.select([self._wake, *starting], [], [], seconds)
+        for each in ready:
+            if each in starting:
+                starting[each].hear()
+            else:
+                os.read(self._wake, 4096)
+
+    def _starting_relays(self) -> list[Child]:
+        """Relays that live and do not listen yet."""
+        return [
+            child
+            for child in self._children
+            if child.role == "relay" and not child.is_ready and child.restart_at_ns is None
+        ]
+
+    def _replace(self) -> None:
+        """Tells children of before to finish, as soon as there are relays to take over from theirs."""
+        self._predecessors = [each for each in self._predecessors if not each.has_ended()]
+        if not self._has_replaced and all(child.is_ready for child in self._children if child.role == "relay"):
+            self._has_replaced = True
+            for each in self._predecessors:
+                each.tell()
+            self._is_replaced()
+
+    def _everybody(self) -> list[Child | Predecessor]:
+        return [*self._predecessors, *self._children]
 
     def _stop(self) -> None:
         """Each group is told to stop when the one before it has ended."""
         for place, seconds in enumerate((10.0, self._drain_seconds + 10, 60.0, 10.0)):
-            group = [child for child in self._children if _STOPS.get(child.role, _STOPS_BETWEEN) == place]
-            for child in group:
-                if child.role == "relay":
-                    child.close_listener()
-                child.signal(signal.SIGTERM)
+            group = [each for each in self._everybody() if _STOPS.get(each.role, _STOPS_BETWEEN) == place]
+            for each in group:
+                if each.role == "relay":
+                    each.close_listener()
+                each.signal(signal.SIGTERM)
                 if self._signals > 1:
-                    child.signal(signal.SIGTERM)
-            for child in group:
-                if not child.wait(seconds):
-                    log.error("child_killed", extra={"role": child.role})
-                    child.kill()
+                    each.signal(signal.SIGTERM)
+            for each in group:
+                if not each.wait(seconds):
+                    log.error("child_killed", extra={"role": each.role})
+                    each.signal(signal.SIGKILL)
+                    each.wait(5.0)
 
 
 def _pipe() -> tuple[int, int]:
