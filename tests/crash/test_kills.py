@@ -1,6 +1,7 @@
 """Kills relay, recorder and supervisor with SIGKILL under load, and holds the log against the provider's ledger.
 
-How many times: RELAYBOOK_CRASH_CYCLES (50). The seed is printed; RELAYBOOK_CRASH_SEED repeats it.
+How many times: 50; 1000 with RELAYBOOK_CRASH=long; or what RELAYBOOK_CRASH_CYCLES says. The seed is printed;
+RELAYBOOK_CRASH_SEED repeats it.
 """
 
 import asyncio
@@ -19,10 +20,11 @@ import uvloop
 from tests.crash.judge import Fault, Served, Violation, judge
 from tests.crash.load import Load, mixed
 from tests.crash.service import BACK_SECONDS, Provider, Service, until
+from tests.crash.tries import LONG
 
 from relaybook.records import Record
 
-CYCLES: Final = int(os.environ.get("RELAYBOOK_CRASH_CYCLES", "50"))
+CYCLES: Final = int(os.environ.get("RELAYBOOK_CRASH_CYCLES", "1000" if LONG else "50"))
 CALLERS: Final = 60
 LEAST_OPEN: Final = 20
 LEAST_MID_STREAM: Final = 5

@@ -44,6 +44,9 @@ def test_a_live_reader_gets_what_was_written_and_no_more(tmp_path: Path, durable
     writer = make_writer(tmp_path, durable=durable)
     reader = RunReader(writer.path)
     put(writer, b"one", b"two")
+    if durable:
+        assert read_all(reader) == []
+        writer.sync()
     writer.append(Kind.SENT, EXCHANGE, b"still in the batch")
     assert payloads_of(read_all(reader)) == [b"one", b"two"]
     assert not reader.over

@@ -24,8 +24,13 @@ def open_file(path: Path) -> int:
 
 
 def make_directory(path: Path) -> None:
-    """A directory of mode 0700, whatever the umask. An existing one is fine."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """A directory of mode 0700, its name on stable storage, and its parents. An existing one is fine."""
+    if path.is_dir():
+        return
+    if not path.parent.exists():
+        make_directory(path.parent)
+    path.mkdir(mode=0o700, exist_ok=True)
+    sync_directory(path.parent)
 
 
 def allocate(descriptor: int, size: int, *, zero: bool) -> None:

@@ -159,7 +159,7 @@ class RunReader:
             if over:
                 self._finished = True
             return False
-        if not (self._sealed or over or self._segment is None) and not self._left_behind(following):
+        if not (self._sealed or over or self._segment is None) and not self._left_behind():
             return False
         self._close_segment()
         self.place = Place(following, HEADER_BYTES, self.place.number)
@@ -170,13 +170,19 @@ class RunReader:
             return next((number for number in sequences(self.path) if number > self.place.segment), None)
         return None
 
-    def _left_behind(self, following: int) -> bool:
-        """Whether the writer went on without sealing: the next file is in use and this one is read to its mark."""
+    def _left_behind(self) -> bool:
+        """Whether the writer went on without sealing: a later file is in use and this one is read to its mark."""
+        in_use = False
+        with suppress(FileNotFoundError):
+            in_use = any(self._in_use(number) for number in sequences(self.path) if number > self.place.segment)
+        return in_use and self._segment is not None and self._segment.mark <= self.place.offset
+
+    def _in_use(self, number: int) -> bool:
         with suppress(FileNotFoundError, JournalDamaged):
-            after = OldSegment(self.path, following)
-            in_use = after.mark > HEADER_BYTES
-            after.close()
-            return in_use and self._segment is not None and self._segment.mark <= self.place.offset
+            segment = OldSegment(self.path, number)
+            in_use = segment.mark > HEADER_BYTES
+            segment.close()
+            return in_use
         return False
 
     def _close_segment(self) -> None:

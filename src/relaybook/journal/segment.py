@@ -40,7 +40,9 @@ def sequences(run: Path) -> list[int]:
 class NewSegment:
     """A segment to write to. Not thread-safe; only ``create`` may run on another thread."""
 
-    def __init__(self, descriptor: int, sequence: int, size: int) -> None:
+    def __init__(self, descriptor: int, sequence: int, size: int, *, durable: bool) -> None:
+        """``durable``: readers are told of bytes once they are synced, by ``mark``; else by ``write``."""
+        self._marks_writes = not durable
         self.descriptor = descriptor
         self.sequence = sequence
         self.size = size
@@ -57,7 +59,7 @@ class NewSegment:
             disk.allocate(descriptor, size, zero=durable)
             header = _HEADER.pack(MAGIC, VERSION, secret, run_id, sequence).ljust(HEADER_BYTES, b"\0")
             disk.write_all(descriptor, header, 0)
-            new = cls(descriptor, sequence, size)
+            new = cls(descriptor, sequence, size, durable=durable)
             new.mark()
             if durable:
                 disk.sync(descriptor)
@@ -74,13 +76,17 @@ class NewSegment:
         return self.size - self.position
 
     def write(self, data: bytes) -> None:
-        """Appends and raises the mark. Raises OSError; then the segment must not be used again."""
+        """Appends. Raises OSError; then the segment must not be used again."""
         disk.write_all(self.descriptor, data, self.position)
         self.position += len(data)
-        self._marks[_MARK_INDEX] = self.position
+        if self._marks_writes:
+            self._marks[_MARK_INDEX] = self.position
 
     def mark(self) -> None:
-        """Tells readers how far the file is written."""
+        """Tells readers how far the file is written.
+
+        On a disk a mark must never be ahead of what it tells of, or after a power cut a torn batch looks like damage.
+        """
         self._marks[_MARK_INDEX] = self.position
 
     def close(self) -> None:

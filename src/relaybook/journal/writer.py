@@ -7,12 +7,14 @@ fills, the next is made by a thread of its own, so that a roll costs the caller 
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.journal import disk
+from relaybook.journal.events import Closed, encode_event
 from relaybook.journal.frame import HEAD_BYTES, NO_EXCHANGE, Kind, encode
 from relaybook.journal.segment import NewSegment
 
@@ -24,8 +26,20 @@ class JournalUnavailable(Exception):
     """The journal can take nothing now; the text names the directory and the system's reason."""
 
 
+class _NoSpare(Exception):
+    """There is no next segment and none can be made; nothing was written for want of it."""
+
+
+_LOST: Final = encode_event(Closed("interrupted", "log_unavailable", "The journal could not be written."))
+
+
 def _number_of(head: bytes) -> int:
     return int.from_bytes(head[8:16], "little")
+
+
+def _ended(head: bytes) -> bytes | None:
+    """The exchange that a frame closes, if it is such a frame."""
+    return head[17:33] if head[16] == Kind.CLOSED else None
 
 
 def _nothing() -> None:
@@ -36,44 +50,66 @@ class JournalWriter:
     """One worker's run. ``append`` gathers, ``write`` makes it survive the process, ``sync`` a power cut."""
 
     def __init__(self, directory: Path, segment_bytes: int, *, durable: bool) -> None:
-        """Makes the run's directory and takes its lock. Raises JournalUnavailable."""
+        """Makes the run's directory and takes its lock. Where that fails ``mend`` tries again and ``write`` raises."""
         self.run_id = new_id()
         self.path = directory / id_text(self.run_id)
         self._segment_bytes = segment_bytes
         self._durable = durable
         self._secret = int.from_bytes(os.urandom(4))
         self._number = 0
+        #: The last number that may stand in a file.
+        self._written = 0
         self._parts: list[bytes] = []
+        #: Exchanges whose end was in a batch that could not be written.
+        self._owed: list[bytes] = []
         #: Called when the batch gets its first frame.
         self.wake: Callable[[], None] = _nothing
         self._unsynced: list[bytes] = []
         self._seal_at_ns: int | None = None
         self._seal_wanted = False
+        #: A write or a sync of the segment has failed: it takes nothing more, and is never synced again.
+        self._is_spoiled = True
         self._maker = ThreadPoolExecutor(1, "journal-spare")
-        try:
-            self._lock = self._make_run(directory)
-            self._segment = self._make_segment(1)
-        except OSError as error:
-            self._maker.shutdown()
-            raise JournalUnavailable(f"the journal in {directory} cannot be written: {error}") from error
-        self._spare = self._maker.submit(self._make_segment, 2)
+        self._lock: int | None = None
+        self._is_made = False
+        self._segment: NewSegment | None = None
+        self._spare = self._maker.submit(self._make_segment, 1)
+        with suppress(_NoSpare):
+            self._take_spare()
 
-    def _make_run(self, directory: Path) -> int:
+    def _make_run(self) -> None:
+        """Makes the run's directory with its lock taken. May be tried again where it failed."""
+        directory = self.path.parent
         disk.make_directory(directory)
-        new = directory / f".new-{self.path.name}"
-        new.mkdir(mode=0o700)
-        lock = disk.try_lock(new / "lock")
-        if lock is None:
-            raise BlockingIOError(11, f"{new}/lock is held by another process")
-        new.rename(self.path)
+        if self._lock is None:
+            new = directory / f".new-{self.path.name}"
+            new.mkdir(mode=0o700, exist_ok=True)
+            self._lock = disk.try_lock(new / "lock")
+            if self._lock is None:
+                raise BlockingIOError(11, f"{new}/lock is held by another process")
+        if not self.path.exists():
+            directory.joinpath(f".new-{self.path.name}").rename(self.path)
         if self._durable:
             disk.sync_directory(directory)
-        return lock
+        self._is_made = True
 
     def _make_segment(self, sequence: int) -> NewSegment:
+        if not self._is_made:
+            self._make_run()
         return NewSegment.create(
             self.path, self.run_id, sequence, self._secret, self._segment_bytes, durable=self._durable
         )
+
+    @property
+    def _current(self) -> NewSegment:
+        """The segment that takes frames. Raises _NoSpare while there has never been one."""
+        if self._segment is None:
+            raise _NoSpare("there is no segment yet")
+        return self._segment
+
+    @property
+    def _sequence(self) -> int:
+        return self._segment.sequence if self._segment is not None else 0
 
     def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
         """Adds a frame to the batch. Nothing is written yet; order is kept."""
@@ -102,26 +138,43 @@ class JournalWriter:
         parts, self._parts = self._parts, []
         if self._durable:
             self._unsynced += parts
-        data = b"".join(parts)
         try:
-            if len(data) + HEAD_BYTES <= self._segment.room:
-                self._segment.write(data)
-            else:
-                self._write_across(parts)
+            if self._is_spoiled:
+                self._take_spare()
+            self._put(parts)
+        except _NoSpare as error:
+            self._number = self._written  # what follows takes these numbers, so that nothing seems to be missing
+            raise self._gave_up(parts, error) from error
         except OSError:
+            self._written = self._number
             self._write_again(parts)
+        self._written = self._number
         if self._seal_wanted:
             self._seal_wanted = False
             if self._seal_at_ns is None:
                 self._seal_at_ns = clock.monotonic_ns() + SEAL_AFTER_NS
 
+    def _put(self, parts: list[bytes]) -> None:
+        data = b"".join(parts)
+        if len(data) + HEAD_BYTES <= self._current.room:
+            self._current.write(data)
+        else:
+            self._write_across(parts)
+
     def _write_again(self, parts: list[bytes]) -> None:
+        self._is_spoiled = True
         try:
             self._take_spare()
             self._write_across(parts)
-        except OSError as error:
-            self._unsynced.clear()
-            raise JournalUnavailable(f"the journal in {self.path} cannot be written: {error}") from error
+        except (OSError, _NoSpare) as error:
+            self._is_spoiled = True
+            raise self._gave_up(parts, error) from error
+
+    def _gave_up(self, parts: list[bytes], error: Exception) -> JournalUnavailable:
+        """The batch is forgotten, but for which exchanges ended in it: ``tick`` tells of them later."""
+        self._unsynced.clear()
+        self._owed += [ended for head in parts[::2] if (ended := _ended(head)) is not None]
+        return JournalUnavailable(f"the journal in {self.path} cannot be written: {error}")
 
     def _write_across(self, parts: list[bytes]) -> None:
         """Fills the segment with whole frames and goes on in the next; room for SEALED always stays."""
@@ -129,39 +182,61 @@ class JournalWriter:
         size = 0
         for head, payload in zip(parts[::2], parts[1::2], strict=True):
             frame_bytes = len(head) + len(payload)
-            if size + frame_bytes + HEAD_BYTES > self._segment.room:
+            if size + frame_bytes + HEAD_BYTES > self._current.room:
                 self._seal(waiting, _number_of(head) - 1)
+                self._written = max(self._written, _number_of(head) - 1)
                 waiting, size = [], 0
             waiting += (head, payload)
             size += frame_bytes
-        self._segment.write(b"".join(waiting))
+        self._current.write(b"".join(waiting))
 
     def _seal(self, before: list[bytes], number: int) -> None:
-        """Writes SEALED, with the number of the last frame before it, and goes on in the next segment."""
+        """Writes SEALED, with the number of the last frame before it, and goes on in the next segment.
+
+        Raises OSError; or _NoSpare, and then nothing was written, for no frame may ever follow SEALED.
+        """
+        self._spare_made()
         seal = encode(self._secret, number, Kind.SEALED, NO_EXCHANGE, clock.monotonic_ns(), b"")
-        self._segment.write(b"".join([*before, seal]))
+        self._current.write(b"".join([*before, seal]))
         if self._durable:
-            disk.sync(self._segment.descriptor)
+            self._sync_segment()
         self._take_spare()
 
     def _take_spare(self) -> None:
-        """Goes on in the spare, waiting for it if need be, and has the next one made. Raises OSError."""
-        following = self._segment.sequence + 1
-        try:
-            new = self._spare.result()
-        except OSError:
-            new = self._make_segment(following)
-        self._segment.close()
+        """Goes on in the spare and has the next one made. Raises _NoSpare."""
+        new = self._spare_made()
+        if self._segment is not None:
+            self._segment.close()
         self._segment = new
+        self._is_spoiled = False
         self._seal_at_ns = None
         self._spare = self._maker.submit(self._make_segment, new.sequence + 1)
+
+    def _spare_made(self) -> NewSegment:
+        """The spare, waited for if need be; where making it had failed, it is tried once more. Raises _NoSpare."""
+        try:
+            return self._spare.result()
+        except OSError:
+            self._spare = self._maker.submit(self._make_segment, self._sequence + 1)
+        try:
+            return self._spare.result()
+        except OSError as error:
+            raise _NoSpare(str(error)) from error
+
+    def _sync_segment(self) -> None:
+        try:
+            disk.sync(self._current.descriptor)
+        except OSError:
+            self._is_spoiled = True
+            raise
+        self._current.mark()
 
     def sync(self) -> None:
         """Returns when everything written is on stable storage. Raises OSError; then ``write_unsynced_again``.
 
         May run on another thread while no other method does.
         """
-        disk.sync(self._segment.descriptor)
+        self._sync_segment()
         self._unsynced.clear()
 
     def write_unsynced_again(self) -> None:
@@ -174,36 +249,50 @@ class JournalWriter:
         try:
             self.sync()
         except OSError as error:
-            self._unsynced.clear()
-            raise JournalUnavailable(f"the journal in {self.path} cannot be synced: {error}") from error
+            raise self._gave_up(parts, error) from error
 
-    def mend(self) -> bool:
-        """Tries again to have a spare where making one had failed. True when there is one or one is being made."""
-        if self._spare.done() and self._spare.exception() is not None:
-            self._spare = self._maker.submit(self._make_segment, self._segment.sequence + 1)
-            return False
-        return True
+    def mend(self) -> BaseException | None:
+        """Tries again to have a spare where making one had failed: why it had. None: there is or will be one."""
+        failed = self._spare.exception() if self._spare.done() else None
+        if failed is not None:
+            self._spare = self._maker.submit(self._make_segment, self._sequence + 1)
+        return failed
 
     def seal_soon(self) -> None:
         """The batch holds bytes that must not stay: the segment that takes them is sealed within a minute."""
         self._seal_wanted = True
 
     def tick(self) -> None:
-        """Called about once a second, with an empty batch: seals the segment when its time has come."""
-        if self._seal_at_ns is not None and clock.monotonic_ns() >= self._seal_at_ns and self.spare_ready:
+        """Called about once a second, with an empty batch: seals the segment when its time has come.
+
+        What ended while nothing could be written is told now, as soon as there is room for it.
+        """
+        if not self.spare_ready:
+            return
+        if self._owed:
+            owed, self._owed = self._owed, []
+            for exchange in owed:
+                self.append(Kind.CLOSED, exchange, _LOST)
+        elif self._seal_at_ns is not None and clock.monotonic_ns() >= self._seal_at_ns:
             try:
-                self._seal([], self._number)
-            except OSError as error:
+                if self._is_spoiled:
+                    self._take_spare()
+                else:
+                    self._seal([], self._number)
+            except (OSError, _NoSpare) as error:
+                self._is_spoiled = True
                 raise JournalUnavailable(f"the journal in {self.path} cannot be written: {error}") from error
 
     def close(self) -> None:
         """Ends the run: what is in the batch is written, the lock is given back."""
         if self._parts:
             self.write()
-        if self._durable:
-            disk.sync(self._segment.descriptor)
+        if self._durable and not self._is_spoiled:
+            self._sync_segment()
         self._maker.shutdown(wait=True)
         if self.spare_ready:
             self._spare.result().close()
-        self._segment.close()
-        os.close(self._lock)
+        if self._segment is not None:
+            self._segment.close()
+        if self._lock is not None:
+            os.close(self._lock)

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from relaybook import clock
-from relaybook.journal.events import Noted
 from relaybook.journal.reader import Place, RunReader, list_runs
 from relaybook.recorder.bodies_kept import Keeping, shown
 from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
+from relaybook.recorder.notes import add_refused, gaps_of
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.suspects import Suspects
 from relaybook.recorder.understand import Understanding
@@ -173,7 +173,8 @@ class Recorder:
 
     def _take_notes(self, run: _Run) -> None:
         for note in run.fold.notes:
-            self._take_note(note)
+            add_refused(self._refused, note)
+            self._gaps += gaps_of(note)
             self._changed = True
         run.fold.notes.clear()
         lost = run.reader.frames_lost - run.lost_told
@@ -182,15 +183,6 @@ class Recorder:
             log.error("frames_lost", extra={"run": run.name, "frames": lost})
             now_us = clock.wall_us()
             self._gaps.append(Gap(from_at=now_us, to_at=now_us, count=lost, reason="damaged"))
-
-    def _take_note(self, note: Noted) -> None:
-        for code, count in note.refused.items():
-            self._refused[code] = self._refused.get(code, 0) + count
-        span = {"from_at": note.from_ns // 1000, "to_at": note.to_ns // 1000}
-        if unlogged := note.forwarded_unlogged:
-            self._gaps.append(Gap(**span, count=unlogged, reason="forwarded_unlogged"))
-        if refused := note.refused.get("log_unavailable"):
-            self._gaps.append(Gap(**span, count=refused, reason="log_unavailable"))
 
     def _set_aside(self, run: _Run) -> None:
         """Takes large bodies of open exchanges out of memory."""
@@ -271,7 +263,14 @@ class Recorder:
                 log.error("store_unavailable", extra={"reason": str(error), "next_try_seconds": pause})
                 time.sleep(pause)
                 pause = min(pause * 2, _MOST_RETRY_SECONDS)
-            except BatchRejected:
+            except BatchRejected as error:
+                if not batch.entries:  # a defect of ours: what is left is tried again, and the journal keeps it
+                    log.critical(
+                        "batch_rejected", extra={"reason": str(error), "next_try_seconds": _MOST_RETRY_SECONDS}
+                    )
+                    if self._stop_now():
+                        raise GivenUp from error
+                    time.sleep(_MOST_RETRY_SECONDS)
                 batch = self._without_rejected(batch)
 
     def _without_rejected(self, batch: Batch) -> Batch:

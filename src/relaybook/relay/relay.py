@@ -76,7 +76,7 @@ class Relay(Shared):
             connection.abandon()
 
     def _note_counts(self) -> None:
-        if self.counted_from_ns and self.log_trouble is None:
+        if self.counted_from_ns and (self.log_trouble is None or self.draining):  # the last moment to tell of it
             noted = Noted(self.counted_from_ns, clock.wall_ns(), dict(self.refused), self.unlogged)
             self.gate.frame(Kind.NOTED, NO_EXCHANGE, encode_event(noted))
             self.refused.clear()
@@ -87,12 +87,13 @@ class Relay(Shared):
         """About once a second: may new requests be admitted?"""
         settings = self.settings
         trouble = None
-        if not self._journal.mend():
-            trouble = "no journal segment can be made on the disk"
-        free = disk.free_bytes(self._journal.path)
+        if failed := self._journal.mend():
+            trouble = f"no journal segment can be made: {failed}"
+        directory = self._journal.path.parent
+        free = disk.free_bytes(directory)
         if free < settings.min_free:
             trouble = f"{free} bytes are free on the disk, fewer than min_free, {settings.min_free}"
-        elif (used := disk.bytes_below(self._journal.path.parent)) > settings.max_journal:
+        elif (used := disk.bytes_below(directory)) > settings.max_journal:
             trouble = f"{used} bytes of the journal wait to be recorded, more than max_journal, {settings.max_journal}"
         if trouble and self.log_trouble is None:
             log.error("log_unavailable", extra={"reason": trouble})

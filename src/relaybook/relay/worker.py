@@ -34,7 +34,7 @@ def run_worker(
     base_url: str,
     dashboard_url: str,
 ) -> None:
-    """Relays until told to stop. Raises JournalUnavailable when there can be no journal from the start."""
+    """Relays until told to stop."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # keys pass through this process's memory
     _raise_descriptor_limit()
     journal = JournalWriter(journal_directory, settings.segment_bytes, durable=settings.durable)

@@ -99,13 +99,13 @@ def _serve(
         children += [Child(orders("recorder"), None, held), Child(orders("dashboard"), dashboard, held)]
         if provider is not None:
             children += [Child(orders("simulator"), provider, held), Child(orders("traffic"), None, held)]
+        tell(settings, base_url, dashboard_url)
         return children
 
     held = handed.children_lock if handed else data.hold_for_children()
     if not handed:
         data.say(Serving(os.getpid(), __version__))
     predecessors = [Predecessor(left) for left in handed.children] if handed else []
-    tell(settings, base_url, dashboard_url)
     code = Supervisor(predecessors, settings.drain_timeout, reload, is_replaced).run(start)
     data.close()
     return code

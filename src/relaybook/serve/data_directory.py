@@ -72,9 +72,11 @@ class DataDirectory:
             descriptor = disk.create_file(made)
             try:
                 os.write(descriptor, os.urandom(32))
+                disk.sync(descriptor)
             finally:
                 os.close(descriptor)
             made.rename(self._secret)
+            disk.sync_directory(self.path)
             return self._secret.read_bytes()
 
     def children_live(self) -> bool:

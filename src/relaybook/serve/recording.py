@@ -21,7 +21,7 @@ from relaybook.recorder.suspects import Suspects
 from relaybook.recorder.understand import Understanding
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.settings import Settings
-from relaybook.stores.base import Batch, BodyDamaged, Extent, StoreDamaged, StoreTooNew, StoreUnavailable
+from relaybook.stores.base import Batch, BodyDamaged, Extent, StoreDamaged, StoreTooNew, StoreUnavailable, SyncFailed
 from relaybook.stores.sqlite.reader import SqliteReader
 from relaybook.stores.sqlite.set_aside import gap_of, list_set_aside, set_aside
 from relaybook.stores.sqlite.writer import SqliteWriter
@@ -54,6 +54,9 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int
         aside = set_aside(data.store)
         log.critical("store_set_aside", extra={"reason": str(error), "to": str(aside) if aside else None})
         return 1  # the supervisor starts the process anew, and with it an empty store
+    except SyncFailed as error:
+        log.critical("sync_failed", extra={"reason": str(error)})
+        return 1  # a new start writes all of it again, from the journal
     return 0
 
 

@@ -22,6 +22,10 @@ class StoreUnavailable(Exception):
     """The environment refused: nothing of the batch was stored; try the same again later."""
 
 
+class SyncFailed(Exception):
+    """A sync failed, and the system may have dropped what it could not write: only a new start writes it all again."""
+
+
 class StoreDamaged(StoreUnavailable):
     """What is on disk cannot be read as a store any more; the text names the file. Trying again does not help."""
 

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import msgspec
+import pytest
+from tests.support.records import an_entry
 
-from relaybook.recorder.quarantine import Quarantine
+from relaybook.recorder.quarantine import Quarantine, decode_quarantined
 from relaybook.records import Detail, Record
 from relaybook.stores.base import Body, Entry
 
@@ -18,3 +20,14 @@ def test_an_entry_is_kept_with_its_reason_for_its_owner_only(tmp_path: Path) -> 
     (path,) = (tmp_path / "quarantine").iterdir()
     assert path.stat().st_mode & 0o777 == 0o600
     assert msgspec.msgpack.decode(path.read_bytes(), type=tuple[str, Entry]) == ("too odd", entry)
+
+
+@pytest.mark.parametrize("value", ["\ud800 alone", "fine"])
+def test_what_no_store_takes_is_kept_as_near_as_there_is_a_form_for_it(tmp_path: Path, value: str) -> None:
+    entry = an_entry(b"the body", user=value, input_tokens=1 << 70)
+    Quarantine(tmp_path).put(entry, "it was refused")
+    kept = decode_quarantined((tmp_path / f"{entry.record.id}.msgpack").read_bytes())
+    assert kept.record.user == value.replace("\ud800", "?")
+    assert kept.record.input_tokens == (1 << 63) - 1
+    assert kept.request == entry.request
+    assert kept.record.id == entry.record.id

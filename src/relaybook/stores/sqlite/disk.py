@@ -21,11 +21,14 @@ _F_PUNCHHOLE: Final = 99
 
 
 def make_directory(path: Path) -> None:
-    """Makes the directory with mode 0700, and its parents; one that is there already stays as it is."""
+    """Makes the directory with mode 0700, its name on stable storage, and its parents. One that is there stays."""
     if path.is_dir():
         return
-    path.mkdir(parents=True, exist_ok=True)
+    if not path.parent.exists():
+        make_directory(path.parent)
+    path.mkdir(exist_ok=True)
     path.chmod(0o700)
+    sync_directory(path.parent)
 
 
 def open_file(path: Path) -> int:

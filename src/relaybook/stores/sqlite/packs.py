@@ -16,7 +16,7 @@ from typing import IO, Any, Final, cast
 import zstandard
 
 from relaybook import clock
-from relaybook.stores.base import BodyDamaged, Extent
+from relaybook.stores.base import BodyDamaged, Extent, SyncFailed
 from relaybook.stores.sqlite import disk
 from relaybook.stores.sqlite.failures import translated
 
@@ -121,9 +121,15 @@ class PackWriter:
         return Extent(pack, offset, len(frame), len(data))
 
     def sync(self) -> None:
-        """Everything appended is on stable storage afterwards. An older pack was synced when it was left."""
+        """Everything appended is on stable storage afterwards. An older pack was synced when it was left.
+
+        Raises SyncFailed: a second sync of the same descriptor would succeed without what the first has dropped.
+        """
         if self.lengths and self._fd >= 0:
-            disk.sync(self._fd)
+            try:
+                disk.sync(self._fd)
+            except OSError as error:
+                raise SyncFailed(f"{self._directory / pack_name(self._pack)} cannot be synced: {error}") from error
 
     def mark(self) -> Mark:
         """A state to go back to, should the transaction fail."""

@@ -1,0 +1,241 @@
+"""What a power cut may leave of a directory: takes a program's system calls and makes the states the disk may be in.
+
+The model is the weakest disk a file system may be: bytes synced before
+the cut are there; a later write may be absent, whole or torn at sectors of 512 bytes, whatever became of others; an
+entry of a directory counts from that directory's own sync; a file's sync covers what was written before it began, and
+none of its names. (T. Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014.)
+
+The mark of a journal segment is written through a mapping, which no system call shows: it is modelled as a write of
+its own, right after the call that raises it (``raises_mark``).
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, TypeVar
+
+from tests.crash.system_calls import Call, Step
+
+from relaybook.journal.segment import HEADER_BYTES, MAGIC
+
+T = TypeVar("T")
+SECTOR: Final = 512
+_MARK_AT: Final = 64
+
+
+class Choice(NamedTuple):
+    """Which of the legal states: what survives of what was not synced, and of the marks."""
+
+    unsynced: Literal["none", "some", "all"]
+    marks: Literal["never", "synced", "newest"]
+
+
+#: The corners, and one that is drawn anew each time.
+CHOICES: Final = (
+    Choice("none", "never"),
+    Choice("none", "newest"),
+    Choice("all", "never"),
+    Choice("some", "synced"),
+    Choice("some", "newest"),
+)
+
+
+@dataclass
+class File:
+    """A file's synced bytes, and what was done since: where, and bytes; without bytes, a size."""
+
+    synced: bytearray
+    pending: list[tuple[int, bytes | None]] = field(default_factory=list)
+    settled: int = 0
+    size: int = 0
+    synced_mark: int | None = None
+    mark: int | None = None
+    #: How far a segment is written, for its mark.
+    written: int = 0
+
+
+@dataclass
+class Directory:
+    """A directory's synced entries and what was done since: a name that went, one that came, and what it names."""
+
+    entries: "dict[str, Node]" = field(default_factory=dict)
+    synced: "dict[str, Node]" = field(default_factory=dict)
+    pending: "list[tuple[str | None, str | None, Node]]" = field(default_factory=list)
+    settled: int = 0
+
+    def change(self, gone: str | None, come: str | None, node: "Node") -> None:
+        self.pending.append((gone, come, node))
+        _change(self.entries, gone, come, node)
+
+
+Node = File | Directory
+
+
+def _change(entries: dict[str, Node], gone: str | None, come: str | None, node: Node) -> None:
+    if gone is not None:
+        entries.pop(gone, None)
+    if come is not None:
+        entries[come] = node
+
+
+class Disk:
+    """The files below ``root``; what is there at first is synced. ``raises_mark``: after which call a mark rises."""
+
+    def __init__(self, root: Path, raises_mark: Literal["write", "sync"]) -> None:
+        self._root = root
+        self._raises_mark = raises_mark
+        self.top = _load(root)
+
+    def take(self, step: Step) -> None:
+        """One step further."""
+        call = step.call
+        if call.kind == "sync":
+            self._sync(call, returned=step.returned)
+        elif not step.returned:
+            self._change(call)
+        elif call.kind == "write" and call.path.endswith(".segment"):
+            file = self._file(call.path)
+            file.written = max(call.at + len(call.data), HEADER_BYTES)
+            if self._raises_mark == "write" or file.written == HEADER_BYTES:
+                file.mark = file.written
+
+    def _change(self, call: Call) -> None:
+        match call.kind:
+            case "write":
+                self._write(self._file(call.path), call.at, call.data)
+            case "append":
+                file = self._file(call.path)
+                self._write(file, file.size, call.data)
+            case "resize":
+                file = self._file(call.path)
+                file.pending.append((call.at, None))
+                file.size = call.at
+            case "grow":
+                file = self._file(call.path)
+                file.pending.append((max(file.size, call.at), None))
+                file.size = max(file.size, call.at)
+            case "wire":
+                return
+            case _:
+                self._change_entries(call)
+
+    def _write(self, file: File, at: int, data: bytes) -> None:
+        file.pending.append((at, data))
+        file.size = max(file.size, at + len(data))
+
+    def _change_entries(self, call: Call) -> None:
+        parent, name = self._parent(call.path)
+        match call.kind:
+            case "create" if name not in parent.entries:
+                parent.change(None, name, File(bytearray()))
+            case "mkdir":
+                parent.change(None, name, Directory())
+            case "remove":
+                parent.change(name, None, parent.entries[name])
+            case "rename":
+                other, new = self._parent(call.other)
+                assert other is parent, "the model knows renames within one directory"
+                parent.change(name, new, parent.entries[name])
+
+    def _sync(self, call: Call, *, returned: bool) -> None:
+        node = self._node(call.path)
+        if not returned:
+            call.covered = node.settled + len(node.pending)
+            if isinstance(node, File):
+                call.at = node.mark or 0
+                call.written = node.written
+            return
+        count = max(call.covered - node.settled, 0)
+        node.settled += count
+        if isinstance(node, File):
+            for at, data in node.pending[:count]:
+                _apply(node.synced, at, data)
+            node.synced_mark = call.at or node.synced_mark
+            if self._raises_mark == "sync":
+                node.mark = call.written
+        else:
+            for gone, come, what in node.pending[:count]:
+                _change(node.synced, gone, come, what)
+        del node.pending[:count]
+
+    def _node(self, path: str) -> Node:
+        node: Node = self.top
+        for part in Path(path).relative_to(self._root).parts:
+            assert isinstance(node, Directory)
+            node = node.entries[part]
+        return node
+
+    def _parent(self, path: str) -> tuple[Directory, str]:
+        parent = self._node(str(Path(path).parent))
+        assert isinstance(parent, Directory)
+        return parent, Path(path).name
+
+    def _file(self, path: str) -> File:
+        node = self._node(path)
+        assert isinstance(node, File)
+        return node
+
+    def leave(self, target: Path, choice: Choice, chance: random.Random) -> None:
+        """Makes one of the states a cut at this moment may leave, below ``target``."""
+        _leave(self.top, target, choice, chance)
+
+
+def _load(path: Path) -> Directory:
+    found = Directory()
+    for each in path.iterdir():
+        node: Node = _load(each) if each.is_dir() else File(bytearray(each.read_bytes()), size=each.stat().st_size)
+        found.entries[each.name] = found.synced[each.name] = node
+    return found
+
+
+def _apply(content: bytearray, at: int, data: bytes | None) -> None:
+    end = at if data is None else at + len(data)
+    if len(content) < end:
+        content.extend(bytes(end - len(content)))
+    if data is None:
+        del content[at:]
+    else:
+        content[at:end] = data
+
+
+def _leave(directory: Directory, target: Path, choice: Choice, chance: random.Random) -> None:
+    target.mkdir()
+    entries = dict(directory.synced)
+    for gone, come, node in _survivors(directory.pending, choice, chance):
+        _change(entries, gone, come, node)
+    for name, node in entries.items():
+        if isinstance(node, Directory):
+            _leave(node, target / name, choice, chance)
+        elif not name.endswith("-shm"):  # SQLite's map of its log: made anew whenever a database is opened
+            (target / name).write_bytes(_left(node, choice, chance))
+
+
+def _left(file: File, choice: Choice, chance: random.Random) -> bytes:
+    content = bytearray(file.synced)
+    for at, data in _survivors(file.pending, choice, chance):
+        if data is None or choice.unsynced == "all" or chance.random() < 0.5:
+            _apply(content, at, data)
+        else:
+            for piece_at, piece in _torn(at, data, chance):
+                _apply(content, piece_at, piece)
+    mark = {"never": None, "synced": file.synced_mark, "newest": file.mark}[choice.marks]
+    if mark is not None and content.startswith(MAGIC):
+        content[_MARK_AT : _MARK_AT + 8] = mark.to_bytes(8, "little")
+    return bytes(content)
+
+
+def _survivors(pending: Sequence[T], choice: Choice, chance: random.Random) -> list[T]:
+    if choice.unsynced == "some":
+        return [each for each in pending if chance.random() < 0.5]
+    return list(pending) if choice.unsynced == "all" else []
+
+
+def _torn(at: int, data: bytes, chance: random.Random) -> Iterator[tuple[int, bytes]]:
+    """Some sectors of a write, each whole."""
+    start = 0
+    while start < len(data):
+        end = min(start + SECTOR - (at + start) % SECTOR, len(data))
+        if chance.random() < 0.5:
+            yield at + start, data[start:end]
+        start = end

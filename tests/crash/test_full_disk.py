@@ -1,0 +1,306 @@
+"""A disk that fills while requests run: what runs ends honestly, what is new is refused, and it mends by itself.
+
+Journal and store lie on a small file system of their own, which only root may mount.
+"""
+
+import asyncio
+import errno
+import json
+import os
+import random
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import uvloop
+from tests.crash.judge import judge
+from tests.crash.load import Choice, Load
+from tests.crash.service import Provider, Service, until
+from tests.support.server import wait_until
+
+from relaybook.ids import new_id
+from relaybook.journal import disk
+from relaybook.journal.frame import Kind
+from relaybook.journal.reader import RunReader
+from relaybook.journal.writer import JournalUnavailable, JournalWriter
+
+MIB: Final = 1 << 20
+DISK_BYTES: Final = 96 * MIB
+#: Less free than this, and nothing new is admitted.
+MIN_FREE: Final = 8 * MIB
+CALLERS: Final = 8
+_PAGE_BYTES: Final = 4096
+_PATIENCE_SECONDS: Final = 60.0
+_FLAGS: Final = ("--segment-bytes", "1MiB", "--min-free", str(MIN_FREE))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A directory whose ``data`` is a disk of ``DISK_BYTES``."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("needs root on Linux, to mount a small disk")
+    data = tmp_path / "data"
+    data.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={DISK_BYTES}", "relaybook-test", str(data)]
+    if subprocess.run(["mount", *options], capture_output=True).returncode != 0:
+        pytest.skip("mounting a small disk is not allowed here")
+    yield tmp_path
+    subprocess.run(["umount", "-l", str(data)], check=True)
+
+
+class Filler:
+    """Bytes of somebody else on the disk."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / "data" / "somebody-elses"
+
+    def fill(self, leave: int) -> None:
+        """Takes all of the disk but ``leave`` bytes; called again, also what was freed meanwhile."""
+        with self._path.open("ab") as file:
+            size = os.fstat(file.fileno()).st_size
+            for step in (MIB, _PAGE_BYTES):
+                with suppress(OSError):  # somebody else was faster
+                    while disk.free_bytes(self._path.parent) - leave >= step:
+                        os.posix_fallocate(file.fileno(), size, step)
+                        size += step
+
+    def free(self) -> None:
+        self._path.unlink()
+
+
+def _mixed(chance: random.Random) -> Choice:
+    draw = chance.random()
+    if draw < 0.4:
+        return "stream", chance.randint(50, 200), None
+    return ("upload", 500, None) if draw < 0.6 else ("large", chance.randint(100_000, 400_000), None)
+
+
+def _heavy(chance: random.Random) -> Choice:
+    """Answers that need far more than the journal has room for."""
+    return "large", chance.randint(1_500_000, 2_000_000), None
+
+
+def _answer(request: urllib.request.Request) -> tuple[int, dict[str, str], str]:
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, dict(answer.headers), answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers), error.read().decode()
+
+
+def _get(service: Service, path: str) -> tuple[int, str]:
+    """Status and text of one of the relay's own answers."""
+    return _answer(urllib.request.Request(f"http://127.0.0.1:{service.server.port}{path}"))[::2]
+
+
+def _ask(service: Service, tag: str) -> tuple[int, dict[str, str], Any]:
+    """One request that is no part of the load: status, headers, and the JSON of the answer."""
+    url, headers = f"{service.server.base_url}/chat/completions", {"Crash-Tag": tag}
+    status, answered, text = _answer(urllib.request.Request(url, b'{"model": "gpt-4o-mini"}', headers))
+    return status, answered, json.loads(text)
+
+
+class Trial:
+    """Callers on a service, a disk that fills and empties, and the judgement at the end."""
+
+    choose: Callable[[random.Random], Choice] = staticmethod(_mixed)
+
+    def __init__(self, directory: Path, service: Service, provider: Provider) -> None:
+        self.service = service
+        self.disk = Filler(directory)
+        self._provider = provider
+        self.load = Load(service.server.port, CALLERS, random.Random(3), self.choose)
+
+    def run(self, fill_to: int) -> None:
+        """Load; the disk fills to so many free bytes, and is freed when a test has looked; then all is recorded."""
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(self._run(fill_to))
+
+    async def _run(self, fill_to: int) -> None:
+        load = self.load
+        try:
+            load.start("full")
+            await until(self._is_loaded, "load", _PATIENCE_SECONDS)
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                while not self._is_felt():
+                    self.disk.fill(fill_to)
+                    await asyncio.sleep(0.02)
+            await asyncio.to_thread(self.while_full)
+            count = len(load.calls)
+            self.disk.free()
+            await until(lambda: self._answered_since(count), "answers after the disk was freed", _PATIENCE_SECONDS)
+            await load.finish()
+        finally:
+            await load.abandon()
+        with suppress(AssertionError):  # the judge says what is missing
+            await until(self.service.is_at_rest, "all recorded")
+
+    def _is_loaded(self) -> bool:
+        return len(self.load.calls) >= 2 * CALLERS and len([call for call in self.load.open if call.received]) >= 2
+
+    def _is_felt(self) -> bool:
+        return bool(self.service.server.events("log_unavailable") or self.service.server.events("journal_failed"))
+
+    def while_full(self) -> None:
+        """What a test looks at while the disk is full."""
+
+    def _answered_since(self, count: int) -> bool:
+        return sum(call.complete and call.status == 200 for call in self.load.calls[count:]) >= CALLERS
+
+    def judge(self, without: AbstractSet[str] = frozenset()) -> None:
+        """All there is in the log is right, and all of it is there ``without`` some tags."""
+        calls = [call for call in self.load.calls if call.tag not in without]
+        tags = {call.tag for call in calls}
+        served = [each for each in self._provider.ended() if each.tag in tags]
+        records = [record for record in self.service.all_records() if "tag" in record.properties]
+        assert judge(served, calls, [self.service.logged(record) for record in records]) == []
+        assert self.service.is_at_rest(), self.service.server.get("/api/status")
+
+
+class Refusing(Trial):
+    """Looks at how requests are refused."""
+
+    def while_full(self) -> None:
+        status, text = _get(self.service, "/readyz")
+        assert (status, "log" in text) == (503, True), text
+        status, headers, answer = _ask(self.service, "probe-whole-10")
+        assert (status, answer["error"]["code"]) == (503, "log_unavailable"), answer
+        assert int(headers["retry-after-ms"]) > 0
+        assert "Try again" in answer["error"]["message"]
+        assert _get(self.service, "/healthz")[0] == 200
+
+
+@pytest.mark.parametrize("fill_to", [MIN_FREE // 2, 0], ids=["nearly full", "full"])
+def test_on_a_full_disk_requests_are_refused_and_it_goes_on_by_itself(small_disk: Path, fill_to: int) -> None:
+    with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
+        trial = Refusing(small_disk, service, provider)
+        trial.run(fill_to)
+        trial.judge()
+        refused = sum(call.status == 503 for call in trial.load.calls) + 1
+        status = service.server.get("/api/status")
+        assert sum(gap["count"] for gap in status["gaps"] if gap["reason"] == "log_unavailable") == refused
+        assert status["frames_lost"] == 0
+        assert _get(service, "/readyz") == (200, "ready\n")
+        assert service.server.stop() == 0
+
+
+class Exhausting(Refusing):
+    """Waits until the journal has taken all it can, while most callers are at the beginning of long answers."""
+
+    choose = staticmethod(_heavy)
+
+    def _is_loaded(self) -> bool:
+        return len([call for call in self.load.open if 0 < len(call.received) < 500_000]) >= CALLERS - 1
+
+    def _is_felt(self) -> bool:
+        return bool(self.service.server.events("journal_failed"))
+
+
+def test_what_needs_more_than_the_journal_has_is_cut_and_recorded_as_interrupted(small_disk: Path) -> None:
+    with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
+        trial = Exhausting(small_disk, service, provider)
+        trial.run(0)
+        trial.judge()
+        outcomes = Counter(record.outcome for record in service.all_records())
+        assert outcomes["interrupted"] > 0
+        assert service.server.get("/api/status")["frames_lost"] == 0
+        assert service.server.stop() == 0
+
+
+class Forwarding(Trial):
+    """Looks at how requests go on without a log."""
+
+    unlogged = 20
+
+    def while_full(self) -> None:
+        assert _get(self.service, "/readyz") == (200, "ready\n")
+        for number in range(self.unlogged):
+            status, headers, _ = _ask(self.service, f"unlogged-{number}-whole-10")
+            assert (status, "Service-Request-Id" in headers) == (200, True)
+
+
+def test_told_to_forward_it_relays_unlogged_and_the_log_says_how_many(small_disk: Path) -> None:
+    flags = (*_FLAGS, "--when-log-fails", "forward")
+    with Provider(small_disk) as provider, Service(small_disk, provider.url, *flags) as service:
+        trial = Forwarding(small_disk, service, provider)
+        trial.run(MIN_FREE // 2)
+        records = {record.properties.get("tag", "") for record in service.all_records()}
+        calls = trial.load.calls
+        assert all(call.complete and call.status == 200 for call in calls)
+        missing = {call.tag for call in calls} - records
+        gaps = service.server.get("/api/status")["gaps"]
+        assert {gap["reason"] for gap in gaps} == {"forwarded_unlogged"}
+        assert sum(gap["count"] for gap in gaps) == len(missing) + trial.unlogged
+        trial.judge(without=missing)
+        assert service.server.stop() == 0
+
+
+def _fill_when_ready(service: Service, directory: Path, leave: int) -> Filler:
+    """Fills the disk of a service that is up; returns once it has noticed."""
+    wait_until(lambda: _get(service, "/readyz")[0] == 200, _PATIENCE_SECONDS)
+    filler = Filler(directory)
+    filler.fill(leave)
+    wait_until(lambda: _get(service, "/readyz")[0] == 503, _PATIENCE_SECONDS)
+    return filler
+
+
+def test_a_stop_while_the_disk_is_full_keeps_the_gap(small_disk: Path) -> None:
+    with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
+        filler = _fill_when_ready(service, small_disk, MIN_FREE // 2)
+        assert [_ask(service, f"refused-{number}-whole-10")[0] for number in range(7)] == [503] * 7
+        assert service.server.stop() == 0
+        filler.free()
+        service.start()
+        wait_until(service.is_at_rest, _PATIENCE_SECONDS)
+        gaps = service.server.get("/api/status")["gaps"]
+        assert [(gap["reason"], gap["count"]) for gap in gaps] == [("log_unavailable", 7)]
+
+
+def test_a_relay_that_dies_while_the_disk_is_full_still_refuses_and_goes_on_by_itself(small_disk: Path) -> None:
+    with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
+        filler = _fill_when_ready(service, small_disk, 0)
+        filler.fill(0)
+        service.kill("relay")
+        try:
+            status, headers, answer = _ask(service, "refused-whole-10")
+            assert (status, answer["error"]["code"]) == (503, "log_unavailable")
+            assert int(headers["retry-after-ms"]) > 0
+        finally:
+            filler.free()
+        wait_until(lambda: _get(service, "/readyz")[0] == 200, _PATIENCE_SECONDS)
+        assert _ask(service, "relayed-whole-10")[0] == 200
+
+
+def test_what_is_written_after_no_further_segment_could_be_made_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = JournalWriter(tmp_path, MIB, durable=False)
+    exchange, frames, large = new_id(), 0, b"x" * 60_000
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as disk_is_full, suppress(JournalUnavailable):
+        wait_until(lambda: writer.spare_ready, _PATIENCE_SECONDS)
+        disk_is_full.setattr(disk, "create_file", full)
+        while True:
+            writer.append(Kind.RECEIVED, exchange, large)
+            writer.write()
+            frames += 1
+    small = b"small enough for what is left"
+    writer.append(Kind.RECEIVED, exchange, small)
+    writer.write()
+    reader = RunReader(writer.path)
+    found = [frame.payload for frames in iter(reader.read, []) for frame in frames]
+    assert found == [large] * frames + [small]
+    assert reader.frames_lost == 0
+    reader.close()
+    writer.close()

@@ -1,0 +1,175 @@
+"""A power cut at any moment: with ``durability = power`` nothing that a caller or the provider saw is lost.
+
+One service is traced; after each of its steps the disk may be in many states, and from each that is looked at the log
+is recovered and judged. RELAYBOOK_CRASH=long looks at some thousands of states instead of some hundreds; the seed is
+printed, and RELAYBOOK_CRASH_SEED repeats the choice of states.
+"""
+
+import os
+import random
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+from tests.crash.judge import Logged, Violation, judge
+from tests.crash.power import CHOICES, SECTOR
+from tests.crash.system_calls import Step
+from tests.crash.traced import Sides, Trace
+from tests.support.needs import needs
+
+from relaybook.filters import Filter
+from relaybook.ids import new_id
+from relaybook.journal.frame import Kind
+from relaybook.journal.reader import RunReader
+from relaybook.journal.segment import segment_path
+from relaybook.journal.writer import JournalWriter
+from relaybook.recorder.bodies_kept import Keeping
+from relaybook.recorder.loop import Recorder
+from relaybook.recorder.prices import Prices
+from relaybook.recorder.quarantine import Quarantine
+from relaybook.recorder.suspects import Suspects
+from relaybook.recorder.understand import Understanding
+from relaybook.records import Side
+from relaybook.serve.data_directory import DataDirectory
+from relaybook.stores.base import StoreUnavailable
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+
+IS_LONG: Final = os.environ.get("RELAYBOOK_CRASH") == "long"
+#: The disk is looked at after so many steps, in each state of ``CHOICES``.
+CUTS: Final = 500 if IS_LONG else 30
+FEW_CUTS: Final = 100 if IS_LONG else 8
+_KEEP_OTHER_BODIES: Final = 16 << 20
+_PRICES: Final = Prices()
+
+
+@contextmanager
+def _recovered(path: Path) -> Iterator[SqliteReader]:
+    """The log of a data directory after a start that reads all of its journal."""
+    data = DataDirectory(path)
+    data.open()
+    store = SqliteWriter(data.store, durability="process")
+    keeping = Keeping(store.set_aside, store.read_back, _KEEP_OTHER_BODIES)
+    understanding = Understanding(_PRICES, store.read_back)
+    quarantine, suspects = Quarantine(data.quarantine), Suspects(data.path)
+    Recorder(data.journal, store, understanding, keeping, quarantine, suspects).run(lambda: True, lambda: False)
+    store.close()
+    data.close()
+    reader = SqliteReader(data.store)
+    yield reader
+    reader.close()
+
+
+def _logged(reader: SqliteReader) -> list[Logged]:
+    records, _ = reader.since(0, Filter(), 10_000)
+    return [
+        Logged(
+            id=record.id,
+            tag=record.properties.get("tag"),
+            namespace=record.namespace,
+            outcome=record.outcome,
+            request=_body(reader, record.id, "request"),
+            response=_body(reader, record.id, "response"),
+        )
+        for record in records
+    ]
+
+
+def _body(reader: SqliteReader, record_id: str, side: Side) -> bytes:
+    """A stored body; what cannot be read any more is lost like what is not there."""
+    try:
+        return b"".join(reader.body(record_id, side) or ())
+    except StoreUnavailable:
+        return b""
+
+
+def _weight(step: Step) -> int:
+    """How much a cut right after a step may tell: most where bytes have just gone out or wait for their sync."""
+    awaits_sync = step.call.kind == "write" and step.returned and step.call.path.endswith(".segment")
+    return 4 if awaits_sync or step.call.kind == "wire" else 1
+
+
+def _judge_cuts(trace: Trace, directory: Path, count: int, chance: random.Random) -> tuple[Counter[str], list[str]]:
+    """Looks at the disk after so many steps; what was found wrong, by kind and in words."""
+    cuts = set(chance.choices(range(len(trace.steps)), [_weight(step) for step in trace.steps], k=count))
+    faults: Counter[str] = Counter()
+    found = []
+    disk, sides = trace.disk(), Sides(trace.calls)
+    for number, step in enumerate(trace.steps):
+        disk.take(step)
+        sides.take(step)
+        if number not in cuts:
+            continue
+        for choice in CHOICES:
+            state = directory / "state"
+            disk.leave(state, choice, chance)
+            for violation in _judge(state / "data", sides):
+                faults[violation.fault] += 1
+                found.append(f"after step {number} of {len(trace.steps)}, {choice}: {violation}")
+            shutil.rmtree(state)
+    return faults, found
+
+
+def _judge(data: Path, sides: Sides) -> list[Violation]:
+    with _recovered(data) as reader:
+        return judge(sides.served(), sides.calls.values(), _logged(reader))
+
+
+@pytest.fixture
+def chance() -> random.Random:
+    seed = int(os.environ.get("RELAYBOOK_CRASH_SEED", random.randrange(1 << 32)))
+    print(f"RELAYBOOK_CRASH_SEED={seed}")
+    return random.Random(seed)
+
+
+@needs("strace")
+def test_a_power_cut_loses_nothing_that_a_caller_or_the_provider_saw(tmp_path: Path, chance: random.Random) -> None:
+    trace = Trace(tmp_path, "power", is_first_start=False)
+    _, found = _judge_cuts(trace, tmp_path, CUTS, chance)
+    assert found == []
+
+
+@needs("strace")
+def test_a_power_cut_after_the_very_first_start_loses_nothing_either(tmp_path: Path, chance: random.Random) -> None:
+    trace = Trace(tmp_path, "power", is_first_start=True)
+    _, found = _judge_cuts(trace, tmp_path, FEW_CUTS, chance)
+    assert found == []
+
+
+@needs("strace")
+def test_the_same_judgement_finds_losses_where_nothing_is_synced(tmp_path: Path, chance: random.Random) -> None:
+    trace = Trace(tmp_path, "process", is_first_start=False)
+    faults, _ = _judge_cuts(trace, tmp_path, FEW_CUTS, chance)
+    assert faults["lost"] > 0
+
+
+def _payloads(run: Path) -> list[bytes]:
+    reader = RunReader(run)
+    found: list[bytes] = []
+    while frames := reader.read():
+        found += [frame.payload for frame in frames]
+    reader.close()
+    return found
+
+
+def test_of_a_batch_that_a_power_cut_tears_a_beginning_is_read_and_nothing_behind_a_hole(tmp_path: Path) -> None:
+    exchange = new_id()
+    writer = JournalWriter(tmp_path, 1 << 20, durable=True)
+    writer.append(Kind.OPENED, exchange, b"synced")
+    writer.write()
+    writer.sync()
+    pieces = [bytes([number]) * SECTOR for number in range(8)]
+    for piece in pieces:
+        writer.append(Kind.RECEIVED, exchange, piece)
+    writer.write()
+    path = segment_path(writer.path, 1)
+    written = path.read_bytes()  # its mark, too, may be on the disk now, although nothing was synced
+    writer.close()
+    for hole in range(SECTOR, SECTOR * 8, SECTOR):
+        path.write_bytes(written[:hole] + bytes(SECTOR) + written[hole + SECTOR :])
+        found = _payloads(writer.path)
+        assert found == [b"synced", *pieces][: len(found)], f"a hole of one sector at {hole}"
+        assert found[:1] == [b"synced"]
