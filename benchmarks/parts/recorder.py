@@ -13,6 +13,7 @@ from benchmarks.messages import ANSWER_BODY, REQUEST_BODY
 from benchmarks.written_journal import write_journal
 from relaybook.journal.reader import RunReader
 from relaybook.recorder.bodies_kept import Keeping
+from relaybook.recorder.figures import Figures
 from relaybook.recorder.fold import Fold
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.prices import Prices
@@ -48,6 +49,7 @@ def run(bench: Bench) -> Result:
         Keeping(store.set_aside, store.read_back, 1 << 24),
         Quarantine(bench.directory / "quarantine"),
         Suspects(bench.directory),
+        Figures(bench.directory / "figures"),
     )
     steps, cpu, wall = _timed(recorder)
     store.close()

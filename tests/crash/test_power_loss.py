@@ -28,6 +28,7 @@ from relaybook.journal.reader import RunReader
 from relaybook.journal.segment import segment_path
 from relaybook.journal.writer import JournalWriter
 from relaybook.recorder.bodies_kept import Keeping
+from relaybook.recorder.figures import Figures
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
@@ -55,7 +56,9 @@ def _recovered(path: Path) -> Iterator[SqliteReader]:
     keeping = Keeping(store.set_aside, store.read_back, _KEEP_OTHER_BODIES)
     understanding = Understanding(_PRICES, store.read_back)
     quarantine, suspects = Quarantine(data.quarantine), Suspects(data.path)
-    Recorder(data.journal, store, understanding, keeping, quarantine, suspects).run(lambda: True, lambda: False)
+    Recorder(data.journal, store, understanding, keeping, quarantine, suspects, Figures(data.figures)).run(
+        lambda: True, lambda: False
+    )
     store.close()
     data.close()
     reader = SqliteReader(data.store)

@@ -15,6 +15,7 @@ from relaybook.journal.segment import sequences
 from relaybook.journal.writer import JournalWriter
 from relaybook.recorder import loop
 from relaybook.recorder.bodies_kept import Keeping
+from relaybook.recorder.figures import Figures
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
@@ -41,7 +42,9 @@ class World:
         understanding = Understanding(Prices(), self.store.read_back)
         keeping = Keeping(self.store.set_aside, self.store.read_back, 16 * MIB)
         quarantine, suspects = Quarantine(self.path / "quarantine"), Suspects(self.path)
-        return Recorder(self.journal, self.store, understanding, keeping, quarantine, suspects)
+        return Recorder(
+            self.journal, self.store, understanding, keeping, quarantine, suspects, Figures(self.path / "figures")
+        )
 
     def put(self, kind: Kind, exchange: bytes, payload: bytes = b"") -> None:
         self.writer.append(kind, exchange, payload)

@@ -1,10 +1,11 @@
 """Writes the figures of the log for Prometheus; unknown ones are left out."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from fastapi import Request, Response
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from relaybook.api import document
 from relaybook.api.options import LogFigures, options_of
@@ -17,6 +18,11 @@ router = document.section("status")
 
 #: The text format every Prometheus understands.
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_HISTOGRAMS: Final = {
+    "relay_overhead": "Our own share of a request's time.",
+    "upstream_latency": "From the end of a request until the provider's answer began.",
+    "commit": "How long the store took for one batch.",
+}
 
 
 @router.get("/metrics", **document.reads(None, media_type="text/plain"))
@@ -59,6 +65,12 @@ class _Figures:
             ("relaybook_journal_lag_bytes", "Journal bytes not yet in the log.", log.journal_lag_bytes),
             ("relaybook_journal_lag_seconds", "Age of the oldest frame not yet in the log.", log.journal_lag_seconds),
             ("relaybook_disk_free_bytes", "Free space where the log lies.", log.disk_free_bytes),
+            ("relaybook_quarantined", "Requests that no store would take.", log.quarantined),
         ):
             if value is not None:
                 yield GaugeMetricFamily(name, text, value=value)
+        for name, text in _HISTOGRAMS.items():
+            if found := log.histograms.get(name):
+                yield HistogramMetricFamily(
+                    f"relaybook_{name}_seconds", text, buckets=found.buckets(), sum_value=found.total
+                )

@@ -1,5 +1,6 @@
 """What the API is told when it starts: addresses, the token, and the figures only its host process knows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
@@ -7,6 +8,7 @@ from urllib.parse import urlsplit
 from fastapi import Request
 
 from relaybook.dashboard.page import Page
+from relaybook.histograms import Histogram
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 #: First path segments that programs ask for, and those the page has addresses under. A sub-path of the outside address
@@ -24,6 +26,10 @@ class LogFigures:
     disk_free_bytes: int | None = None
     days_left: float | None = None
     data_path: str | None = None
+    #: Requests no store would take, which wait in the quarantine.
+    quarantined: int | None = None
+    #: By name: relay_overhead, upstream_latency, commit.
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
 
 
 class LogProbe(Protocol):

@@ -15,6 +15,7 @@ from typing import Final
 from relaybook import clock
 from relaybook.journal.reader import Place, RunReader, list_runs
 from relaybook.recorder.bodies_kept import Keeping, shown
+from relaybook.recorder.figures import Figures
 from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
 from relaybook.recorder.notes import add_refused, gaps_of
 from relaybook.recorder.quarantine import Quarantine
@@ -50,6 +51,10 @@ class GivenUp(Exception):
     """The recorder was told to stop while the store takes nothing; the journal keeps everything."""
 
 
+class DefectiveBatch(Exception):
+    """The store rejects what the recorder itself made, not what came with a request: a defect of ours."""
+
+
 class _Run:
     """One run while it is read."""
 
@@ -81,6 +86,7 @@ class Recorder:
         keeping: Keeping,
         quarantine: Quarantine,
         suspects: Suspects,
+        figures: Figures,
     ) -> None:
         self._journal = journal
         self._store = store
@@ -88,6 +94,7 @@ class Recorder:
         self._keeping = keeping
         self._quarantine = quarantine
         self._suspects = suspects
+        self._figures = figures
         self._stop_now: Callable[[], bool] = lambda: False
         self._runs: dict[str, _Run] = {}
         self._positions = store.positions()
@@ -105,8 +112,8 @@ class Recorder:
     def run(self, stop: Callable[[], bool], stop_now: Callable[[], bool]) -> None:
         """Records until ``stop`` says so and nothing is left to read, or ``stop_now`` says so.
 
-        Both are asked again and again, without a lock: what they tell of may have been changed by a signal's handler.
-        Raises StoreDamaged; the journal still has what was not committed.
+        Both are asked again and again, without a lock: a signal's handler may have changed what they tell of. Raises
+        StoreDamaged, DefectiveBatch; the journal still has what was not committed.
         """
         self._stop_now = stop_now
         with suppress(GivenUp):
@@ -166,6 +173,7 @@ class Recorder:
             readable = self._suspects.take(exchange.id)
             understood = self._understanding.entry(exchange, read_bodies=readable)
             self._suspects.let_go()
+            self._figures.ended(exchange, understood.record)
             entry, erase = self._keeping.apply(exchange, understood)
             self._entries.append(entry)
             self._erase += erase
@@ -239,21 +247,18 @@ class Recorder:
         return self._told_of(found) if found or told else None
 
     def _told_of(self, exchanges: list[Exchange]) -> list[Running]:
-        ids = shown(exchanges)
-        told = [
-            self._understanding.running(
-                exchange, read_bodies=self._suspects.take(exchange.id), is_shown=exchange.id in ids
-            )
-            for exchange in exchanges
-        ]
+        ids, take, tell = shown(exchanges), self._suspects.take, self._understanding.running
+        told = [tell(each, read_bodies=take(each.id), is_shown=each.id in ids) for each in exchanges]
         self._suspects.let_go()
         return told
 
     def _store_patiently(self, batch: Batch) -> None:
         pause = 0.1
         while True:
+            began_ns = clock.monotonic_ns()
             try:
                 self._store.commit(batch)
+                self._figures.committed(clock.monotonic_ns() - began_ns)
                 return
             except StoreDamaged:
                 raise  # trying again does not help
@@ -264,13 +269,8 @@ class Recorder:
                 time.sleep(pause)
                 pause = min(pause * 2, _MOST_RETRY_SECONDS)
             except BatchRejected as error:
-                if not batch.entries:  # a defect of ours: what is left is tried again, and the journal keeps it
-                    log.critical(
-                        "batch_rejected", extra={"reason": str(error), "next_try_seconds": _MOST_RETRY_SECONDS}
-                    )
-                    if self._stop_now():
-                        raise GivenUp from error
-                    time.sleep(_MOST_RETRY_SECONDS)
+                if not batch.entries:
+                    raise DefectiveBatch(str(error)) from error
                 batch = self._without_rejected(batch)
 
     def _without_rejected(self, batch: Batch) -> Batch:

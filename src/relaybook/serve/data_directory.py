@@ -35,6 +35,7 @@ class DataDirectory:
         self.journal = path / "journal"
         self.store = path / "store"
         self.quarantine = path / "quarantine"
+        self.figures = path / "recorder.figures"
         self._secret = path / "secret"
         self._children = path / "children.lock"
         self._lock: int | None = None

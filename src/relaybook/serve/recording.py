@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from relaybook.journal.segment import JournalTooNew
 from relaybook.recorder.bodies_kept import Keeping
+from relaybook.recorder.figures import Figures
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
@@ -88,7 +89,8 @@ def _recorder(settings: Settings, data: DataDirectory, store: SqliteWriter) -> R
 
     understanding = Understanding(Prices(settings.price_as), read_back)
     keeping = Keeping(store.set_aside, read_back, settings.keep_other_bodies)
-    return Recorder(data.journal, store, understanding, keeping, Quarantine(data.quarantine), Suspects(data.path))
+    quarantine, suspects, figures = Quarantine(data.quarantine), Suspects(data.path), Figures(data.figures)
+    return Recorder(data.journal, store, understanding, keeping, quarantine, suspects, figures)
 
 
 def _note_what_is_aside(data: DataDirectory, store: SqliteWriter) -> None:

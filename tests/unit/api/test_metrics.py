@@ -5,6 +5,7 @@ from tests.support.api_log import client_of, log_of, record_of
 
 from relaybook.api.metrics import render
 from relaybook.api.options import LogFigures
+from relaybook.histograms import Histogram
 from relaybook.stores.base import Batch, StoreStatus
 
 STORE = StoreStatus(
@@ -34,6 +35,21 @@ def test_all_figures_have_their_names() -> None:
         "relaybook_journal_lag_bytes 1.0",
         "relaybook_journal_lag_seconds 0.5",
         "relaybook_disk_free_bytes 8.0",
+    ]
+
+
+def test_durations_are_histograms() -> None:
+    found = Histogram.over(0.1, 1.0)
+    for seconds in (0.05, 0.1, 0.5, 7.0):
+        found.add(seconds)
+    text = lines(render(STORE, 0, 0, LogFigures(quarantined=2, histograms={"upstream_latency": found})))
+    assert text[-6:] == [
+        "relaybook_quarantined 2.0",
+        'relaybook_upstream_latency_seconds_bucket{le="0.1"} 2.0',
+        'relaybook_upstream_latency_seconds_bucket{le="1.0"} 3.0',
+        'relaybook_upstream_latency_seconds_bucket{le="+Inf"} 4.0',
+        "relaybook_upstream_latency_seconds_count 4.0",
+        "relaybook_upstream_latency_seconds_sum 7.65",
     ]
 
 
