@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.server import wait_until
 
 from relaybook.journal import disk
+from relaybook.journal.events import Closed, decode_closed, encode_event
 from relaybook.journal.frame import Frame, Kind
 from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
 from relaybook.journal.segment import HEADER_BYTES, JournalTooNew, segment_path, sequences
@@ -182,6 +184,49 @@ def test_every_truncation_yields_a_prefix(tmp_path: Path) -> None:
         assert found == bodies[: len(found)]
         assert reader.finished
         reader.close()
+
+
+def test_what_ended_in_a_batch_that_was_lost_is_told_as_interrupted_when_there_is_room_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = make_writer(tmp_path)
+    put(writer, b"before")
+    writer._spare.result()
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "pwrite", _no_space)
+        writer.append(Kind.RECEIVED, EXCHANGE, b"never passed on")
+        writer.append(Kind.CLOSED, EXCHANGE, encode_event(Closed("complete")))
+        with pytest.raises(JournalUnavailable):
+            writer.write()
+        assert isinstance(wait_until(writer.mend), OSError)
+    wait_until(lambda: writer.mend() is None and writer.spare_ready)
+    writer.tick()
+    writer.write()
+    kept, closed = read_all(RunReader(writer.path))
+    assert kept.payload == b"before"
+    assert (closed.kind, closed.exchange) == (Kind.CLOSED, EXCHANGE)
+    assert decode_closed(closed.payload).outcome == "interrupted"
+    writer.close()
+
+
+def test_a_journal_without_room_for_its_first_file_begins_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "pwrite", _no_space)
+        writer = make_writer(tmp_path)
+        with pytest.raises(JournalUnavailable, match="No space left"):
+            put(writer, b"refused")
+    wait_until(lambda: writer.mend() is None and writer.spare_ready)
+    put(writer, b"kept")
+    reader = RunReader(writer.path)
+    assert payloads_of(read_all(reader)) == [b"kept"]
+    assert reader.frames_lost == 0
+    writer.close()
+
+
+def _no_space(descriptor: int, data: bytes, at: int) -> int:
+    raise OSError(28, "No space left on device")
 
 
 def test_a_segment_of_a_later_format_is_refused_with_its_name(tmp_path: Path) -> None:
