@@ -59,8 +59,16 @@ page-check: .venv/.run ## Only the page: format, lint, types, unit tests
 	@$(NPM) run check
 
 .PHONY: crash
-crash: .venv/.dev ## Only the tests that kill processes and break disks and networks
-	@$(BIN)/pytest tests/crash $(ARGS)
+crash: tools .venv/.dev ## Deaths, broken disks and networks in the long form: 1,000 kills, every system call (hours)
+	@RELAYBOOK_CRASH=long $(BIN)/pytest tests/crash $(ARGS)
+
+.PHONY: fuzz
+fuzz: .venv/.dev ## Hostile input for an hour: make fuzz SECONDS=600 for ten minutes
+	@RELAYBOOK_FUZZ_SECONDS=$(or $(SECONDS),3600) $(BIN)/pytest tests/fuzz $(ARGS)
+
+.PHONY: soak
+soak: .venv/.dev ## Half an hour of mixed traffic: does memory grow? make soak ARGS='--minutes 5'
+	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 .PHONY: bench
 bench: .venv/.dev ## Measure, and write the figures below benchmarks/
