@@ -22,6 +22,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 import trustme
+from tests.integration.hostile.more_cases import MORE_CASES
 from tests.integration.test_hostile_http import (
     CASES,
     CHUNKED,
@@ -285,7 +286,7 @@ header `Service-Error: <code>`. The message says what was wrong and what to do.
 def bad_input_page() -> str:
     """The whole page."""
     sections: dict[str, list[tuple[str, str, str, str]]] = {}
-    for case in [*CASES, *SLOW_CASES]:
+    for case in [*CASES, *MORE_CASES, *SLOW_CASES]:
         row = (case.what, str(case.status), f"`{case.code}`", case.kept)
         sections.setdefault(case.group, []).append(row)
     for body in BODY_CASES:

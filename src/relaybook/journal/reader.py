@@ -234,5 +234,7 @@ class RunReader:
 
 def _written_ns(segment: OldSegment, start: int) -> int | None:
     """When the frame at ``start`` was written; None when no whole frame stands there."""
+    if segment.mark <= start:
+        return None  # nothing yet; a mark of 0 is that of a file whose maker was killed before it had set it
     data = segment.read(start, min(segment.mark, start + HEAD_BYTES + MAX_PAYLOAD))
     return next((frame.time_ns for frame in decode(data, segment.secret, segment.sequence, start, Span(0))), None)

@@ -10,9 +10,10 @@ from typing import Final
 import httptools
 
 from relaybook.relay.fingerprints import Fingerprints
-from relaybook.relay.limits import MAX_HEADERS
-from relaybook.relay.names import HOP_BY_HOP, Look, NameTable, drop, holds_secret
+from relaybook.relay.limits import LONGEST_LENGTH, MAX_HEADERS
+from relaybook.relay.names import HOP_BY_HOP, Look, NameTable, drop, holds_secret, replace_line
 
+_STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] [1-9]\d\d(?: [\t -~\x80-\xff]*)?")
 _IDLE_SECONDS: Final = re.compile(rb"timeout=(\d{1,6})")
 _NOT_FOR_US: Final = frozenset({b"", b"close", b"keep-alive", b"content-length", b"transfer-encoding"})
 _OUR_NAMES: Final = (b"request-id", b"namespace", b"warning", b"error")
@@ -71,6 +72,8 @@ class AnswerHeadReader:
         except httptools.HttpParserError as error:
             raise AnswerBroken(str(error)) from None
         first, _, logged = raw[:-4].partition(b"\r\n")
+        if not _STATUS_LINE.fullmatch(first):  # llhttp passes over CR and LF before it, and over controls in the reason
+            raise AnswerBroken("its first line is no status line of HTTP/1.1 or HTTP/1.0")
         lines = logged.split(b"\r\n") if logged else []
         if len(lines) > MAX_HEADERS:
             raise AnswerBroken(f"{len(lines)} headers; {MAX_HEADERS} are the most")
@@ -93,7 +96,11 @@ class AnswerHeadReader:
         return self._take_secret if holds_secret(name) else None
 
     def _take_length(self, head: AnswerHead, line: bytes, value: bytes) -> None:
+        if len(value) > LONGEST_LENGTH:
+            raise AnswerBroken("a Content-Length with more digits than a length can have")
         head.length = int(value)
+        if value.lstrip()[:1] == b"0":
+            line = b"%b: %d" % (line.partition(b":")[0], head.length)
         head.lines.append(line)
 
     def _take_coding(self, head: AnswerHead, line: bytes, value: bytes) -> None:
@@ -121,4 +128,4 @@ class AnswerHeadReader:
 
     def _take_secret(self, head: AnswerHead, line: bytes, value: bytes) -> None:
         head.lines.append(line)
-        head.logged = head.logged.replace(line, self._redacted(line))
+        head.logged = replace_line(head.logged, line, self._redacted(line))

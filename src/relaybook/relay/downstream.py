@@ -13,7 +13,7 @@ from relaybook.relay.exchange import Answer, Exchange
 from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody
 from relaybook.relay.head_memory import HeadMemory
 from relaybook.relay.limits import LINGER_BYTES, LINGER_SECONDS, MAX_HEAD, READ_BYTES, SLOWEST_BODY
-from relaybook.relay.request_head import HeadRefused, RequestHead, check_beginning
+from relaybook.relay.request_head import HeadRefused, RequestHead, check_beginning, skip_empty_lines
 from relaybook.relay.shared import Shared
 
 
@@ -58,7 +58,7 @@ class Downstream(Connection):
         if self.lingering >= 0:
             self.discard(data)
         elif exchange is None:
-            self._read_head(self.partial + data if self.partial else data)
+            self._read_heads(self.partial + data if self.partial else data)
         elif not self.body.complete:
             self._read_body(exchange, data)
             exchange.send()
@@ -67,30 +67,33 @@ class Downstream(Connection):
             if len(self.partial) > READ_BYTES:
                 self.feed_when(False)
 
-    def _read_head(self, data: bytes) -> None:
-        while data.startswith(b"\r\n"):
-            data = data[2:]  # RFC 9112 §2.2
+    def _read_heads(self, data: bytes) -> None:
+        """Reads a head, and as long as the answer is the front's, the next: a read may hold a thousand of them."""
+        while data:
+            data = self._read_head(data)
+
+    def _read_head(self, data: bytes) -> bytes:
+        data = skip_empty_lines(data)
         known = self.memory.recall(data)
         start = known[1] if known else data.find(b"\r\n\r\n") + 4
         if start < 4 or start > MAX_HEAD:
             self._wait_for_head(data)
-            return
-        self.partial = b""
-        self.keep_alive = False
+            return b""
+        self.partial, self.keep_alive = b"", False
         try:
             head = known[0] if known else front.read(self.relay, data[:start])
             self.keep_alive, self.version_1_0 = head.keep_alive, head.version_1_0
             exchange = front.admit(self.relay, self, head)
         except HeadRefused as refused:
             self._refuse(refused.error, str(refused))
-            return
+            return b""
         self.exchange = exchange
         if exchange is None:
-            self._answer_front(head, data[start:])
-            return
+            return self._answer_front(head, data[start:])
         self._begin_body(exchange, head, data[start:])
         if known is None:
             self.memory.remember(data[:start], head)
+        return b""
 
     def _wait_for_head(self, data: bytes) -> None:
         try:
@@ -123,7 +126,7 @@ class Downstream(Connection):
         else:
             if body.complete:
                 self._body_over(body, rest if isinstance(body, NoBody) else body.surplus)
-            elif head.expect and not rest:
+            elif head.expect and not rest and not head.version_1_0:
                 relay.gate.then(self.release_continue, b"")
             exchange.send()
 
@@ -214,8 +217,7 @@ class Downstream(Connection):
             return
         self.deadline = self.relay.now + self.relay.settings.keep_alive_timeout
         self.feed_when(True)
-        if self.partial:
-            self._read_head(self.partial)
+        self._read_heads(self.partial)
 
     def close_gently(self, *, linger: bool) -> None:
         """Closes after what was written; with ``linger`` the caller's rest is read a while, lest a reset eats it."""
@@ -232,15 +234,13 @@ class Downstream(Connection):
             self.transport.write(refuse.answer(error, message, self.relay.prefix))
         self.close_gently(linger=True)
 
-    def _answer_front(self, head: RequestHead, rest: bytes) -> None:
+    def _answer_front(self, head: RequestHead, rest: bytes) -> bytes:
         self.transport.write(front.answer(self.relay, head))
         if head.length or head.chunked or not head.keep_alive:
             self.close_gently(linger=True)
-            return
-        self.partial = rest
+            return b""
         self.deadline = self.relay.now + self.relay.settings.keep_alive_timeout
-        if rest:
-            self._read_head(rest)
+        return rest
 
     # -- the end -------------------------------------------------------------------------------------------------
 

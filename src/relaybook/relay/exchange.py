@@ -17,9 +17,9 @@ from relaybook.journal.frame import Kind
 from relaybook.relay import refuse
 from relaybook.relay.answer_head import AnswerHead
 from relaybook.relay.caller_framing import CallerFraming
-from relaybook.relay.fingerprints import Fingerprints
+from relaybook.relay.fingerprints import Fingerprints, keys_in
 from relaybook.relay.gate import Gate
-from relaybook.relay.limits import READ_BYTES, SHORTEST_SECRET
+from relaybook.relay.limits import READ_BYTES
 from relaybook.relay.request_head import RequestHead
 from relaybook.relay.routes import Route
 from relaybook.relay.sides import Caller, Provider
@@ -87,7 +87,7 @@ class Exchange:
         self.method = head.method
         self.target = head.target
         self.request_chunked = head.chunked
-        self.key = head.key if head.key and len(head.key) >= SHORTEST_SECRET else None
+        self.keys = [*head.keys, *keys_in(head.target)] if b"?" in head.target else head.keys
         self.pending: list[bytes] = []
         self.our_headers = refuse.our_headers(tags, self.id_text)
         #: Journals something: ``frame(kind, id, payload)``.
@@ -280,7 +280,7 @@ class Exchange:
     # -- small parts ---------------------------------------------------------------------------------------------
 
     def _masked(self, piece: bytes) -> bytes:
-        key = self.key
-        if key is not None and key in piece:
-            return piece.replace(key, b"*" * len(key))
+        for key in self.keys:
+            if key in piece:
+                piece = piece.replace(key, b"*" * len(key))
         return piece

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from relaybook.relay.limits import SHORTEST_SECRET
+
 _SCHEME: Final = re.compile(rb"(?i)(?:bearer|basic|digest|negotiate|hmac|aws4-hmac-sha256) +")
 _SECRET_PARAMETER: Final = re.compile(rb"(?i)([?&](?:key|api_key|api-key|token|access_token|sig)=)([^&#]*)")
 
@@ -32,3 +34,8 @@ class Fingerprints:
     def target(self, target: bytes) -> bytes:
         """A request target with the values of secret query parameters replaced."""
         return _SECRET_PARAMETER.sub(lambda found: found[1] + b"key:" + self.of(found[2]).encode(), target)
+
+
+def keys_in(target: bytes) -> list[bytes]:
+    """Values of secret query parameters of a request target, long enough to be told from words."""
+    return [value for _, value in _SECRET_PARAMETER.findall(target) if len(value) >= SHORTEST_SECRET]

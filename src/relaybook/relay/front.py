@@ -4,6 +4,9 @@ All checks of a head that need more than the head itself: routes, limits of load
 HeadRefused; nothing here writes.
 """
 
+import re
+from typing import Final
+
 from relaybook.errors import RelayError
 from relaybook.relay import refuse
 from relaybook.relay.exchange import Exchange
@@ -12,6 +15,9 @@ from relaybook.relay.routes import Route
 from relaybook.relay.shared import Shared
 from relaybook.relay.sides import Caller
 from relaybook.tags import Tags
+
+#: Digits alone: 127.0.0.1.example is a name that anybody can have.
+_LOOPBACK: Final = re.compile(rb"127(?:\.\d{1,10}){1,3}")
 
 
 def read(relay: Shared, raw: bytes) -> RequestHead:
@@ -36,7 +42,7 @@ def read(relay: Shared, raw: bytes) -> RequestHead:
 def _check_host(relay: Shared, head: RequestHead) -> None:
     if relay.host_names is not None and head.host:
         name = head.host.rpartition(b":")[0] if head.host.rpartition(b":")[2].isdigit() else head.host
-        if name.lower() not in relay.host_names and not name.startswith(b"127."):
+        if name.lower() not in relay.host_names and not _LOOPBACK.fullmatch(name):
             shown = name.decode("latin-1")
             raise HeadRefused(
                 RelayError.BAD_REQUEST,

@@ -10,6 +10,8 @@ MAX_REQUEST_LINE: Final = 8 * KIB
 MAX_HEADER_LINE: Final = 32 * KIB
 MAX_HEADERS_BYTES: Final = 64 * KIB
 MAX_HEADERS: Final = 100
+#: A Content-Length with its white space: 2⁶³ has 19 digits, and Python reads no number of more than 4,300.
+LONGEST_LENGTH: Final = 64
 MAX_HEAD: Final = MAX_REQUEST_LINE + MAX_HEADERS_BYTES
 #: Bytes of chunk framing between two body bytes: an extension or all trailers.
 MAX_FRAMING_RUN: Final = 9 * KIB

@@ -55,5 +55,10 @@ class NameTable(Generic[H]):
         return look
 
 
+def replace_line(head: bytes, line: bytes, other: bytes) -> bytes:
+    """A head's lines with one of them replaced, and no other that has it in itself."""
+    return (b"\r\n%b\r\n" % head).replace(b"\r\n%b\r\n" % line, b"\r\n%b\r\n" % other, 1)[2:-2]
+
+
 def drop(head: object, line: bytes, value: bytes) -> None:
     """The look of a line that does not cross."""

@@ -14,12 +14,21 @@ import httptools
 
 from relaybook.errors import RelayError
 from relaybook.relay.fingerprints import Fingerprints
-from relaybook.relay.limits import MAX_HEAD, MAX_HEADER_LINE, MAX_HEADERS, MAX_REQUEST_LINE
-from relaybook.relay.names import HOP_BY_HOP, Look, NameTable, drop, holds_secret
+from relaybook.relay.limits import (
+    LONGEST_LENGTH,
+    MAX_HEAD,
+    MAX_HEADER_LINE,
+    MAX_HEADERS,
+    MAX_REQUEST_LINE,
+    SHORTEST_SECRET,
+)
+from relaybook.relay.names import HOP_BY_HOP, Look, NameTable, drop, holds_secret, replace_line
 from relaybook.relay.routes import Route
 from relaybook.tags import Tags
 
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
+_EMPTY_LINES: Final = re.compile(rb"(?:\r\n)+")
+_VERSION: Final = re.compile(rb"[A-Z-]+ [!-~]+ HTTP/(\d\.\d)\r\n")
 _CONNECTION_OPTIONS: Final = HOP_BY_HOP | {b"close", b"transfer-encoding"}
 _DECODED: Final = {b"%2e": b".", b"%2f": b"/", b"%5c": b"\\"}
 
@@ -53,6 +62,8 @@ class RequestHead:
     origin = b""
     preflight = b""
     key: bytes | None = None
+    #: Every key the caller sent that is long enough to be told from words: what is masked in bodies.
+    keys: Sequence[bytes] = ()
     tags: Sequence[tuple[bytes, bytes]] = ()
     #: Where the request goes and how it is tagged, once that is found.
     destination: tuple[Route, Tags] | None = None
@@ -79,6 +90,8 @@ class RequestHeadReader:
             b"authorization": self._take_caller_key,
             b"api-key": self._take_caller_key,
             b"x-api-key": self._take_caller_key,
+            b"x-goog-api-key": self._take_caller_key,
+            b"ocp-apim-subscription-key": self._take_caller_key,
             b"cookie": self._drop_secret,
             b"proxy-authorization": self._drop_secret,
             b"x-forwarded-for": self._take_forwarded_for,
@@ -96,11 +109,12 @@ class RequestHeadReader:
         except httptools.HttpParserUpgrade:
             pass
         except httptools.HttpParserError as error:
+            _check_version(raw)
             raise HeadRefused(RelayError.BAD_REQUEST, f"This is not a well-formed HTTP request: {error}.") from None
         first, _, logged = raw[:-4].partition(b"\r\n")
         lines = logged.split(b"\r\n") if logged else []
         head = RequestHead()
-        self._read_request_line(head, first, parser.get_http_version())
+        self._read_request_line(head, first)
         _check_sizes(raw, lines)
         head.logged = logged
         self._names.sort(lines, head, head.lines)
@@ -108,18 +122,18 @@ class RequestHeadReader:
             raise HeadRefused(RelayError.BAD_REQUEST, "HTTP/1.0 has no chunked requests: send a Content-Length.")
         return head
 
-    def _read_request_line(self, head: RequestHead, line: bytes, version: str) -> None:
+    def _read_request_line(self, head: RequestHead, line: bytes) -> None:
+        # llhttp passes over CR and LF before the method, and knows protocols that are not HTTP
         words = line.split(b" ")
-        if len(words) != 3:
+        if len(words) != 3 or line.startswith((b"\r", b"\n")) or not words[2].startswith(b"HTTP/"):
             raise HeadRefused(RelayError.BAD_REQUEST, "The request line is not method, target and version.")
         if len(line) > MAX_REQUEST_LINE:
             raise HeadRefused(
                 RelayError.URI_TOO_LONG, f"The request line has {len(line)} bytes; {MAX_REQUEST_LINE} are the most."
             )
-        head.method, head.target, _ = words
-        if version != "1.1":
-            if version != "1.0":
-                raise HeadRefused(RelayError.VERSION_NOT_SUPPORTED, f"HTTP/{version} is not spoken here: use HTTP/1.1.")
+        head.method, head.target, version = words
+        if version != b"HTTP/1.1":
+            _check_version(line + b"\r\n")
             head.version_1_0 = True
             head.keep_alive = False
 
@@ -144,6 +158,8 @@ class RequestHeadReader:
         head.lines.append(line)
 
     def _take_length(self, head: RequestHead, line: bytes, value: bytes) -> None:
+        if len(value) > LONGEST_LENGTH:
+            raise HeadRefused(RelayError.BAD_REQUEST, "The Content-Length has more digits than a length can have.")
         head.length = int(value)
         if value.lstrip()[:1] == b"0":
             line = b"%b: %d" % (line.partition(b":")[0], head.length)
@@ -176,15 +192,17 @@ class RequestHeadReader:
 
     def _take_caller_key(self, head: RequestHead, line: bytes, value: bytes) -> None:
         self._take_secret(head, line, value)
-        if head.key is None:
-            head.key = value.strip().rpartition(b" ")[2]
+        key = value.strip().rpartition(b" ")[2]
+        head.key = head.key or key
+        if len(key) >= SHORTEST_SECRET:
+            head.keys = [*head.keys, key]
 
     def _take_secret(self, head: RequestHead, line: bytes, value: bytes) -> None:
         head.lines.append(line)
-        head.logged = head.logged.replace(line, self._redacted(line))
+        head.logged = replace_line(head.logged, line, self._redacted(line))
 
     def _drop_secret(self, head: RequestHead, line: bytes, value: bytes) -> None:
-        head.logged = head.logged.replace(line, self._redacted(line))
+        head.logged = replace_line(head.logged, line, self._redacted(line))
 
     def _take_tag(self, head: RequestHead, line: bytes, value: bytes) -> None:
         head.tags = [*head.tags, (line.partition(b":")[0], value.strip(b" \t"))]
@@ -201,6 +219,14 @@ class RequestHeadReader:
         head.lines.append(line)
 
 
+def _check_version(raw: bytes) -> None:
+    """Refuses a version that is well-formed and not spoken here; of that, llhttp lets some pass and some not."""
+    found = _VERSION.match(raw)
+    if found is not None and found[1] not in (b"1.0", b"1.1"):
+        version = found[1].decode()
+        raise HeadRefused(RelayError.VERSION_NOT_SUPPORTED, f"HTTP/{version} is not spoken here: use HTTP/1.1.")
+
+
 def _check_sizes(raw: bytes, lines: list[bytes]) -> None:
     if len(lines) > MAX_HEADERS:
         raise HeadRefused(
@@ -214,6 +240,11 @@ def _check_sizes(raw: bytes, lines: list[bytes]) -> None:
 
 def _is_sent(head: RequestHead, name: bytes) -> bool:
     return any(line.partition(b":")[0].lower() == name for line in head.logged.split(b"\r\n"))
+
+
+def skip_empty_lines(data: bytes) -> bytes:
+    """What stands behind the empty lines that may come before a request (RFC 9112 §2.2), all in one step."""
+    return _EMPTY_LINES.sub(b"", data, 1) if data.startswith(b"\r\n") else data
 
 
 def check_beginning(data: bytes) -> None:

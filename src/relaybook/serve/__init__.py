@@ -3,6 +3,7 @@
 import errno
 import logging
 import os
+import resource
 import socket
 import ssl
 import sys
@@ -59,6 +60,7 @@ def _serve(
     log_to_stderr()
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # all processes inherit it: token, keys and bodies are in memory
     handed = taken_over()
     data = DataDirectory(settings.data)
     try:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -47,10 +48,15 @@ class DataDirectory:
         """
         try:
             disk.make_directory(self.path)
+            with suppress(PermissionError):  # the root of a volume belongs to others
+                self.path.chmod(0o700)  # one that stood there already
+            self._refuse_links()
             disk.make_directory(self.journal)
             ignore = self.path / ".gitignore"
             if not ignore.exists():
-                ignore.write_text("*\n")
+                descriptor = disk.create_file(ignore)
+                os.write(descriptor, b"*\n")
+                os.close(descriptor)
             self._lock = lock if lock is not None else disk.try_lock(self.path / _LOCK)
             self.secret()
         except OSError as error:
@@ -63,6 +69,18 @@ class DataDirectory:
             raise DataInUse(
                 f"Another relaybook runs on {self.path}. Stop it first, or give this one its own directory with --data."
             )
+
+    def _refuse_links(self) -> None:
+        """A link among our files would have us read, or write, what lies elsewhere."""
+        for directory in (self.path, self.journal, self.store, self.quarantine):
+            for path in directory.iterdir() if directory.is_dir() and not directory.is_symlink() else ():
+                if path.is_symlink():
+                    shown = path.relative_to(self.path)
+                    raise BadSetting(
+                        "data",
+                        f"data is {self.path}, and {shown} in it is a link to something elsewhere: remove the link, or "
+                        "name another directory with --data.",
+                    )
 
     def secret(self) -> bytes:
         """The installation's secret, made at first: 32 random bytes that never leave this directory."""

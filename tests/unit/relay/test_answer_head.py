@@ -77,3 +77,20 @@ def test_what_the_providers_connection_names_does_not_cross() -> None:
     head = read(b"X-a: 1", b"Connection: close, x-A", b"X-b: 2", b"Content-Length: 3", b"Connection: content-length")
     assert head.lines == [b"X-b: 2", b"Content-Length: 3"]
     assert head.close
+
+
+def test_of_two_cookies_of_which_one_begins_the_other_both_are_hidden() -> None:
+    head = read(b"Set-Cookie: a=12345678", b"Set-Cookie: a=12345678-and-more")
+    assert b"and-more" not in head.logged
+    assert b"12345678" not in head.logged
+
+
+@pytest.mark.parametrize("first", [b"\nHTTP/1.1 200 OK", b"HTTP/1.1 000 OK", b"HTTP/1.1 200 O\x00K", b"ICE/1.0 200 OK"])
+def test_what_is_no_status_line_is_no_answer(first: bytes) -> None:
+    with pytest.raises(AnswerBroken):
+        read(first=first)
+
+
+def test_a_length_of_more_digits_than_any_length_has_is_no_answer() -> None:
+    with pytest.raises(AnswerBroken):
+        read(b"Content-Length: " + b"0" * 5000)

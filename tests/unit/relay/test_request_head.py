@@ -4,7 +4,7 @@ import pytest
 
 from relaybook.errors import RelayError
 from relaybook.relay.fingerprints import Fingerprints
-from relaybook.relay.request_head import HeadRefused, RequestHead, RequestHeadReader, check_target
+from relaybook.relay.request_head import HeadRefused, RequestHead, RequestHeadReader, check_target, skip_empty_lines
 from relaybook.tags import TagReader
 
 FINGERPRINTS = Fingerprints(b"secret")
@@ -176,3 +176,40 @@ def test_legal_targets_pass(target: bytes) -> None:
 def test_targets_that_climb_are_refused(target: bytes) -> None:
     with pytest.raises(HeadRefused):
         check_target(target)
+
+
+def test_a_secret_line_is_replaced_and_no_line_that_has_it_in_itself() -> None:
+    head = read(b"Host: a", b"api-key:", b"x-api-key: sk-12345678-second", b"X-Other: api-key:")
+    assert b"sk-12345678-second" not in head.logged
+    assert head.logged.endswith(b"X-Other: api-key:")
+    assert head.keys == [b"sk-12345678-second"]
+
+
+def test_every_key_is_known_and_the_first_that_is_one_names_the_caller() -> None:
+    head = read(b"Host: a", b"Authorization:", b"x-goog-api-key: AIza-0123456789", b"api-key: other-key-0123")
+    assert head.key == b"AIza-0123456789"
+    assert head.keys == [b"AIza-0123456789", b"other-key-0123"]
+
+
+@pytest.mark.parametrize("before", [b"\n", b"\r", b"\r\n\n"])
+def test_nothing_may_stand_before_the_method(before: bytes) -> None:
+    assert refusal(b"Host: a", first=before + b"TRACE /v1/x HTTP/1.1") == RelayError.BAD_REQUEST
+
+
+@pytest.mark.parametrize("version", [b"RTSP/1.0", b"ICE/1.0"])
+def test_other_protocols_are_not_http(version: bytes) -> None:
+    assert refusal(b"Host: a", first=b"POST /v1/x " + version) == RelayError.BAD_REQUEST
+
+
+@pytest.mark.parametrize("version", [b"1.2", b"2.0", b"3.0"])
+def test_versions_that_are_not_spoken_are_told_so(version: bytes) -> None:
+    assert refusal(b"Host: a", first=b"POST /v1/x HTTP/" + version) == RelayError.VERSION_NOT_SUPPORTED
+
+
+def test_a_length_of_more_digits_than_any_length_has_is_refused() -> None:
+    assert refusal(b"Host: a", b"Content-Length: " + b"0" * 5000) == RelayError.BAD_REQUEST
+
+
+def test_empty_lines_before_a_request_are_passed_over_in_one_step() -> None:
+    assert skip_empty_lines(b"\r\n" * 30_000 + b"POST") == b"POST"
+    assert skip_empty_lines(b"\nPOST") == b"\nPOST"

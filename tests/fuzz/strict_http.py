@@ -1,0 +1,153 @@
+"""Reads requests as strictly as RFC 9112 can be read: the second opinion on what a caller's bytes say.
+
+Written apart from the relay and without llhttp, for clearness and not for speed. Where it stops, no careful server
+would go on; so a request the relay sends must be one that stands here, and there can be no more of them.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+_TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_REQUEST_LINE: Final = re.compile(rb"(" + _TOKEN + rb") ([!-~\x80-\xff]+) HTTP/1\.([01])")
+_HEADER: Final = re.compile(rb"(" + _TOKEN + rb"):[ \t]*([\t -~\x80-\xff]*?)[ \t]*")
+_CHUNK_LINE: Final = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[\t -~\x80-\xff]*)?")
+_LENGTH: Final = re.compile(rb"[0-9]{1,64}")
+
+
+@dataclass
+class Request:
+    """One request, as far as its bytes went. ``complete``: all of it was there."""
+
+    method: bytes
+    target: bytes
+    headers: list[tuple[bytes, bytes]]
+    body: bytes = b""
+    complete: bool = False
+    #: What its framing was told by: ``length``, ``chunked`` or nothing.
+    framing: str = ""
+
+    def all(self, name: bytes) -> list[bytes]:
+        """Values of a header, by its name in lower case."""
+        return [value for each, value in self.headers if each.lower() == name]
+
+
+@dataclass
+class Reading:
+    """The requests in some bytes; ``rest`` is what no request could be made of, ``broken`` says it never can be."""
+
+    requests: list[Request] = field(default_factory=list)
+    rest: bytes = b""
+    broken: bool = False
+
+
+class BrokenHttp(Exception):
+    """These bytes are no HTTP."""
+
+
+def read_requests(data: bytes) -> Reading:
+    """All requests of a connection's bytes. The last one may be incomplete; after a broken one nothing is read."""
+    reading = Reading()
+    try:
+        while data:
+            while data.startswith(b"\r\n"):
+                data = data[2:]
+            head, mark, rest = data.partition(b"\r\n\r\n")
+            if not mark:
+                break
+            request = _read_head(head)
+            reading.requests.append(request)
+            data = _read_body(request, rest)
+            if not request.complete:
+                return reading
+    except BrokenHttp:
+        reading.broken = True
+    reading.rest = data
+    return reading
+
+
+def _read_head(head: bytes) -> Request:
+    first, *lines = head.split(b"\r\n")
+    found = _REQUEST_LINE.fullmatch(first)
+    if found is None:
+        raise BrokenHttp
+    request = Request(found[1], found[2], read_header_lines(lines))
+    hosts, lengths, codings = (request.all(name) for name in (b"host", b"content-length", b"transfer-encoding"))
+    if len(hosts) > 1 or (not hosts and found[3] == b"1"):
+        raise BrokenHttp
+    if len(lengths) > 1 or len(codings) > 1 or (lengths and codings) or (codings and found[3] == b"0"):
+        raise BrokenHttp
+    if codings:
+        if codings[0].lower() != b"chunked":
+            raise BrokenHttp
+        request.framing = "chunked"
+    elif lengths:
+        if not _LENGTH.fullmatch(lengths[0]):
+            raise BrokenHttp
+        request.framing = "length"
+    return request
+
+
+def read_header_lines(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
+    """Names and values; raises BrokenHttp."""
+    headers = []
+    for line in lines:
+        header = _HEADER.fullmatch(line)
+        if header is None:
+            raise BrokenHttp
+        headers.append((header[1], header[2]))
+    return headers
+
+
+def _read_body(request: Request, data: bytes) -> bytes:
+    """Fills in the body; what follows it. Raises BrokenHttp."""
+    if request.framing == "chunked":
+        request.body, request.complete, broken, rest = read_chunks(data)
+        if broken:
+            raise BrokenHttp
+        return rest
+    length = int(request.all(b"content-length")[0]) if request.framing == "length" else 0
+    request.body = data[:length]
+    request.complete = len(request.body) == length
+    return data[length:]
+
+
+class Chunks(NamedTuple):
+    """A chunked body as far as its bytes went, whether its end was there, whether it is broken, what follows it."""
+
+    body: bytes
+    complete: bool = False
+    broken: bool = False
+    rest: bytes = b""
+
+
+def read_chunks(data: bytes) -> Chunks:
+    """Reads a chunked body."""
+    body = bytearray()
+    while True:
+        line, mark, rest = data.partition(b"\r\n")
+        if not mark:
+            return Chunks(bytes(body), rest=data)
+        found = _CHUNK_LINE.fullmatch(line)
+        if found is None:
+            return Chunks(bytes(body), broken=True)
+        size = int(found[1], 16)
+        if size == 0:
+            return _after_last_chunk(bytes(body), rest)
+        body += rest[:size]
+        if len(rest) < size + 2:
+            return Chunks(bytes(body), broken=not b"\r\n".startswith(rest[size:]))
+        if rest[size : size + 2] != b"\r\n":
+            return Chunks(bytes(body), broken=True)
+        data = rest[size + 2 :]
+
+
+def _after_last_chunk(body: bytes, data: bytes) -> Chunks:
+    while True:
+        line, mark, data = data.partition(b"\r\n")
+        if not mark:
+            return Chunks(body, rest=line)
+        if not line:
+            return Chunks(body, complete=True, rest=data)
+        if _HEADER.fullmatch(line) is None:
+            return Chunks(body, broken=True)

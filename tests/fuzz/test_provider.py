@@ -1,0 +1,132 @@
+"""The provider's side of the relay, fed with anything: it never falls over, and never tells the caller what is not so.
+
+The provider's bytes and the caller's are both read by a parser of their own (``strict_answer``): the caller gets one
+answer, well-formed, with no more body than the provider sent, and a clean end only where the provider's was one.
+"""
+
+import asyncio
+import random
+from typing import Any, Final, cast
+
+from tests.fuzz.front_world import FrontWorld, Transport
+from tests.fuzz.fuzzing import fuzz, pieces
+from tests.fuzz.strict_answer import StrictAnswer, read_answer
+from tests.integration.hostile.wire import LENGTH, QUESTION, at, request
+
+from relaybook.relay.exchange import Exchange
+from relaybook.relay.limits import MAX_HEADERS_BYTES, READ_BYTES
+from relaybook.relay.pool import Pool
+from relaybook.relay.upstream import Upstream
+
+_OK: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+_STREAM: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+_EVENT: Final = b'e\r\ndata: {"a":1}\n\r\n1\r\n\n\r\n'
+SEEDS: Final = [
+    _OK + b"Content-Length: 5\r\n\r\nhello",
+    _OK + b"Content-Length: 5\r\nConnection: close, X-Own\r\nX-Own: 1\r\nSet-Cookie: a=b\r\n\r\nhello",
+    _OK + b"Transfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nX-Trailer: 1\r\n\r\n",
+    _OK + b"\r\nuntil the end",
+    _STREAM + _EVENT * 3 + b"0\r\n\r\n",
+    _STREAM + _EVENT + b"7\r\ndata: {",
+    b"HTTP/1.1 100 Continue\r\n\r\n" * 3
+    + b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+    + _OK
+    + b"Content-Length: 0\r\n\r\n",
+    b"HTTP/1.1 204 No Content\r\n\r\n" + _OK + b"Content-Length: 7\r\n\r\nsurplus",
+    b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n",
+    b"HTTP/1.0 200 OK\r\n\r\nold",
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\nframes",
+    b"HTTP/1.1 302 Found\r\nLocation: http://evil.example/\r\nContent-Length: 0\r\n\r\n",
+    b"HTTP/1.1 429 \r\nRetry-After: 1\r\nContent-Length: 2\r\n\r\n{}",
+    b"HTTP/1.1 200 OK\r\nService-Request-Id: forged\r\nService-Error: forged\r\nContent-Length: 2\r\n\r\n{}",
+]
+WORDS: Final = [
+    *(b"0" * 5000, b"Content-Length: " + b"0" * 5000),
+    *(
+        b"\r\n",
+        b"\n",
+        b"\r",
+        b"\r\n\r\n",
+        b"\0",
+        b" ",
+        b":",
+        b",",
+        b";",
+        b"0\r\n\r\n",
+        b"5\r\nhello\r\n",
+        b"\xff",
+        _EVENT,
+    ),
+    *(b"Content-Length: 5", b"Content-Length: 0", b"Transfer-Encoding: chunked", b"Transfer-Encoding: gzip, chunked"),
+    *(b"Connection: close", b"Connection: Content-Length, Transfer-Encoding, Content-Type", b"Trailer: x", b"X-A: b"),
+    *(b"HTTP/1.0", b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 204 ", b"HTTP/1.1 999 ", b"Keep-Alive: timeout=99999"),
+    *(_OK, b"X-Long: " + b"a" * 40_000, b"Set-Cookie: a=1", b"Content-Encoding: gzip", b"x\r\n" * 120),
+]
+#: A head that is not complete, one read behind it, and what is on its way to the caller.
+_MOST_HELD: Final = MAX_HEADERS_BYTES + 3 * READ_BYTES
+
+
+class _World(FrontWorld):
+    """A relay whose provider's socket is fed by the test."""
+
+    def connect(self, exchange: Exchange) -> None:
+        socket = Transport(self.loop)
+        pool: Pool[Upstream] = Pool(self.route.upstream, None)
+        socket.protocol = self.up = Upstream(cast(Any, self), pool)
+        self.provider_socket = socket
+        self.up.connection_made(cast(asyncio.Transport, socket))
+        self.up.take_on(exchange)
+
+    def answer(self, *reads: bytes, reset: bool) -> None:
+        """The provider says this and then closes its connection."""
+        for read in reads:
+            for start in range(0, len(read), READ_BYTES):
+                if not self.provider_socket.closed:
+                    self.up.received(read[start : start + READ_BYTES])
+                    self.most_held = max(self.most_held, len(self.up.partial) + self.down.held)
+                    self.turn()
+        if not self.up.lost:
+            self.up.connection_lost(ConnectionResetError() if reset else None)
+        self.turn()
+
+
+def is_sound(data: bytes, choices: random.Random) -> None:
+    """Has a provider answer with these bytes and holds what the caller gets against them."""
+    method = choices.choice((b"POST", b"POST", b"HEAD"))
+    world = _World()
+    world.hear(request(LENGTH, body=QUESTION) if method == b"POST" else at(b"/v1/models", b"HEAD"))
+    reset = choices.random() < 0.3
+    world.answer(*pieces(choices, data), reset=reset)
+    said = read_answer(data, method)
+    got = read_answer(world.transport.said, method)
+    _is_well_formed(got, world.transport.closed)
+    if got.all(b"service-error"):
+        assert got.status in (502, 504)
+        assert b"forged" not in world.transport.said
+    else:
+        _is_the_providers(got, said, is_clean_end=not reset)
+    world.feed()
+    assert world.most_held <= _MOST_HELD
+    assert world.unclosed == [], "an exchange has not exactly one beginning and one end"
+
+
+def _is_well_formed(got: StrictAnswer, closed: bool) -> None:
+    assert not got.broken, got
+    assert got.status >= 200, "the caller was left without an answer"
+    assert got.rest == b"", "something follows the answer"
+    assert len(got.all(b"service-request-id")) == 1
+    assert got.complete or closed, "an answer that is cut short must end with its connection"
+
+
+def _is_the_providers(got: StrictAnswer, said: StrictAnswer, *, is_clean_end: bool) -> None:
+    """The caller has the provider's answer or the beginning of it, and nothing else but our own error event."""
+    assert (got.status, got.reason) == (said.status, said.reason)
+    body = got.body.partition(b'data: {"error"')[0] if not got.complete else got.body
+    assert said.body.startswith(body)
+    if got.complete:
+        assert (said.complete and not said.broken) or (said.endless and is_clean_end)
+        assert body == said.body
+
+
+def test_no_answer_makes_the_relay_fall_over_or_tell_what_is_not_so() -> None:
+    fuzz(is_sound, SEEDS, WORDS, 6_000)

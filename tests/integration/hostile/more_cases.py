@@ -1,0 +1,187 @@
+"""More of what is refused: the rarer forms of the same attacks, and those found by fuzzing.
+
+Kept apart from ``cases`` for its length alone.
+"""
+
+from typing import Final
+
+from tests.integration.hostile.cases import REFUSED, Case, cases
+from tests.integration.hostile.wire import (
+    CHUNKED,
+    FIRST,
+    HIDDEN,
+    LENGTH,
+    QUESTION,
+    at,
+    chunks,
+    framed,
+    from_line,
+    request,
+    with_host,
+)
+
+_LAST: Final = b"0\r\n\r\n"
+_MORE: Final = b"5\r\nhello\r\n" + _LAST + HIDDEN
+
+MORE_CASES: Final[list[Case]] = [
+    *cases(
+        "Where the body ends",
+        400,
+        "bad_request",
+        "counted",
+        {
+            "`Transfer-Encoding: chunked` and `Content-Length: 0`": framed(
+                CHUNKED, b"Content-Length: 0", body=FIRST + _LAST
+            ),
+            "`Transfer-Encoding: chunked`, then `identity`": framed(
+                CHUNKED, b"Transfer-Encoding: identity", body=FIRST + _LAST
+            ),
+            "`Transfer-Encoding: identity`, then `chunked`": framed(
+                b"Transfer-Encoding: identity", CHUNKED, body=FIRST + _LAST
+            ),
+            "`Transfer-Encoding: chunked,`": framed(CHUNKED + b",", body=FIRST + _LAST),
+            "`Transfer-Encoding: chu nked`": framed(b"Transfer-Encoding: chu nked", body=FIRST + _LAST),
+            "a NUL behind `chunked`": framed(CHUNKED + b"\0", body=FIRST + _LAST),
+            "a folded line behind `chunked`": framed(CHUNKED + b"\r\n , identity", body=FIRST + _LAST),
+            "a folded `Content-Length`": framed(b"Content-Length: 5\r\n 0"),
+            "a `Content-Length` of 5,000 zeros": framed(b"Content-Length: " + b"0" * 5000),
+            "`Content-Length: 0, 5`": framed(b"Content-Length: 0, 5"),
+            '`Content-Length: "5"`': framed(b'Content-Length: "5"'),
+            "`Content-Length: 5;`": framed(b"Content-Length: 5;"),
+            "`Content-Length: 5.0`": framed(b"Content-Length: 5.0"),
+            "a NUL behind `Content-Length`": framed(LENGTH + b"\0"),
+            "a tab before the colon of `Transfer-Encoding`": framed(b"Transfer-Encoding\t: chunked", LENGTH),
+            "a vertical tab before the colon of `Transfer-Encoding`": framed(b"Transfer-Encoding\x0b: chunked", LENGTH),
+        },
+    ),
+    *cases(
+        "The request line",
+        400,
+        "bad_request",
+        "counted",
+        {
+            "an LF before the method": b"\n" + at(b"/v1/models"),
+            "a CR before the method": b"\r" + at(b"/v1/models"),
+            "an LF before `TRACE`": b"\n" + at(b"/v1/models", b"TRACE"),
+            "an LF before `HEAD`": b"\n" + at(b"/v1/models", b"HEAD"),
+            "a line that ends with CR CR LF": at(b"/v1/models").replace(b"HTTP/1.1\r\n", b"HTTP/1.1\r\r\n"),
+            "`post`": from_line(b"post /v1/chat/completions HTTP/1.1"),
+            "a method nobody knows": from_line(b"BREW /v1/chat/completions HTTP/1.1"),
+            "`RTSP/1.0`": from_line(b"POST /v1/chat/completions RTSP/1.0"),
+            "`ICE/1.0`": from_line(b"SOURCE /v1/chat/completions ICE/1.0"),
+            "`HTTP/1.10`": from_line(b"POST /v1/chat/completions HTTP/1.10"),
+            "a tab inside the target": from_line(b"POST /v1/chat\t/completions HTTP/1.1"),
+            "a CR inside the target": from_line(b"POST /v1/chat\r/completions HTTP/1.1"),
+        },
+    ),
+    *cases(
+        "The request line",
+        505,
+        "version_not_supported",
+        "counted",
+        {
+            "`HTTP/1.2`": from_line(b"POST /v1/chat/completions HTTP/1.2"),
+            "`HTTP/3.0`": from_line(b"POST /v1/chat/completions HTTP/3.0"),
+        },
+    ),
+    *cases(
+        "Host",
+        400,
+        "bad_request",
+        "counted",
+        {
+            "a name that begins like a loopback address": with_host(b"Host: 127.evil.example"),
+            "a loopback address as the beginning of a name": with_host(b"Host: 127.0.0.1.evil.example:4100"),
+            "two names in one Host": with_host(b"Host: 127.0.0.1, evil.example"),
+            "a Host with an empty port": with_host(b"Host: 127.0.0.1:"),
+            "a Host with a backslash": with_host(b"Host: 127.0.0.1\\evil.example"),
+            "a Host with a NUL": with_host(b"Host: 127.0.0.1\0"),
+            "a folded Host": with_host(b"Host: 127.0.0.1\r\n evil.example"),
+        },
+    ),
+    *cases(
+        "Header lines",
+        400,
+        "bad_request",
+        "counted",
+        {
+            "`Connection` names the namespace in another case": framed(
+                b"Connection: sErViCe-NaMeSpAcE", b"service-namespace: a", LENGTH
+            ),
+            "`Connection` names the content type": framed(b"Connection: close, content-type", LENGTH),
+            "`Connection` names the Host": framed(b"Connection: Host", LENGTH),
+            "a second `Connection` names the key": framed(b"Connection: close", b"Connection: authorization", LENGTH),
+        },
+    ),
+    *cases(
+        "Methods and targets",
+        400,
+        "bad_request",
+        "counted",
+        {
+            "an absolute target without a host": at(b"http:///v1/models"),
+            "an absolute target with another port": at(b"http://127.0.0.1:81/v1/models"),
+            "an absolute target with a user": at(b"http://user@127.0.0.1/v1/models"),
+            "an absolute target that climbs": at(b"http://127.0.0.1/v1/../smuggled"),
+            "`/v1/%2e/x`": at(b"/v1/%2e/smuggled"),
+            "`/v1/x%2F%2E%2E`": at(b"/v1/smuggled%2F%2E%2E"),
+            "`/v1/..?x`": at(b"/v1/..?smuggled"),
+        },
+    ),
+    *cases(
+        "Methods and targets",
+        405,
+        "method_not_allowed",
+        "counted",
+        {
+            "`CONNECT` with a body": request(
+                LENGTH, first=b"CONNECT evil.example:443 HTTP/1.1", body=QUESTION + HIDDEN
+            ),
+            "`TRACE` with a body": request(LENGTH, first=b"TRACE /v1/models HTTP/1.1", body=QUESTION + HIDDEN),
+        },
+    ),
+    *cases(
+        "Methods and targets",
+        501,
+        "not_supported",
+        "counted",
+        {
+            "`Upgrade: WebSocket`, with frames behind it": request(
+                b"Connection: upgrade", b"Upgrade: WebSocket", first=b"GET /v1/realtime HTTP/1.1", body=HIDDEN
+            ),
+        },
+    ),
+    *cases(
+        "Methods and targets",
+        417,
+        "expectation_failed",
+        "counted",
+        {"a second `Expect` that is another": request(b"Expect: 100-continue", b"Expect: x", LENGTH, body=QUESTION)},
+    ),
+    *cases(
+        "Chunks",
+        400,
+        "bad_request",
+        REFUSED,
+        {
+            "a chunk that ends with CR alone": chunks(FIRST + b"5\r\nhello\r0\r\n\r\n" + HIDDEN),
+            "a chunk that ends with LF CR": chunks(FIRST + b"5\r\nhello\n\r0\r\n\r\n" + HIDDEN),
+            "a last chunk that ends with LF alone": chunks(FIRST + b"0\n\r\n" + HIDDEN),
+            "an end that is LF alone": chunks(FIRST + b"0\r\n\n" + HIDDEN),
+            "a last chunk that ends with CR CR LF": chunks(FIRST + b"0\r\r\n\r\n" + HIDDEN),
+            "a space behind the size": chunks(FIRST + b"5 \r\nhello\r\n" + _LAST + HIDDEN),
+            "a tab behind the size": chunks(FIRST + b"5\t\r\nhello\r\n" + _LAST + HIDDEN),
+            "an extension without a name": chunks(FIRST + b"5;\r\nhello\r\n" + _LAST + HIDDEN),
+            "a line end inside the quotes of an extension": chunks(
+                FIRST + b'5;a="\r\nhello\r\n' + _LAST + b'"\r\n' + _MORE
+            ),
+            "a vertical tab inside an extension": chunks(FIRST + b"5;a=\x0b\r\nhello\r\n" + _LAST + HIDDEN),
+            "a trailer that ends with LF alone": chunks(FIRST + b"0\r\nX-A: 1\n\r\n" + HIDDEN),
+            "a folded trailer": chunks(FIRST + b"0\r\nX-A: 1\r\n 2\r\n\r\n" + HIDDEN),
+            "a NUL inside a trailer": chunks(FIRST + b"0\r\nX-A: \x00\r\n\r\n" + HIDDEN),
+            "a CR inside a trailer": chunks(FIRST + b"0\r\nX-A: 1\r2\r\n\r\n" + HIDDEN),
+            "a `Content-Length` among the trailers": chunks(FIRST + b"0\r\nContent-Length: 5\r\n\r\n" + HIDDEN),
+            "single bytes, each with an extension": chunks(b"1;a=bcdefghi\r\nx\r\n" * 8192),
+        },
+    ),
+]

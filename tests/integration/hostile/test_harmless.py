@@ -1,0 +1,173 @@
+"""What looks hostile and is not, or only half: it is relayed, once, to the one provider, as it should be."""
+
+import base64
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from tests.integration.hostile.wire import (
+    CHUNKED,
+    FIRST,
+    HIDDEN,
+    LENGTH,
+    PATH,
+    QUESTION,
+    SMUGGLED,
+    Ledger,
+    World,
+    ask,
+    at,
+    parse,
+    request,
+    talk,
+)
+from tests.support.server import Server, SimulatedProvider
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    directory = tmp_path_factory.mktemp("harmless")
+    with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
+        yield World(server, provider)
+
+
+def is_relayed(world: World, sent: bytes, target: str) -> dict[str, Any]:
+    """Bytes whose request reaches the provider, at this target; the ledger's entry."""
+    ledger = Ledger(world.provider)
+    parse(talk(world.server.port, sent))
+    (entry,) = ledger.requests()
+    assert entry["target"] == target
+    assert dict(entry["headers"])["Host"] == urlsplit(world.provider.url).netloc
+    return entry
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/v1/models/org%2Fmodel",
+        "/v1/models/%252e%252e",
+        "/v1/models?path=../../etc",
+        "/v1//evil.example/models",
+        "/v1/@evil.example/models",
+        "/v1/http://evil.example/models",
+        "/v1/models/...",
+        "/v1/models/..;x",
+        "/v1/models/%00",
+        "/v1/models?url=http://evil.example",
+        "/v1/",
+        "/v1/MODELS/a!b$c&d'e(f)*+,;=:@~",
+    ],
+)
+def test_a_path_below_the_route_crosses_byte_for_byte_to_the_one_provider(world: World, target: str) -> None:
+    is_relayed(world, at(target.encode()).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"), target)
+
+
+def test_an_absolute_target_with_our_own_host_is_relayed(world: World) -> None:
+    is_relayed(world, at(b"http://127.0.0.1/v1/models")[:-2] + b"Connection: close\r\n\r\n", "/v1/models")
+
+
+def test_an_offer_of_http_2_is_ignored(world: World) -> None:
+    offer = (
+        b"Connection: close, Upgrade, HTTP2-Settings",
+        b"Upgrade: h2c",
+        b"HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA",
+    )
+    entry = is_relayed(world, request(*offer, LENGTH, body=QUESTION), PATH)
+    assert {name.lower() for name, _ in entry["headers"]} & {"upgrade", "http2-settings", "connection"} == set()
+
+
+def test_headers_that_ask_for_another_provider_change_nothing(world: World) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as decoy:
+        decoy.settimeout(0)
+        url = f"http://127.0.0.1:{decoy.getsockname()[1]}/v1"
+        names = ("api-base", "base-url", "Target-URL", "X-Upstream", "X-Original-URL", "X-Rewrite-URL", "X-Target-Host")
+        lines = [f"{name}: {url}".encode() for name in (*names, "X-Forwarded-Host", "x-portkey-custom-host", "Referer")]
+        body = json.dumps({**json.loads(QUESTION), "api_base": url, "base_url": url, "upstream": url}).encode()
+        sent = request(*lines, b"Connection: close", b"Content-Length: %d" % len(body), body=body)
+        entry = is_relayed(world, sent, PATH)
+        assert base64.b64decode(entry["body"]) == body
+        with pytest.raises(BlockingIOError):
+            decoy.accept()
+
+
+def test_a_redirect_is_passed_on_and_not_followed(world: World) -> None:
+    ledger = Ledger(world.provider)
+    with socket.create_server(("127.0.0.1", 0)) as decoy:
+        decoy.settimeout(0)
+        where = f"http://127.0.0.1:{decoy.getsockname()[1]}/v1"
+        answer = ask(world.server.port, b"Sim-Status: 307", f"Sim-Header: location: {where}".encode())
+        assert (answer.status, answer.header("location")) == (307, where)
+        with pytest.raises(BlockingIOError):
+            decoy.accept()
+    assert len(ledger.requests()) == 1
+
+
+def test_a_chunked_body_of_single_bytes_with_extensions_and_trailers_is_read_right(world: World) -> None:
+    pieces = b"".join(b"1;a=b\r\n%c\r\n" % byte for byte in QUESTION)
+    sent = request(
+        CHUNKED, b"Connection: close", body=pieces + b"0;last\r\nX-Trailer: " + SMUGGLED.encode() + b"\r\n\r\n"
+    )
+    ledger = Ledger(world.provider)
+    answer = parse(talk(world.server.port, sent))
+    assert answer.status == 200
+    (entry,) = ledger.requests()
+    assert base64.b64decode(entry["body"]) == QUESTION
+    assert SMUGGLED.encode() not in ledger.bytes_seen()
+    record = world.server.record(answer.header("service-request-id") or "")
+    assert (record["outcome"], record["request_bytes"]) == ("complete", len(QUESTION))
+
+
+def test_100_continue_is_said_once_and_never_passed_on(world: World) -> None:
+    ledger = Ledger(world.provider)
+    with socket.create_connection(("127.0.0.1", world.server.port), 15) as connection:
+        connection.sendall(request(b"Expect: 100-continue", b"Connection: close", LENGTH))
+        assert connection.recv(1 << 16) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(QUESTION)
+        said = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert parse(said).status == 200
+    (entry,) = ledger.requests()
+    assert "expect" not in {name.lower() for name, _ in entry["headers"]}
+
+
+def test_a_namespace_by_underscore_is_not_ours(world: World) -> None:
+    answer = ask(world.server.port, b"Service_Namespace: " + b"evil")
+    assert answer.header("service-namespace") == "default"
+
+
+def test_100_continue_is_not_said_to_a_caller_of_http_1_0(world: World) -> None:
+    """It does not know interim answers (RFC 9110 §10.1.1)."""
+    first = b"POST /v1/chat/completions HTTP/1.0"
+    with socket.create_connection(("127.0.0.1", world.server.port), 60) as connection:
+        connection.sendall(request(b"Expect: 100-continue", LENGTH, first=first))
+        connection.sendall(QUESTION)
+        said = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert said.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_what_is_meant_for_us_or_for_a_proxy_does_not_reach_the_provider(world: World) -> None:
+    names = (
+        "Cookie",
+        "Proxy-Authorization",
+        "Proxy-Evil",
+        "Forwarded",
+        "X-Forwarded-For",
+        "X-Forwarded-Host",
+        "Keep-Alive",
+    )
+    tags = ("Service-Namespace", "sErViCe-Property-A", "Relaybook-Log", "Service-Nonsense", "Upgrade", "TE", "Trailer")
+    lines = [f"{name}: {SMUGGLED}".encode() for name in (*names, *tags)]
+    ledger = Ledger(world.provider)
+    assert ask(world.server.port, *lines).status == 200
+    assert len(ledger.requests()) == 1
+    assert SMUGGLED.encode() not in ledger.bytes_seen()
+
+
+def test_what_follows_a_chunked_request_is_not_taken_for_another(world: World) -> None:
+    ledger = Ledger(world.provider)
+    answer = parse(talk(world.server.port, request(CHUNKED, body=FIRST + b"0\r\n\r\n" + HIDDEN)))
+    assert (answer.status, answer.rest) == (200, b"")
+    assert len(ledger.requests()) == 1
+    assert SMUGGLED.encode() not in ledger.bytes_seen()

@@ -1,0 +1,155 @@
+"""What one caller or one provider can cost: time limits end it, memory stays small, nobody else notices.
+
+failures.md D5, D7, S8. What a malformed request gets is in ``test_hostile_http``; how much memory each kind of attack
+takes is measured by benchmarks/parts/attacks.py.
+"""
+
+import base64
+import gzip
+import json
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Final
+
+import pytest
+from tests.integration.hostile.wire import LENGTH, QUESTION, Ledger, World, ask, at, parse, request, talk
+from tests.integration.test_bad_input import peak_memory
+from tests.integration.test_secrets import put_script
+from tests.support.server import Server, SimulatedProvider, wait_until
+
+MIB: Final = 1 << 20
+#: Far above what a relay takes at rest, far below what any of these attacks would fill without limits.
+_MOST_MEMORY: Final = 200 * MIB
+_ENDLESS: Final = (b"Sim-Body: endless", b"Sim-Framing: chunked")
+on_linux: Final = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    directory = tmp_path_factory.mktemp("limits")
+    flags = ("--write-timeout", "500ms", "--header-timeout", "2s", "--body-timeout", "2s", "--keep-alive-timeout", "2s")
+    with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
+        yield World(server, provider)
+
+
+def is_memory_small(server: Server, *roles: str) -> None:
+    for role in roles:
+        assert peak_memory(server.pid_of(role)) < _MOST_MEMORY, role
+
+
+# -- callers -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [100, 2000])
+def test_requests_in_one_write_are_answered_one_by_one_in_order(world: World, count: int) -> None:
+    """A read of 64 KiB holds more requests than Python has stack frames."""
+    ours = at(b"/healthz").replace(b"Authorization: Bearer sk-hostile-caller\r\n", b"")
+    said = talk(world.server.port, ours * count, seconds=60)
+    assert said.count(b"HTTP/1.1 200 OK\r\n") == count
+    assert said.count(b"ok\n") == count
+    world.is_undisturbed(Ledger(world.provider))
+
+
+def test_a_hundred_questions_in_one_write_are_asked_once_each_in_order(world: World) -> None:
+    ledger = Ledger(world.provider)
+    tags = [f"pipelined-{number}" for number in range(100)]
+    sent = b"".join(request(LENGTH, f"Sim-Tag: {tag}".encode(), body=QUESTION) for tag in tags)
+    said = talk(world.server.port, sent, seconds=60)
+    answers = []
+    while said:
+        answers.append(parse(said))
+        said = answers[-1].rest
+    assert [answer.status for answer in answers] == [200] * 100
+    assert [entry["tag"] for entry in ledger.requests()] == tags
+    ids = [answer.header("service-request-id") for answer in answers]
+    assert len(set(ids)) == 100
+    assert world.server.record(ids[-1] or "", 60)["outcome"] == "complete"
+
+
+@on_linux
+def test_empty_lines_without_end_lead_to_the_end_of_the_connection(world: World) -> None:
+    with socket.create_connection(("127.0.0.1", world.server.port), 60) as connection:
+        connection.settimeout(0.05)
+
+        def is_closed() -> bool:
+            try:
+                connection.sendall(b"\r\n" * 512)
+                return connection.recv(1 << 16) == b""
+            except TimeoutError:
+                return False
+            except OSError:
+                return True
+
+        wait_until(is_closed, 60)
+    is_memory_small(world.server, "relay")
+    world.is_undisturbed(Ledger(world.provider))
+
+
+@on_linux
+def test_callers_that_read_nothing_are_cut_off_and_hold_little(world: World) -> None:
+    ids: list[str] = []
+    with ExitStack() as stack:
+        for _ in range(8):
+            caller = stack.enter_context(socket.create_connection(("127.0.0.1", world.server.port), 60))
+            caller.sendall(request(LENGTH, *_ENDLESS, body=QUESTION))
+            head = caller.recv(4096).partition(b"\r\n\r\n")[0] + b"\r\n\r\n0\r\n\r\n"
+            ids.append(parse(head).header("service-request-id") or "")
+        for each in ids:
+            record = world.server.record(each, 60)
+            assert record["outcome"] == "client_closed"
+    is_memory_small(world.server, "relay")
+    world.is_undisturbed(Ledger(world.provider))
+
+
+# -- providers -----------------------------------------------------------------------------------------------------
+
+
+@on_linux
+def test_an_answer_without_end_passes_through_little_memory(world: World) -> None:
+    with socket.create_connection(("127.0.0.1", world.server.port), 60) as caller:
+        caller.sendall(request(LENGTH, *_ENDLESS, body=QUESTION))
+        got = 0
+        while got < 32 * MIB:
+            data = caller.recv(1 << 16)
+            assert data
+            got += len(data)
+    rows = wait_until(lambda: world.server.records("outcome=client_closed"), 60)
+    assert rows[0]["response_bytes"] > 0
+    is_memory_small(world.server, "relay", "recorder")
+
+
+@on_linux
+def test_an_answer_that_unpacks_to_a_gibibyte_is_unpacked_by_nobody(world: World) -> None:
+    bomb = gzip.compress(bytes(MIB), mtime=0) * 1024
+    script = {
+        "headers": [["content-type", "application/json"], ["content-encoding", "gzip"]],
+        "body": base64.b64encode(bomb).decode(),
+    }
+    put_script(world, "bomb", script)
+    answer = ask(world.server.port, b"Sim-Script: bomb")
+    assert (answer.status, answer.body == bomb) == (200, True)
+    request_id = answer.header("service-request-id") or ""
+    record = world.server.record(request_id, 60)
+    assert (record["outcome"], record["response_bytes"]) == ("complete", len(bomb))
+    told = world.server.get(f"/api/requests/{request_id}/response")
+    assert told["error"]["code"] == "not_decodable"
+    assert "?as=sent" in told["error"]["message"]
+    assert world.server.body(request_id, "response") == bomb
+    is_memory_small(world.server, "relay", "recorder", "dashboard")
+
+
+def test_our_own_headers_cannot_be_forged_or_split_by_a_provider_or_a_tag(world: World) -> None:
+    forged = ("Service-Request-Id: forged", "service-error: forged", "Relaybook-Namespace: forged")
+    wishes = b"Sim-Header: " + " | ".join(forged).encode()
+    tags = (
+        b"Service-Property-A: 1%0d%0aX-Evil: 1",
+        b"Service-Property-A: 2%0d%0aX-Evil: 2",
+        b"Service-X%0d%0aX-Evil: 3",
+    )
+    answer = ask(world.server.port, wishes, *tags)
+    assert answer.status == 200
+    assert "forged" not in json.dumps(answer.headers)
+    assert answer.header("x-evil") is None
+    assert len(answer.all("service-request-id")) == 1

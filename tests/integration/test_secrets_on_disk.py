@@ -1,0 +1,131 @@
+"""Nobody else can read what is kept, lead it elsewhere, or find it in a core dump.
+
+Started under the most careless umask, with an unlimited core size, and on data directories somebody has prepared
+(failures.md S1, S2).
+"""
+
+import os
+import re
+import resource
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from tests.integration.hostile.wire import World, ask
+from tests.support.server import Program, Server, SimulatedProvider, wait_until
+
+_WITHOUT_TOKEN: Final = {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
+
+
+@pytest.fixture(scope="module")
+def careless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A server whose operator lets everybody read everything and dump everything."""
+    directory = tmp_path_factory.mktemp("careless")
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    before = os.umask(0)
+    try:
+        resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+        with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
+            server.record(ask(server.port).header("service-request-id") or "", 60)
+            yield World(server, provider)
+    finally:
+        os.umask(before)
+        resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
+
+
+def modes(directory: Path) -> dict[str, str]:
+    """The mode of a directory and of everything in it, by name."""
+    paths = [directory, *directory.rglob("*")]
+    return {str(path.relative_to(directory.parent)): oct(stat.S_IMODE(path.lstat().st_mode)) for path in paths}
+
+
+def test_files_and_directories_are_their_owners_alone_whatever_the_umask(careless: World) -> None:
+    found = modes(careless.server.data)
+    assert len(found) > 10, found
+    open_to_others = {name: mode for name, mode in found.items() if mode not in ("0o600", "0o700")}
+    assert open_to_others == {}
+
+
+def test_a_data_directory_that_was_open_to_others_is_closed(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(0o755)
+    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+        server.record(ask(server.port).header("service-request-id") or "", 60)
+        assert modes(data)["data"] == "0o700"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_CORE)[1] == 0, reason="core dumps are off on this machine")
+@pytest.mark.parametrize("role", ["relay", "recorder", "dashboard", "supervisor"])
+def test_no_process_that_sees_secrets_or_bodies_leaves_a_core_dump(careless: World, role: str) -> None:
+    server = careless.server
+    pid = server.process.pid if role == "supervisor" else server.pid_of(role)
+
+    def limit() -> list[str]:
+        lines = Path(f"/proc/{pid}/limits").read_text().splitlines()
+        return next(line.split()[4:6] for line in lines if line.startswith("Max core file size"))
+
+    assert limit() == ["0", "0"], role
+
+
+# -- links that lead elsewhere -------------------------------------------------------------------------------------
+
+#: What somebody puts into a data directory before the first start: a link of this name to a file or a directory.
+PLANTED_FILES: Final = ["secret", "serve.lock", "children.lock", ".gitignore", "store/relaybook.sqlite"]
+PLANTED_DIRECTORIES: Final = ["journal", "store", "store/bodies", "quarantine"]
+
+
+def plant(data: Path, name: str, target: Path) -> None:
+    data.mkdir(mode=0o700)
+    (data / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (data / name).symlink_to(target)
+
+
+def serve(directory: Path) -> Program:
+    """A server on the data directory there, after a request was sent to it, or after it has refused to start."""
+    command = ["-m", "relaybook.cli", "serve", "--upstream", "http://127.0.0.1:1/v1", "--data", str(directory / "data")]
+    addresses = ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--min-free", "1MiB"]
+    program = Program([*command, *addresses], directory, "planted", _WITHOUT_TOKEN)
+    wait_until(lambda: "base URL" in program.stdout or program.process.poll() is not None, 60)
+    found = re.search(r"base URL\s+http://127.0.0.1:(\d+)/", program.stdout)
+    if found is not None and program.process.poll() is None:
+        ask(int(found[1]))
+    program.stop()
+    return program
+
+
+@pytest.mark.parametrize("name", PLANTED_FILES)
+@pytest.mark.parametrize("exists", [True, False], ids=["a file", "nothing"])
+def test_no_link_in_the_data_directory_leads_to_a_file_elsewhere(tmp_path: Path, name: str, exists: bool) -> None:
+    target = tmp_path / "elsewhere"
+    if exists:
+        target.write_bytes(b"mine, and nobody else's" * 10)
+    plant(tmp_path / "data", name, target)
+    program = serve(tmp_path)
+    if exists:
+        assert target.read_bytes() == b"mine, and nobody else's" * 10
+    else:
+        assert not target.exists()
+    is_explained(program, name)
+
+
+def is_explained(program: Program, name: str) -> None:
+    """It did not serve on what lies elsewhere, and said in one line what to do."""
+    assert "base URL" not in program.stdout
+    assert program.process.returncode == 2
+    assert program.stderr.count("\n") == 1, program.stderr
+    assert name.partition("/")[0] in program.stderr
+
+
+@pytest.mark.parametrize("name", PLANTED_DIRECTORIES)
+def test_no_link_in_the_data_directory_leads_to_a_directory_elsewhere(tmp_path: Path, name: str) -> None:
+    target = tmp_path / "elsewhere"
+    target.mkdir()
+    plant(tmp_path / "data", name, target)
+    program = serve(tmp_path)
+    assert list(target.iterdir()) == []
+    is_explained(program, name)

@@ -1,0 +1,117 @@
+"""Escape sequences of callers, models and providers reach no terminal: not by ``tail``, ``show`` or the operator's log.
+
+The commands write to a terminal here, for only then do they colour; none of the colours is a caller's (failures.md A7).
+"""
+
+import base64
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import quote
+
+import pytest
+from tests.integration.hostile.wire import World, ask
+from tests.integration.test_secrets import put_script
+from tests.support.server import Server, SimulatedProvider
+
+#: Sets the window's title, clears the screen, moves the cursor, and turns the direction of text round.
+EVIL: Final = "\x1b]0;pwned\x07\x1b[2J\x1b[1;1H\x9b31m\u202e\x08\r\nforged line"
+_RAW: Final = ("\x1b]0;", "\x1b[2J", "\x1b[1;1H", "\x9b31m", "\x07", "\x08", "\u202e")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    directory = tmp_path_factory.mktemp("terminals")
+    with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
+        yield World(server, provider)
+
+
+@pytest.fixture(scope="module")
+def logged(world: World) -> list[str]:
+    """Requests that say it everywhere: in the question, the answer, the tags, an error. Their ids."""
+    message = {"role": "user", "content": EVIL, "name": EVIL}
+    body = json.dumps({"model": EVIL, "messages": [message], "user": EVIL, "metadata": {"a": EVIL, EVIL: "b"}}).encode()
+    choice = {"index": 0, "message": {"role": "assistant", "content": EVIL}, "finish_reason": EVIL}
+    whole = json.dumps({"id": EVIL, "model": EVIL, "choices": [choice]}).encode()
+    error = json.dumps({"error": {"message": EVIL, "type": EVIL, "code": EVIL}}).encode()
+    ids = []
+    for name, status, said in (
+        ("whole", "200 OK", whole),
+        ("error", "400 Bad", error),
+        ("plain", "500 Bad", EVIL.encode()),
+    ):
+        script = {
+            "status_line": f"HTTP/1.1 {status}",
+            "headers": [
+                ["content-type", "application/json"],
+                ["x-request-id", "\u00e9\u009b31m".encode().decode("latin-1")],
+            ],
+            "body": base64.b64encode(said).decode(),
+        }
+        put_script(world, name, script)
+        tags = (f"Service-Namespace: {quote(EVIL)}".encode(), f"Service-Property-Note: {quote(EVIL)}".encode())
+        answer = ask(world.server.port, *tags, f"Sim-Script: {name}".encode(), b"User-Agent: \xc2\x9b31m", body=body)
+        ids.append(world.server.record(answer.header("service-request-id") or "", 60)["id"])
+    return ids
+
+
+def on_a_terminal(world: World, *arguments: str) -> str:
+    """What a command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "relaybook.cli", *arguments, "--data", str(world.server.data)]
+    environment = os.environ | {"RELAYBOOK_DASHBOARD_URL": world.server.dashboard, "TERM": "xterm-256color"}
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=environment) as process:
+        os.close(theirs)
+        said = b""
+        while True:
+            try:
+                data = os.read(ours, 1 << 16)
+            except OSError:  # how Linux tells that nobody has the other end any more
+                break
+            if not data:
+                break
+            said += data
+    os.close(ours)
+    assert process.returncode == 0, said
+    return said.decode()
+
+
+def is_harmless(text: str) -> None:
+    assert [sequence for sequence in _RAW if sequence in text] == []
+
+
+def test_tail_writes_no_escape_sequence_of_a_caller(world: World, logged: list[str]) -> None:
+    text = on_a_terminal(world, "tail", "-n", str(len(logged)))
+    is_harmless(text)
+    lines = [line for line in text.splitlines() if "pwned" in line or "\\x1b" in line]
+    assert len(lines) == len(logged), "every request is one line, and shows what it held"
+    assert not [line for line in text.splitlines() if line.startswith("forged")]
+
+
+def test_show_writes_no_escape_sequence_of_a_caller(world: World, logged: list[str]) -> None:
+    for each in logged:
+        text = on_a_terminal(world, "show", each)
+        is_harmless(text)
+        assert "pwned" in text
+
+
+def test_an_id_that_is_asked_for_is_not_repeated_raw(world: World, logged: list[str]) -> None:
+    command = [sys.executable, "-m", "relaybook.cli", "show", EVIL, "--data", str(world.server.data)]
+    environment = os.environ | {"RELAYBOOK_DASHBOARD_URL": world.server.dashboard}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    is_harmless(found.stdout + found.stderr)
+    assert found.returncode == 1
+
+
+def test_the_operators_log_is_lines_of_json_without_control_characters(world: World, logged: list[str]) -> None:
+    for path in ("/v1/\x1b[2J", "/\x1b]0;pwned\x07", "/v1/../\x9b31m"):
+        ask(world.server.port, path=path)
+    text = world.server.stderr
+    assert text
+    for line in text.splitlines():
+        assert json.loads(line)["event"]
+    assert all(letter == "\n" or letter.isprintable() for letter in text)
