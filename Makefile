@@ -16,6 +16,8 @@ export PIP_ROOT_USER_ACTION := ignore
 PAGE := src/relaybook/dashboard/static/index.html
 PAGE_SOURCES := $(shell find dashboard -name node_modules -prune -o -type f ! -name '*.test.ts*' -print)
 NPM := $(BIN)/python hatch_build.py
+# The official Node SDK, which tests compare our streams and errors with.
+NODE_SDK := tests/conformance/node/node_modules/.package-lock.json
 # What a target needs is made in the order it is named in.
 .NOTPARALLEL:
 
@@ -32,8 +34,11 @@ run: .venv/.run $(PAGE) ## Run before a real provider: make run UPSTREAM=https:/
 	@$(BIN)/relaybook serve $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(ARGS)
 
 .PHONY: test
-test: tools static page page-check ## Run everything: make check and all other tests
+test: tools static page page-check $(NODE_SDK) ## Run everything: make check and all other tests
 	@$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
+
+$(NODE_SDK): tests/conformance/node/package-lock.json | .venv/.dev
+	@$(BIN)/python -c 'from tests.conformance.node.node_sdk import install; install()'
 
 .PHONY: check
 check: static page-check ## Format, lint, types, import contracts, unit tests (a minute)

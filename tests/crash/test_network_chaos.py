@@ -1,0 +1,69 @@
+"""Callers and provider behind networks that break at random: whatever happens, the log is right.
+
+How long: RELAYBOOK_CRASH=long for five minutes. The seed is printed; RELAYBOOK_CRASH_SEED repeats it.
+"""
+
+import asyncio
+import os
+import random
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+from tests.crash.load import mixed
+from tests.crash.network import Network, Seen, a_network
+from tests.support.fault_proxy import FAITHFUL, Fault, Plan
+
+SECONDS: Final = 300 if os.environ.get("RELAYBOOK_CRASH") == "long" else 12
+CALLERS: Final = 24
+#: In the time above on any machine; else the test shows nothing.
+LEAST_REQUESTS: Final = 60
+
+
+def any_fault(chance: random.Random) -> Fault:
+    """One direction's fault. A stall ends: what lasts for ever is ended by limits, which have tests of their own."""
+    return Fault(
+        latency_seconds=chance.choice((0.0, 0.0, 0.002, 0.02)),
+        bytes_per_second=chance.choice((float("inf"), float("inf"), 2_000_000.0, 300_000.0)),
+        after=int(10 ** chance.uniform(0, 6)),
+        stall_seconds=chance.choice((0.0, 0.0, 0.05, 0.5)),
+        ending=chance.choice((None, "fin", "rst", "half")),
+    )
+
+
+def any_plan(chance: random.Random) -> Plan:
+    """Nothing, or a fault in one direction or in both."""
+    match chance.randrange(4):
+        case 0:
+            return FAITHFUL
+        case 1:
+            return Plan(forth=any_fault(chance))
+        case 2:
+            return Plan(back=any_fault(chance))
+        case _:
+            return Plan(any_fault(chance), any_fault(chance))
+
+
+async def break_networks(network: Network, chance: random.Random) -> list[Seen]:
+    network.near.choose = network.far.choose = lambda: any_plan(chance)
+    load = network.load(CALLERS, chance, mixed)
+    load.start(f"{chance.randrange(1 << 32):x}")
+    try:
+        await asyncio.sleep(SECONDS)
+        await load.finish()
+    finally:
+        await load.abandon()
+    return await network.seen(load.calls)
+
+
+def test_whatever_the_networks_do_the_log_is_right(tmp_path: Path) -> None:
+    seed = int(os.environ.get("RELAYBOOK_CRASH_SEED", random.randrange(1 << 32)))
+    print(f"RELAYBOOK_CRASH_SEED={seed}")
+    began = time.monotonic()
+    with a_network(tmp_path) as (network, runner):
+        seen = runner.run(break_networks(network, random.Random(seed)))
+    outcomes = Counter(each.outcome for each in seen)
+    print(f"{len(seen)} requests in {time.monotonic() - began:.0f} s: {dict(outcomes)}")
+    assert len(seen) >= LEAST_REQUESTS
+    assert {"complete", "upstream_failed", "client_closed"} <= outcomes.keys()

@@ -1,0 +1,133 @@
+"""One fault at a time, in each direction of each network: what the caller gets, and what the record says."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from tests.crash.load import Choice
+from tests.crash.network import Network, Seen, a_network
+from tests.support.fault_proxy import Ending, Fault, Plan
+
+#: Two seconds long: nothing that breaks it is late.
+STREAM: Final[Choice] = ("stream", 200, None)
+SHORT_STREAM: Final[Choice] = ("stream", 30, None)
+LARGE: Final[Choice] = ("large", 200_000, None)
+UPLOAD: Final[Choice] = ("upload", 300, None)
+#: Within the head of a request or an answer; within the body of an upload, of a stream or a large answer.
+IN_HEAD: Final = 60
+IN_UPLOAD: Final = 100_000
+IN_ANSWER: Final = 3_000
+ENDINGS: Final = ("fin", "rst", "half")
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Network, asyncio.Runner]]:
+    with a_network(tmp_path_factory.mktemp("network")) as made:
+        yield made
+
+
+def ask(network: tuple[Network, asyncio.Runner], choice: Choice, **plans: Plan) -> Seen:
+    """One request under these plans. Later ones must do as if nothing had been."""
+    world, runner = network
+    seen, *later = runner.run(world.ask(choice, **plans))
+    assert {(each.call.complete, each.call.status, each.outcome) for each in later} == {(True, 200, "complete")}
+    return seen
+
+
+# -- between the relay and the provider ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("after", [0, IN_HEAD])
+def test_an_answer_cut_before_its_body_is_a_502_and_no_second_try(
+    network: tuple[Network, asyncio.Runner], after: int, ending: Ending
+) -> None:
+    seen = ask(network, STREAM, far=Plan(back=Fault(after=after, ending=ending)))
+    assert (seen.call.status, seen.call.complete, seen.outcome) == (502, True, "upstream_failed")
+    assert seen.record is not None
+    assert seen.record.error_code == "upstream_reset"
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("choice", [STREAM, LARGE], ids=["stream", "whole"])
+def test_an_answer_cut_in_its_body_never_ends_cleanly_and_what_came_is_stored(
+    network: tuple[Network, asyncio.Runner], choice: Choice, ending: Ending
+) -> None:
+    seen = ask(network, choice, far=Plan(back=Fault(after=IN_ANSWER, ending=ending)))
+    assert (seen.call.status, seen.call.complete, seen.outcome) == (200, False, "upstream_failed")
+    assert seen.served is not None
+    assert 0 < len(seen.stored) <= min(IN_ANSWER, len(seen.served.sent))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("after", [IN_HEAD, IN_UPLOAD])
+def test_a_request_cut_on_its_way_to_the_provider_is_a_502_and_no_second_try(
+    network: tuple[Network, asyncio.Runner], after: int, ending: Ending
+) -> None:
+    seen = ask(network, UPLOAD, far=Plan(forth=Fault(after=after, ending=ending)))
+    assert (seen.call.status, seen.outcome) == (502, "upstream_failed")
+    assert (seen.served is None) == (after == IN_HEAD)
+    if seen.served is not None:
+        assert seen.served.received < len(seen.call.request)
+
+
+# -- between the caller and the relay --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_request_cut_in_its_head_reaches_nobody(network: tuple[Network, asyncio.Runner], ending: Ending) -> None:
+    seen = ask(network, STREAM, near=Plan(forth=Fault(after=IN_HEAD, ending=ending)))
+    assert (seen.call.status, seen.record, seen.served) == (None, None, None)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_request_cut_in_its_body_is_recorded_as_far_as_it_came(
+    network: tuple[Network, asyncio.Runner], ending: Ending
+) -> None:
+    seen = ask(network, UPLOAD, near=Plan(forth=Fault(after=IN_UPLOAD, ending=ending)))
+    assert (seen.call.status, seen.outcome) == (None, "client_closed")
+    assert seen.record is not None
+    assert 0 < seen.record.request_bytes < IN_UPLOAD
+    assert seen.served is None or not seen.served.whole
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_caller_cut_off_from_its_stream_has_left_and_all_it_got_is_stored(
+    network: tuple[Network, asyncio.Runner], ending: Ending
+) -> None:
+    seen = ask(network, STREAM, near=Plan(back=Fault(after=IN_ANSWER, ending=ending)))
+    assert (seen.call.status, seen.call.complete, seen.outcome) == (200, False, "client_closed")
+    assert len(seen.stored) >= len(seen.call.received) > 0
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_caller_cut_off_from_a_large_answer_got_nothing_that_is_not_stored(
+    network: tuple[Network, asyncio.Runner], ending: Ending
+) -> None:
+    seen = ask(network, LARGE, near=Plan(back=Fault(after=IN_ANSWER, ending=ending)))
+    assert (seen.call.status, seen.call.complete) == (200, False)
+    # the system may have taken all of it from us before it noticed
+    assert seen.outcome in ("client_closed", "complete")
+
+
+# -- slow on both sides ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", ["near", "far"])
+@pytest.mark.parametrize("choice", [SHORT_STREAM, LARGE, UPLOAD], ids=["stream", "whole", "upload"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(latency_seconds=0.02),
+        Fault(bytes_per_second=600_000),
+        Fault(after=IN_HEAD, stall_seconds=0.3),
+        Fault(after=IN_ANSWER, stall_seconds=0.3),
+    ],
+    ids=["latency", "throttle", "stall in the head", "stall in the body"],
+)
+def test_a_slow_network_changes_nothing(
+    network: tuple[Network, asyncio.Runner], side: str, choice: Choice, fault: Fault
+) -> None:
+    seen = ask(network, choice, **{side: Plan(fault, fault)})
+    assert (seen.call.status, seen.call.complete, seen.outcome) == (200, True, "complete")

@@ -1,0 +1,65 @@
+"""A caller that sends a hundred requests without waiting: each is its own, answered and recorded in order."""
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import pytest
+from tests.conformance.relay.provider import Line, Seen
+from tests.conformance.relay.world import World, a_world, ask, whole
+from tests.support.server import wait_until
+
+REQUESTS: Final = 100
+CHAT: Final = b"POST /v1/chat/completions HTTP/1.1"
+
+
+def in_one_write(wire: bytes) -> list[bytes]:
+    return [wire]
+
+
+def in_random_pieces(wire: bytes) -> list[bytes]:
+    """The same pieces in every run: boundaries fall anywhere, in heads and in bodies."""
+    chance = random.Random(100)
+    cuts = sorted(chance.sample(range(1, len(wire)), 400))
+    return [wire[start:end] for start, end in zip([0, *cuts], [*cuts, len(wire)], strict=True)]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with a_world(tmp_path_factory.mktemp("pipelining")) as made:
+        yield made
+
+
+@pytest.mark.parametrize("cut", [in_one_write, in_random_pieces])
+def test_pipelined_posts_are_answered_in_order_and_never_merged(
+    world: World, cut: Callable[[bytes], list[bytes]]
+) -> None:
+    bodies = [b'{"messages": "%b"}' % (b"%d " % number * number * 7) for number in range(REQUESTS)]
+    tag = b"Service-Namespace: " + cut.__name__.encode()
+
+    async def echo(line: Line, seen: Seen) -> None:
+        await line.send(whole(seen.body))
+
+    async def work() -> list[str]:
+        names = [world.script(echo) for _ in bodies]
+        wire = b"".join(ask(name, tag, first=CHAT, body=body) for name, body in zip(names, bodies, strict=True))
+        ids = []
+        async with world.caller() as caller:
+            await caller.send(*cut(wire))
+            for body in bodies:
+                answer = await caller.answer()
+                assert answer.body == body
+                ids.append(answer.request_id)
+        assert [world.provider.got(name).body for name in names] == bodies
+        return ids
+
+    def all_records() -> list[dict[str, Any]] | None:
+        rows = world.server.records(f"namespace={cut.__name__}")
+        return rows if len(rows) >= REQUESTS else None
+
+    ids = world.run(work())
+    records = wait_until(all_records, 60.0, "all records")
+    assert [record["id"] for record in sorted(records, key=lambda record: str(record["started_at"]))] == ids
+    assert {record["outcome"] for record in records} == {"complete"}
+    for request_id, body in zip(ids, bodies, strict=True):
+        assert world.server.body(request_id, "request") == body

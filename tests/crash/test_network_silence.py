@@ -1,0 +1,73 @@
+"""A network that falls silent for good: the limits end what waits for it, and the record says which side it was."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from tests.crash.load import Choice
+from tests.crash.network import Network, Seen, a_network
+from tests.support.fault_proxy import Fault, Plan
+
+STREAM: Final[Choice] = ("stream", 30, None)
+UPLOAD: Final[Choice] = ("upload", 300, None)
+IN_HEAD: Final = 60
+IN_UPLOAD: Final = 100_000
+IN_ANSWER: Final = 1_000
+LIMITS: Final = tuple(
+    part
+    for name in ("header-timeout", "body-timeout", "upstream-timeout", "idle-timeout")
+    for part in (f"--{name}", "3")
+)
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Network, asyncio.Runner]]:
+    with a_network(tmp_path_factory.mktemp("network"), *LIMITS) as made:
+        yield made
+
+
+def ask(network: tuple[Network, asyncio.Runner], choice: Choice, **plans: Plan) -> Seen:
+    world, runner = network
+    return runner.run(world.ask(choice, **plans))[0]
+
+
+def silent(after: int) -> Fault:
+    return Fault(after=after, ending="hang")
+
+
+@pytest.mark.parametrize("after", [0, IN_HEAD])
+def test_a_provider_that_is_not_heard_is_a_504(network: tuple[Network, asyncio.Runner], after: int) -> None:
+    seen = ask(network, STREAM, far=Plan(back=silent(after)))
+    assert (seen.call.status, seen.call.complete, seen.outcome) == (504, True, "upstream_failed")
+    assert seen.record is not None
+    assert seen.record.error_code == "upstream_timeout"
+
+
+@pytest.mark.parametrize("after", [IN_HEAD, IN_UPLOAD])
+def test_a_provider_that_does_not_hear_the_request_is_a_504(
+    network: tuple[Network, asyncio.Runner], after: int
+) -> None:
+    seen = ask(network, UPLOAD, far=Plan(forth=silent(after)))
+    assert (seen.call.status, seen.call.complete, seen.outcome) == (504, True, "upstream_failed")
+
+
+def test_a_stream_that_falls_silent_never_ends_cleanly(network: tuple[Network, asyncio.Runner]) -> None:
+    seen = ask(network, STREAM, far=Plan(back=silent(IN_ANSWER)))
+    assert (seen.call.status, seen.call.complete, seen.outcome) == (200, False, "upstream_failed")
+    assert seen.stored
+
+
+def test_a_request_that_stops_in_its_head_is_a_408_and_reaches_nobody(
+    network: tuple[Network, asyncio.Runner],
+) -> None:
+    seen = ask(network, STREAM, near=Plan(forth=silent(IN_HEAD)))
+    assert (seen.call.status, seen.record, seen.served) == (408, None, None)
+
+
+def test_a_request_that_stops_in_its_body_is_a_408_and_recorded_as_refused(
+    network: tuple[Network, asyncio.Runner],
+) -> None:
+    seen = ask(network, UPLOAD, near=Plan(forth=silent(IN_UPLOAD)))
+    assert (seen.call.status, seen.outcome) == (408, "refused")
+    assert seen.served is None or not seen.served.whole
