@@ -7,7 +7,7 @@ from tests.support.tree import ROOT, project_files
 
 from relaybook.cli import app
 
-COMMANDS = ("serve", "demo", "simulate", "tail", "show", "check", "config")
+COMMANDS = ("serve", "demo", "simulate", "tail", "show", "check", "reload", "config")
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TARGET = re.compile(r"\bmake ([a-z][a-z-]+)\b")
@@ -30,7 +30,14 @@ def test_links_inside_the_project_lead_somewhere() -> None:
 def test_flags_in_the_documentation_exist() -> None:
     arguments = [argument for name in COMMANDS for argument in app[name].assemble_argument_collection()]
     known = {name for argument in arguments for name in argument.names} | {"--help", "--version"}
-    for page in (ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "docs" / "getting-started.md", PAGE):
+    for page in (
+        ROOT / "README.md",
+        ROOT / "SECURITY.md",
+        ROOT / "docs" / "getting-started.md",
+        ROOT / "docs" / "operations.md",
+        ROOT / "docs" / "reliability.md",
+        PAGE,
+    ):
         assert set(FLAG.findall(code_of(page.read_text("utf-8")))) - known == set(), page.name
 
 

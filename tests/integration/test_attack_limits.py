@@ -1,7 +1,7 @@
 """What one caller or one provider can cost: time limits end it, memory stays small, nobody else notices.
 
-failures.md D5, D7, S8. What a malformed request gets is in ``test_hostile_http``; how much memory each kind of attack
-takes is measured by benchmarks/parts/attacks.py.
+What a malformed request gets is in ``test_hostile_http``; how much memory each kind of attack takes is measured by
+benchmarks/parts/attacks.py.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """The dashboard's port in front of people who were not asked: every door is shut, and what is shown cannot be abused.
 
-A server of its own with a token, as an operator has it who opens the port to others (failures.md A2 to A7).
+A server of its own with a token, as an operator has it who opens the port to others.
 """
 
 import hmac

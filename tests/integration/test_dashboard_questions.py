@@ -1,6 +1,6 @@
 """Questions meant to break the log: SQL in every place a caller can write, wildcards, and questions without an end.
 
-A real dashboard before a real SQLite store; the log must be the same afterwards (failures.md A4, A5).
+A real dashboard before a real SQLite store; the log must be the same afterwards.
 """
 
 import sqlite3

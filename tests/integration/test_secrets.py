@@ -1,7 +1,7 @@
 """A caller's key is nowhere but on its way to the provider: whatever its shape, and however the request ends.
 
-Every byte of the data directory is read (what is compressed in it, too), both outputs, /metrics and what the API tells
-(failures.md S1). ``test_no_bodies`` has more shapes of keys; here are the endings.
+Every byte of the data directory is read (what is compressed in it, too), both outputs, /metrics and what the API tells.
+``test_no_bodies`` has more shapes of keys; here are the endings.
 """
 
 import base64

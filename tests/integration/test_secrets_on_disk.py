@@ -1,7 +1,6 @@
 """Nobody else can read what is kept, lead it elsewhere, or find it in a core dump.
 
-Started under the most careless umask, with an unlimited core size, and on data directories somebody has prepared
-(failures.md S1, S2).
+Started under the most careless umask, with an unlimited core size, and on data directories somebody has prepared.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Escape sequences of callers, models and providers reach no terminal: not by ``tail``, ``show`` or the operator's log.
 
-The commands write to a terminal here, for only then do they colour; none of the colours is a caller's (failures.md A7).
+The commands write to a terminal here, for only then do they colour; none of the colours is a caller's.
 """
 
 import base64

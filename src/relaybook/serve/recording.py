@@ -15,7 +15,7 @@ from typing import Any, Final
 from relaybook.journal.segment import JournalTooNew
 from relaybook.recorder.bodies_kept import Keeping
 from relaybook.recorder.figures import Figures
-from relaybook.recorder.loop import Recorder
+from relaybook.recorder.loop import DefectiveBatch, Recorder
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.suspects import Suspects
@@ -55,6 +55,9 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int
         aside = set_aside(data.store)
         log.critical("store_set_aside", extra={"reason": str(error), "to": str(aside) if aside else None})
         return 1  # the supervisor starts the process anew, and with it an empty store
+    except DefectiveBatch as error:
+        log.critical("batch_rejected", extra={"reason": str(error)})
+        return 1
     except SyncFailed as error:
         log.critical("sync_failed", extra={"reason": str(error)})
         return 1  # a new start writes all of it again, from the journal
