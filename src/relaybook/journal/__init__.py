@@ -10,7 +10,8 @@ Layout
 Segment header, 128 bytes, little-endian
     0 magic ``RELAYBK\\n`` · 8 format version (4) · 12 the run's secret (4) · 16 run id (16) · 32 sequence (8) ·
     64 the mark (8): how far the file is written. The mark is mapped by both sides; the writer raises it after each
-    ``write`` returned, and a live reader never looks past it.
+    ``write`` returned (``power``: after each sync, so that on the disk it is never ahead of what it tells of), and a
+    live reader never looks past it.
 
 Frame
     ========  =====  =====================================================================================
@@ -41,6 +42,7 @@ Promises
        byte costs its frame; what was lost is counted.
     6. A batch is kept until its write succeeded. On failure it is written again, same numbers, to the spare segment;
        a descriptor that failed is never used again. If that fails too, ``JournalUnavailable`` is raised and the gate
-       releases nothing of it.
+       releases nothing of it; exchanges that ended in it are closed as interrupted once there is room again. SEALED is
+       written only when the next segment is there, for nothing is read behind it.
     7. Segments are unlinked by the reader only, once all they hold is recorded or moved.
 """
