@@ -11,7 +11,18 @@ from benchmarks import results
 from benchmarks.bench import Bench
 from benchmarks.machine import describe_machine, load_average, now
 
-PARTS = ["relay_requests", "streams", "recorder", "memory", "latency", "chunk_delay", "visible", "page"]
+PARTS = [
+    "relay_requests",
+    "streams",
+    "recorder",
+    "memory",
+    "latency",
+    "chunk_delay",
+    "cancel",
+    "visible",
+    "attacks",
+    "page",
+]
 _SOURCE = Path(__file__).parent.parent / "src"
 
 

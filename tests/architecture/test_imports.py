@@ -1,6 +1,7 @@
 """Who imports whom: the contracts of pyproject.toml, no cycles, and what the core facts may lean on."""
 
 import re
+import subprocess
 import sys
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -47,3 +48,10 @@ def test_the_clock_is_read_in_one_place() -> None:
     calls = re.compile(r"\btime\.(?:time|monotonic|perf_counter)|datetime\.now|date\.today|utcnow")
     offenders = [path.name for path in source_files() if calls.search(path.read_text("utf-8"))]
     assert offenders == ["clock.py"]
+
+
+def test_no_process_but_the_dashboard_loads_what_only_the_dashboard_needs() -> None:
+    """It would cost each of the others half a second at its start, and a third of its memory."""
+    program = "import sys, relaybook.serve.child; print([name for name in ('fastapi', 'apsw') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -13,6 +13,7 @@ import socket
 import ssl
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -499,6 +500,8 @@ class Sink:
             if self._tls is not None:
                 context = ssl.create_default_context()
                 context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+                context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+                context.set_ciphers("DEFAULT:@SECLEVEL=0")
                 with context.wrap_socket(connection) as wrapped:
                     wrapped.sendall(b"STOP\r\n")
             else:
@@ -717,8 +720,8 @@ def authority() -> trustme.CA:
 
 
 @contextmanager
-def tls_provider(authority: trustme.CA, name: str) -> Iterator[int]:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+def tls_provider(authority: trustme.CA, name: str, context: ssl.SSLContext | None = None) -> Iterator[int]:
+    context = context or ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(name).configure_cert(context)
     with a_sink(context) as sink:
         yield sink.port
@@ -750,6 +753,21 @@ def test_a_provider_whose_certificate_names_another_host_is_unreachable(tmp_path
         Server(tmp_path, f"https://localhost:{port}/v1", "--upstream-ca-file", str(tmp_path / "ca.pem")) as server,
     ):
         is_failed_upstream(server, ask(server.port), 502, "upstream_unreachable")
+
+
+def test_a_provider_that_speaks_only_tls_1_1_is_unreachable(tmp_path: Path, authority: trustme.CA) -> None:
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    old = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    old.set_ciphers("DEFAULT:@SECLEVEL=0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # that is the point
+        old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
+    with (
+        tls_provider(authority, "localhost", old) as port,
+        Server(tmp_path, f"https://localhost:{port}/v1", "--upstream-ca-file", str(tmp_path / "ca.pem")) as server,
+    ):
+        record = is_failed_upstream(server, ask(server.port), 502, "upstream_unreachable")
+        assert "version" in record["error_message"].lower()
 
 
 # -- load ----------------------------------------------------------------------------------------------------------

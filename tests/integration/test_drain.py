@@ -18,7 +18,7 @@ from tests.support.stream import Stream
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.stores.sqlite import SqliteReader
 
-STREAMS: Final = 8
+STREAMS: Final = 200
 KEY: Final = "sk-draining-caller"
 
 

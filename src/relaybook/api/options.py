@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
-
-from fastapi import Request
 
 from relaybook.dashboard.page import Page
 from relaybook.histograms import Histogram
+
+if TYPE_CHECKING:  # every process imports this module, and FastAPI would cost each half a second and 18 MiB
+    from fastapi import Request
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 #: First path segments that programs ask for, and those the page has addresses under. A sub-path of the outside address
@@ -106,7 +107,7 @@ def _is_web_address(url: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname) and is_port_right and is_bare
 
 
-def options_of(request: Request) -> ApiOptions:
+def options_of(request: "Request") -> ApiOptions:
     """The options of the application that handles the request."""
     options = request.app.state.options
     assert isinstance(options, ApiOptions)

@@ -1,0 +1,102 @@
+"""Callers in great number on one relay: idle connections that stay, and streams that are read to their end."""
+
+import asyncio
+from typing import Final, cast
+
+from benchmarks.event_load import STREAM_REQUEST
+
+_HEALTH: Final = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+_HEALTHY: Final = b"ok\n"
+_EVENT: Final = b"data: "
+#: So many streams begin in a second: their events are spread over the second in which each has one.
+_BEGIN_PER_SECOND: Final = 500
+
+
+def unchunked(data: bytes) -> bytes | None:
+    """What a chunked body says, whatever the chunks; None when it does not end with its last chunk."""
+    pieces: list[bytes] = []
+    while data:
+        size, _, rest = data.partition(b"\r\n")
+        length = int(size, 16)
+        if not length:
+            return b"".join(pieces) if rest == b"\r\n" else None
+        pieces.append(rest[:length])
+        data = rest[length + 2 :]
+    return None
+
+
+class IdleCallers:
+    """Connections that had one answer and ask for nothing more."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._open: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def connect(self, count: int) -> None:
+        """So many more."""
+        for _ in range(count):
+            reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+            self._open.append((reader, writer))
+            if not await _is_answered(reader, writer):
+                raise ConnectionError("the relay closed a connection instead of answering /healthz")
+
+    async def still_answered(self) -> int:
+        """On how many of them the relay still answers."""
+        return sum([await _is_answered(reader, writer) for reader, writer in self._open])
+
+    def leave(self) -> None:
+        """Closes them all."""
+        for _, writer in self._open:
+            writer.transport.abort()
+
+
+async def _is_answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    try:
+        writer.write(_HEALTH)
+        async with asyncio.timeout(30):
+            await reader.readuntil(_HEALTHY)
+    except (OSError, asyncio.IncompleteReadError, TimeoutError):
+        return False
+    return True
+
+
+class StreamReading(asyncio.Protocol):
+    """One stream, from its request to its last chunk or the end of the connection."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.write(STREAM_REQUEST)
+
+    def data_received(self, data: bytes) -> None:
+        self.data += data
+        if self.data.endswith(b"\r\n0\r\n\r\n"):
+            self._transport.abort()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.over.done():
+            self.over.set_result(None)
+
+    @property
+    def events(self) -> int:
+        """How many have come so far."""
+        return self.data.count(_EVENT)
+
+    @property
+    def body(self) -> bytes | None:
+        """All that was said; None unless the answer came to a clean end."""
+        return unchunked(bytes(self.data.partition(b"\r\n\r\n")[2]))
+
+
+async def begin_streams(port: int, count: int) -> list[StreamReading]:
+    """So many streams, each on a connection of its own; all of them asked for on return."""
+    loop = asyncio.get_running_loop()
+    streams = []
+    for _ in range(count):
+        _, stream = await loop.create_connection(StreamReading, "127.0.0.1", port)
+        streams.append(stream)
+        await asyncio.sleep(1 / _BEGIN_PER_SECOND)
+    return streams

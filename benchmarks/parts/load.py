@@ -1,0 +1,221 @@
+"""What one relay bears: a crowd of callers, callers that stop reading, ten times the requests it admits."""
+
+import asyncio
+import resource
+import socket
+from collections import Counter
+from contextlib import ExitStack
+from typing import Any, Final
+
+import uvloop
+from tests.support.server import SimulatedProvider
+
+from benchmarks.bench import Bench, Relaybook
+from benchmarks.crowd import IdleCallers, StreamReading, begin_streams, unchunked
+from benchmarks.event_provider import EventStream
+from benchmarks.figures import Result, percentile
+from benchmarks.machine import load_average
+from benchmarks.messages import FIVE, REQUEST_BODY
+from benchmarks.nginx import start_provider
+from benchmarks.overload_caller import Call, call_evenly
+from benchmarks.parts.streams import start_event_provider
+from benchmarks.process_cpu import cpu_seconds, resident_kib
+
+STREAMS: Final = 2000
+IDLE: Final = 10_000
+STALLED: Final = 20
+IN_FLIGHT: Final = 20
+METHOD = (
+    f"Memory is RSS of the relay's process. Crowd: on one relay first {IDLE:,} idle connections that had one answer, "
+    f"then {STREAMS:,} streams beside them, 40 events of 280 bytes a second apart, measured when each has had 3; a "
+    "stream is whole when the caller has exactly the provider's events and the last chunk, and at the end every idle "
+    f"connection is asked again. Stalled: {STALLED} callers ask for an answer without end and read none of it; 5 s "
+    "after the last of them memory is read, twice a second for 20 s; the time limits are an hour. Overload: the "
+    f"provider takes 200 ms, --max-in-flight {IN_FLIGHT} (so 100 a second can be answered), 1,000 a second come at "
+    "even moments for 15 s, each on a connection of its own, timed from its moment; the same calls go to "
+    "nginx, which answers them all at once, for what callers and machine take themselves; growth of memory is from the "
+    "median of the second quarter of that time to that of the last. Each of the three on a server of its own."
+)
+_EVENTS: Final = 40
+_EVENTS_SEEN: Final = 3
+_SPARE_DESCRIPTORS: Final = 200
+_PATIENCE_SECONDS: Final = 150.0
+_ANSWER_MS: Final = 200
+_OFFERED_PER_SECOND: Final = 1000.0
+_CAPACITY: Final = IN_FLIGHT * 1000 / _ANSWER_MS
+_PATIENT: Final = ("--write-timeout", "1h", "--idle-timeout", "1h", "--keep-alive-timeout", "1h")
+
+
+def run(bench: Bench) -> Result:
+    """The three, one after the other."""
+    result = Result("load", METHOD)
+    _raise_descriptor_limit()
+    _add_crowd(result, _crowd(bench))
+    with SimulatedProvider(bench.place("provider"), "--ledger-mode", "off") as provider:
+        _add_stalled(result, _stalled(bench, provider))
+        _add_overload(result, *_overload(bench, provider))
+    return result
+
+
+def _raise_descriptor_limit() -> None:
+    """As many as the system lets us have; programs started later inherit it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+# -- a crowd -----------------------------------------------------------------------------------------------------------
+
+
+def _crowd(bench: Bench) -> dict[str, Any]:
+    events = 5 if bench.quick else _EVENTS
+    streams = 100 if bench.quick else STREAMS
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_DESCRIPTORS
+    idle = 500 if bench.quick else min(IDLE, descriptors - 2 * streams)
+    with ExitStack() as stack:
+        provider, port = start_event_provider(bench.place("events"), events=events, interval_ms=1000)
+        stack.callback(provider.kill)
+        relay = stack.enter_context(Relaybook(bench, "crowd", f"http://127.0.0.1:{port}/v1", *_PATIENT))
+        found = uvloop.run(_gather_crowd(relay, idle, streams, events))
+        relay.wait_until_recorded(_PATIENCE_SECONDS)
+        found["recorded"] = len(relay.records("outcome=complete"))
+    return {"what": "crowd", "idle": idle, "streams": streams, "load_average": load_average()} | found
+
+
+async def _gather_crowd(relay: Relaybook, idle: int, streams: int, events: int) -> dict[str, Any]:
+    said = unchunked(EventStream.chunk * events + EventStream.end)
+    callers = IdleCallers(relay.port)
+    empty = resident_kib(relay.pid)
+    await callers.connect(idle)
+    with_idle = resident_kib(relay.pid)
+    reading = await begin_streams(relay.port, streams)
+    async with asyncio.timeout(_PATIENCE_SECONDS):
+        await _until_each_has(reading, _EVENTS_SEEN)
+        with_streams = resident_kib(relay.pid)
+        at_once = sum(not stream.over.done() for stream in reading)
+        await asyncio.gather(*(stream.over for stream in reading))
+    ended = resident_kib(relay.pid)
+    answered = await callers.still_answered()
+    callers.leave()
+    return {
+        "empty_kib": empty,
+        "with_idle_kib": with_idle,
+        "with_streams_kib": with_streams,
+        "after_streams_kib": ended,
+        "at_once": at_once,
+        "whole": sum(stream.body == said for stream in reading),
+        "idle_answered_at_the_end": answered,
+    }
+
+
+async def _until_each_has(reading: list[StreamReading], events: int) -> None:
+    """Returns when each stream had so many events, or is over."""
+    while any(stream.events < events and not stream.over.done() for stream in reading):
+        await asyncio.sleep(0.1)
+
+
+def _add_crowd(result: Result, found: dict[str, Any]) -> None:
+    result.rounds.append(found)
+    idle, streams = found["idle"], found["streams"]
+    result.add("crowd: empty", found["empty_kib"] / 1024, "MiB")
+    result.add(f"crowd: with {idle:,} idle connections", found["with_idle_kib"] / 1024, "MiB")
+    result.add("crowd: each idle connection", (found["with_idle_kib"] - found["empty_kib"]) / idle, "KiB", 16)
+    result.add(f"crowd: and {streams:,} streams", found["with_streams_kib"] / 1024, "MiB")
+    result.add("crowd: each active stream", (found["with_streams_kib"] - found["with_idle_kib"]) / streams, "KiB", 64)
+    result.add("crowd: after the streams", found["after_streams_kib"] / 1024, "MiB")
+    result.add("crowd: streams at once", found["at_once"], "", streams, at_least=True)
+    result.add("crowd: whole streams", found["whole"], "", streams, at_least=True)
+    result.add("crowd: recorded as complete", found["recorded"], "", streams, at_least=True)
+    result.add("crowd: idle answered at the end", found["idle_answered_at_the_end"], "", idle, at_least=True)
+
+
+# -- callers that stop reading -----------------------------------------------------------------------------------------
+
+
+def _stalled(bench: Bench, provider: SimulatedProvider) -> dict[str, Any]:
+    request = _request(b"Sim-Body: endless\r\n")
+    with ExitStack() as stack:
+        relay = stack.enter_context(Relaybook(bench, "stalled", provider.url, *_PATIENT, "--drain-timeout", "1s"))
+        empty = resident_kib(relay.pid)
+        for _ in range(STALLED):
+            caller = stack.enter_context(socket.create_connection(("127.0.0.1", relay.port)))
+            caller.sendall(request)
+        asyncio.run(asyncio.sleep(bench.seconds(5)))
+        cpu = cpu_seconds(relay.pid)
+        seconds = bench.seconds(20)
+        kib = asyncio.run(_watch_memory(relay, seconds))
+        cpu = cpu_seconds(relay.pid) - cpu
+    facts = {"what": "stalled", "callers": STALLED, "load_average": load_average()}
+    return facts | {"empty_kib": empty, "kib": kib, "cpu_percent": 100 * cpu / seconds}
+
+
+async def _watch_memory(relay: Relaybook, seconds: float) -> list[int]:
+    """RSS twice a second."""
+    kib = [resident_kib(relay.pid)]
+    for _ in range(int(seconds * 2)):
+        await asyncio.sleep(0.5)
+        kib.append(resident_kib(relay.pid))
+    return kib
+
+
+def _request(wishes: bytes = b"") -> bytes:
+    head = FIVE.request_head("127.0.0.1").removesuffix(b"\r\n")
+    return head + wishes + b"\r\n" + REQUEST_BODY
+
+
+def _add_stalled(result: Result, found: dict[str, Any]) -> None:
+    result.rounds.append(found)
+    kib, callers = found["kib"], found["callers"]
+    result.add(f"stalled: {callers} callers who do not read, each", (max(kib) - found["empty_kib"]) / callers, "KiB")
+    result.add("stalled: growth while they stall", max(kib) - kib[0], "KiB", 1024)
+    result.add("stalled: CPU of the relay meanwhile", found["cpu_percent"], "% of a core")
+
+
+# -- ten times too many ------------------------------------------------------------------------------------------------
+
+
+def _overload(bench: Bench, provider: SimulatedProvider) -> tuple[dict[str, Any], list[Call], list[Call]]:
+    """What is kept of it, the calls to the relay, and the same calls to nginx."""
+    request = _request(b"Sim-Delay-Ms: %d\r\n" % _ANSWER_MS)
+    seconds = 4.0 if bench.quick else 15.0
+    with start_provider(bench.place("nginx"), FIVE) as nginx:
+        control = uvloop.run(call_evenly(nginx.port, request, _OFFERED_PER_SECOND, seconds))
+    with Relaybook(bench, "overload", provider.url, "--max-in-flight", str(IN_FLIGHT)) as relay:
+
+        async def offer() -> tuple[list[Call], list[int]]:
+            calls = call_evenly(relay.port, request, _OFFERED_PER_SECOND, seconds)
+            return await asyncio.gather(calls, _watch_memory(relay, seconds))
+
+        empty = resident_kib(relay.pid)
+        calls, kib = uvloop.run(offer())
+    facts = {"what": "overload", "seconds": seconds, "load_average": load_average(), "empty_kib": empty, "kib": kib}
+    return facts | {"relay": _told(calls), "nginx": _told(control)}, calls, control
+
+
+def _told(calls: list[Call]) -> dict[str, Any]:
+    """Of all calls, in the order they were due: status, how long each took and how late it was sent (ms, rounded)."""
+    late = [(call.sent_ns - call.due_ns) / 1e6 for call in calls]
+    return {
+        "statuses": dict(Counter(call.status for call in calls)),
+        "took_ms": " ".join(f"{call.took_ms:.1f}" for call in calls),
+        "sent_late_ms": " ".join(f"{each:.1f}" for each in late),
+    }
+
+
+def _add_overload(result: Result, found: dict[str, Any], calls: list[Call], control: list[Call]) -> None:
+    result.rounds.append(found)
+    good = [call.took_ms for call in calls if call.status == 200]
+    refused = [call.took_ms for call in calls if call.is_refused]
+    nginx = [call.took_ms for call in control]
+    kib = found["kib"]
+    second = percentile(kib[len(kib) // 4 : len(kib) // 2], 50)
+    last = percentile(kib[-len(kib) // 4 :], 50)
+    result.add("overload: offered", len(calls) / found["seconds"], "/s")
+    result.add("overload: good answers", len(good) / found["seconds"], "/s", 0.9 * _CAPACITY, at_least=True)
+    result.add("overload: refused with 503 and retry-after-ms", len(refused) / found["seconds"], "/s")
+    result.add("overload: neither", len(calls) - len(good) - len(refused), "", 0)
+    taken: dict[str, list[float]] = {"a refusal": refused, "a good answer": good, "an answer of nginx": nginx}
+    for what, took in taken.items():
+        for percent in (50, 99) if took else ():
+            goal = 50.0 if took is refused and percent == 99 else None
+            result.add(f"overload: {what} comes after, p{percent}", percentile(took, percent), "ms", goal)
+    result.add("overload: growth of memory", 100 * (last - second) / second, "%", 5)

@@ -1,0 +1,136 @@
+"""How soon a server answers: with a large backlog of journal beside an empty directory, and after its relay died."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from tests.support.server import is_running, wait_until
+
+from benchmarks.bench import Bench
+from benchmarks.figures import Result
+from benchmarks.machine import load_average
+from benchmarks.messages import FIVE
+from benchmarks.nginx import start_provider
+from benchmarks.timed_start import TimedStart, first_answer
+from benchmarks.written_journal import write_journal
+from relaybook.journal.reader import RunReader, list_runs
+
+#: About 1,895 bytes of journal each.
+EXCHANGES: Final = 570_000
+METHOD = (
+    f"A journal of {EXCHANGES:,} exchanges (1 GiB), none of them recorded, is written by the journal's own writer. "
+    "`relaybook serve` is started by turns on an empty directory and on the backlog, five times each, and ended with "
+    "SIGKILL so that the backlog stays (the recorder takes a little of it each time). A request is sent as soon as the "
+    "base URL is printed; timed from before the exec to the answer's end; the provider is nginx with a canned answer. "
+    "Python's byte code is there, as after an installation: the very first start, which has to make it, is told apart. "
+    "Where the time goes: until the operator's log says that the relay's process was started; until it made its run "
+    "of the journal, that is Python's start and imports; until the answer. Then the relay is killed with SIGKILL, and "
+    "timed to the end of the next answer. At the end the server runs until the backlog is recorded. Medians."
+)
+_ROUNDS: Final = 5
+_START_GOAL_MS: Final = 500.0
+_RESTART_GOAL_MS: Final = 1000.0
+_PATIENCE_SECONDS: Final = 400.0
+_STEPS: Final = {
+    "supervisor_ms": "supervisor, until it has started the relay's process",
+    "relay_imports_ms": "relay, Python's start and imports",
+    "relay_listens_and_answers_ms": "relay, until the answer",
+}
+
+
+def run(bench: Bench) -> Result:
+    """Starts by turns, a death of the relay in each, then the recording of the backlog."""
+    result = Result("recovery", METHOD)
+    backlog = bench.place("backlog")
+    exchanges = 20_000 if bench.quick else EXCHANGES
+    (backlog / "journal").mkdir(mode=0o700)
+    write_journal(backlog / "journal", exchanges)
+    with start_provider(bench.place("provider"), FIVE) as provider:
+        upstream = f"http://127.0.0.1:{provider.port}/v1"
+        first = _start_and_kill(bench, bench.place("first-output"), upstream, bench.directory / "first")
+        result.rounds.append({"data": "none, no byte code", "load_average": load_average()} | first)
+        for number in range(bench.rounds(_ROUNDS)):
+            for data, directory in (("empty", bench.directory / f"empty-{number}"), ("backlog", backlog)):
+                place = bench.place(f"{data}-{number}-output")
+                facts = {"data": data, "round": number, "load_average": load_average()}
+                result.rounds.append(facts | _start_and_kill(bench, place, upstream, directory))
+        caught_up = _catch_up(bench, upstream, backlog)
+    bare_ms = _bare_start_ms(bench)
+    result.rounds.append({"data": "catching up", "load_average": load_average(), "bare_start_ms": bare_ms} | caught_up)
+    _summarise(result, exchanges)
+    return result
+
+
+def _start_and_kill(bench: Bench, place: Path, upstream: str, data: Path) -> dict[str, Any]:
+    unread = _unread_bytes(data)
+    server = TimedStart(bench, place, upstream, data)
+    try:
+        steps = server.steps_to_first_answer()
+        relay = server.pid_of("relay")
+        killed_ns = time.time_ns()
+        os.kill(relay, signal.SIGKILL)
+        wait_until(lambda: not is_running(relay), 60, "the relay's death")
+        failed, answered_ns = first_answer(server.port)
+    finally:
+        server.stop_at_once()
+    restart = {"restart_ms": (answered_ns - killed_ns) / 1e6, "restart_failed": failed}
+    return {"journal_bytes": unread} | steps | restart
+
+
+def _unread_bytes(data: Path) -> int:
+    """What the journal holds, recorded or not."""
+    journal = data / "journal"
+    return sum(RunReader(path).unread().bytes for path in list_runs(journal)) if journal.exists() else 0
+
+
+def _catch_up(bench: Bench, upstream: str, backlog: Path) -> dict[str, Any]:
+    """Lets a server record all of it; how long that took, and how many records there are."""
+    began = time.monotonic()
+    with TimedStart(bench, bench.place("catching-up-output"), upstream, backlog) as server:
+        first_answer(server.port)
+
+        def is_recorded() -> bool:
+            time.sleep(0.5)  # the question costs time that the recorder could use
+            return bool(server.get("/api/status")["journal"]["lag_bytes"] == 0)
+
+        wait_until(is_recorded, _PATIENCE_SECONDS, "catching up")
+        took = time.monotonic() - began
+        recorded = sum(each["requests"] for each in server.get("/api/namespaces?limit=100")["data"])
+    return {"caught_up_s": took, "recorded": recorded}
+
+
+def _bare_start_ms(bench: Bench) -> list[float]:
+    """Python's own start, for comparison."""
+    found = []
+    for _ in range(_ROUNDS):
+        began = time.perf_counter()
+        subprocess.run([bench.python, "-c", "pass"], check=True)
+        found.append((time.perf_counter() - began) * 1e3)
+    return found
+
+
+def _summarise(result: Result, exchanges: int) -> None:
+    starts = [each for each in result.rounds if "all_ms" in each]
+    most = max(each["journal_bytes"] for each in starts if each["data"] == "backlog")
+    least = min(each["journal_bytes"] for each in starts if each["data"] == "backlog")
+    result.add("backlog at the first start", most / 2**30, "GiB")
+    result.add("backlog at the last start", least / 2**30, "GiB")
+    for data in ("empty", "backlog"):
+        result.add(f"{data}: start to first answer", result.median("all_ms", data=data), "ms", _START_GOAL_MS)
+        slowest = max(each["all_ms"] for each in starts if each["data"] == data)
+        result.add(f"{data}: start to first answer, slowest", slowest, "ms")
+        for name, what in _STEPS.items():
+            result.add(f"{data}: … {what}", result.median(name, data=data), "ms")
+        killed = result.median("restart_ms", data=data)
+        result.add(f"{data}: SIGKILL of the relay to next answer", killed, "ms", _RESTART_GOAL_MS)
+    added = result.median("all_ms", data="backlog") - result.median("all_ms", data="empty")
+    result.add("what the backlog adds to a start", added, "ms")
+    result.add("the very first start, without byte code", result.rounds[0]["all_ms"], "ms")
+    end = result.rounds[-1]
+    result.add("Python's own start", sorted(end["bare_start_ms"])[_ROUNDS // 2], "ms")
+    result.add("until the backlog is recorded", end["caught_up_s"], "s")
+    asked = 1 + 2 * sum(each["data"] == "backlog" for each in starts)
+    result.add("records, of one for each request", end["recorded"] - exchanges - asked, "too many or too few", 0)

@@ -1,0 +1,49 @@
+"""A byte of the journal that changes on the disk costs the frame it is in, and the log says what is missing."""
+
+import http.client
+import os
+import signal
+from pathlib import Path
+from typing import Final
+
+from tests.support.server import Server, SimulatedProvider, wait_until
+
+PATH: Final = "/v1/chat/completions"
+QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
+REQUESTS: Final = 20
+
+
+def ask(server: Server, number: int) -> str:
+    """A request whose head, and so its first frame, can be told from all others; its id."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    headers = {"Authorization": "Bearer sk-any-caller", "X-Number": f"question-{number:03}"}
+    connection.request("POST", PATH, QUESTION, headers)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    assert answer.status == 200
+    return answer.headers["Service-Request-Id"]
+
+
+def test_a_damaged_frame_is_counted_and_shown_as_a_gap_while_all_else_is_recorded(tmp_path: Path) -> None:
+    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+        server.record(ask(server, 999))
+        recorder = server.pid_of("recorder")
+        os.kill(recorder, signal.SIGSTOP)
+        try:
+            ids = [ask(server, number) for number in range(REQUESTS)]
+            (segment,) = [
+                path for path in server.data.glob("journal/*/*.segment") if b"question-007" in path.read_bytes()
+            ]
+            with segment.open("r+b") as file:
+                file.seek(segment.read_bytes().index(b"question-007"))
+                file.write(b"Question")
+        finally:
+            os.kill(recorder, signal.SIGCONT)
+        for request_id in ids[:7] + ids[8:]:
+            assert server.record(request_id, 60)["outcome"] == "complete"
+        wait_until(lambda: server.get("/api/status")["gaps"], 60, "a gap")
+        assert ids[7] not in {record["id"] for record in server.records()}
+        status = server.get("/api/status")
+        assert status["frames_lost"] == 1
+        assert [(gap["reason"], gap["count"]) for gap in status["gaps"]] == [("damaged", 1)]

@@ -1,0 +1,66 @@
+"""A relay that runs out of file descriptors neither dies nor spins, and goes on as soon as there are some again."""
+
+import http.client
+import os
+import resource
+import socket
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import pytest
+from tests.support.server import Server, SimulatedProvider, is_running, wait_until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are set by prlimit(2)")
+
+PATH: Final = "/v1/chat/completions"
+QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
+#: How many descriptors the relay may take beyond those it has: far fewer than callers come.
+SPARE: Final = 20
+CALLERS: Final = 100
+WATCHED_SECONDS: Final = 2.0
+
+
+def ask(server: Server) -> str | None:
+    """A whole request on a connection of its own; its id, None where the connection broke."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    try:
+        connection.request("POST", PATH, QUESTION, {"Authorization": "Bearer sk-any-caller"})
+        answer = connection.getresponse()
+        answer.read()
+        return answer.headers["Service-Request-Id"] if answer.status == 200 else None
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_without_descriptors_the_relay_waits_and_then_goes_on(tmp_path: Path) -> None:
+    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+        before = ask(server)
+        assert before is not None
+        relay = server.pid_of("relay")
+        limits = resource.prlimit(relay, resource.RLIMIT_NOFILE)
+        have = len(os.listdir(f"/proc/{relay}/fd"))  # noqa: PTH208 - another process's, and only their number
+        resource.prlimit(relay, resource.RLIMIT_NOFILE, (have + SPARE, limits[1]))
+        with ExitStack() as opened:
+            for _ in range(CALLERS):
+                opened.enter_context(socket.create_connection(("127.0.0.1", server.port), 30))
+            used, began = cpu_seconds(relay), time.monotonic()
+            while time.monotonic() - began < WATCHED_SECONDS:
+                time.sleep(0.1)
+            share = (cpu_seconds(relay) - used) / (time.monotonic() - began)
+            assert share < 0.5, f"the relay used {share:.0%} of a core while it had nothing to do"
+            assert is_running(relay)
+        resource.prlimit(relay, resource.RLIMIT_NOFILE, limits)
+        after = wait_until(lambda: ask(server), 60, "an answer")
+        assert server.pid_of("relay") == relay
+        for request_id in (before, after):
+            assert server.record(request_id, 60)["outcome"] == "complete"
