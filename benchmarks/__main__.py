@@ -21,6 +21,8 @@ PARTS = [
     "cancel",
     "visible",
     "attacks",
+    "load",
+    "recovery",
     "page",
 ]
 _SOURCE = Path(__file__).parent.parent / "src"
