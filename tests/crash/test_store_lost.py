@@ -128,3 +128,11 @@ def test_segments_that_the_lost_store_had_recorded_are_not_missed(tmp_path: Path
         logged = [record["id"] for record in server.records()]
         assert len(logged) == len(set(logged))
         assert server.get("/api/status")["frames_lost"] == 0
+
+
+def test_a_directory_that_a_person_named_like_one_set_aside_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "data" / "store.corrupt-from-monday").mkdir(parents=True)
+    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+        server.record(ask(server), 60)
+        assert gaps(server) == []
+        assert server.events("child_died") == []

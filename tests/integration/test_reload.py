@@ -160,6 +160,13 @@ def test_signals_that_come_in_a_row_reload_and_then_stop(server: Server) -> None
     assert server.stop() == 0
 
 
+def test_a_note_that_somebody_has_spoilt_keeps_no_one_from_reloading(server: Server) -> None:
+    (server.data / "serve.lock").write_text("mine")
+    os.kill(server.process.pid, signal.SIGHUP)
+    wait_until(lambda: server.events("reloaded"), 60, "a reload")
+    assert reload(server).returncode == 0
+
+
 def test_where_nothing_runs_it_says_so(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "relaybook.cli", "reload", "--data", str(tmp_path / "none")],

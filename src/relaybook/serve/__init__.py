@@ -85,14 +85,13 @@ def _serve(
         listeners = {_name(settings, "listen"): relay.fileno(), _name(settings, "dashboard"): dashboard.fileno()}
         handing = HandedOver(listeners, data.lock, held, left)
         reason = "a demo is not reloaded: stop it and start it again" if provider else rehearse(handing)
-        if reason is None:
-            hand_over(handing)
+        reason = reason or hand_over(handing)
         log.error("reload_refused", extra={"reason": reason})
-        said = data.said()
+        said = _said(data)
         data.say(msgspec.structs.replace(said, refusals=said.refusals + 1, reason=reason))
 
     def is_replaced() -> None:
-        said = data.said()
+        said = _said(data)
         data.say(msgspec.structs.replace(said, version=__version__, reloads=said.reloads + 1))
         log.info("reloaded", extra={"version": __version__})
 
@@ -111,6 +110,14 @@ def _serve(
     code = Supervisor(predecessors, settings.drain_timeout, reload, is_replaced).run(start)
     data.close()
     return code
+
+
+def _said(data: DataDirectory) -> Serving:
+    """What was written down last; a file that somebody has changed is no reason to fall over."""
+    try:
+        return data.said()
+    except (OSError, msgspec.MsgspecError):
+        return Serving(os.getpid(), __version__)
 
 
 def _name(settings: Settings, name: str) -> str:

@@ -120,10 +120,11 @@ class DataDirectory:
         return self._lock
 
     def say(self, serving: Serving) -> None:
-        """Writes down who serves. Only with the lock held."""
+        """Writes down who serves. Only with the lock held. A full disk is no reason not to serve."""
         text = msgspec.json.encode(serving)
-        os.ftruncate(self.lock, 0)
-        os.pwrite(self.lock, text, 0)
+        with suppress(OSError):
+            os.ftruncate(self.lock, 0)
+            os.pwrite(self.lock, text, 0)
 
     def serving(self) -> Serving | None:
         """Who serves this data now; None: nobody. Raises msgspec.MsgspecError for what an earlier version wrote."""

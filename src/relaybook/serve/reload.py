@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from typing import Final, NoReturn
+from typing import Final
 
 import msgspec
 
@@ -75,14 +75,20 @@ def rehearse(handed: HandedOver) -> str | None:
     return lines[-1].removeprefix("relaybook: ") if lines else f"it ended with exit code {done.returncode}"
 
 
-def hand_over(handed: HandedOver) -> NoReturn:
-    """Becomes the installed program. Signals that come meanwhile wait for it."""
+def hand_over(handed: HandedOver) -> str:
+    """Becomes the installed program; signals that come meanwhile wait for it. Returns only where it cannot: why not."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     sys.stdout.flush()
     sys.stderr.flush()
     for descriptor in handed.descriptors():
         os.set_inheritable(descriptor, True)
-    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], _environment(handed))  # noqa: S606
+    try:
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], _environment(handed))  # noqa: S606
+    except OSError as error:
+        for descriptor in handed.descriptors():
+            os.set_inheritable(descriptor, False)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        return f"{sys.executable} cannot be started: {error.strerror}"
 
 
 def _environment(handed: HandedOver) -> dict[str, str]:

@@ -27,8 +27,9 @@ def set_aside(directory: Path) -> Path | None:
 
 
 def list_set_aside(directory: Path) -> list[Path]:
-    """What was set aside of this store, oldest first."""
-    return sorted(directory.parent.glob(f"{directory.name}.corrupt-*"))
+    """What was set aside of this store, oldest first. A directory that a person named so is not among them."""
+    found = directory.parent.glob(f"{directory.name}.corrupt-*")
+    return sorted(path for path in found if path.name.rpartition("-")[2].isdecimal())
 
 
 def gap_of(aside: Path) -> Gap:

@@ -78,9 +78,9 @@ class SqliteWriter:
         self._finish_erasing()
 
     def commit(self, batch: Batch) -> None:
-        if disk.identity(self._path) != self._file:
-            raise StoreDamaged(f"{self._path} was deleted or replaced while Relaybook was writing to it.")
         with translated(self._path), rejecting():
+            if disk.identity(self._path) != self._file:
+                raise StoreDamaged(f"{self._path} was deleted or replaced while Relaybook was writing to it.")
             if batch.entries:
                 self._packs.open_pack_of_day()
             mark = self._packs.mark()
