@@ -6,16 +6,16 @@ of our prefix. Errors are BadSetting: one line that names the place, the value a
 """
 
 import dataclasses
-import difflib
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, get_type_hints
 from urllib.parse import urlsplit
 
 from relaybook.settings import BadSetting, Settings
+from relaybook.suggestions import suggest
 from relaybook.typed_values import BadValue, parse_value
 
 PREFIX: Final = "RELAYBOOK_"
@@ -87,12 +87,6 @@ def resolve(
         raise BadSetting(error.name, f"{error} Set by {culprit.spelling}." if culprit else str(error)) from None
     sources = {name: given[name].source if name in given else "default" for name in FIELDS}
     return Configuration(settings, sources, [*_unknown_variables(environ), *_remarks(settings)])
-
-
-def suggest(word: str, known: Iterable[str]) -> str:
-    """A sentence to add to a message about an unknown name, with a blank before it; empty when nothing is near."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f" Did you mean {near[0]}?" if near else ""
 
 
 def default_data(environ: Mapping[str, str], directory: Path) -> Path:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import pytest
 from tests.support.tree import ROOT
 
 PAGE: Final = ROOT / "docs" / "reliability.md"
@@ -76,3 +77,13 @@ def test_every_row_names_one_to_three_tests_or_is_admitted() -> None:
     counts = {name: len(_TEST.findall(tests)) for name, tests in rows()}
     assert [name for name, count in counts.items() if count > 3] == []
     assert {name for name, count in counts.items() if not count} - admitted() == set()
+
+
+@pytest.mark.parametrize("name", ["README.md", "SECURITY.md", "docs/api.md"])
+def test_who_reads_about_namespaces_learns_that_they_are_no_boundary(name: str) -> None:
+    assert "label, not a security boundary" in (ROOT / name).read_text()
+
+
+def test_at_most_five_sentences_admit_something() -> None:
+    told = page().partition("## Not proved")[2]
+    assert 0 < told.count("\n- **") <= 5

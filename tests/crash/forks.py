@@ -19,6 +19,7 @@ from typing import Final
 import relaybook.recorder.loop
 import relaybook.recorder.understand
 import relaybook.relay.worker
+import relaybook.serve.recording
 import relaybook.stores.sqlite.writer  # noqa: F401 - imported for the children
 from relaybook import ids
 from relaybook.serve import child

@@ -19,8 +19,7 @@ from tests.crash.strace import PATIENCE_SECONDS, Tracer
 
 from relaybook.journal.reader import list_runs
 from relaybook.serve.data_directory import DataDirectory
-from relaybook.serve.roles import Orders
-from relaybook.serve.wire import encode_orders
+from relaybook.serve.orders import Orders, encode_orders
 from relaybook.settings import Settings
 
 Traced = Literal["relay", "recorder"]
@@ -65,10 +64,9 @@ class _Process:
     """A role's process until its end. Its input's end tells it that the supervisor is gone."""
 
     def __init__(self, forks: Forks, stderr: Path, listener: socket.socket) -> None:
-        theirs, self._orders = os.pipe2(os.O_CLOEXEC)
-        with stderr.open("ab") as err:
-            self.pid = forks.start(theirs, err.fileno(), listener.fileno())
-        os.close(theirs)
+        self._channel, theirs = socket.socketpair()
+        with theirs, stderr.open("ab") as err:
+            self.pid = forks.start(theirs.fileno(), err.fileno(), listener.fileno())
         self.ended = asyncio.Event()
         self.exit_code: int | None = None
         self._forks = forks
@@ -77,7 +75,18 @@ class _Process:
 
     def order(self, orders: Orders) -> None:
         with suppress(BrokenPipeError):
-            os.write(self._orders, encode_orders(orders))
+            self._channel.sendall(encode_orders(orders))
+
+    def can_be_told(self) -> bool:
+        """Whether it has said that it is ready, or is over."""
+        if self.ended.is_set():
+            return True
+        try:
+            return bool(self._channel.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except BlockingIOError:
+            return False
+        except ConnectionResetError:
+            return True
 
     def signal(self, number: int) -> None:
         if not self.ended.is_set():
@@ -87,7 +96,7 @@ class _Process:
         asyncio.get_running_loop().remove_reader(self._watched)
         self.exit_code = self._forks.exit_code(self.pid)
         os.close(self._watched)
-        os.close(self._orders)
+        self._channel.close()
         self.ended.set()
 
 
@@ -178,11 +187,11 @@ class Roles:
         self._stopping = True
         for role in ROLES:
             process = self._running[role]
+            await until(process.can_be_told, f"the start of the {role}", PATIENCE_SECONDS)
             process.signal(signal.SIGTERM)
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await process.ended.wait()
-            just_started = process.exit_code == -signal.SIGTERM and role in dict(self.deaths)
-            if process.exit_code != 0 and not just_started:
+            if process.exit_code != 0:
                 self.deaths.append((role, process.exit_code or 0))
         if not self.is_recorded():
             self.start("recorder")

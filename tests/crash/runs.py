@@ -97,6 +97,7 @@ async def _run(stage: Stage, harm: Harm, directory: Path, prefix: str) -> Outcom
         if harm.heals:
             tracer.detach()
         if harm.file_bytes is not None:
+            await until(tracer.has_cut_short, "a write across the limit", PATIENCE_SECONDS)  # a recorder comes after
             _limit_files(roles.pid(harm.role), resource.RLIM_INFINITY)
         asked += await ask_until_answered(roles.port, f"{prefix}-after")
         await roles.stop()

@@ -175,7 +175,7 @@ class Service:
                 event = json.loads(line)
                 if event["event"] in ("child_started", "child_died") and event["role"] == role:
                     last = event
-        return last.get("pid") if last["event"] == "child_started" else None
+        return last.get("pid") if last.get("event") == "child_started" else None
 
     # -- what it says ----------------------------------------------------------------------------------------------
 

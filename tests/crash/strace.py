@@ -16,6 +16,7 @@ from tests.support.server import wait_until
 #: Patience with a machine that is busy with other things.
 PATIENCE_SECONDS: Final = 60.0
 SYNCS: Final = ("fdatasync", "fsync")
+_TOO_BIG: Final = "EFBIG"
 #: A thread's id stands first where several are traced. What begins with ``<... `` is the end of an earlier line.
 _LINE: Final = re.compile(r"^(\d* *)(<\.\.\. )?(\w+)(?:\(| resumed>)(.*)$")
 #: A call's descriptor, and the path behind it.
@@ -68,8 +69,10 @@ class Tracer:
             self._process = subprocess.Popen([*command, f"--output={self._log}", f"--attach={pid}"], stderr=err)
 
         def is_attached() -> bool:
-            assert self._process.poll() is None, f"strace ended at once: {said.read_text()}"
-            return b"attached" in said.read_bytes()
+            has_ended = self._process.poll() is not None  # asked first: who was attached may be dead by now, as wished
+            attached = b"attached" in said.read_bytes()
+            assert attached or not has_ended, f"strace ended at once: {said.read_text()}"
+            return attached
 
         wait_until(is_attached, PATIENCE_SECONDS, "attaching strace")
 
@@ -86,6 +89,10 @@ class Tracer:
     def lines(self) -> list[str]:
         """What it wrote."""
         return self._log.read_text(errors="replace").splitlines()
+
+    def has_cut_short(self) -> bool:
+        """Whether a write has met the limit of what a file may hold."""
+        return any(_TOO_BIG in line for line in self.lines())
 
     def seen(self) -> list[Seen]:
         """All calls in the order in which they began."""

@@ -59,7 +59,10 @@ class TracedServer(Program):
 
     def kill_recorder(self) -> None:
         """Gives the supervisor something to do; returns when it has done it, or has died of it."""
+        wait_until(lambda: self._recorders() or self.process.poll() is not None, PATIENCE_SECONDS, "a recorder")
         recorders = self._recorders()
+        if not recorders:
+            return  # it died before it had one
         os.kill(recorders[-1], signal.SIGKILL)
         wait_until(
             lambda: len(self._recorders()) > len(recorders) or self.process.poll() is not None,
@@ -117,7 +120,7 @@ def _run(provider: Provider, directory: Path, instant: Instant | None = None) ->
         calls += uvloop.run(ask_all(port, f"{directory.name}-between", SCRIPT))
     died = server.stop(PATIENCE_SECONDS) == -signal.SIGKILL
     journal = directory / "data" / "journal"
-    if died or list_runs(journal):  # a recorder that was told to stop while it still started has recorded nothing
+    if died:
         with Server(directory, provider.url, data=directory / "data") as after:
             calls += uvloop.run(ask_until_answered(after.port, f"{directory.name}-after"))
             after.record(calls[-1].request_id or "", PATIENCE_SECONDS)

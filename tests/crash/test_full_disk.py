@@ -8,8 +8,6 @@ import errno
 import json
 import os
 import random
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections import Counter
@@ -24,6 +22,7 @@ import uvloop
 from tests.crash.judge import judge
 from tests.crash.load import Choice, Load
 from tests.crash.service import Provider, Service, until
+from tests.crash.small_disk import MIB, Filler, mounted
 from tests.support.server import wait_until
 
 from relaybook.ids import new_id
@@ -32,48 +31,17 @@ from relaybook.journal.frame import Kind
 from relaybook.journal.reader import RunReader
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
 
-MIB: Final = 1 << 20
-DISK_BYTES: Final = 96 * MIB
 #: Less free than this, and nothing new is admitted.
 MIN_FREE: Final = 8 * MIB
 CALLERS: Final = 8
-_PAGE_BYTES: Final = 4096
 _PATIENCE_SECONDS: Final = 60.0
 _FLAGS: Final = ("--segment-bytes", "1MiB", "--min-free", str(MIN_FREE))
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A directory whose ``data`` is a disk of ``DISK_BYTES``."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("needs root on Linux, to mount a small disk")
-    data = tmp_path / "data"
-    data.mkdir()
-    options = ["-t", "tmpfs", "-o", f"size={DISK_BYTES}", "relaybook-test", str(data)]
-    if subprocess.run(["mount", *options], capture_output=True).returncode != 0:
-        pytest.skip("mounting a small disk is not allowed here")
-    yield tmp_path
-    subprocess.run(["umount", "-l", str(data)], check=True)
-
-
-class Filler:
-    """Bytes of somebody else on the disk."""
-
-    def __init__(self, directory: Path) -> None:
-        self._path = directory / "data" / "somebody-elses"
-
-    def fill(self, leave: int) -> None:
-        """Takes all of the disk but ``leave`` bytes; called again, also what was freed meanwhile."""
-        with self._path.open("ab") as file:
-            size = os.fstat(file.fileno()).st_size
-            for step in (MIB, _PAGE_BYTES):
-                with suppress(OSError):  # somebody else was faster
-                    while disk.free_bytes(self._path.parent) - leave >= step:
-                        os.posix_fallocate(file.fileno(), size, step)
-                        size += step
-
-    def free(self) -> None:
-        self._path.unlink()
+    with mounted(tmp_path) as directory:
+        yield directory
 
 
 def _mixed(chance: random.Random) -> Choice:

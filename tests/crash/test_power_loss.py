@@ -20,6 +20,7 @@ from tests.crash.power import CHOICES, SECTOR
 from tests.crash.system_calls import Step
 from tests.crash.traced import Sides, Trace
 from tests.support.needs import needs
+from tests.support.no_text import no_text
 
 from relaybook.filters import Filter
 from relaybook.ids import new_id
@@ -27,16 +28,18 @@ from relaybook.journal.frame import Kind
 from relaybook.journal.reader import RunReader
 from relaybook.journal.segment import segment_path
 from relaybook.journal.writer import JournalWriter
+from relaybook.recorder.ballast import Ballast
 from relaybook.recorder.bodies_kept import Keeping
 from relaybook.recorder.figures import Figures
 from relaybook.recorder.loop import Recorder
+from relaybook.recorder.patience import Patience
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.suspects import Suspects
 from relaybook.recorder.understand import Understanding
 from relaybook.records import Side
 from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.base import StoreUnavailable
+from relaybook.stores.errors import StoreUnavailable
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 
 IS_LONG: Final = os.environ.get("RELAYBOOK_CRASH") == "long"
@@ -56,9 +59,8 @@ def _recovered(path: Path) -> Iterator[SqliteReader]:
     keeping = Keeping(store.set_aside, store.read_back, _KEEP_OTHER_BODIES)
     understanding = Understanding(_PRICES, store.read_back)
     quarantine, suspects = Quarantine(data.quarantine), Suspects(data.path)
-    Recorder(data.journal, store, understanding, keeping, quarantine, suspects, Figures(data.figures)).run(
-        lambda: True, lambda: False
-    )
+    patience, figures = Patience(Ballast(data.ballast, 0), lambda: 1), Figures(data.figures)
+    Recorder(data.journal, store, patience, understanding, keeping, quarantine, suspects, figures, no_text()).run()
     store.close()
     data.close()
     reader = SqliteReader(data.store)

@@ -131,6 +131,7 @@ class Trial:
         headers = {"Crash-Tag": POISON, "Service-Namespace": "poison", "Content-Type": "application/json"}
         url = f"{self.service.server.base_url}/chat/completions"
         with urllib.request.urlopen(urllib.request.Request(url, POISON_BODY, headers), timeout=30) as answer:
+            answer.read()  # whoever leaves before the end is a caller who left
             return str(answer.headers["Service-Request-Id"])
 
 

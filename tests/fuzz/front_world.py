@@ -75,7 +75,7 @@ class Transport:
         self.reading = True
         self.closed = False
 
-    def set_write_buffer_limits(self, high: int) -> None:
+    def set_write_buffer_limits(self, high: int, low: int) -> None:
         """There is no buffer."""
 
     def get_write_buffer_size(self) -> int:

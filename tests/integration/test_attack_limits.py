@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -66,6 +67,25 @@ def test_a_hundred_questions_in_one_write_are_asked_once_each_in_order(world: Wo
     ids = [answer.header("service-request-id") for answer in answers]
     assert len(set(ids)) == 100
     assert world.server.record(ids[-1] or "", 60)["outcome"] == "complete"
+
+
+@on_linux
+def test_a_thousand_idle_connections_stay_open_and_take_little(tmp_path: Path) -> None:
+    hello = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server, ExitStack() as opened:
+        relay = server.pid_of("relay")
+        ask(server.port)
+        before = peak_memory(relay)
+        connections = [
+            opened.enter_context(socket.create_connection(("127.0.0.1", server.port), 60)) for _ in range(1000)
+        ]
+        for _ in range(2):
+            for connection in connections:
+                connection.sendall(hello)
+            for connection in connections:
+                assert connection.recv(4096).endswith(b"ok\n")
+            assert (peak_memory(relay) - before) / 1000 < 16 << 10
+            assert ask(server.port).status == 200
 
 
 @on_linux

@@ -2,8 +2,11 @@
 
 import http.client
 import json
+import os
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +19,8 @@ from tests.support.server import Server, SimulatedProvider, is_running, wait_unt
 from tests.support.stream import Stream
 
 from relaybook.serve.data_directory import DataDirectory
+from relaybook.serve.orders import Orders, encode_orders
+from relaybook.settings import Settings
 from relaybook.stores.sqlite import SqliteReader
 
 STREAMS: Final = 200
@@ -274,3 +279,34 @@ def test_the_relay_drains_when_its_supervisor_is_killed(tmp_path: Path) -> None:
         wait_until(lambda: not is_running(relay), 30, "the relay's end")
         with Server(tmp_path, provider.url, data=server.data) as again:
             assert again.record(stream.id, seconds=30)["outcome"] == "complete"
+
+
+def test_a_relay_whose_supervisor_died_before_it_heard_that_it_listens_ends(tmp_path: Path) -> None:
+    data = DataDirectory(tmp_path / "data")
+    data.open()
+    settings = Settings(upstream="http://127.0.0.1:9/v1", data=data.path, min_free=0)
+    ours, theirs = socket.socketpair()
+    with ours, theirs, socket.create_server(("127.0.0.1", 0)) as listener:
+        orders = Orders("relay", settings, "http://127.0.0.1/v1", "http://127.0.0.1", socket=listener.fileno())
+        command = [sys.executable, "-m", "relaybook.serve.child"]
+        relay = subprocess.Popen(command, stdin=theirs, pass_fds=[listener.fileno()])
+        ours.sendall(encode_orders(orders))
+        assert ours.recv(1, socket.MSG_PEEK) == b"\n"  # it stays unread
+        ours.close()
+        try:
+            assert relay.wait(30) == 0
+        finally:
+            relay.kill()
+    data.close()
+
+
+def test_a_stop_while_the_recorder_is_down_ends_in_order(tmp_path: Path) -> None:
+    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
+        for deaths in range(1, 5):  # each pause before its next start is twice the one before
+            recorder = server.pid_of("recorder")
+            os.kill(recorder, signal.SIGKILL)
+            wait_until(lambda deaths=deaths: len(server.events("child_died")) == deaths, what="a death")
+            if deaths < 4:
+                wait_until(lambda old=recorder: server.pid_of("recorder") != old, what="another recorder")
+        assert server.stop() == 0
+        assert "Traceback" not in server.stderr

@@ -40,7 +40,7 @@ class Wire:
         self.written: list[bytes] = []
         self.aborted = False
 
-    def set_write_buffer_limits(self, high: int) -> None:
+    def set_write_buffer_limits(self, high: int, low: int) -> None:
         return
 
     def get_extra_info(self, name: str) -> Any:

@@ -6,16 +6,18 @@ import signal
 import subprocess
 import sys
 import threading
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.support.server import Server, SimulatedProvider, is_running, wait_until
+from tests.support.server import Program, Server, SimulatedProvider, is_running, wait_until
 from tests.support.stream import Stream
 
 PATH: Final = "/v1/chat/completions"
 QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
+STREAM: Final = QUESTION[:-1] + b', "stream": true}'
 HEADERS: Final = {"Authorization": "Bearer sk-reloading-caller", "Content-Type": "application/json"}
 RELOADS: Final = 100 if os.environ.get("RELAYBOOK_CRASH") == "long" else 3
 
@@ -93,6 +95,23 @@ def test_under_load_no_connection_is_refused_and_no_stream_is_cut(server: Server
     assert server.get("/api/status")["frames_lost"] == 0
 
 
+def test_a_connection_that_was_promised_to_stay_serves_one_more_request(server: Server) -> None:
+    """The answer's head went out before the reload and did not say that the connection closes after it."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("POST", PATH, STREAM, HEADERS | {"Sim-Event-Interval-Ms": "100", "Sim-Answer-Tokens": "60"})
+    stream = connection.getresponse()
+    assert stream.headers["Connection"] is None
+    before = server.pid_of("relay")
+    assert reload(server).returncode == 0
+    assert stream.read().endswith(b"data: [DONE]\n\n")
+    connection.request("POST", PATH, QUESTION, HEADERS)
+    last = connection.getresponse()
+    assert (last.status, last.headers["Connection"]) == (200, "close")
+    last.read()
+    connection.close()
+    wait_until(lambda: not is_running(before), 120, "the end of the earlier relay")
+
+
 def test_the_process_keeps_its_id_and_its_addresses(server: Server) -> None:
     pid = server.process.pid
     assert reload(server).returncode == 0
@@ -112,6 +131,28 @@ def test_new_settings_hold_after_it(tmp_path: Path) -> None:
         connection.request("POST", PATH, QUESTION, HEADERS)
         assert connection.getresponse().headers["Service-Namespace"] == "reloaded"
         connection.close()
+
+
+@pytest.mark.parametrize("name", ["listen", "dashboard", "data"])
+def test_addresses_and_data_are_not_moved_by_a_reload_and_it_says_so(tmp_path: Path, name: str) -> None:
+    told = {"listen": "127.0.0.1:0", "dashboard": "127.0.0.1:0", "data": str(tmp_path / "data"), "min_free": "1MiB"}
+    told["upstream"] = "http://127.0.0.1:9/v1"
+    config, moved = tmp_path / "relaybook.toml", {"data": str(tmp_path / "elsewhere")}.get(name, "127.0.0.1:1")
+    config.write_text("".join(f'{key} = "{value}"\n' for key, value in told.items()))
+    program = Program(["-m", "relaybook.cli", "serve", "--config", str(config)], tmp_path, "serve")
+    try:
+        url = program.printed(r"base URL\s+(\S+)/v1")
+        config.write_text("".join(f'{key} = "{value}"\n' for key, value in (told | {name: moved}).items()))
+        arguments = [sys.executable, "-m", "relaybook.cli", "reload", "--data", told["data"]]
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=180)
+        assert done.returncode == 1
+        assert f"{name} " in done.stderr
+        assert "which a reload cannot change: set it back, or restart the server." in done.stderr
+        assert not (tmp_path / "elsewhere").exists()
+        with urllib.request.urlopen(f"{url}/healthz", timeout=60) as answer:
+            assert answer.status == 200
+    finally:
+        program.stop()
 
 
 def test_settings_that_are_wrong_change_nothing_and_are_told(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -42,11 +42,19 @@ def is_running(pid: int) -> bool:
 class Program:
     """A process with its output in files."""
 
-    def __init__(self, arguments: list[str], directory: Path, name: str, env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        arguments: list[str],
+        directory: Path,
+        name: str,
+        env: dict[str, str] | None = None,
+        under: Sequence[str] = (),
+    ) -> None:
+        """``under``: a command that becomes the process, such as ``unshare``."""
         self.stdout_path = directory / f"{name}.stdout"
         self.stderr_path = directory / f"{name}.stderr"
         with self.stdout_path.open("wb") as out, self.stderr_path.open("wb") as err:
-            self.process = subprocess.Popen([sys.executable, *arguments], stdout=out, stderr=err, env=env)
+            self.process = subprocess.Popen([*under, sys.executable, *arguments], stdout=out, stderr=err, env=env)
 
     @property
     def stdout(self) -> str:
@@ -97,7 +105,13 @@ class Server(Program):
     """``relaybook serve`` on free ports. ``base_url`` and ``dashboard`` are its addresses."""
 
     def __init__(
-        self, directory: Path, upstream: str, *flags: str, data: Path | None = None, env: dict[str, str] | None = None
+        self,
+        directory: Path,
+        upstream: str,
+        *flags: str,
+        data: Path | None = None,
+        env: dict[str, str] | None = None,
+        under: Sequence[str] = (),
     ) -> None:
         self.data = data or directory / "data"
         arguments = ["-m", "relaybook.cli", "serve", "--upstream", upstream, "--data", str(self.data)]
@@ -105,7 +119,7 @@ class Server(Program):
             arguments += ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]
         if "--min-free" not in flags:
             arguments += ["--min-free", str(1 << 20)]
-        super().__init__([*arguments, *flags], directory, "serve", env)
+        super().__init__([*arguments, *flags], directory, "serve", env, under)
         self.base_url = self.printed(r"base URL\s+(\S+)")
         self.dashboard = self.printed(r"dashboard\s+(\S+)")
         self.port = int(self.base_url.removesuffix("/v1").rpartition(":")[2])
@@ -123,7 +137,11 @@ class Server(Program):
 
     def pid_of(self, role: str) -> int:
         """The process that has the role now (the last one started)."""
-        return int([event["pid"] for event in self.events("child_started") if event["role"] == role][-1])
+
+        def started() -> list[int]:
+            return [event["pid"] for event in self.events("child_started") if event["role"] == role]
+
+        return wait_until(started, what=f"the start of the {role}")[-1]
 
     def get(self, path: str) -> Any:
         """The JSON of an API path; an error's JSON too."""

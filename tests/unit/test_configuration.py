@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from relaybook.configuration import FIELDS, FLAGS, default_data, flag_of, resolve, suggest, variable_of
+from relaybook.configuration import FIELDS, FLAGS, default_data, flag_of, resolve, variable_of
 from relaybook.settings import BadSetting
 
 
@@ -150,7 +150,3 @@ def test_secrets_have_no_flag() -> None:
 
 def test_no_setting_collides_with_what_kubernetes_injects() -> None:
     assert not [name for name in FIELDS if name.startswith(("service_", "port_")) or name in ("port", "config")]
-
-
-def test_nothing_is_suggested_where_nothing_is_near() -> None:
-    assert suggest("zzz", FIELDS) == ""

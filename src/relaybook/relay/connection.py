@@ -1,7 +1,8 @@
 """What both kinds of connection share: reading into one buffer, writing through the gate, and back-pressure.
 
 All connections of a worker read into the same 64 KiB, so an idle one costs no buffer and one read is one frame.
-``write_paused`` is true exactly while the kernel has not taken all that was written: the transport's limit is 0.
+``write_paused`` is true exactly while the kernel has not taken all that was written: the transport's limit is 0, and 1
+where TLS is spoken, whose transports pause at their limit, not above it.
 """
 
 import asyncio
@@ -35,7 +36,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
-        self.transport.set_write_buffer_limits(0)
+        is_tls = transport.get_extra_info("sslcontext") is not None
+        self.transport.set_write_buffer_limits(int(is_tls), 0)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return _BUFFER

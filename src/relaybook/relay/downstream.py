@@ -85,7 +85,7 @@ class Downstream(Connection):
             self.keep_alive, self.version_1_0 = head.keep_alive, head.version_1_0
             exchange = front.admit(self.relay, self, head)
         except HeadRefused as refused:
-            self._refuse(refused.error, str(refused))
+            self._refuse(refused.error, str(refused), refused.origin)
             return b""
         self.exchange = exchange
         if exchange is None:
@@ -212,7 +212,7 @@ class Downstream(Connection):
         self._next_request()
 
     def _next_request(self) -> None:
-        if not self.keep_alive or self.relay.leaving:
+        if not self.keep_alive or self.relay.draining:
             self.close_gently(linger=not self.body.complete)
             return
         self.deadline = self.relay.now + self.relay.settings.keep_alive_timeout
@@ -227,11 +227,12 @@ class Downstream(Connection):
             self.partial, self.deadline = b"", self.relay.now + LINGER_SECONDS
             self.linger(LINGER_BYTES)
 
-    def _refuse(self, error: RelayError, message: str) -> None:
+    def _refuse(self, error: RelayError, message: str, origin: bytes = b"") -> None:
         # not admitted: answered and closed, for what follows may be its body
         self.relay.count_refused(error)
         if not self.lost:
-            self.transport.write(refuse.answer(error, message, self.relay.prefix))
+            opened = self.relay.cors.headers(origin) if self.relay.cors else b""
+            self.transport.write(refuse.answer(error, message, self.relay.prefix, opened))
         self.close_gently(linger=True)
 
     def _answer_front(self, head: RequestHead, rest: bytes) -> bytes:
@@ -295,6 +296,5 @@ class Downstream(Connection):
         ran = now - self.body_since
         slow = ran > seconds and self.body_bytes < SLOWEST_BODY * (ran - seconds)
         if exchange.answer == Answer.WAITING and (now > self.deadline or slow):
-            message = f"The request's body stopped arriving: {self.body_bytes} bytes came in {ran:.0f} s "
-            message += f"(setting body_timeout, {seconds:g} s)."
+            message = refuse.body_too_slow(self.body_bytes, ran, seconds)
             endings.refuse_admitted(exchange, RelayError.REQUEST_TIMEOUT, message)

@@ -68,15 +68,15 @@ def admit(relay: Shared, down: Caller, head: RequestHead) -> Exchange | None:
     if found is None:
         return None
     if relay.draining:
-        raise HeadRefused(RelayError.SHUTTING_DOWN, "Relaybook is stopping: try again in a second.")
+        raise HeadRefused(RelayError.SHUTTING_DOWN, "Relaybook is stopping: try again in a second.", head.origin)
     most = relay.settings.max_in_flight
     if len(relay.exchanges) >= most:
         message = f"{most} requests are running, the most allowed (setting max_in_flight): try again in a second."
-        raise HeadRefused(RelayError.OVERLOADED, message)
+        raise HeadRefused(RelayError.OVERLOADED, message, head.origin)
     exchange = Exchange(relay, down, *found, head)
     if relay.log_trouble is not None:
         if relay.settings.when_log_fails == "refuse":
-            raise HeadRefused(RelayError.LOG_UNAVAILABLE, relay.log_trouble)
+            raise HeadRefused(RelayError.LOG_UNAVAILABLE, relay.log_trouble, head.origin)
         exchange.frame = _unlogged
         relay.count_unlogged()
     if relay.cors is not None:
@@ -93,7 +93,7 @@ def _find_destination(relay: Shared, head: RequestHead) -> tuple[Route, Tags] | 
     if route is None:
         if answers(head):
             return None
-        raise HeadRefused(RelayError.NOT_FOUND, _nothing_here(relay, head))
+        raise HeadRefused(RelayError.NOT_FOUND, _nothing_here(relay, head), head.origin)
     check_target(head.target)
     head.destination = route, route.tags.read(head.tags)
     return head.destination

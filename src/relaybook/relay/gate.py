@@ -112,8 +112,8 @@ class _Syncer:
         self._journal = journal
         self._done = done
         self._wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="journal-sync", daemon=True)
-        self._thread.start()
+        self._runner = threading.Thread(target=self._run, name="journal-sync", daemon=True)
+        self._runner.start()
 
     def start(self) -> None:
         self._wanted.put(True)
@@ -121,7 +121,7 @@ class _Syncer:
     def stop(self) -> None:
         """Returns when the last sync asked for has ended. Its ``done`` may not be called any more."""
         self._wanted.put(False)
-        self._thread.join()
+        self._runner.join()
 
     def _run(self) -> None:
         while self._wanted.get():

@@ -39,14 +39,10 @@ class HeadMemory:
             return None
         start = len(before)
         end = data.find(b"\r", start, start + _MOST_DIGITS + 1)
-        digits = data[start:end]
-        if end < 0 or not digits.isdigit() or digits[0] == 0x30 or not data.startswith(self._after, end):
+        digits = data[start:end] if end > start else b""  # compiled, a slice that ends before it begins is an error
+        if not digits.isdigit() or digits[0] == 0x30 or not data.startswith(self._after, end):
             return None
-        head = RequestHead.__new__(RequestHead)
-        head.__dict__.update(self._head.__dict__)
-        head.length = int(digits)
-        head.logged = digits.join(self._logged)
-        head.wire = digits.join(self._wire)
+        head = self._head.again(int(digits), digits.join(self._logged), digits.join(self._wire))
         return head, end + len(self._after)
 
     def remember(self, raw: bytes, head: RequestHead) -> None:
@@ -59,7 +55,7 @@ class HeadMemory:
         whole = _around_length(raw)
         logged = _around_length(b"\r\n%b\r\n" % head.logged)
         wire = _around_length(head.wire)
-        plain = head.keep_alive and not (head.chunked or head.expect or head.version_1_0)
+        plain = head.keep_alive and not (head.chunked or head.expect or head.upgrade or head.version_1_0)
         if whole is None or logged is None or wire is None or not plain or len(raw) > _LARGEST_HEAD:
             return
         self._before, self._after = whole

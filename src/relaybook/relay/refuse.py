@@ -53,10 +53,13 @@ def status_line(status: int, reason: bytes | None = None) -> bytes:
     return b"HTTP/1.1 %d %b" % (status, HTTPStatus(status).phrase.encode() if reason is None else reason)
 
 
-def answer(error: RelayError, message: str, prefix: str, *, head_only: bool = False) -> bytes:
-    """A whole refusal of a request that was not admitted; the connection closes after it."""
+def answer(error: RelayError, message: str, prefix: str, opened: bytes = b"", *, head_only: bool = False) -> bytes:
+    """A whole refusal of a request that was not admitted; the connection closes after it.
+
+    ``opened``: the lines that open it to a web page, each begun by a line end.
+    """
     body = error_json(error, message)
-    lines = [status_line(error.status), *error_lines(error, body, prefix, None), b"Connection: close"]
+    lines = [status_line(error.status), *error_lines(error, body, prefix, None), b"Connection: close" + opened]
     return b"\r\n".join([*lines, b"", b"" if head_only else body])
 
 
@@ -68,6 +71,13 @@ def body_broken(error: Exception) -> str:
 def body_too_large(size: int, most: int) -> str:
     """Says that a request's body is over the limit."""
     return f"The request's body has {size} bytes or more; {most} are the most allowed (setting max_request_bytes)."
+
+
+def body_too_slow(size: int, ran: float, timeout: float) -> str:
+    """Says that a request's body stopped arriving, or trickles."""
+    return (
+        f"The request's body stopped arriving: {size} bytes came in {ran:.0f} s (setting body_timeout, {timeout:g} s)."
+    )
 
 
 def stream_error_event(message: str) -> bytes:

@@ -34,11 +34,15 @@ _DECODED: Final = {b"%2e": b".", b"%2f": b"/", b"%5c": b"\\"}
 
 
 class HeadRefused(Exception):
-    """A request that is refused for its head; ``error`` says how, the text says what was wrong and what to do."""
+    """A request that is refused for its head; ``error`` says how, the text says what was wrong and what to do.
 
-    def __init__(self, error: RelayError, message: str) -> None:
+    ``origin`` is the web page's that asks, where the head could be read.
+    """
+
+    def __init__(self, error: RelayError, message: str, origin: bytes = b"") -> None:
         super().__init__(message)
         self.error = error
+        self.origin = origin
 
 
 class RequestHead:
@@ -72,6 +76,24 @@ class RequestHead:
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
+
+    def again(self, length: int, logged: bytes, wire: bytes) -> "RequestHead":
+        """The same head with another length; one without chunks, Expect and Upgrade, on a connection that stays."""
+        head = RequestHead()
+        head.method = self.method
+        head.target = self.target
+        head.host = self.host
+        head.host_at = self.host_at
+        head.lines = self.lines
+        head.forwarded_for = self.forwarded_for
+        head.origin = self.origin
+        head.preflight = self.preflight
+        head.key = self.key
+        head.keys = self.keys
+        head.tags = self.tags
+        head.destination = self.destination
+        head.length, head.logged, head.wire = length, logged, wire
+        return head
 
 
 class RequestHeadReader:

@@ -18,6 +18,8 @@ from typing import Any
 import uvloop
 
 from relaybook.journal.writer import JournalWriter
+from relaybook.lifeline import is_cut
+from relaybook.relay import last_resort
 from relaybook.relay.relay import Relay
 from relaybook.settings import Settings
 
@@ -35,7 +37,6 @@ def run_worker(
     dashboard_url: str,
 ) -> None:
     """Relays until told to stop."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # keys pass through this process's memory
     _raise_descriptor_limit()
     journal = JournalWriter(journal_directory, settings.segment_bytes, durable=settings.durable)
     work = _work(settings, listener, supervisor_pipe, journal, secret, base_url, dashboard_url)
@@ -64,6 +65,7 @@ async def _work(
     dashboard_url: str,
 ) -> None:
     loop = asyncio.get_running_loop()
+    last_resort.watch(loop)
     relay = Relay(settings, journal, secret, loop, base_url=base_url, dashboard_url=dashboard_url)
     stop, stop_now, retire = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -71,7 +73,7 @@ async def _work(
         (stop_now if stop.is_set() else stop).set()
 
     def supervisor_gone() -> None:
-        if not os.read(supervisor_pipe, 1):
+        if is_cut(supervisor_pipe):
             loop.remove_reader(supervisor_pipe)
             stop.set()
 
@@ -82,6 +84,7 @@ async def _work(
     relay.check_log()
     server = await loop.create_server(relay.accept, sock=listener, backlog=4096)
     sweeping = loop.create_task(_sweep(relay))
+    sweeping.add_done_callback(last_resort.must_not_fail)
     with suppress(OSError):
         os.write(supervisor_pipe, b"\n")  # we listen
     await _until(retire.wait(), stop)
@@ -114,5 +117,6 @@ async def _sweep(relay: Relay) -> None:
     )
     pause = min(1 / _SWEEPS_PER_SECOND, shortest / 4)
     while True:
-        relay.sweep()
+        for _ in relay.sweep():
+            await asyncio.sleep(0)
         await asyncio.sleep(pause)

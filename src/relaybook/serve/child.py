@@ -5,8 +5,8 @@ import sys
 
 import msgspec
 
+from relaybook.serve.orders import decode_orders
 from relaybook.serve.roles import run_role
-from relaybook.serve.wire import decode_orders
 
 
 def main() -> int:

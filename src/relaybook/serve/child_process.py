@@ -2,6 +2,7 @@
 
 import logging
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -11,9 +12,8 @@ from contextlib import suppress
 from typing import Final
 
 from relaybook import clock
+from relaybook.serve.orders import Orders, encode_orders
 from relaybook.serve.reload import Left
-from relaybook.serve.roles import Orders
-from relaybook.serve.wire import encode_orders
 
 log = logging.getLogger("relaybook.serve")
 
@@ -23,10 +23,10 @@ _STEADY_NS: Final = 10 * clock.NANOSECONDS
 
 
 class Child:
-    """One child process, started again when it dies, later each time until it has held for a while.
+    """One child process, started once it is due, and again when it dies, later each time until it has held for a while.
 
     Its standard input is one end of a connection: it reads its orders there and then its end, should the supervisor
-    die; a relay writes a line as soon as it listens.
+    die. A relay writes a line there as soon as it listens, the recorder as soon as it can be told to stop.
     """
 
     def __init__(self, orders: Orders, listener: socket.socket | None, held: int) -> None:
@@ -38,60 +38,75 @@ class Child:
         self._listener = listener
         self._pause_ns = _FIRST_PAUSE_NS
         self._started_ns = 0
-        self.restart_at_ns: int | None = None
-        self.process = self._start()
+        #: When it is to be started; None while it runs.
+        self.due_ns: int | None = 0
+        self._process: subprocess.Popen[bytes] | None = None
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    @property
+    def is_new(self) -> bool:
+        """Whether it was never started yet."""
+        return self._process is None
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of the process that was started last; None while it runs, or before there was one."""
+        return self._process.poll() if self._process else None
+
+    def start(self) -> None:
+        """Starts it, or starts it again."""
         inherited = [self._held]
         if self._listener is not None:
             self._orders.socket = self._listener.fileno()
             inherited.append(self._listener.fileno())
         self.channel, its_end = socket.socketpair()
         with its_end:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "relaybook.serve.child"],
+            self._process = subprocess.Popen(  # noqa: S603 - our own command line; the role is for who looks at ps
+                [sys.executable, "-m", "relaybook.serve.child", self.role],
                 stdin=its_end.fileno(),
                 pass_fds=inherited,
                 process_group=0,
             )
         with suppress(OSError):  # it died at once: whoever waits for it will see
             self.channel.sendall(encode_orders(self._orders))
-        log.info("child_started", extra={"role": self.role, "pid": process.pid})
+        log.info("child_started", extra={"role": self.role, "pid": self._process.pid})
         self._started_ns = clock.monotonic_ns()
-        self.restart_at_ns = None
+        self.due_ns = None
         self.is_ready = False
-        return process
 
     def hear(self) -> None:
         """Takes what it wrote: it is ready."""
         with suppress(OSError):
             self.is_ready = bool(self.channel.recv(64, socket.MSG_DONTWAIT)) or self.is_ready
 
+    def wait_until_ready(self, seconds: float) -> None:
+        """Returns when it is ready, or cannot get ready any more."""
+        is_starting = self._process is not None and self.due_ns is None and not self.is_ready
+        if is_starting and select.select([self.channel], [], [], seconds)[0]:
+            self.hear()
+
     def died(self) -> None:
         """Plans the next start."""
         now = clock.monotonic_ns()
         if now - self._started_ns > _STEADY_NS:
             self._pause_ns = _FIRST_PAUSE_NS
-        code = self.process.returncode
-        log.error("child_died", extra={"role": self.role, "code": code, "restart_ms": self._pause_ns // 1_000_000})
+        pause_ms = self._pause_ns // 1_000_000
+        log.error("child_died", extra={"role": self.role, "code": self.exit_code, "restart_ms": pause_ms})
         self.channel.close()
         self.is_ready = False
-        self.restart_at_ns = now + self._pause_ns
+        self.due_ns = now + self._pause_ns
         self._pause_ns = min(self._pause_ns * 2, _MOST_PAUSE_NS)
 
-    def restart(self) -> None:
-        """Starts it again."""
-        self.process = self._start()
-
     def signal(self, number: int) -> None:
-        """Sends a signal, if it still runs."""
-        if self.process.poll() is None:
-            self.process.send_signal(number)
+        """Sends a signal, if it runs."""
+        if self._process:
+            self._process.send_signal(number)  # nothing is sent to one that has ended
 
     def wait(self, seconds: float) -> bool:
         """Whether it has ended by then."""
+        if self._process is None:
+            return True
         try:
-            self.process.wait(seconds)
+            self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             return False
         self.channel.close()
@@ -104,9 +119,9 @@ class Child:
 
     def left(self) -> list[Left]:
         """What the program that follows must know of it: nothing while it is down."""
-        if self.restart_at_ns is not None or self.process.poll() is not None:
+        if self._process is None or self._process.poll() is not None:
             return []
-        return [Left(self.role, self.process.pid, self.channel.fileno(), is_told=False)]
+        return [Left(self.role, self._process.pid, self.channel.fileno(), is_told=False)]
 
 
 class Predecessor:
@@ -156,6 +171,9 @@ class Predecessor:
                 return False
             time.sleep(0.02)
         return True
+
+    def wait_until_ready(self, seconds: float) -> None:
+        """It has been for long."""
 
     def close_listener(self) -> None:
         """It is its successor's."""

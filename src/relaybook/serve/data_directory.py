@@ -37,6 +37,7 @@ class DataDirectory:
         self.store = path / "store"
         self.quarantine = path / "quarantine"
         self.figures = path / "recorder.figures"
+        self.ballast = path / "ballast"
         self._secret = path / "secret"
         self._children = path / "children.lock"
         self._lock: int | None = None
@@ -118,6 +119,13 @@ class DataDirectory:
         if self._lock is None:
             raise ValueError("the lock is not held")
         return self._lock
+
+    def is_locked_by(self, lock: int) -> bool:
+        """Whether the descriptor is of this directory's lock."""
+        try:
+            return os.path.samestat(os.fstat(lock), (self.path / _LOCK).stat())
+        except FileNotFoundError:
+            return False
 
     def say(self, serving: Serving) -> None:
         """Writes down who serves. Only with the lock held. A full disk is no reason not to serve."""

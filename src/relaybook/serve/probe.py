@@ -9,10 +9,8 @@ from relaybook.journal import disk
 from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
 from relaybook.recorder.figures import read_figures
 from relaybook.serve.data_directory import DataDirectory
+from relaybook.serve.days_left import days_left
 from relaybook.stores.base import Reader, RunPosition
-
-_DAY_SECONDS = 86400
-_WEEK = 7
 
 
 class DataProbe:
@@ -59,18 +57,3 @@ def _seconds_since(oldest_ns: int | None) -> float | None:
         return 0.0
     waited_ns = clock.monotonic_ns() - oldest_ns
     return waited_ns / clock.NANOSECONDS if waited_ns >= 0 else None
-
-
-def days_left(data: DataDirectory, free: int) -> float | None:
-    """Days until the disk is full at the rate of the last week's bodies; None while there is no rate."""
-    now = clock.wall_us() / 1e6
-    recent = 0
-    first = now
-    with suppress(OSError):
-        for pack in (data.store / "bodies").iterdir():
-            found = pack.stat()
-            if now - found.st_mtime < _WEEK * _DAY_SECONDS:
-                recent += found.st_blocks * 512
-                first = min(first, found.st_ctime)
-    days = max((now - first) / _DAY_SECONDS, 1 / 24)
-    return free / (recent / days) if recent > 1 << 20 else None

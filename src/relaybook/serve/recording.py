@@ -8,30 +8,35 @@ import logging
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from relaybook.journal.segment import JournalTooNew
+from relaybook.lifeline import is_cut
+from relaybook.recorder.ballast import Ballast
 from relaybook.recorder.bodies_kept import Keeping
 from relaybook.recorder.figures import Figures
 from relaybook.recorder.loop import DefectiveBatch, Recorder
+from relaybook.recorder.patience import GivenUp, Patience
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.suspects import Suspects
+from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.settings import Settings
-from relaybook.stores.base import Batch, BodyDamaged, Extent, StoreDamaged, StoreTooNew, StoreUnavailable, SyncFailed
+from relaybook.stores.base import Batch, Extent
+from relaybook.stores.errors import BodyDamaged, StoreDamaged, StoreTooNew, SyncFailed
 from relaybook.stores.sqlite.reader import SqliteReader
 from relaybook.stores.sqlite.set_aside import gap_of, list_set_aside, set_aside
+from relaybook.stores.sqlite.text_index import SqliteTextIndex
 from relaybook.stores.sqlite.writer import SqliteWriter
 
 log = logging.getLogger("relaybook.recorder")
 
 _LOCK_WAIT_SECONDS: Final = 60.0
-_FIRST_PAUSE_SECONDS: Final = 0.1
-_MOST_PAUSE_SECONDS: Final = 5.0
 
 
 def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int:
@@ -40,14 +45,19 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int
     told = _Told()
     signal.signal(signal.SIGTERM, told)
     signal.signal(signal.SIGINT, told)
+    with suppress(OSError):
+        os.write(supervisor_pipe, b"\n")  # we can be told
     threading.Thread(target=_watch, args=(supervisor_pipe, told.for_good), daemon=True).start()
+    ballast = Ballast(data.ballast, settings.min_free)
     try:
-        store = _open(settings, data, lambda: told.times > 0)
-        if store is not None:
-            try:
-                _recorder(settings, data, store).run(lambda: told.times > 0, lambda: told.times > 1)
-            finally:
-                store.close()
+        store = _open(settings, data, Patience(ballast, lambda: 2 * told.times))  # nothing to finish yet
+        try:
+            _recorder(settings, data, store, Patience(ballast, lambda: told.times)).run()
+        finally:
+            ballast.leave()
+            store.close()  # only now may another recorder begin
+    except GivenUp:
+        pass  # told to stop before the store could be opened
     except (StoreTooNew, JournalTooNew) as error:
         log.critical("later_version", extra={"reason": str(error)})
         return 2
@@ -64,25 +74,18 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int
     return 0
 
 
-def _open(settings: Settings, data: DataDirectory, stop: Callable[[], bool]) -> SqliteWriter | None:
-    """The store, as soon as the environment lets it be opened; None when it is told to stop before that."""
-    pause = _FIRST_PAUSE_SECONDS
-    while True:
-        try:
-            store = SqliteWriter(data.store, durability=settings.durability, lock_wait_s=_LOCK_WAIT_SECONDS)
-            _note_what_is_aside(data, store)
-            return store
-        except StoreDamaged:
-            raise
-        except StoreUnavailable as error:
-            if stop():
-                return None
-            log.error("store_unavailable", extra={"reason": str(error), "next_try_seconds": pause})
-            time.sleep(pause)
-            pause = min(pause * 2, _MOST_PAUSE_SECONDS)
+def _open(settings: Settings, data: DataDirectory, patience: Patience) -> SqliteWriter:
+    """The store, as soon as the environment lets it be opened. Raises GivenUp, StoreDamaged, StoreTooNew."""
+    durability = settings.durability
+    store = patience.until_done(lambda: SqliteWriter(data.store, durability=durability, lock_wait_s=_LOCK_WAIT_SECONDS))
+    patience.until_done(partial(_note_what_is_aside, data, store))
+    return store
 
 
-def _recorder(settings: Settings, data: DataDirectory, store: SqliteWriter) -> Recorder:
+def _recorder(settings: Settings, data: DataDirectory, store: SqliteWriter, patience: Patience) -> Recorder:
+    def keep_aside(body: bytes) -> Extent:
+        return patience.until_done(partial(store.set_aside, body))
+
     def read_back(extent: Extent) -> bytes:
         try:
             return store.read_back(extent)
@@ -91,9 +94,10 @@ def _recorder(settings: Settings, data: DataDirectory, store: SqliteWriter) -> R
             return b""  # the record is written all the same, with what is left of the body
 
     understanding = Understanding(Prices(settings.price_as), read_back)
-    keeping = Keeping(store.set_aside, read_back, settings.keep_other_bodies)
+    keeping = Keeping(keep_aside, read_back, settings.keep_other_bodies)
     quarantine, suspects, figures = Quarantine(data.quarantine), Suspects(data.path), Figures(data.figures)
-    return Recorder(data.journal, store, understanding, keeping, quarantine, suspects, figures)
+    text = TextPass(SqliteReader(data.store), SqliteTextIndex(data.store))
+    return Recorder(data.journal, store, patience, understanding, keeping, quarantine, suspects, figures, text)
 
 
 def _note_what_is_aside(data: DataDirectory, store: SqliteWriter) -> None:
@@ -134,6 +138,6 @@ class _Told:
 
 def _watch(supervisor_pipe: int, end: Callable[[], None]) -> None:
     """Calls ``end`` when the supervisor is gone."""
-    while os.read(supervisor_pipe, 1):
+    while not is_cut(supervisor_pipe):
         pass
     end()

@@ -7,27 +7,15 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
-import msgspec
-
+from relaybook.lifeline import is_cut
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.serve.operator_log import log_to_stderr
-from relaybook.settings import Settings
+from relaybook.serve.orders import Orders
 
 _NO_SDK = (
     "Sample traffic needs the OpenAI SDK: pip install 'relaybook[demo]'. The demo runs without it; send requests of "
     "your own."
 )
-
-
-class Orders(msgspec.Struct):
-    """What a child is told through its standard input. The input's end means: the supervisor is gone."""
-
-    role: str
-    settings: Settings
-    base_url: str
-    dashboard_url: str
-    sample_data: bool = False
-    socket: int | None = None
 
 
 def run_role(orders: Orders, supervisor_pipe: int) -> int:
@@ -53,13 +41,6 @@ def run_role(orders: Orders, supervisor_pipe: int) -> int:
         case _:
             raise ValueError(f"there is no role {orders.role!r}")
     return 0
-
-
-def import_roles() -> None:
-    """Imports what a server's children will import when they start: a rehearsal."""
-    import relaybook.api.app
-    import relaybook.relay.worker
-    import relaybook.serve.recording  # noqa: F401
 
 
 def _inherited(descriptor: int | None) -> socket.socket:
@@ -126,7 +107,7 @@ def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
 
     def supervisor_gone() -> None:
-        if not os.read(supervisor_pipe, 1):
+        if is_cut(supervisor_pipe):
             loop.remove_reader(supervisor_pipe)
             end()
 

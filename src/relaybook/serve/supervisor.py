@@ -22,6 +22,9 @@ _BAD_SETTINGS: Final = 2
 #: In which order children are stopped: what sends, what relays, what still has work from them, what shows it.
 _STOPS: Final = {"traffic": 0, "relay": 1, "dashboard": 3}
 _STOPS_BETWEEN: Final = 2
+#: Relays start first, so that requests are answered the sooner; the others when those listen, or after so long.
+_RELAYS_FIRST_NS: Final = 1 * clock.NANOSECONDS
+_READY_SECONDS: Final = 10.0
 
 
 class Supervisor:
@@ -46,18 +49,24 @@ class Supervisor:
         self._has_terminal = sys.stderr.isatty()
         self._wake, self._woken = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK) if hasattr(os, "pipe2") else _pipe()
 
-    def run(self, start: Callable[[], list[Child]]) -> int:
-        """Starts the children; returns the exit code after all have ended."""
+    def run(self, children: list[Child], tell: Callable[[], None]) -> int:
+        """Starts the children, relays first, then tells; returns the exit code after all have ended."""
         signal.set_wakeup_fd(self._woken, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop_wanted)
         signal.signal(signal.SIGHUP, self._hung_up)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # before the children, who inherit what is blocked
-        self._children = start()
+        self._children = children
+        others_due_ns = clock.monotonic_ns() + _RELAYS_FIRST_NS
+        for child in children:
+            child.due_ns = 0 if child.role == "relay" else others_due_ns
+        pause = self._look_after_children()
+        tell()
         while not self._signals:
-            self._wait(self._look_after_children())
-            if any(child.process.poll() == _BAD_SETTINGS for child in self._children):
+            self._wait(pause)
+            pause = self._look_after_children()
+            if any(child.exit_code == _BAD_SETTINGS for child in self._children):
                 self._stop()
                 return _BAD_SETTINGS
             self._replace()
@@ -81,17 +90,17 @@ class Supervisor:
             self._is_reload_wanted = True
 
     def _look_after_children(self) -> float:
-        """Restarts what is due; seconds until the next look."""
+        """Starts what is due; seconds until the next look."""
         now = clock.monotonic_ns()
         pause = 10.0
         for child in self._children:
-            if child.restart_at_ns is None and child.process.poll() not in (None, _BAD_SETTINGS):
+            if child.due_ns is None and child.exit_code not in (None, _BAD_SETTINGS):
                 child.died()
-            if child.restart_at_ns is not None:
-                if now >= child.restart_at_ns:
-                    child.restart()
+            if child.due_ns is not None:
+                if now >= child.due_ns or (child.is_new and self._relays_listen()):
+                    child.start()
                 else:
-                    pause = min(pause, (child.restart_at_ns - now) / clock.NANOSECONDS)
+                    pause = min(pause, (child.due_ns - now) / clock.NANOSECONDS)
         return pause
 
     def _wait(self, seconds: float) -> None:
@@ -106,15 +115,16 @@ class Supervisor:
     def _starting_relays(self) -> list[Child]:
         """Relays that live and do not listen yet."""
         return [
-            child
-            for child in self._children
-            if child.role == "relay" and not child.is_ready and child.restart_at_ns is None
+            child for child in self._children if child.role == "relay" and not child.is_ready and child.due_ns is None
         ]
+
+    def _relays_listen(self) -> bool:
+        return all(child.is_ready for child in self._children if child.role == "relay")
 
     def _replace(self) -> None:
         """Tells children of before to finish, as soon as there are relays to take over from theirs."""
         self._predecessors = [each for each in self._predecessors if not each.has_ended()]
-        if not self._has_replaced and all(child.is_ready for child in self._children if child.role == "relay"):
+        if not self._has_replaced and self._relays_listen():
             self._has_replaced = True
             for each in self._predecessors:
                 each.tell()
@@ -130,6 +140,8 @@ class Supervisor:
             for each in group:
                 if each.role == "relay":
                     each.close_listener()
+                if each.role == "recorder":
+                    each.wait_until_ready(_READY_SECONDS)  # or it would end before it has recorded anything
                 each.signal(signal.SIGTERM)
                 if self._signals > 1:
                     each.signal(signal.SIGTERM)

@@ -24,6 +24,12 @@ def read(data: bytes) -> RequestHead:
     return head
 
 
+def facts(head: RequestHead) -> dict[str, object]:
+    """All that a head tells but its lines, which the wire is made of."""
+    names = [name for name, value in vars(RequestHead).items() if not (name.startswith("_") or callable(value))]
+    return {name: getattr(head, name) for name in names}
+
+
 def memory_of(data: bytes) -> HeadMemory:
     memory = HeadMemory()
     memory.remember(data, read(data))
@@ -37,7 +43,7 @@ def test_what_is_recalled_is_what_reading_would_have_found(length: int, body: by
     assert found is not None
     head, start = found
     assert start == len(data)
-    assert head.__dict__ | {"lines": []} == read(data).__dict__ | {"lines": []}
+    assert facts(head) == facts(read(data))
 
 
 def test_two_heads_that_were_recalled_do_not_share_their_lengths() -> None:

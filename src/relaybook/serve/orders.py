@@ -1,11 +1,22 @@
-"""How orders travel to a child: one line of JSON."""
+"""What a child is told to do, and how that travels: one line of JSON."""
 
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from relaybook.serve.roles import Orders
+from relaybook.settings import Settings
+
+
+class Orders(msgspec.Struct):
+    """What a child is told through its standard input. The input's end means: the supervisor is gone."""
+
+    role: str
+    settings: Settings
+    base_url: str
+    dashboard_url: str
+    sample_data: bool = False
+    socket: int | None = None
 
 
 def encode_orders(orders: Orders) -> bytes:

@@ -1,0 +1,53 @@
+"""One event of 64 MiB: the official SDK gets it through the relay as it does without, and the log has every byte."""
+
+import hashlib
+import http.client
+import json
+import sys
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from tests.conformance.sdk.calls import QUESTION, World, assemble, unique
+from tests.integration.test_bad_input import peak_memory
+
+MIB: Final = 1 << 20
+EVENT_BYTES: Final = 64 * MIB
+#: Far above what a process takes at rest; a process that put the event together would need more.
+MOST_MEMORY: Final = 120 * MIB
+PATIENCE_SECONDS: Final = 60.0
+ASKED: Final[Any] = {"model": "gpt-4o-mini", "messages": QUESTION, "stream": True}
+
+
+def sent(world: World, tag: str) -> dict[str, Any]:
+    """What the provider says of the answer it gave to the request with this tag."""
+    connection = http.client.HTTPConnection(urlsplit(world.provider.url).netloc, timeout=PATIENCE_SECONDS)
+    try:
+        connection.request("GET", "/__sim/ledger")
+        entries = [json.loads(line) for line in connection.getresponse().read().splitlines()]
+    finally:
+        connection.close()
+    (found,) = [entry for entry in entries if entry["event"] == "sent" and entry.get("tag") == tag]
+    return dict(found)
+
+
+def test_an_event_of_64_mib_reaches_the_sdk_whole_and_is_stored_whole(world: World) -> None:
+    tag = unique("huge")
+    wishes = {"Sim-Event-Bytes": str(EVENT_BYTES), "Sim-Tag": tag}
+    with world.direct_client() as direct:
+        expected = assemble(
+            list(direct.chat.completions.create(**ASKED, extra_headers={**wishes, "Sim-Tag": "direct"}))
+        )
+    with world.client() as client:
+        raw = client.chat.completions.with_raw_response.create(**ASKED, extra_headers=wishes)
+        got = assemble(list(raw.parse()))
+    assert len(expected[0].text) == EVENT_BYTES
+    assert got == expected
+    record = world.server.record(raw.headers["service-request-id"], PATIENCE_SECONDS)
+    of_provider = sent(world, tag)
+    assert (record["outcome"], record["failed"]) == ("complete", False)
+    assert record["response_bytes"] == of_provider["sent_bytes"] > EVENT_BYTES
+    stored = world.server.body(record["id"], "response")
+    assert (len(stored), hashlib.sha256(stored).hexdigest()) == (record["response_bytes"], of_provider["sent_sha256"])
+    if sys.platform == "linux":
+        peaks = {role: peak_memory(world.server.pid_of(role)) for role in ("relay", "recorder")}
+        assert {role: peak for role, peak in peaks.items() if peak > MOST_MEMORY} == {}

@@ -1,0 +1,52 @@
+"""A small file system of its own for journal and store, and somebody else who fills it. Only root may mount one."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from relaybook.journal import disk
+
+MIB: Final = 1 << 20
+_PAGE_BYTES: Final = 4096
+
+
+@contextmanager
+def mounted(directory: Path, size: int = 96 * MIB) -> Iterator[Path]:
+    """The directory, its ``data`` a disk of so many bytes. Skips the test where that is not allowed."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("needs root on Linux, to mount a small disk")
+    data = directory / "data"
+    data.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={size}", "relaybook-test", str(data)]
+    if subprocess.run(["mount", *options], capture_output=True).returncode != 0:
+        pytest.skip("mounting a small disk is not allowed here")
+    try:
+        yield directory
+    finally:
+        subprocess.run(["umount", "-l", str(data)], check=True)
+
+
+class Filler:
+    """Bytes of somebody else on the disk."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / "data" / "somebody-elses"
+
+    def fill(self, leave: int) -> None:
+        """Takes all of the disk but ``leave`` bytes; called again, also what was freed meanwhile."""
+        with self._path.open("ab") as file:
+            size = os.fstat(file.fileno()).st_size
+            for step in (MIB, _PAGE_BYTES):
+                with suppress(OSError):  # somebody else was faster
+                    while disk.free_bytes(self._path.parent) - leave >= step:
+                        os.posix_fallocate(file.fileno(), size, step)
+                        size += step
+
+    def free(self) -> None:
+        self._path.unlink()

@@ -1,0 +1,66 @@
+"""On a disk that others filled to its last byte the recorder goes on all the same, and so makes room."""
+
+import http.client
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from tests.crash.service import Provider, Service
+from tests.crash.small_disk import MIB, Filler, mounted
+from tests.support.server import wait_until
+
+from relaybook.journal import disk
+
+DISK_BYTES: Final = 256 * MIB
+#: A sixteenth of it is the ballast: twice what waits.
+MIN_FREE: Final = 128 * MIB
+REQUESTS: Final = 20
+_PATIENCE_SECONDS: Final = 60.0
+_FLAGS: Final = ("--segment-bytes", "1MiB", "--min-free", str(MIN_FREE))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    with mounted(tmp_path, DISK_BYTES) as directory:
+        yield directory
+
+
+def _ask(service: Service, tag: str) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", service.server.port, timeout=30)
+    try:
+        connection.request(
+            "POST", "/v1/chat/completions", b'{"model": "gpt-4o-mini"}', {"Crash-Tag": tag, "Service-Property-Tag": tag}
+        )
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+    finally:
+        connection.close()
+
+
+def test_on_a_disk_full_to_the_last_byte_what_waits_is_recorded_and_makes_room(small_disk: Path) -> None:
+    with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
+        ballast, filler = service.data.ballast, Filler(small_disk)
+        wait_until(ballast.exists, _PATIENCE_SECONDS, "a ballast")
+        recorder = service.server.pid_of("recorder")
+        os.kill(recorder, signal.SIGSTOP)
+        try:
+            tags = [f"waiting-{number}-large-200000" for number in range(REQUESTS)]
+            assert [_ask(service, tag) for tag in tags] == [200] * REQUESTS
+            filler.fill(0)
+            assert disk.free_bytes(service.data.path) == 0
+        finally:
+            os.kill(recorder, signal.SIGCONT)
+        wait_until(service.is_at_rest, _PATIENCE_SECONDS, "recording on a full disk")
+        assert sorted(record.properties["tag"] for record in service.all_records()) == sorted(tags)
+        assert [event["bytes"] for event in service.server.events("ballast_given")] == [MIN_FREE // 16]
+        assert service.server.events("store_unavailable") == []
+        assert disk.free_bytes(service.data.path) > 0
+        filler.free()
+        wait_until(ballast.exists, _PATIENCE_SECONDS, "a ballast for the next time")
+        wait_until(lambda: _ask(service, "afterwards-whole-10") == 200, _PATIENCE_SECONDS, "a request that is relayed")
+        assert service.server.stop() == 0
+        assert not ballast.exists()

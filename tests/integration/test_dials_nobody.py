@@ -1,0 +1,170 @@
+"""Relaybook dials its provider and nobody else: no update check, no telemetry, not even a name server.
+
+Every connection that its processes open is seen from before their first instruction to after their last. What sends
+without being asked would do so at the start, at the first request, when the page is loaded, or at the end.
+"""
+
+import os
+import re
+import sys
+import urllib.request
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from tests.integration.hostile.wire import ask
+from tests.support.needs import needs
+from tests.support.server import Program, Server, SimulatedProvider, wait_until
+
+#: Everything that can name somebody to send to.
+CALLS: Final = "connect,sendto,sendmsg,sendmmsg"
+#: glibc asks there whether this machine keeps names; nothing leaves the machine.
+NAMES_KEPT: Final = "/var/run/nscd/socket"
+NAME_SERVICE: Final = 53
+PATIENCE: Final = 60.0
+#: Nobody has this address (RFC 5737).
+ELSEWHERE: Final = "192.0.2.1:9"
+#: What a library would obey that reads the environment: the relay and the demo must not.
+PROXIES: Final = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy"), f"http://{ELSEWHERE}")
+#: Becomes strace, which becomes Relaybook: signals reach it as ever, and its end is its own.
+BECOME: Final = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
+_ADDRESS: Final = re.compile(
+    r'sa_family=AF_INET6?, sin6?_port=htons\((\d+)\).*?(?:inet_addr\(|inet_pton\(AF_INET6, )"([^"]+)"'
+)
+_PATH: Final = re.compile(r'sa_family=AF_UNIX, sun_path=(@?"[^"]*")')
+
+
+class Peer(NamedTuple):
+    """Somebody who was dialled or sent to."""
+
+    host: str
+    port: int
+
+
+class Traced(Server):
+    """``relaybook serve`` or ``demo`` with every call that could dial somebody written down."""
+
+    def __init__(self, directory: Path, command: str, *flags: str) -> None:
+        self._calls = directory / f"{command}.calls"
+        self.data = directory / "data"
+        strace = ["strace", "-D", "-f", "--seccomp-bpf", "-s0", f"--trace={CALLS}", f"--output={self._calls}"]
+        relaybook = [sys.executable, "-m", "relaybook.cli", command, "--data", str(self.data)]
+        relaybook += ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--min-free", str(1 << 20), *flags]
+        Program.__init__(self, ["-c", BECOME, *strace, *relaybook], directory, command, os.environ | PROXIES)
+        try:
+            self.base_url = self.printed(r"base URL\s+(\S+)", PATIENCE)
+            self.dashboard = self.printed(r"dashboard\s+(\S+)", PATIENCE)
+        except BaseException:
+            self.kill()
+            raise
+        self.port = peer_of(self.base_url).port
+
+    def use(self) -> int:
+        """A request, a look at the page and at the log; the request's status."""
+        status = ask(self.port, b"Service-Namespace: dialled").status
+        wait_until(lambda: self.records("namespace=dialled"), PATIENCE, "recording")
+        page = urllib.request.Request(self.dashboard, headers={"Accept": "text/html", "Sec-Fetch-Mode": "navigate"})
+        with urllib.request.urlopen(page, timeout=PATIENCE) as answer:
+            assert b"<html" in answer.read()
+        assert self.get("/api/status")["records"] >= 1
+        return status
+
+    def lines(self) -> list[str]:
+        """What it called, once it has ended in order and nothing is missing."""
+        assert self.stop(PATIENCE) == 0
+        last = [str(self.process.pid), "+++ exited with 0 +++"]  # strace sets short pids in five columns
+        wait_until(lambda: any(line.split(maxsplit=1) == last for line in self._traced()), PATIENCE, " ".join(last))
+        return self._traced()
+
+    def _traced(self) -> list[str]:
+        return self._calls.read_text(errors="replace").splitlines()
+
+
+def dialled(lines: list[str]) -> set[Peer]:
+    """Everybody on a network, this machine's own included, who was dialled or sent to."""
+    return {Peer(host, int(port)) for line in lines for port, host in _ADDRESS.findall(line)}
+
+
+def outside(lines: list[str]) -> set[str]:
+    """Those who are not this machine, and those who would ask others for an address."""
+    strange = {f"{host}:{port}" for host, port in dialled(lines) if not is_here(host) or port == NAME_SERVICE}
+    return strange | {path for line in lines for path in _PATH.findall(line) if path != f'"{NAMES_KEPT}"'}
+
+
+def is_here(host: str) -> bool:
+    address = ip_address(host)
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+
+
+def peer_of(url: str) -> Peer:
+    parts = urlsplit(url)
+    return Peer(str(parts.hostname), int(parts.port or 0))
+
+
+@needs("strace")
+def test_a_server_dials_its_provider_and_nobody_else(tmp_path: Path) -> None:
+    with SimulatedProvider(tmp_path) as provider, Traced(tmp_path, "serve", "--upstream", provider.url) as server:
+        assert server.use() == 200
+        lines = server.lines()
+        assert outside(lines) == set()
+        assert dialled(lines) == {peer_of(provider.url)}
+
+
+@needs("strace")
+def test_the_demo_dials_nobody_outside_this_machine(tmp_path: Path) -> None:
+    with Traced(tmp_path, "demo") as demo:
+        assert demo.use() == 200
+        wait_until(lambda: demo.records("namespace=production"), PATIENCE, "sample traffic")
+        lines = demo.lines()
+        assert outside(lines) == set()
+        assert peer_of(demo.base_url) in dialled(lines)
+
+
+@needs("strace")
+def test_a_connection_to_somewhere_else_is_seen(tmp_path: Path) -> None:
+    """The other tests are worth something only if this one passes."""
+    with Traced(tmp_path, "serve", "--upstream", f"http://{ELSEWHERE}/v1", "--connect-timeout", "1") as server:
+        assert server.use() == 502
+        assert outside(server.lines()) == {ELSEWHERE}
+
+
+@pytest.mark.parametrize(
+    ("line", "strangers"),
+    [
+        ('1 connect(3, {sa_family=AF_INET, sin_port=htons(443), sin_addr=inet_addr("127.0.0.1")}, 16) = 0', set()),
+        (
+            '1 connect(3, {sa_family=AF_INET6, sin6_port=htons(443), sin6_flowinfo=htonl(0), inet_pton(AF_INET6, "::1",'
+            " &sin6_addr), sin6_scope_id=0}, 28) = 0",
+            set(),
+        ),
+        (
+            '1 connect(3, {sa_family=AF_INET6, sin6_port=htons(443), sin6_flowinfo=htonl(0), inet_pton(AF_INET6, "2001:'
+            'db8::1", &sin6_addr), sin6_scope_id=0}, 28) = -1 ENETUNREACH (Network is unreachable)',
+            {"2001:db8::1:443"},
+        ),
+        (
+            '1 connect(3, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("127.0.0.53")}, 16) = 0',
+            {"127.0.0.53:53"},
+        ),
+        (
+            '1 sendto(3, ""..., 31, MSG_NOSIGNAL, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("192.0.2.'
+            '53")}, 16 <unfinished ...>',
+            {"192.0.2.53:53"},
+        ),
+        (
+            '1 sendmmsg(3, [{msg_hdr={msg_name={sa_family=AF_INET, sin_port=htons(9), sin_addr=inet_addr("192.0.2.1")}'
+            ', msg_namelen=16, msg_iov=[{iov_base=""..., iov_len=9}]}}], 1, 0) = 1',
+            {"192.0.2.1:9"},
+        ),
+        ('1 connect(3, {sa_family=AF_UNIX, sun_path="/var/run/nscd/socket"}, 110) = -1 ENOENT', set()),
+        (
+            '1 connect(3, {sa_family=AF_UNIX, sun_path="/run/systemd/resolve/io.systemd.Resolve"}, 42) = 0',
+            {'"/run/systemd/resolve/io.systemd.Resolve"'},
+        ),
+        ('1 sendto(3, ""..., 31, MSG_NOSIGNAL, NULL, 0) = 31', set()),
+    ],
+)
+def test_whoever_is_not_this_machine_is_a_stranger(line: str, strangers: set[str]) -> None:
+    assert outside([line]) == strangers

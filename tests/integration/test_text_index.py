@@ -1,0 +1,131 @@
+"""The text index on disk: beside the log, of one log only, made anew when it is lost, damaged or another's."""
+
+import json
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.support.records import a_batch, an_entry, soon
+
+from relaybook.filters import WORDS, Filter, Term
+from relaybook.recorder.text_pass import TextPass
+from relaybook.stores.sqlite import SqliteReader, SqliteTextIndex, SqliteWriter
+from relaybook.stores.sqlite.text_index import FILE
+
+
+def fill(directory: Path, *texts: str) -> None:
+    writer = SqliteWriter(directory)
+    bodies = (json.dumps({"messages": [{"role": "user", "content": text}]}).encode() for text in texts)
+    writer.commit(a_batch(*(an_entry(body, b"{}") for body in bodies)))
+    writer.close()
+    work(directory)
+
+
+def work(directory: Path) -> None:
+    """One whole pass, as the recorder makes it after a start."""
+    reader, index = SqliteReader(directory), SqliteTextIndex(directory)
+    TextPass(reader, index).work(soon())
+    index.close()
+    reader.close()
+
+
+def find(directory: Path, word: str) -> list[int | None]:
+    reader = SqliteReader(directory)
+    try:
+        return [record.seq for record in reader.page(Filter((Term(WORDS, (word,)),)), 50, None, soon()).records]
+    finally:
+        reader.close()
+
+
+def test_words_of_stored_bodies_are_found(tmp_path: Path) -> None:
+    fill(tmp_path, "where is my refund", "天気は？", "nothing")
+    assert find(tmp_path, "refund") == [1]
+    assert find(tmp_path, "天気") == [2]
+    fill(tmp_path, "another refund")
+    assert find(tmp_path, "refund") == [4, 1]
+
+
+def test_a_reader_that_is_open_sees_an_index_that_comes_later(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(an_entry(b'{"messages": [{"role": "user", "content": "refund"}]}', b"{}")))
+    reader = SqliteReader(tmp_path)
+    wanted = Filter((Term(WORDS, ("refund",)),))
+    assert reader.page(wanted, 5, None, soon()).records == []
+    work(tmp_path)
+    assert len(reader.page(wanted, 5, None, soon()).records) == 1
+    reader.close()
+    writer.close()
+
+
+def test_a_reader_that_came_while_the_index_was_made_sees_it_afterwards(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(an_entry(b'{"messages": [{"role": "user", "content": "refund"}]}', b"{}")))
+    (tmp_path / FILE).touch(0o600)  # made, and nothing in it yet
+    reader = SqliteReader(tmp_path)
+    wanted = Filter((Term(WORDS, ("refund",)),))
+    assert reader.page(wanted, 5, None, soon()).records == []
+    work(tmp_path)
+    assert len(reader.page(wanted, 5, None, soon()).records) == 1
+    reader.close()
+    writer.close()
+
+
+def test_an_index_that_a_reader_holds_for_a_moment_is_waited_for(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(an_entry(b'{"messages": [{"role": "user", "content": "refund"}]}', b"{}")))
+    holder = apsw.Connection(str(tmp_path / FILE))
+    holder.execute("BEGIN EXCLUSIVE")
+    release = threading.Timer(0.2, holder.close)
+    release.start()
+    work(tmp_path)
+    release.join()
+    assert find(tmp_path, "refund") == [1]
+    writer.close()
+
+
+@pytest.mark.parametrize("harm", ["lost", "damaged", "emptied", "not a database", "another database", "of another log"])
+def test_an_index_that_is_no_use_is_made_anew(tmp_path: Path, harm: str) -> None:
+    store, path = tmp_path / "store", tmp_path / "store" / FILE
+    fill(store, "where is my refund", "more")
+    match harm:
+        case "lost":
+            path.unlink()
+        case "damaged":
+            data = bytearray(path.read_bytes())
+            data[len(data) // 4 :] = b"\xa5" * (len(data) - len(data) // 4)
+            path.write_bytes(data)
+        case "emptied":
+            path.write_bytes(b"")
+        case "another database":
+            path.unlink()
+            apsw.Connection(str(path)).execute("CREATE TABLE t (a)")
+        case "not a database":
+            path.write_bytes(b"x" * 20_000)
+        case _:
+            other = tmp_path / "other"
+            fill(other, "a", "refund", "c")
+            path.write_bytes((other / FILE).read_bytes())
+    for suffix in ("-wal", "-shm"):
+        path.with_name(FILE + suffix).unlink(missing_ok=True)
+    if harm != "damaged":
+        assert find(store, "refund") == []
+    work(store)
+    work(store)
+    assert find(store, "refund") == [1]
+
+
+def test_a_log_without_index_is_read_as_ever(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(an_entry()))
+    writer.close()
+    (tmp_path / FILE).mkdir()
+    assert find(tmp_path, "refund") == []
+    reader = SqliteReader(tmp_path)
+    assert len(reader.page(Filter(), 5, None, soon()).records) == 1
+    reader.close()
+
+
+def test_its_files_are_for_their_owner_only(tmp_path: Path) -> None:
+    fill(tmp_path, "refund")
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.glob(f"{FILE}*")} == {0o600}

@@ -1,0 +1,9 @@
+"""A pass over the log that has no words to index: for recorders whose tests ask for none."""
+
+from relaybook.recorder.text_pass import TextPass
+from relaybook.stores.memory import MemoryStore
+
+
+def no_text() -> TextPass:
+    """Finds nothing to do."""
+    return TextPass(MemoryStore(), MemoryStore())
