@@ -5,6 +5,7 @@ the command that needs it, so that the others start at once.
 """
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,7 +44,7 @@ app = App(
 def serve(**flags: Any) -> int:
     """Relay and log requests until stopped."""
     configuration = _resolve(flags)
-    from relaybook.serve import serve
+    from relaybook.serve.program import serve
 
     return serve(configuration.settings)
 
@@ -51,9 +52,9 @@ def serve(**flags: Any) -> int:
 @app.command
 @takes_settings()
 def demo(**flags: Any) -> int:
-    """Serve a simulated provider with sample traffic: no key, no network; its log is kept apart, in <data>/demo."""
+    """Serve a simulated provider with sample traffic: no key, no network; its log is kept apart, in DATA/demo."""
     configuration = _resolve(flags)
-    from relaybook.serve import demo
+    from relaybook.serve.program import demo
 
     return demo(configuration.settings)
 
@@ -75,7 +76,9 @@ def simulate(
 @app.command
 @takes_settings(_WHERE)
 def tail(
-    *filters: Annotated[str, Parameter(help="name=value, like namespace=staging, status=error, from=-15m")],
+    *filters: Annotated[
+        str, Parameter(help="name=value, like namespace=staging, from=-15m; or words, 'duration:>2s', -- -model:gpt*")
+    ],
     lines: Annotated[int, Parameter(name=("--lines", "-n"), help="How many, 1 to 500")] = 20,
     follow: Annotated[bool, Parameter(name=("--follow", "-f"), negative=(), help="Go on with those that come")] = False,
     json: Annotated[bool, Parameter(negative=(), help="One JSON object a line")] = False,
@@ -164,10 +167,12 @@ def _run(given: list[str]) -> int:
     try:
         return int(app(given, exit_on_error=False, print_error=False) or 0)
     except UnknownOptionError as error:
-        return _end(_secret_flag(given) or str(error), BAD_SETTINGS)
+        return _end(_secret_flag(given) or _excluding(given) or str(error), BAD_SETTINGS)
     except UnusedCliTokensError as error:
         return _end(f"Nothing here takes {' '.join(error.unused_tokens or [])!r}.", BAD_SETTINGS)
-    except (BadSetting, BadArgument, CycloptsError) as error:
+    except CycloptsError as error:
+        return _end(_excluding(given) or str(error), BAD_SETTINGS)
+    except (BadSetting, BadArgument) as error:
         return _end(str(error), BAD_SETTINGS)
     except (CommandFailed, OSError) as error:
         if isinstance(error, BrokenPipeError):
@@ -197,6 +202,14 @@ def _secret_flag(given: list[str]) -> str | None:
     return (
         f"{flag_of(name)} is no flag, for others could read it: set {variable_of(name)}, or {name} in relaybook.toml."
     )
+
+
+def _excluding(given: list[str]) -> str | None:
+    """What to say when ``tail`` was given a filter that excludes, which looks like an option."""
+    word = next((word for word in given[1:] if re.fullmatch(r"-[A-Za-z][\w.]+(:.*)?", word)), None)
+    if word is None or given[0] != "tail":
+        return None
+    return f"To leave out what is {word[1:]}, write it after --: relaybook tail -- {word}"
 
 
 def _end(message: str, code: int) -> int:

@@ -1,29 +1,49 @@
-"""What may be asked of a log: the terms of a filter, read from query parameters and refused by name.
+"""What may be asked of a log: a filter and its terms, a place in the log, a page's size. Pure.
 
-Terms of different names must all hold; several values of one name mean any of them; ``not.<name>`` excludes. Stores
-translate a Filter into their own language; nothing here knows SQL.
+All terms of a filter must hold. Stores translate a Filter into their own language; nothing here knows SQL. Query
+parameters and the query language are read in ``filter_parameters`` and ``query_language``.
 """
 
+import operator
 import re
-from collections.abc import Iterable
-from datetime import UTC, datetime
-from typing import Final, Literal, NoReturn, get_args
+from collections.abc import Callable
+from typing import Any, Final, Literal
 
 import msgspec
 
-from relaybook import clock
-from relaybook.records import Kind, Outcome, Record
+from relaybook import words
+from relaybook.records import Record
 
 #: Names whose values are compared as text with the record's field of the same name.
 TEXT_FIELDS: Final = ("namespace", "model", "outcome", "kind", "path", "key", "user", "route", "finish_reason", "id")
-NAMES: Final = (*TEXT_FIELDS, "namespace_prefix", "status", "failed", "warning", "advice", "from", "to")
+#: The name of a term that looks for a piece of text anywhere in prompt and answer.
+CONTAINS: Final = "contains"
+#: Names whose values compare a number with the record's field: ``>2000.0``.
+NUMBERS: Final = {
+    "duration": "duration_ms",
+    "first_token": "first_token_ms",
+    "cost": "cost_usd",
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "retry_count": "retry_count",
+}
+NAMES: Final = (
+    *TEXT_FIELDS,
+    "namespace_prefix",
+    "status",
+    "failed",
+    "warning",
+    "advice",
+    "from",
+    "to",
+    CONTAINS,
+    *NUMBERS,
+)
+#: The name of a term that looks for words in prompt and answer. No parameter: such terms come from ``q``.
+WORDS: Final = "words"
 MAX_LIMIT: Final = 500
-MAX_VALUES: Final = 100
-_RELATIVE = re.compile(r"-(\d{1,6})(s|m|h|d|w)")
-_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _CURSOR = re.compile(r"([on])(\d{1,18})")
 _LIMIT = re.compile(r"\d{1,6}", re.ASCII)
-_STATUS = re.compile(r"error|[1-5]xx|[1-9]\d\d")
 
 
 class BadFilter(ValueError):
@@ -35,15 +55,17 @@ class BadFilter(ValueError):
 
 
 class Term(msgspec.Struct, frozen=True):
-    """One condition: the field ``name`` has any of ``values`` (or, negated, none of them).
+    """One condition: the field ``name`` has any of ``values`` or begins with any of ``prefixes`` (negated: neither).
 
-    ``name`` is one of NAMES or ``property.<name>``. Values are as the record holds them: ``failed`` is "true" or
-    "false", ``status`` is "200", "4xx" or "error", moments are decimal microseconds.
+    ``name`` is one of NAMES (but for ``namespace_prefix``), ``property.<name>`` or WORDS. Values are as the record
+    holds them: ``failed`` is "true" or "false", ``status`` is "200", "4xx" or "error", moments are microseconds,
+    numbers have their comparison before them: ``>2000.0``. Only text has ``prefixes``.
     """
 
     name: str
     values: tuple[str, ...]
     negated: bool = False
+    prefixes: tuple[str, ...] = ()
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -81,30 +103,46 @@ def parse_limit(text: str, default: int = 50) -> int:
     return int(text)
 
 
-def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int) -> Filter:
-    """Reads query parameters (name, value) into a Filter; ``now_us`` anchors relative times.
+def matches(wanted: Filter, record: Record, indexed: str = "", said: str = "") -> bool:
+    """Whether a record passes the filter: the meaning every store must give it.
 
-    Raises BadFilter for a name that is not in NAMES, a value its name cannot have, or a repeated ``from``/``to``.
+    Words are looked for in what is ``indexed`` of prompt and answer, pieces of text in all that was ``said``.
     """
-    wanted: dict[tuple[str, bool], list[str]] = {}
-    for raw_name, value in pairs:
-        negated = raw_name.startswith("not.")
-        name = _canonical_name(raw_name.removeprefix("not."), raw_name)
-        if name in ("from", "to") and (negated or (name, negated) in wanted):
-            raise BadFilter(raw_name, f"{raw_name} can be given once and not be negated.")
-        values = wanted.setdefault((name, negated), [])
-        values.append(_checked_value(name, value, now_us, raw_name))
-        if len(values) > MAX_VALUES:
-            raise BadFilter(raw_name, f"{raw_name} has more than {MAX_VALUES} values: ask for fewer at a time.")
-    return Filter(tuple(Term(name, tuple(values), negated) for (name, negated), values in wanted.items()))
+    return all(_holds(term, record, indexed, said) != term.negated for term in wanted.terms)
 
 
-def matches(wanted: Filter, record: Record) -> bool:
-    """Whether a record passes the filter: the meaning every store must give it."""
-    return all(any(_has(term.name, value, record) for value in term.values) != term.negated for term in wanted.terms)
+def asks_texts(wanted: Filter) -> bool:
+    """Whether the record alone does not tell if it passes: what was said has to be known."""
+    return any(term.name in (WORDS, CONTAINS) for term in wanted.terms)
+
+
+def comparison(value: str) -> tuple[str, float]:
+    """The two parts of a number's value, ``>=2000.0``: one of ``> >= < <= =``, and the number."""
+    sign = value[: 2 if value[1:2] == "=" else 1]
+    return sign, float(value[len(sign) :])
+
+
+def _holds(term: Term, record: Record, indexed: str, said: str) -> bool:
+    if term.name == WORDS:
+        return any(words.contains(indexed, phrase) for phrase in term.values)
+    if term.name == CONTAINS:
+        return any(words.holds(said, piece) for piece in term.values)
+    if any(_has(term.name, value, record) for value in term.values):
+        return True
+    found = _text(term.name, record) if term.prefixes else None
+    return found is not None and found.startswith(term.prefixes)
+
+
+def _text(name: str, record: Record) -> str | None:
+    if name.startswith("property."):
+        return record.properties.get(name.removeprefix("property."))
+    found: str | None = getattr(record, name)
+    return found
 
 
 def _has(name: str, value: str, record: Record) -> bool:
+    if name in NUMBERS:
+        return _compares(value, getattr(record, NUMBERS[name]))
     match name:
         case "from":
             return record.started_at >= int(value)
@@ -114,15 +152,26 @@ def _has(name: str, value: str, record: Record) -> bool:
             return record.failed == (value == "true")
         case "status":
             return _has_status(value, record)
-        case "namespace_prefix":
-            return record.namespace.startswith(value)
         case "warning":
             return any(note.code == value for note in record.warnings)
         case "advice":
             return any(note.code == value for note in record.advice)
-    if name.startswith("property."):
-        return record.properties.get(name.removeprefix("property.")) == value
-    return bool(getattr(record, name) == value)
+    return _text(name, record) == value
+
+
+_SIGNS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+}
+
+
+def _compares(value: str, number: float | None) -> bool:
+    """Unknown compares with nothing."""
+    sign, other = comparison(value)
+    return number is not None and _SIGNS[sign](number, other)
 
 
 def _has_status(value: str, record: Record) -> bool:
@@ -131,47 +180,3 @@ def _has_status(value: str, record: Record) -> bool:
     if record.status is None:
         return False
     return record.status // 100 == int(value[0]) if value.endswith("xx") else record.status == int(value)
-
-
-def _canonical_name(name: str, raw_name: str) -> str:
-    if name in NAMES:
-        return name
-    if name.startswith("property.") and len(name) > len("property."):
-        return name.lower().replace("_", "-")
-    if name == "q":
-        raise BadFilter(raw_name, "q (the query language) is not built yet: use the single parameters meanwhile.")
-    raise BadFilter(raw_name, f"{raw_name[:80]!r} is not a parameter here. Known: {', '.join(NAMES)}, property.<name>.")
-
-
-def _checked_value(name: str, value: str, now_us: int, raw_name: str) -> str:
-    def refuse(right: str) -> NoReturn:
-        raise BadFilter(raw_name, f"{raw_name} is {value[:80]!r}: it takes {right}.")
-
-    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-        refuse("text without NUL and lone surrogates")
-    choices = {"outcome": get_args(Outcome), "kind": get_args(Kind), "failed": ("true", "false")}.get(name)
-    if choices is not None and value not in choices:
-        refuse(f"one of {', '.join(choices)}")
-    if name == "status" and not _STATUS.fullmatch(value):
-        refuse("a status such as 200, a class such as 4xx, or error")
-    if name in ("from", "to"):
-        return str(parse_moment(value, now_us, raw_name))
-    return value
-
-
-def parse_moment(text: str, now_us: int, parameter: str = "from") -> int:
-    """Microseconds of an RFC 3339 moment or of a relative one (``-15m``, ``-7d``), seen from ``now_us``.
-
-    Raises BadFilter in the name of ``parameter``.
-    """
-    if relative := _RELATIVE.fullmatch(text):
-        return now_us - int(relative[1]) * _SECONDS[relative[2]] * 1_000_000
-    try:
-        at = datetime.fromisoformat(text)
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        since = at - datetime(1970, 1, 1, tzinfo=UTC)
-    except (ValueError, OverflowError):
-        example = clock.format_moment(now_us)
-        message = f"{parameter} is {text[:80]!r}: it takes a moment, write one like {example}, or relative like -15m."
-        raise BadFilter(parameter, message) from None
-    return (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from tests.support.tree import ROOT
 
-#: Those of the page, and the official SDK that tests compare us with.
-LOCKS = [ROOT / "dashboard" / "package-lock.json", ROOT / "tests" / "conformance" / "node" / "package-lock.json"]
+#: Those of the page, of the official SDK that tests compare us with, and of a proxy that the benchmark does.
+LOCKS = [
+    ROOT / place / "package-lock.json" for place in ("dashboard", "tests/conformance/node", "benchmarks/peers/portkey")
+]
 
 
 @pytest.fixture(params=LOCKS, ids=lambda lock: lock.parent.name)

@@ -13,11 +13,14 @@ MAX_LINES: Final = 200
 
 _ALL: Final = {"filters", "api", "url", "ui", "format"}
 #: What each folder may import besides itself. The log opens a request beside it, and shows how to connect while it is
-#: empty; all other pages meet only through links.
+#: empty; a thread shows messages as the request does; all other pages meet only through links.
 ALLOWED: Final = {
     "requests": _ALL | {"request", "connect"},
     "request": _ALL,
     "connect": _ALL,
+    "namespaces": _ALL,
+    "overview": _ALL,
+    "thread": _ALL | {"request"},
     "status": _ALL,
     "filters": _ALL,
     "api": _ALL - {"ui"},

@@ -58,7 +58,7 @@ def test_no_question_is_answered_with_a_defect(tmp_path: Any) -> None:
             assert status in (200, 400, 404), (status, body)
             if status != 200:
                 error = json.loads(body)["error"]
-                assert error["code"] in ("bad_parameter", "not_built_yet", "not_found")
+                assert error["code"] in ("bad_parameter", "not_found")
                 assert error["message"]
 
         fuzz(is_answered_or_refused, SEEDS, WORDS, 1_000)

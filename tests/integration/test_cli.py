@@ -23,7 +23,7 @@ from relaybook.commands.server_log import NoServer, ServerLog
 from relaybook.commands.store_log import StoreLog
 from relaybook.records import Detail, Record
 from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.base import Batch, Body, Entry
+from relaybook.stores.base import Batch, Body, Entry, Running
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 
 STARTED_US = 1_795_269_747_000_000
@@ -54,6 +54,17 @@ def data(tmp_path: Path) -> Path:
     writer.commit(Batch(entries=[entry(1, "ios"), entry(2, "web"), entry(3, "ios")]))
     writer.close()
     return tmp_path / "data"
+
+
+@pytest.fixture
+def with_running(data: Path) -> Path:
+    """The same, and a fourth that still runs."""
+    writer = SqliteWriter(DataDirectory(data).store)
+    record = entry(4, "ios").record
+    record.outcome, record.ended_at, record.status = "open", None, None
+    writer.commit(Batch(running=[Running(record=record)]))
+    writer.close()
+    return data
 
 
 @contextmanager
@@ -103,6 +114,16 @@ def test_tail_reads_the_data_directory_where_no_server_answers(data: Path, tmp_p
     assert f"reading {data}" in found.stderr
 
 
+def test_a_data_directory_that_was_named_is_read_whoever_answers(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    with dashboard(tmp_path / "elsewhere") as address:
+        (tmp_path / "relaybook.toml").write_text(f'dashboard = "{address}"\n')
+        asked = relaybook(tmp_path, "tail")
+        read = relaybook(tmp_path, "tail", "--data", "data")
+    assert (asked.stdout, asked.stderr) == ("", "No request yet.\n")
+    assert (len(read.stdout.splitlines()), read.stderr) == (3, "")
+
+
 def test_tail_asks_the_server_where_one_answers(data: Path, tmp_path: Path) -> None:
     with dashboard(data) as address:
         found = relaybook(tmp_path, "tail", "-n", "2", "--dashboard", address)
@@ -113,6 +134,37 @@ def test_tail_asks_the_server_where_one_answers(data: Path, tmp_path: Path) -> N
         ["web", "gpt-4o", "✓"],
         ["ios", "gpt-4o", "✓"],
     ]
+
+
+def test_what_runs_stands_last_and_without_a_server_it_is_unfinished(with_running: Path, tmp_path: Path) -> None:
+    with dashboard(with_running) as address:
+        asked = relaybook(tmp_path, "tail", "--dashboard", address)
+    where = ("--data", "data", "--dashboard", free_address())
+    read = relaybook(tmp_path, "tail", *where)
+    assert [len(found.stdout.splitlines()) for found in (asked, read)] == [4, 4]
+    assert "◐ running" in asked.stdout.splitlines()[-1]
+    assert "◌ unfinished" in read.stdout.splitlines()[-1]
+    shown = relaybook(tmp_path, "show", entry(4, "ios").record.id, *where).stdout
+    assert "◌ unfinished no server runs on this log" in shown.replace("\n", " ")
+    only = relaybook(tmp_path, "tail", "--json", "namespace=web", "--dashboard", free_address(), "--data", "data")
+    assert len(only.stdout.splitlines()) == 1
+
+
+def test_what_runs_is_followed_to_its_end(with_running: Path, tmp_path: Path) -> None:
+    with dashboard(with_running) as address:
+        command = [sys.executable, "-m", "relaybook.cli", "tail", "-f", "--json", "--dashboard", address]
+        with subprocess.Popen(
+            command, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.PIPE, text=True
+        ) as tail:
+            assert tail.stdout is not None
+            outcomes = [json.loads(tail.stdout.readline())["outcome"] for _ in range(4)]
+            assert outcomes == ["complete"] * 3 + ["open"]
+            writer = SqliteWriter(DataDirectory(with_running).store)
+            writer.commit(Batch(entries=[entry(4, "ios")]))
+            writer.close()
+            ended = json.loads(tail.stdout.readline())
+            assert (ended["id"], ended["outcome"]) == (entry(4, "ios").record.id, "complete")
+            tail.kill()
 
 
 @pytest.mark.parametrize("any_id", ["0199a3d2-0000-7000-8000-000000000002", "chatcmpl-2"])
@@ -137,6 +189,7 @@ def test_without_a_log_the_commands_say_where_they_looked(tmp_path: Path) -> Non
     found = relaybook(tmp_path, "tail", "--data", "nowhere", "--dashboard", free_address())
     assert found.returncode == 1
     assert f"There is no log in {tmp_path / 'nowhere'}" in found.stderr
+    assert "name another by --dashboard" in found.stderr
     assert not (tmp_path / "nowhere").exists()
 
 

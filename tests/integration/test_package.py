@@ -1,7 +1,8 @@
-"""What is published has the page in it: the sdist, and a wheel made out of the sdist without Node."""
+"""What is published is the source with the built page in it: the sdist, and a wheel made out of it without Node."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -9,11 +10,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.support.tree import ROOT
+from tests.support.tree import ROOT, SOURCE
 
 from relaybook.dashboard.page import load_page
 
 PAGE = "relaybook/dashboard/static"
+#: All that stands beside the source in a wheel. No program of ours runs while it is installed or when Python starts.
+METADATA = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +88,43 @@ def test_the_built_page_runs_nothing_that_its_policy_forbids(wheel: Path) -> Non
     assert page is not None
     for text in (page.index("").text, page.sign_in("").text):
         assert re.findall(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|http-equiv", text) == []
+
+
+def test_the_wheel_is_the_source_byte_for_byte_and_nothing_else(wheel: Path) -> None:
+    assert differences(wheel) == []
+
+
+def test_the_wheel_installs_one_command_and_hooks_into_nothing(wheel: Path) -> None:
+    told = (wheel / wheel_info(wheel) / "entry_points.txt").read_text("utf-8")
+    assert told.split() == ["[console_scripts]", "relaybook", "=", "relaybook.cli:main"]
+
+
+def differences(wheel: Path) -> list[str]:
+    """What the unpacked wheel has otherwise than this checkout."""
+    source, packed = files_of(SOURCE.parent), files_of(wheel)
+    told = {f"{wheel_info(wheel)}/{name}" for name in METADATA}
+    found = [f"strange: {name}" for name in packed.keys() - source.keys() - told]
+    found += [f"missing: {name}" for name in (source.keys() | told) - packed.keys()]
+    found += [f"altered: {name}" for name in source.keys() & packed.keys() if source[name] != packed[name]]
+    return sorted(found)
+
+
+def files_of(directory: Path) -> dict[str, bytes]:
+    """Name and content of every file; nothing that Python cached."""
+    found = (path for path in directory.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in found}
+
+
+def test_a_wheel_that_is_not_the_source_is_found_out(wheel: Path, tmp_path: Path) -> None:
+    harmed = tmp_path / "harmed"
+    shutil.copytree(wheel, harmed)
+    (harmed / "relaybook.pth").write_text("import os")
+    (harmed / "sitecustomize.py").write_text("")
+    (harmed / "relaybook" / "telemetry.py").write_text("")
+    (harmed / PAGE / "index.html").write_text("")
+    (harmed / "relaybook" / "py.typed").unlink()
+    with (harmed / "relaybook" / "__init__.py").open("a") as module:
+        module.write("\n")
+    strange = ["strange: relaybook.pth", "strange: relaybook/telemetry.py", "strange: sitecustomize.py"]
+    altered = ["altered: relaybook/__init__.py", f"altered: {PAGE}/index.html"]
+    assert differences(harmed) == [*altered, "missing: relaybook/py.typed", *strange]

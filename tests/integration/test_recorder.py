@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.support.frames import opened
+from tests.support.no_text import no_text
 
 from relaybook.filters import Filter
 from relaybook.ids import id_text, new_id
@@ -14,15 +15,18 @@ from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import sequences
 from relaybook.journal.writer import JournalWriter
 from relaybook.recorder import loop
+from relaybook.recorder.ballast import Ballast
 from relaybook.recorder.bodies_kept import Keeping
 from relaybook.recorder.figures import Figures
 from relaybook.recorder.loop import Recorder
+from relaybook.recorder.patience import Patience
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.suspects import Suspects
 from relaybook.recorder.understand import Understanding
 from relaybook.records import Record
-from relaybook.stores.base import Batch, BatchRejected, StoreUnavailable
+from relaybook.stores.base import Batch
+from relaybook.stores.errors import BatchRejected, StoreUnavailable
 from relaybook.stores.memory import MemoryStore
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 
@@ -42,8 +46,9 @@ class World:
         understanding = Understanding(Prices(), self.store.read_back)
         keeping = Keeping(self.store.set_aside, self.store.read_back, 16 * MIB)
         quarantine, suspects = Quarantine(self.path / "quarantine"), Suspects(self.path)
+        patience, figures = Patience(Ballast(self.path / "ballast", 0), lambda: 1), Figures(self.path / "figures")
         return Recorder(
-            self.journal, self.store, understanding, keeping, quarantine, suspects, Figures(self.path / "figures")
+            self.journal, self.store, patience, understanding, keeping, quarantine, suspects, figures, no_text()
         )
 
     def put(self, kind: Kind, exchange: bytes, payload: bytes = b"") -> None:
@@ -70,7 +75,7 @@ _ALL = Filter()
 
 def work_off(recorder: Recorder) -> None:
     """Lets it read everything there is, and commit."""
-    recorder.run(lambda: True, lambda: False)
+    recorder.run()
 
 
 def test_what_the_journal_holds_is_recorded_once_and_the_run_goes_when_it_is_over(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+import apsw
 import pytest
 from tests.support.records import a_batch, an_entry
 
@@ -11,10 +12,11 @@ from relaybook.commands.repair import repair
 from relaybook.filters import Filter
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.base import Entry, StoreDamaged
+from relaybook.stores.base import Entry
+from relaybook.stores.errors import StoreDamaged
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 from relaybook.stores.sqlite.connection import DATABASE
-from relaybook.stores.sqlite.set_aside import gap_of, set_aside
+from relaybook.stores.sqlite.set_aside import gap_of, list_set_aside, set_aside
 
 PAGE = 8192
 
@@ -73,12 +75,32 @@ def test_of_a_damaged_store_all_comes_back_but_what_the_damage_hit(
     with pytest.raises(StoreDamaged):
         found(data)
     set_aside(data.store)
-    assert repair(tmp_path, salvage=True, requeue=False) == 0
+    assert repair(tmp_path, salvage=True, requeue=False) == 1
     told = capsys.readouterr().out
     back = found(data)
     assert 1500 < len(back) < 3000
     assert f"{len(back):,} requests" in told
+    assert f"{3000 - len(back):,} could not be read" in told
+    (kept,) = list_set_aside(data.store)
+    assert f"so {kept} is kept as it is" in told
+    assert "may be deleted" not in told
     assert back.items() <= {entry.record.id: b"body %d" % n for n, entry in enumerate(entries)}.items()
+
+
+def test_a_damaged_index_costs_no_request(tmp_path: Path) -> None:
+    entries = [an_entry(b"body %d" % number) for number in range(3000)]
+    data = logged(tmp_path, entries)
+    database = apsw.Connection(str(data.store / DATABASE))
+    database.pragma("wal_checkpoint(TRUNCATE)")
+    (root,) = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'requests_id'").fetchone()
+    size = database.pragma("page_size")
+    database.close()
+    with (data.store / DATABASE).open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\x55" * size)
+    set_aside(data.store)
+    assert repair(tmp_path, salvage=True, requeue=False) == 0
+    assert len(found(data)) == 3000
 
 
 def test_a_store_of_which_nothing_can_be_read_is_left_where_it_is(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.journal.segment import VERSION
 from relaybook.serve.data_directory import DataDirectory
+from relaybook.stores.sqlite.connection import DATABASE
 
 
 def serve(directory: Path, *flags: str, seconds: float = 20.0, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -191,9 +192,7 @@ def set_journal_version(data: Path, version: int) -> None:
 
 def set_store_version(data: Path, version: int) -> int:
     """Writes a version into the store's database; the one it had."""
-    files = [path for path in DataDirectory(data).store.iterdir() if path.is_file()]
-    (database,) = [path for path in files if path.read_bytes().startswith(b"SQLite format 3")]
-    connection = sqlite3.connect(database)
+    connection = sqlite3.connect(DataDirectory(data).store / DATABASE)
     (before,) = connection.execute("PRAGMA user_version").fetchone()
     connection.execute(f"PRAGMA user_version = {version}")
     connection.close()

@@ -10,7 +10,8 @@ from tests.support.records import a_batch, an_entry, new_record_id, soon
 
 from relaybook import clock
 from relaybook.filters import Cursor, Filter, Term
-from relaybook.stores.base import Count, DeadlinePassed, StoreUnavailable
+from relaybook.stores.base import Count
+from relaybook.stores.errors import DeadlinePassed, StoreUnavailable
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 from relaybook.stores.sqlite.connection import DATABASE
 

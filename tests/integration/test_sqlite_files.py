@@ -13,9 +13,10 @@ from tests.support.records import a_batch, an_entry, soon
 
 from relaybook.filters import Filter
 from relaybook.records import Detail
-from relaybook.stores.base import BatchRejected, BodyDamaged, StoreDamaged, StoreTooNew, StoreUnavailable
+from relaybook.stores.errors import BatchRejected, BodyDamaged, StoreDamaged, StoreTooNew, StoreUnavailable
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter, disk
 from relaybook.stores.sqlite.connection import BODIES, DATABASE
+from relaybook.stores.sqlite.schema import MIGRATIONS
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_a_store_of_a_later_version_is_refused_by_both_faces(tmp_path: Path) -> 
     connection.pragma("user_version", 99)
     connection.close()
     for ask in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
-        with pytest.raises(StoreTooNew, match=r"its version is 99, this program knows up to 2\. Start that later"):
+        with pytest.raises(StoreTooNew, match=r"its version is 99, this program knows up to 4\. Start that later"):
             ask()
     with pytest.raises(StoreTooNew):
         SqliteWriter(tmp_path, lock_wait_s=0)
@@ -264,7 +265,7 @@ def test_the_database_is_set_up_as_meant(writer: SqliteWriter) -> None:
         "secure_delete": 1,
         "foreign_keys": 0,
         "page_size": 8192,
-        "user_version": 2,
+        "user_version": MIGRATIONS[-1].number,
     }
     assert writer._connection.pragma("journal_size_limit") == 64 << 20
     assert writer._connection.pragma("wal_autocheckpoint") == 4096

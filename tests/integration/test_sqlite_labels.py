@@ -10,7 +10,7 @@ import pytest
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook.records import Gap
-from relaybook.stores.base import BatchRejected, StoreTooNew, StoreUnavailable
+from relaybook.stores.errors import BatchRejected, StoreTooNew, StoreUnavailable
 from relaybook.stores.labels import LabelChange
 from relaybook.stores.sqlite import SqliteLabels, SqliteReader, SqliteWriter
 from relaybook.stores.sqlite.connection import DATABASE, open_for_a_change

@@ -4,28 +4,21 @@ Every field is always present unless it says otherwise. Moments are RFC 3339 tex
 fields may be added at any time.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from relaybook.api.fields import MEANINGS
-from relaybook.records import FIELDS, MOMENTS, Record
+from relaybook.api.fields import MomentText, row_fields
+from relaybook.api.sums_answers import StatsAnswer
+from relaybook.api.thread_answers import Thread
 from relaybook.stores.labels import LabelChange
-
-MomentText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 if TYPE_CHECKING:
     #: A record as ``records.to_json`` writes it.
     Row: TypeAlias = dict[str, Any]
 else:
-
-    def _row_fields() -> list[tuple[str, Any]]:
-        hints = get_type_hints(Record)
-        moments = {name: MomentText | None if hints[name] == int | None else MomentText for name in MOMENTS}
-        return [(name, Annotated[moments.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
-
-    Row = msgspec.defstruct("Row", _row_fields(), kw_only=True, namespace={"__doc__": "One logged request."})
+    Row = msgspec.defstruct("Row", row_fields(), kw_only=True, namespace={"__doc__": "One logged request."})
 
 
 class RequestPage(Struct, kw_only=True):
@@ -178,6 +171,7 @@ class Status(Struct, kw_only=True):
     namespaces: Annotated[int, Meta(description="How many namespaces there are, labels among them.")]
     labels: Annotated[int, Meta(description="How many of them are pinned.")]
     last_seq: int
+    indexed_to: Annotated[int, Meta(description="The newest record (`seq`) whose words can be found by `q`.")]
     running: int
     refused: Annotated[dict[str, int], Meta(description="Requests that were not admitted, by code.")]
     frames_lost: int
@@ -227,7 +221,7 @@ if TYPE_CHECKING:
 else:
     RequestDetail = msgspec.defstruct(
         "RequestDetail",
-        _row_fields(),
+        row_fields(),
         bases=(DetailPart,),
         kw_only=True,
         namespace={"__doc__": "One request with all that is known of it."},
@@ -238,6 +232,8 @@ MODELS: tuple[Any, ...] = (
     RequestPage,
     RequestDetail,
     RequestCount,
+    StatsAnswer,
+    Thread,
     NamespacePage,
     LabelChange,
     FieldValues,

@@ -19,12 +19,15 @@ from relaybook.api import (
     pinning,
     requests,
     session,
+    stats,
     status,
+    thread,
     values,
 )
 from relaybook.api.auth import Guard
 from relaybook.api.headers import SafeHeaders
 from relaybook.api.hub import Hub
+from relaybook.api.live_words import Followers
 from relaybook.api.options import ApiOptions
 from relaybook.api.reading import Reading
 from relaybook.stores.base import Reader
@@ -36,6 +39,8 @@ _SECTIONS = (
     downloads,
     detail,
     count,
+    stats,
+    thread,
     namespaces,
     pinning,
     values,
@@ -77,5 +82,6 @@ def create_app(reader: Reader, options: ApiOptions, labels: Labels | None = None
     app.state.options = options
     app.state.reading = Reading(reader, options.query_seconds)
     app.state.labels = labels
+    app.state.followers = Followers()
     app.state.hub = Hub(reader, options.poll_seconds)
     return app

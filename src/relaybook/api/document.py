@@ -36,7 +36,19 @@ _VALUE_MEANINGS: Final = {
     "advice": "Code of a remark on the request's parameters.",
     "from": "Started at or after: RFC 3339, or relative such as `-15m`, `-7d` (s, m, h, d, w).",
     "to": "Started before: RFC 3339, or relative.",
+    "contains": "A piece of text anywhere in prompt or answer; case does not count. Reads every request since `from`, "
+    "which it needs.",
+    "duration": "A bound with its unit: `>2s`, `<=300ms`. Several must all hold.",
+    "first_token": "A bound with its unit. Several must all hold.",
+    "cost": "A bound in US dollars: `>0.01`. Several must all hold.",
+    "input_tokens": "A number or a bound: `>1000`. Several must all hold.",
+    "output_tokens": "A number or a bound. Several must all hold.",
+    "retry_count": "A number or a bound: `>=1` are retries by an SDK. Several must all hold.",
 }
+_QUERY_MEANING: Final = (
+    'The query language: words and "phrases" of prompt and answer (`refun*` for a beginning), `name:value` with the '
+    "names here, `-` before either to exclude, `name:valu*` for the beginning of a text, `duration:>2s`."
+)
 
 
 def section(name: str) -> APIRouter:
@@ -69,6 +81,7 @@ def filter_parameters() -> list[dict[str, Any]]:
     ]
     return [
         *known,
+        parameter("q", _QUERY_MEANING),
         parameter("property.<name>", "The custom property of that name, exactly.", texts),
         parameter("not.<name>", "Excludes: any name above but `from` and `to`, `not.property.<name>` too.", texts),
     ]

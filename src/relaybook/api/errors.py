@@ -9,14 +9,13 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relaybook.filters import BadFilter
-from relaybook.stores.base import DeadlinePassed, StoreTooNew, StoreUnavailable
+from relaybook.stores.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
 
 _log = logging.getLogger("relaybook.api")
 
 #: Code → (HTTP status, what it means).
 CODES: Final[dict[str, tuple[int, str]]] = {
     "bad_parameter": (400, "a query parameter, path part or header is unknown or malformed; `param` names it"),
-    "not_built_yet": (400, "`q` was used; the query language is not built yet"),
     "bad_body": (400, "the request's body is not the JSON object this call takes"),
     "not_signed_in": (401, "the dashboard has a token, and the request neither sent it nor a valid cookie"),
     "wrong_token": (401, "`POST /api/session` was sent another token"),
@@ -77,15 +76,15 @@ def _as_api_error(error: Exception, request: Request) -> ApiError:
         case ApiError():
             return error
         case BadFilter(parameter=name):
-            code = "not_built_yet" if name.removeprefix("not.") == "q" else "bad_parameter"
-            return ApiError(code, str(error), name[:80])
+            return ApiError("bad_parameter", str(error), name[:80])
         case DeadlinePassed():
             return ApiError(
                 "deadline", "The log took too long to answer: narrow the question by from=, to= or a filter."
             )
         case StoreUnavailable() | StoreTooNew():
             return ApiError(
-                "store_unavailable", f"The log could not be read: {error}. Requests are still being logged."
+                "store_unavailable",
+                f"The log could not be read: {str(error).rstrip('.')}. Requests are still being logged.",
             )
         case HTTPException(status_code=405):
             return ApiError(

@@ -1,6 +1,13 @@
 """What each field of a record means, in one sentence: the text of docs/api.md and of the OpenAPI document."""
 
-from typing import Final
+from typing import Annotated, Any, Final, TypeAlias, get_type_hints
+
+from msgspec import Meta
+
+from relaybook.records import FIELDS, MOMENTS, Record
+
+#: RFC 3339, UTC.
+MomentText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 MEANINGS: Final[dict[str, str]] = {
     "id": "Our identifier of the request (UUIDv7); `Service-Request-Id` told it to the caller.",
@@ -59,3 +66,10 @@ MEANINGS: Final[dict[str, str]] = {
     "body_state": "Whether the bodies are stored, were never stored, or have expired.",
     "advice": "Remarks on the request's parameters; never a reason to refuse.",
 }
+
+
+def row_fields() -> list[tuple[str, Any]]:
+    """A record's fields as the API writes them: names and types with their meanings."""
+    hints = get_type_hints(Record)
+    moments = {name: MomentText | None if hints[name] == int | None else MomentText for name in MOMENTS}
+    return [(name, Annotated[moments.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]

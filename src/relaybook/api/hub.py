@@ -33,6 +33,16 @@ def row_event(record: Record) -> bytes:
     return b"%sevent: request\ndata: %s\n\n" % (point, msgspec.json.encode(to_json(record)))
 
 
+def point_event(seq: int) -> bytes:
+    """Moves the point to resume from, and tells nothing."""
+    return b"id: %d\n\n" % seq
+
+
+def gap_event(seq: int) -> bytes:
+    """Says that rows are missing up to this point: load afresh."""
+    return b"id: %d\nevent: gap\ndata: %s\n\n" % (seq, msgspec.json.encode({"seq": seq}))
+
+
 class Subscription:
     """One connection's share of the news: rows its filter wants, encoded, waiting to be taken."""
 

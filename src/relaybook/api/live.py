@@ -6,10 +6,10 @@ Each finished row's event id is its ``seq``. A client that comes back with ``Las
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Final
 
-import msgspec
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
@@ -18,10 +18,11 @@ from relaybook import clock
 from relaybook.api import document, query
 from relaybook.api.answers import Row
 from relaybook.api.errors import ApiError
-from relaybook.api.hub import Hub, Subscription, TooManySubscriptions, row_event
+from relaybook.api.hub import Hub, Subscription, TooManySubscriptions, gap_event, point_event, row_event
+from relaybook.api.live_words import Followers, follow
 from relaybook.api.options import options_of
 from relaybook.api.reading import Reading, reading_of
-from relaybook.filters import BadFilter
+from relaybook.filters import BadFilter, asks_texts
 
 _log = logging.getLogger("relaybook.api")
 router = document.section("log")
@@ -40,31 +41,39 @@ _LAST_EVENT_ID = document.parameter(
 
 @router.get("/api/live", **document.reads(Row, [*document.filter_parameters(), _LAST_EVENT_ID], _MEDIA_TYPE))
 async def watch_requests(request: Request) -> Response:
-    """Server-sent events: `request` (a row; again when it changes), `gap` (load afresh), a ping each 15 seconds."""
+    """Server-sent events: `request` (a row; again when it changes), `gap` (load afresh), a ping each 15 seconds.
+
+    With words in `q`, or `contains`, finished requests alone, as soon as their words can be found.
+    """
     wanted = query.wanted_of(query.pairs_of(request))
     resume_from = _resume_point(request.headers.get("last-event-id"))
     hub: Hub = request.app.state.hub
+    reading, options = reading_of(request), options_of(request)
     try:
+        if asks_texts(wanted):
+            followers: Followers = request.app.state.followers
+            followers.enter()
+            events = follow(hub, reading, wanted, resume_from, options.poll_seconds, options.ping_seconds)
+            return EventStream(events, followers.leave)
         subscription = await hub.subscribe(wanted)
     except TooManySubscriptions:
         raise ApiError("too_many_streams", "Too many live connections are open: close some dashboards.") from None
-    events = stream(hub, subscription, reading_of(request), resume_from, options_of(request).ping_seconds)
-    return EventStream(events, hub, subscription)
+    events = stream(hub, subscription, reading, resume_from, options.ping_seconds)
+    return EventStream(events, partial(hub.unsubscribe, subscription))
 
 
 class EventStream(StreamingResponse):
-    """A response that ends its subscription however it ends, and gives up on a client that takes nothing."""
+    """A response that calls ``leave`` however it ends, and gives up on a client that takes nothing."""
 
-    def __init__(self, events: AsyncIterator[bytes], hub: Hub, subscription: Subscription) -> None:
+    def __init__(self, events: AsyncIterator[bytes], leave: Callable[[], None]) -> None:
         super().__init__(events, media_type=_MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
-        self._hub = hub
-        self._subscription = subscription
+        self._leave = leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._hub.unsubscribe(self._subscription)
+            self._leave()
 
     async def stream_response(self, send: Send) -> None:
         """Sends until the events end, the client leaves, or it stalls: then the response stays without its end."""
@@ -87,7 +96,7 @@ async def stream(
     if resume_from is not None:
         async for missed in _replay(subscription, reading, resume_from):
             yield missed
-    yield _point(subscription.position)
+    yield point_event(subscription.position)
     next_ping_ns = _later(ping_seconds)
     while True:
         news = await subscription.take((next_ping_ns - clock.monotonic_ns()) / clock.NANOSECONDS)
@@ -98,9 +107,9 @@ async def stream(
         if clock.monotonic_ns() >= next_ping_ns:
             next_ping_ns = _later(ping_seconds)
             # All that was offered has been taken, so whoever resumes from here misses nothing.
-            yield b": ping\n" + (b"\n" if subscription.has_news else _point(hub.position))
+            yield b": ping\n" + (b"\n" if subscription.has_news else point_event(hub.position))
     if not hub.is_closed:
-        yield _gap(hub.position)
+        yield gap_event(hub.position)
 
 
 async def _replay(subscription: Subscription, reading: Reading, resume_from: int) -> AsyncIterator[bytes]:
@@ -109,10 +118,10 @@ async def _replay(subscription: Subscription, reading: Reading, resume_from: int
     if resume_from > position:
         # The client has seen more than the last look: it gets the rest as news. Or it comes from another log.
         if resume_from > await reading.ask(lambda reader: reader.last_seq()):
-            yield _gap(position)
+            yield gap_event(position)
         return
     if position - resume_from > MAX_REPLAY:
-        yield _gap(position)
+        yield gap_event(position)
         return
     while resume_from < position and not subscription.is_cut:
         after = resume_from
@@ -132,14 +141,6 @@ def _resume_point(text: str | None) -> int | None:
             "Last-Event-ID", f"Last-Event-ID is {text[:80]!r}: send back the id of an event of this stream."
         )
     return int(text)
-
-
-def _point(seq: int) -> bytes:
-    return b"id: %d\n\n" % seq
-
-
-def _gap(seq: int) -> bytes:
-    return b"id: %d\nevent: gap\ndata: %s\n\n" % (seq, msgspec.json.encode({"seq": seq}))
 
 
 def _later(seconds: float) -> int:

@@ -11,6 +11,7 @@ from relaybook.api import document
 from relaybook.api.options import LogFigures, options_of
 from relaybook.api.reading import reading_of
 from relaybook.api.status import frames_lost
+from relaybook.errors import RelayError
 from relaybook.filters import Filter
 from relaybook.stores.base import Reader, StoreStatus
 
@@ -18,6 +19,8 @@ router = document.section("status")
 
 #: The text format every Prometheus understands.
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+#: A counter that is there from the start shows its first increase, too.
+_NEVER_REFUSED: Final = {error.code: 0 for error in RelayError if not error.code.startswith("upstream_")}
 _HISTOGRAMS: Final = {
     "relay_overhead": "Our own share of a request's time.",
     "upstream_latency": "From the end of a request until the provider's answer began.",
@@ -55,9 +58,11 @@ class _Figures:
         store, log = self._store, self._log
         yield GaugeMetricFamily("relaybook_records", "Requests in the log.", value=store.records)
         yield GaugeMetricFamily("relaybook_running", "Requests still open.", value=self._running)
+        not_searched = store.last_seq - store.indexed_to
+        yield GaugeMetricFamily("relaybook_not_indexed", "Requests whose words are not found yet.", value=not_searched)
         yield GaugeMetricFamily("relaybook_store_bytes", "Size of the store on disk.", value=store.bytes_on_disk)
         refused = CounterMetricFamily("relaybook_refused", "Requests that were not admitted, by code.", labels=["code"])
-        for code, count in sorted(store.refused.items()):
+        for code, count in sorted((_NEVER_REFUSED | store.refused).items()):
             refused.add_metric([code], count)
         yield refused
         yield CounterMetricFamily("relaybook_frames_lost", "Journal frames that were lost.", value=self._lost)

@@ -15,7 +15,7 @@ LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 #: First path segments that programs ask for, and those the page has addresses under. A sub-path of the outside address
 #: must not look like one of them.
 PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
-_PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "connect"})
+_PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread", "connect"})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,8 @@ _FOR_EVER: Final = "public, max-age=31536000, immutable"
 @router.api_route("/requests", methods=_READ)
 @router.api_route("/requests/{id:path}", methods=_READ)
 @router.api_route("/namespaces", methods=_READ)
+@router.api_route("/overview", methods=_READ)
+@router.api_route("/thread", methods=_READ)
 @router.api_route("/connect", methods=_READ)
 async def get_page(request: Request) -> Response:
     """The page, whatever is asked for: it reads the address itself."""

@@ -12,7 +12,7 @@ from relaybook.api.answers import Namespace
 from relaybook.api.errors import ApiError
 from relaybook.api.namespaces import namespace_of
 from relaybook.api.reading import reading_of
-from relaybook.stores.base import StoreUnavailable
+from relaybook.stores.errors import StoreUnavailable
 from relaybook.stores.labels import COLORS, LAST_POSITION, LabelChange, Labels, NotPinned
 
 router = document.section("log")

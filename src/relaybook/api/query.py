@@ -10,7 +10,8 @@ from typing import Final
 from fastapi import Request
 
 from relaybook import clock
-from relaybook.filters import MAX_LIMIT, BadFilter, Filter, parse_filter, parse_limit
+from relaybook.filter_parameters import parse_filter
+from relaybook.filters import MAX_LIMIT, BadFilter, Filter, parse_limit
 
 Pairs = list[tuple[str, str]]
 
@@ -69,9 +70,9 @@ def limit_of(taken: dict[str, str], default: int = 50) -> int:
     return parse_limit(text)
 
 
-def wanted_of(pairs: Iterable[tuple[str, str]]) -> Filter:
-    """The filter that all remaining parameters make."""
-    return parse_filter(pairs, clock.wall_us())
+def wanted_of(pairs: Iterable[tuple[str, str]], *also: str) -> Filter:
+    """The filter that all remaining parameters make. The call takes those of the names ``also``, too."""
+    return parse_filter(pairs, clock.wall_us(), also)
 
 
 def _decode(raw: bytes, raw_name: bytes) -> str:

@@ -1,5 +1,7 @@
 """Lists requests: a page of the log by a filter, with what is still running."""
 
+from typing import Final
+
 import msgspec
 from fastapi import Request, Response
 from msgspec import UNSET
@@ -14,22 +16,23 @@ from relaybook.stores.base import Page, Reader
 
 router = document.section("log")
 
-_PLACE = [
+_PLACE: Final = ("limit", "cursor", "around")
+_PARAMETERS = [
     document.limit(50),
     document.parameter("cursor", "The next_cursor or newer_cursor of an earlier page."),
     document.parameter("around", "An id of ours: the page has this request in its middle."),
 ]
 
 
-@router.get("/api/requests", **document.reads(RequestPage, [*document.filter_parameters(), *_PLACE]))
+@router.get("/api/requests", **document.reads(RequestPage, [*document.filter_parameters(), *_PARAMETERS]))
 async def list_requests(request: Request) -> Response:
     """A page of the log, latest recorded first.
 
     Terms of different names must all hold; a repeated name means any of its values. The first page also tells what is
-    still running. `q` (the query language) answers 400 `not_built_yet`.
+    still running. Words of `q` are found a moment after a request was recorded (`indexed_to` of `/api/status`).
     """
-    place, rest = query.take(query.pairs_of(request), "limit", "cursor", "around")
-    limit, wanted = query.limit_of(place), query.wanted_of(rest)
+    place, rest = query.take(query.pairs_of(request), *_PLACE)
+    limit, wanted = query.limit_of(place), query.wanted_of(rest, *_PLACE)
     cursor = parse_cursor(place["cursor"]) if "cursor" in place else None
     around = place.get("around")
     if around is not None and (cursor or not around):

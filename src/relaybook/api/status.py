@@ -72,6 +72,7 @@ def _status(options: ApiOptions, log: LogFigures, store: StoreStatus, running: i
         namespaces=store.namespaces,
         labels=store.labels,
         last_seq=store.last_seq,
+        indexed_to=store.indexed_to,
         running=running,
         refused=store.refused,
         frames_lost=frames_lost(gaps),

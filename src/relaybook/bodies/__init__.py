@@ -11,9 +11,11 @@ from relaybook.bodies.decode import Decoded, decode
 from relaybook.bodies.detail import messages, parameters
 from relaybook.bodies.errors import read_error
 from relaybook.bodies.facts import AnswerFacts, Kind, RequestFacts, Usage
+from relaybook.bodies.media import body_words
 from relaybook.bodies.request import read_request
 from relaybook.bodies.sse import Event, SseReader, read_events
 from relaybook.bodies.text import estimate_tokens
+from relaybook.bodies.turns import Turn, decode_turn, encode_turn, turn
 
 __all__ = [
     "AnswerFacts",
@@ -23,10 +25,14 @@ __all__ = [
     "Remark",
     "RequestFacts",
     "SseReader",
+    "Turn",
     "Usage",
     "advice",
     "answer",
+    "body_words",
     "decode",
+    "decode_turn",
+    "encode_turn",
     "estimate_tokens",
     "first_token_offset",
     "messages",
@@ -35,4 +41,5 @@ __all__ = [
     "read_error",
     "read_events",
     "read_request",
+    "turn",
 ]

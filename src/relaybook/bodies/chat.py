@@ -11,8 +11,9 @@ from relaybook.bodies.facts import AnswerFacts, StreamEnded
 from relaybook.bodies.speech import Speech, Tool, carries_token
 from relaybook.bodies.sse import DATA, LF, Event, cut, event_ends, events_of
 from relaybook.bodies.text import clean, clean_or_none, preview
+from relaybook.bodies.turns import said_by
 from relaybook.bodies.usage import put_usage
-from relaybook.bodies.wire import ANSWER, Answer
+from relaybook.bodies.wire import ANSWER, Answer, Embedded
 
 _DONE: Final = b"[DONE]"
 _ERROR_EVENT: Final = "error"
@@ -46,6 +47,8 @@ class ChatReader:
             facts.response_model = clean(piece.model)
         if facts.completion_id is None and piece.id:
             facts.completion_id = clean(piece.id)
+        if piece.data:
+            facts.output_preview = _embedded(piece.data)
         if piece.service_tier:
             facts.service_tier = piece.service_tier
         if piece.error:
@@ -100,6 +103,7 @@ class ChatReader:
             facts.finish_reason = _finish_reason(speeches)
             facts.output_preview = output_preview(speeches[0])
             facts.output_characters = sum([speech.characters() for speech in speeches])
+            facts.said = said_by(speeches)
         return facts
 
 
@@ -143,6 +147,13 @@ def first_token_offset(data: bytes) -> int | None:
         if piece is not None and carries_token(piece):
             return end
     return None
+
+
+def _embedded(data: list[Embedded]) -> str:
+    """``3 × 1,536``: how many embeddings, and of how many numbers the first is."""
+    raw = bytes(data[0].embedding)
+    numbers = raw.count(b",") + 1 if raw.startswith(b"[") else (len(raw) - 2) * 3 // 16
+    return f"{len(data):,} × {numbers:,}"
 
 
 def _finish_reason(speeches: list[Speech]) -> str | None:

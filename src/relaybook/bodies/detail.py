@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from relaybook.bodies import lenient
-from relaybook.bodies.request import bracketed
+from relaybook.bodies.media import part_words
 
 #: Where the messages of a request are: chat, Responses API and embeddings, legacy completions.
 _MESSAGE_FIELDS: Final = ("messages", "input", "prompt")
@@ -82,4 +82,4 @@ def _part(part: object) -> dict[str, Any]:
         if part.keys() <= {"type", "text"} and len(part) == 1 + (kind is not None):
             return {"type": kind, "text": text}
         return {"type": kind, "text": text, "raw": lenient.tidy(part)}
-    return {"type": kind, "text": None, "shown": bracketed(kind) if kind else None, "raw": lenient.tidy(part)}
+    return {"type": kind, "text": None, "shown": part_words(part) if kind else None, "raw": lenient.tidy(part)}

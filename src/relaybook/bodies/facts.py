@@ -25,6 +25,27 @@ _Scalar: TypeAlias = Count | float | str | bool | None
 Usage: TypeAlias = dict[str, _Scalar | dict[str, _Scalar]]
 
 
+class Origin(Struct, array_like=True, frozen=True, gc=False):
+    """Where a request may come from, see ``turns``. ``new_from`` is the index of its first message behind that answer.
+
+    ``window`` 0: too few messages to tell.
+    """
+
+    new_from: int
+    key: int
+    window: int
+
+
+class Asked(Struct, gc=False):
+    """A request's messages, hashed; see ``turns``."""
+
+    messages: int
+    chain: bytes
+    last: list[bytes]
+    origins: list[Origin]
+    previous: str | None = None
+
+
 class RequestFacts(Struct, gc=False):
     """What a request asks for. ``understood`` is false when the body is no JSON object (or not of a kind we read)."""
 
@@ -40,6 +61,8 @@ class RequestFacts(Struct, gc=False):
     top_p: float | None = None
     max_tokens: int | None = None
     n: int | None = None
+    #: Its messages as a part of a conversation; of requests that have messages.
+    asked: Asked | None = None
     understood: bool = False
 
 
@@ -62,4 +85,6 @@ class AnswerFacts(Struct, gc=False):
     output_characters: int = 0
     stream_ended: StreamEnded | None = None
     error_in_stream: bool = False
+    #: The key of what each choice said, see ``turns``.
+    said: list[bytes] = []
     understood: bool = False

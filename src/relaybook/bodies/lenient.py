@@ -91,7 +91,7 @@ def _nothing(_: str) -> None:
 
 
 def _integer(digits: str) -> int | str:
-    return int(digits) if len(digits) < _LONG_INTEGER else digits
+    return int(digits) if len(digits.lstrip("-")) < _LONG_INTEGER else digits
 
 
 def _finite_or_none(digits: str) -> float | None:

@@ -5,8 +5,9 @@ from typing import Final
 
 import msgspec
 
-from relaybook.bodies import lenient
-from relaybook.bodies.facts import Kind, RequestFacts
+from relaybook.bodies import lenient, turns
+from relaybook.bodies.facts import Asked, Kind, RequestFacts
+from relaybook.bodies.media import part_words
 from relaybook.bodies.text import clean, clean_or_none, preview
 from relaybook.bodies.wire import REQUEST, Message, Part, Request
 
@@ -15,13 +16,6 @@ _UNREAD: Final = frozenset({"models", "other"})
 _MOST_METADATA: Final = 1000
 _LARGEST: Final = 2**63 - 1
 _MESSAGES: Final = msgspec.json.Decoder(list[Message])
-_BRACKETED: Final = {
-    "image_url": "[image]",
-    "input_image": "[image]",
-    "input_audio": "[audio]",
-    "input_file": "[file]",
-    "video_url": "[video]",
-}
 
 
 def read_request(kind: Kind, data: bytes) -> RequestFacts:
@@ -46,8 +40,22 @@ def read_request(kind: Kind, data: bytes) -> RequestFacts:
         top_p=request.top_p,
         max_tokens=_whole(limit),
         n=_whole(request.n),
+        asked=_asked(kind, request),
         understood=True,
     )
+
+
+def _asked(kind: Kind, request: Request) -> Asked | None:
+    if kind == "chat":
+        return turns.asked(request.messages) if request.messages else None
+    if kind != "response" or not request.input:
+        return None
+    raw = bytes(request.input)
+    messages = lenient.read(_MESSAGES, raw) if raw.lstrip()[:1] == b"[" else None
+    text = None if messages is not None else lenient.load(raw)
+    if isinstance(text, str):
+        messages = [Message("user", text)]
+    return turns.asked(messages, clean_or_none(request.previous_response_id)) if messages else None
 
 
 def _whole(number: int | None) -> int | None:
@@ -96,12 +104,10 @@ def _part_preview(part: Part) -> str | None:
     text = part.text if part.text is not None else part.refusal
     if text is not None:
         return preview(text)
-    return bracketed(part.type) if part.type else None
-
-
-def bracketed(part_type: str) -> str:
-    """How a part without text is shown: ``[image]``, ``[audio]``, ``[file]`` or its own type in brackets."""
-    return _BRACKETED.get(part_type) or f"[{clean(part_type, 40)}]"
+    if part.type is None:
+        return None
+    fields = {"image_url": part.image_url, "input_audio": part.input_audio, "file": part.file}
+    return part_words({"type": part.type} | {name: lenient.load(bytes(raw)) for name, raw in fields.items() if raw})
 
 
 def _plain_preview(raw: msgspec.Raw) -> str | None:
@@ -109,7 +115,7 @@ def _plain_preview(raw: msgspec.Raw) -> str | None:
     value = lenient.load(bytes(raw)) if raw else None
     if isinstance(value, list):
         if value and isinstance(value[0], str):
-            return preview(value[0])
+            return preview(f"[{len(value)} texts] {value[0]}" if len(value) > 1 else value[0])
         items = lenient.read(_MESSAGES, bytes(raw))
         return _last_asked(items or [])
     return preview(value) if isinstance(value, str) else None

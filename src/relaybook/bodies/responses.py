@@ -13,6 +13,7 @@ from relaybook.bodies.facts import AnswerFacts
 from relaybook.bodies.speech import Speech, Tool
 from relaybook.bodies.sse import event_ends, read_events
 from relaybook.bodies.text import clean_or_none
+from relaybook.bodies.turns import said_by
 from relaybook.bodies.usage import put_usage
 from relaybook.bodies.wire import RESPONSE, RESPONSE_EVENT, OutputItem, Response, ResponseEvent
 
@@ -119,6 +120,7 @@ def _facts(response: Response, speech: Speech) -> AnswerFacts:
         service_tier=clean_or_none(response.service_tier),
         output_preview=output_preview(speech),
         output_characters=speech.characters(),
+        said=said_by([speech]) if speech.characters() else [],
         understood=bool(response.output is not None or response.model or response.error or speech.text),
     )
     if response.error:

@@ -13,38 +13,14 @@ from relaybook.bodies.facts import Usage
 
 
 class Part(Struct, gc=False):
-    """One part of a message's content in a request."""
+    """One part of a message's content in a request. What is no text is looked at only where it is shown."""
 
     type: str | None = None
     text: str | None = None
     refusal: str | None = None
-
-
-class Message(Struct, gc=False):
-    """One message of a request."""
-
-    role: str | None = None
-    content: str | list[Part] | None = None
-
-
-class Request(Struct, gc=False):
-    """A request of any kind; ``input`` and ``prompt`` belong to kinds other than chat."""
-
-    model: str | None = None
-    messages: list[Message] | None = None
-    stream: bool | None = None
-    user: str | None = None
-    safety_identifier: str | None = None
-    prompt_cache_key: str | None = None
-    metadata: dict[str, Any] | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
-    max_output_tokens: int | None = None
-    n: int | None = None
-    input: Raw = Raw()
-    prompt: Raw = Raw()
+    image_url: Raw = Raw()
+    input_audio: Raw = Raw()
+    file: Raw = Raw()
 
 
 class Function(Struct, gc=False):
@@ -63,6 +39,39 @@ class ToolCall(Struct, gc=False):
     type: str | None = None
     function: Function | None = None
     custom: Function | None = None
+
+
+class Message(Struct, gc=False):
+    """One message of a request, or another item of a response's input (``type``)."""
+
+    role: str | None = None
+    content: str | list[Part] | None = None
+    tool_calls: list[ToolCall] | None = None
+    type: str | None = None
+    name: str | None = None
+    arguments: str | None = None
+    output: Any = None
+
+
+class Request(Struct, gc=False):
+    """A request of any kind; ``input`` and ``prompt`` belong to kinds other than chat."""
+
+    model: str | None = None
+    messages: list[Message] | None = None
+    stream: bool | None = None
+    user: str | None = None
+    safety_identifier: str | None = None
+    prompt_cache_key: str | None = None
+    metadata: dict[str, Any] | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    max_output_tokens: int | None = None
+    n: int | None = None
+    previous_response_id: str | None = None
+    input: Raw = Raw()
+    prompt: Raw = Raw()
 
 
 class Audio(Struct, gc=False):
@@ -93,6 +102,12 @@ class Choice(Struct, gc=False):
     finish_reason: str | None = None
 
 
+class Embedded(Struct, gc=False):
+    """One embedding: a list of numbers, or base64 of 32-bit floats."""
+
+    embedding: Raw = Raw()
+
+
 class Answer(Struct, gc=False):
     """A whole chat completion, or one chunk of a streamed one; embeddings and completions have the same head."""
 
@@ -102,6 +117,8 @@ class Answer(Struct, gc=False):
     id: str | None = None
     model: str | None = None
     service_tier: str | None = None
+    #: Of embeddings.
+    data: list[Embedded] | None = None
 
 
 class OutputPart(Struct, gc=False):

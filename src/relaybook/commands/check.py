@@ -15,6 +15,7 @@ from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 from relaybook.commands.failure import FAILED, CommandFailed
 from relaybook.commands.redirects import NoRedirect
 from relaybook.configuration import Configuration
+from relaybook.journal import disk
 from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
 
@@ -57,6 +58,12 @@ def _data(configuration: Configuration) -> str:
         raise CommandFailed(
             f"{nearest} cannot be written: {error.strerror}. Give this user the right to, or choose another --data."
         ) from None
+    free, wanted = disk.free_bytes(nearest), configuration.settings.min_free
+    if free < wanted:
+        raise CommandFailed(
+            f"{free:,} bytes are free where {data} lies, fewer than min_free, {wanted:,}: all requests would be "
+            "refused. Make room, choose another --data, or lower --min-free."
+        )
     return f"{data} can be written" if nearest == data else f"{data} will be made"
 
 
@@ -82,10 +89,15 @@ def _readable_segments(run: Path) -> Iterator[int]:
 
 def _store(configuration: Configuration) -> str:
     from relaybook.commands.store_log import StoreLog
+    from relaybook.stores.sqlite.set_aside import list_set_aside
 
     if not StoreLog.exists(configuration.data):
         return "there is no log yet"
-    return f"{StoreLog.open(configuration.data).count():,} requests in the log"
+    told = f"{StoreLog.open(configuration.data).count():,} requests in the log"
+    if aside := list_set_aside(configuration.data / "store"):
+        told += f"; set aside as damaged: {', '.join(each.name for each in aside)}. Stop the server and run this with "
+        told += "--salvage to copy back what can be read"
+    return told
 
 
 def _upstream(configuration: Configuration) -> str:

@@ -3,34 +3,31 @@
 Both write to the store, so they work while no server does. Idempotent: what the log has already is passed over.
 """
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from relaybook.commands.failure import FAILED, CommandFailed
-from relaybook.filters import Filter
 from relaybook.recorder.quarantine import decode_quarantined
-from relaybook.records import Detail, Record, Side
 from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.base import (
-    Batch,
-    BatchRejected,
-    Body,
-    BodyDamaged,
-    Entry,
-    Reader,
-    StoreDamaged,
-    StoreTooNew,
-    StoreUnavailable,
-)
+from relaybook.stores.base import Batch, Entry
+from relaybook.stores.errors import BatchRejected, StoreDamaged, StoreTooNew, StoreUnavailable
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 from relaybook.stores.sqlite.set_aside import list_set_aside
 
 _RECORDS: Final = 200
 _BATCH_BYTES: Final = 32 << 20
-_EVERYTHING: Final = Filter()
+
+
+@dataclass
+class _Salvaged:
+    """Of one store: how many requests were copied, how many of them without bodies, how many could not be read."""
+
+    copied: int = 0
+    without_bodies: int = 0
+    unreadable: int = 0
 
 
 def repair(path: Path, *, salvage: bool, requeue: bool) -> int:
@@ -41,7 +38,7 @@ def repair(path: Path, *, salvage: bool, requeue: bool) -> int:
 
 
 def _salvage(path: Path) -> int:
-    """Copies what can be read of each store that was set aside into the log, and renames it; the exit code."""
+    """Copies what can be read of each store that was set aside into the log; 1 when something could not be read."""
     data = DataDirectory(path)
     found = list_set_aside(data.store)
     if not found:
@@ -49,15 +46,25 @@ def _salvage(path: Path) -> int:
         return 0
     writer = _writer(data)
     try:
-        for aside in found:
-            copied, unreadable, without_bodies = _copy(aside, writer)
-            done = aside.with_name(aside.name.replace(".corrupt-", ".salvaged-"))
-            aside.rename(done)
-            rest = f", {without_bodies:,} of them without bodies" if without_bodies else ""
-            print(f"✓ salvage: {copied:,} requests of {aside.name} are in the log now{rest}")
-            print(f"  {unreadable:,} could not be read; {done} is kept as it was and may be deleted", flush=True)
+        lost = sum(_salvage_one(aside, writer) for aside in found)
     finally:
         writer.close()
+    return FAILED if lost else 0
+
+
+def _salvage_one(aside: Path, writer: SqliteWriter) -> int:
+    """Copies one store, and renames it when all of it came back; how many requests could not be read."""
+    done = _copy(aside, writer)
+    rest = f", {done.without_bodies:,} of them without bodies" if done.without_bodies else ""
+    mark = "✗" if done.unreadable else "✓"
+    print(f"{mark} salvage: {done.copied:,} requests of {aside.name} are in the log now{rest}")
+    if done.unreadable:
+        print(f"  {done.unreadable:,} could not be read, so {aside} is kept as it is.")
+        print("  SQLite's own `.recover` may do more. Delete it when you want nothing more of it.", flush=True)
+        return done.unreadable
+    emptied = aside.with_name(aside.name.replace(".corrupt-", ".salvaged-"))
+    aside.rename(emptied)
+    print(f"  All of it could be read; {emptied} is kept as it was and may be deleted.", flush=True)
     return 0
 
 
@@ -96,22 +103,18 @@ def _writer(data: DataDirectory) -> SqliteWriter:
         raise CommandFailed(f"{error} (This writes to the log, which only one program may do at a time.)") from None
 
 
-def _copy(aside: Path, writer: SqliteWriter) -> tuple[int, int, int]:
-    """How many requests were copied, could not be read, and were copied without their bodies."""
-    copied = without_bodies = 0
-    missing = _Missing()
+def _copy(aside: Path, writer: SqliteWriter) -> _Salvaged:
     reader = SqliteReader(aside)
+    done = _Salvaged()
     entries: list[Entry] = []
     held = 0
     try:
-        for record in _records(reader, missing):
-            entry = _entry(reader, record, missing)
+        for seq in range(1, _last_seq(reader) + 1):
+            entry = _read(reader, seq, done)
             if entry is None:
                 continue
-            without_bodies += entry.record.body_state == "expired" and record.body_state == "stored"
             entries.append(entry)
-            held += record.request_bytes + record.response_bytes
-            copied += 1
+            held += entry.record.request_bytes + entry.record.response_bytes
             if len(entries) >= _RECORDS or held >= _BATCH_BYTES:
                 writer.commit(Batch(entries=entries))
                 entries, held = [], 0
@@ -120,54 +123,25 @@ def _copy(aside: Path, writer: SqliteWriter) -> tuple[int, int, int]:
         raise CommandFailed(str(error)) from None
     finally:
         reader.close()
-    return copied, missing.requests, without_bodies
+    return done
 
 
-class _Missing:
-    """How many requests could not be read."""
-
-    requests = 0
-
-
-def _records(reader: Reader, missing: _Missing) -> Iterator[Record]:
-    """All that can be read, in order of recording; damaged stretches are passed over request by request."""
+def _last_seq(reader: SqliteReader) -> int:
     try:
-        last = reader.last_seq()
+        return reader.last_seq()
     except StoreDamaged as error:
         raise CommandFailed(
             f"{error} Nothing of it can be read this way: SQLite's own `.recover` may do more."
         ) from None
-    seq, limit = 0, _RECORDS
-    while seq < last:
-        try:
-            found, upto = reader.since(seq, _EVERYTHING, limit)
-        except StoreDamaged:
-            if limit == 1:
-                missing.requests += 1
-                seq += 1
-            limit = 1
-            continue
-        limit = 1 if limit == 1 and seq % _RECORDS else _RECORDS
-        seq = max(upto, seq + 1)
-        yield from found
 
 
-def _entry(reader: Reader, record: Record, missing: _Missing) -> Entry | None:
-    """The request as it was recorded; None when its row cannot be read."""
+def _read(reader: SqliteReader, seq: int, done: _Salvaged) -> Entry | None:
     try:
-        stored = reader.get(record.id)
-        if stored is None:
-            return None
-        request, response = _body(reader, record, "request"), _body(reader, record, "response")
-        return Entry(record=stored.record, detail=stored.detail, request=request, response=response)
-    except BodyDamaged:
-        record = msgspec.structs.replace(record, body_state="expired")
-        return Entry(record=record, detail=Detail(), request=None, response=None)
+        entry = reader.salvage(seq)
     except StoreDamaged:
-        missing.requests += 1
+        done.unreadable += 1
         return None
-
-
-def _body(reader: Reader, record: Record, side: Side) -> Body | None:
-    pieces = reader.body(record.id, side)
-    return None if pieces is None else Body([], list(pieces))
+    if entry is not None:
+        done.copied += 1
+        done.without_bodies += entry.record.body_state == "expired"
+    return entry

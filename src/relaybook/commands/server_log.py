@@ -53,7 +53,7 @@ class ServerLog:
     def latest(self, terms: list[tuple[str, str]], limit: int) -> list[Row]:
         """See ``LogSource``."""
         page = self._ask("/api/requests", [*terms, ("limit", str(limit))])
-        rows: list[Row] = page["data"]
+        rows: list[Row] = [*page.get("running", ()), *page["data"]]
         return rows[::-1]
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
@@ -63,9 +63,9 @@ class ServerLog:
         while True:
             with suppress(NoServer, OSError, HTTPException), self._live(terms, last_id) as stream:
                 earlier = self.latest(terms, limit) if last_id is None else []
-                for row, seen_id in chain(((row, str(row["seq"])) for row in earlier), _rows(read_events(stream))):
+                for row, seen_id in chain(map(_seen, earlier), _rows(read_events(stream))):
                     last_id = seen_id or last_id
-                    if row is not None and row["outcome"] != "open" and printed.is_new(row["id"]):
+                    if row is not None and printed.is_new(_once(row)):
                         yield row
                 limit = MAX_LIMIT
             time.sleep(_AGAIN_SECONDS)
@@ -133,6 +133,16 @@ class ServerLog:
 
 class _NotFound(CommandFailed):
     """The API has nothing of that name."""
+
+
+def _seen(row: Row) -> tuple[Row, str | None]:
+    """A row of a list, and the point to resume from behind it: a running one moves none."""
+    return row, None if row["seq"] is None else str(row["seq"])
+
+
+def _once(row: Row) -> str:
+    """What is told once: that a request runs, and how it ended."""
+    return f"{row['id']} runs" if row["outcome"] == "open" else str(row["id"])
 
 
 def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:

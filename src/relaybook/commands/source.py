@@ -1,6 +1,7 @@
 """Where a command reads the log: a running server's API where one answers, else the data directory itself.
 
-``--dashboard-url`` names the server (and then it must answer); else the dashboard's own address is tried.
+``--dashboard-url`` names the server (and then it must answer); else the dashboard's own address is tried. ``--data``
+alone names the directory.
 """
 
 import sys
@@ -21,10 +22,10 @@ class LogSource(Protocol):
     """A log to read. Rows are as the API writes them; every call may raise CommandFailed."""
 
     def latest(self, terms: Terms, limit: int) -> list[Row]:
-        """The latest finished requests, oldest of them first."""
+        """The latest finished requests, oldest of them first, then those that run."""
 
     def follow(self, terms: Terms, limit: int) -> Iterator[Row]:
-        """The same, then each request as it is finished, for ever; none twice."""
+        """The same, then each request when it has run for a second and when it ends, for ever; neither twice."""
 
     def find(self, text: str) -> dict[str, Any] | None:
         """The detail of the request with this id, ours or another's. None: there is none."""
@@ -32,7 +33,11 @@ class LogSource(Protocol):
 
 def open_log(configuration: Configuration) -> LogSource:
     """The log to read; says on standard error which it is when it is not the usual one. Raises CommandFailed."""
+    from relaybook.commands.store_log import StoreLog
+
     settings = configuration.settings
+    if _is_data_named(configuration):
+        return StoreLog.open(configuration.data)
     server = ServerLog(settings.dashboard_url or own_address(settings.dashboard), settings.dashboard_token)
     try:
         server.greet()
@@ -41,11 +46,17 @@ def open_log(configuration: Configuration) -> LogSource:
             raise CommandFailed(f"{error} Is the server running there?") from None
     else:
         return server
-    from relaybook.commands.store_log import StoreLog
+    nobody = f"No server answers at {settings.dashboard}"
+    if not StoreLog.exists(configuration.data):
+        raise CommandFailed(f"{nobody}; name another by --dashboard. {StoreLog.missing(configuration.data)}")
+    print(f"{nobody}; reading {configuration.data}", file=sys.stderr)
+    return StoreLog.open(configuration.data)
 
-    log = StoreLog.open(configuration.data)
-    print(f"No server answers at {settings.dashboard}; reading {configuration.data}", file=sys.stderr)
-    return log
+
+def _is_data_named(configuration: Configuration) -> bool:
+    """Whether the command was told a directory and no server: then nobody else's log will do."""
+    told = {name for name in ("data", "dashboard") if configuration.sources[name] == "flag"}
+    return told == {"data"} and not configuration.settings.dashboard_url
 
 
 def own_address(dashboard: str) -> str:

@@ -16,10 +16,12 @@ from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
 from relaybook.commands.failure import CommandFailed
 from relaybook.commands.words import Row
-from relaybook.filters import MAX_LIMIT, Filter, parse_filter
+from relaybook.filter_parameters import parse_filter
+from relaybook.filters import MAX_LIMIT, Filter
 from relaybook.records import to_json
 from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.base import DeadlinePassed, Reader, StoreTooNew, StoreUnavailable
+from relaybook.stores.base import Reader
+from relaybook.stores.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
 from relaybook.stores.sqlite import SqliteReader
 from relaybook.stores.sqlite.connection import DATABASE
 
@@ -30,8 +32,10 @@ _AGAIN_SECONDS: Final = 0.5
 class StoreLog:
     """A log in a data directory; fulfils ``LogSource``."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, *, is_served: bool = True) -> None:
+        """Where it is not served, what was running when the server ended runs no more."""
         self._reader = reader
+        self._is_served = is_served
 
     @staticmethod
     def exists(data: Path) -> bool:
@@ -39,13 +43,19 @@ class StoreLog:
         return (DataDirectory(data).store / DATABASE).exists()
 
     @classmethod
+    def missing(cls, data: Path) -> str:
+        """What to say where there is none."""
+        other = f"the demo's with --data {data / 'demo'}" if cls.exists(data / "demo") else "another with --data"
+        return f"There is no log in {data}: start relaybook serve, or read {other}."
+
+    @classmethod
     def open(cls, data: Path) -> "StoreLog":
         """Raises CommandFailed when there is no log, or one that cannot be read."""
         if not cls.exists(data):
-            other = f"the demo's with --data {data / 'demo'}" if cls.exists(data / "demo") else "another with --data"
-            raise CommandFailed(f"There is no log in {data}: start relaybook serve, or read {other}.")
+            raise CommandFailed(cls.missing(data))
         try:
-            return cls(SqliteReader(DataDirectory(data).store))
+            directory = DataDirectory(data)
+            return cls(SqliteReader(directory.store), is_served=directory.serving() is not None)
         except (StoreTooNew, StoreUnavailable) as error:
             raise CommandFailed(str(error)) from None
 
@@ -60,17 +70,23 @@ class StoreLog:
         """See ``LogSource``."""
         deadline_ns = clock.monotonic_ns() + _LOOK_SECONDS * clock.NANOSECONDS
         try:
+            running = self._reader.running(_filter(terms))
             page = self._reader.page(_filter(terms), limit, None, deadline_ns)
         except (StoreTooNew, StoreUnavailable, DeadlinePassed) as error:
             raise CommandFailed(f"The log cannot be read: {error}") from None
-        return [to_json(record) for record in reversed(page.records)]
+        ended = {record.id for record in page.records}
+        still = [self._told(to_json(record)) for record in reversed(running) if record.id not in ended]
+        return [*(to_json(record) for record in reversed(page.records)), *still]
+
+    def _told(self, row: dict[str, Any]) -> dict[str, Any]:
+        return row if self._is_served or row["outcome"] != "open" else row | {"is_served": False}
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
         """See ``LogSource``."""
         wanted = _filter(terms)
         seq = self._reader.last_seq()
         # What is recorded between the two looks has a higher seq and comes with the first round.
-        yield from (row for row in self.latest(terms, limit) if row["seq"] <= seq)
+        yield from (row for row in self.latest(terms, limit) if row["seq"] is None or row["seq"] <= seq)
         while True:
             try:
                 records, seq = self._reader.since(seq, wanted, MAX_LIMIT)
@@ -89,7 +105,7 @@ class StoreLog:
         answer: dict[str, Any] = json.loads(body)
         if status != 200:
             raise CommandFailed(f"The log cannot be read: {answer['error']['message']}")
-        return answer
+        return self._told(answer)
 
 
 def _filter(terms: list[tuple[str, str]]) -> Filter:

@@ -19,8 +19,15 @@ def tail(
     shown = _print_rows(log.follow(terms, lines) if follow else log.latest(terms, lines), as_json)
     if not shown:
         asked = " and ".join(filters)
-        print(f"No request where {asked}." if asked else "No request yet.", file=sys.stderr)
+        print(f"No request where {asked}.{_star(terms)}" if asked else "No request yet.", file=sys.stderr)
     return 0
+
+
+def _star(terms: Sequence[tuple[str, str]]) -> str:
+    """A hint for who took ``name=value*`` for the beginning of a value."""
+    name, value = next(((name, value) for name, value in terms if name != "q" and value.endswith("*")), ("", ""))
+    written = f"-{name.removeprefix('not.')}" if name.startswith("not.") else name
+    return f" After = a * is a plain character: write {written}:{value} for what begins so." if name else ""
 
 
 def _print_rows(rows: Iterable[Row], as_json: bool) -> int:

@@ -42,7 +42,7 @@ def result(row: Row) -> str:
     """How it ended and by whom, in two or three words."""
     outcome, status = row["outcome"], row["status"]
     if outcome == "open":
-        return "◐ running"
+        return "◐ running" if row.get("is_served", True) else "◌ unfinished"
     if outcome in _OUTCOMES:
         return _OUTCOMES[outcome]
     if outcome == "upstream_failed":

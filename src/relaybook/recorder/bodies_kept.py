@@ -31,18 +31,18 @@ class Keeping:
         self._read_extent = read_extent
         self._keep_other = keep_other_bodies
 
-    def set_aside_if_large(self, exchange: Exchange) -> None:
-        """Moves an open exchange's bytes into the store when there are many."""
-        if exchange.held > MOST_HELD:
-            self.set_aside(exchange)
+    def set_aside_if_large(self, exchange: Exchange) -> int:
+        """Moves an open exchange's bytes into the store when there are many; how many."""
+        return self.set_aside(exchange) if exchange.held > MOST_HELD else 0
 
-    def set_aside(self, exchange: Exchange) -> None:
-        """Moves an open exchange's bytes into the store."""
+    def set_aside(self, exchange: Exchange) -> int:
+        """Moves an open exchange's bytes into the store; how many."""
         for body in (exchange.request, exchange.response):
             if body.rest:
                 body.extents.append(self._set_aside(b"".join(body.rest)))
                 body.rest = []
-        exchange.held = 0
+        moved, exchange.held = exchange.held, 0
+        return moved
 
     def apply(self, exchange: Exchange, entry: Entry) -> tuple[Entry, list[Extent]]:
         """The entry with its bodies as they are to be kept, and the extents to erase."""

@@ -7,8 +7,8 @@ goes to the quarantine.
 
 import logging
 import time
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,37 +18,29 @@ from relaybook.recorder.bodies_kept import Keeping, shown
 from relaybook.recorder.figures import Figures
 from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
 from relaybook.recorder.notes import add_refused, gaps_of
+from relaybook.recorder.patience import GivenUp, Patience
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.suspects import Suspects
+from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
 from relaybook.records import Gap
-from relaybook.stores.base import (
-    Batch,
-    BatchRejected,
-    Entry,
-    Extent,
-    Moved,
-    Running,
-    RunPosition,
-    StoreDamaged,
-    StoreUnavailable,
-    Writer,
-)
+from relaybook.stores.base import Batch, Entry, Extent, Moved, Running, RunPosition, Writer
+from relaybook.stores.errors import BatchRejected
 
 log = logging.getLogger("relaybook.recorder")
 
 COMMIT_AFTER_NS: Final = 200_000_000
 MOST_ENTRIES: Final = 10_000
-MOST_BYTES: Final = 64 << 20
+#: Of bodies, in memory or set aside: what one commit may need of a disk that is full (recorder/ballast.py).
+MOST_BYTES: Final = 32 << 20
 _RUNNING_EVERY_NS: Final = 1 * clock.NANOSECONDS
 _RUNNING_AFTER_NS: Final = 1 * clock.NANOSECONDS
 _LOOK_FOR_RUNS_NS: Final = 500_000_000
 _IDLE_SECONDS: Final = 0.05
-_MOST_RETRY_SECONDS: Final = 5.0
-
-
-class GivenUp(Exception):
-    """The recorder was told to stop while the store takes nothing; the journal keeps everything."""
+#: How long work that can wait may take: what is recorded meanwhile waits for it. None while much is to be read.
+_IDLE_NS: Final = 50_000_000
+_BUSY_NS: Final = 100_000_000
+_MANY_FRAMES: Final = 2000
 
 
 class DefectiveBatch(Exception):
@@ -82,20 +74,23 @@ class Recorder:
         self,
         journal: Path,
         store: Writer,
+        patience: Patience,
         understanding: Understanding,
         keeping: Keeping,
         quarantine: Quarantine,
         suspects: Suspects,
         figures: Figures,
+        text: TextPass,
     ) -> None:
+        self._text = text
         self._journal = journal
         self._store = store
+        self._patience = patience
         self._understanding = understanding
         self._keeping = keeping
         self._quarantine = quarantine
         self._suspects = suspects
         self._figures = figures
-        self._stop_now: Callable[[], bool] = lambda: False
         self._runs: dict[str, _Run] = {}
         self._positions = store.positions()
         self._entries: list[Entry] = []
@@ -108,22 +103,23 @@ class Recorder:
         self._runs_seen_ns = 0
         self._running_told_ns = 0
         self._running_told = False
+        #: More than trickled in since the last look waits to be read.
+        self._is_behind = False
 
-    def run(self, stop: Callable[[], bool], stop_now: Callable[[], bool]) -> None:
-        """Records until ``stop`` says so and nothing is left to read, or ``stop_now`` says so.
+    def run(self) -> None:
+        """Records until it is told to stop and nothing is left to read, or until its patience is over.
 
-        Both are asked again and again, without a lock: a signal's handler may have changed what they tell of. Raises
-        StoreDamaged, DefectiveBatch; the journal still has what was not committed.
+        Raises StoreDamaged, DefectiveBatch; the journal still has what was not committed.
         """
-        self._stop_now = stop_now
         with suppress(GivenUp):
-            while not stop_now():
+            while not self._patience.is_over():
                 worked = self.step()
                 if worked:
                     continue
-                if stop():
+                if self._patience.is_told():
                     break
-                time.sleep(_IDLE_SECONDS)
+                if not self._catch_up(_IDLE_NS):
+                    time.sleep(_IDLE_SECONDS)
             self._commit()
 
     def step(self) -> bool:
@@ -132,6 +128,7 @@ class Recorder:
         if now - self._runs_seen_ns > _LOOK_FOR_RUNS_NS:
             self._look_for_runs(now)
         worked = False
+        self._is_behind = False
         for run in list(self._runs.values()):
             worked = self._read(run) or worked
         now = clock.monotonic_ns()
@@ -141,10 +138,18 @@ class Recorder:
         due = self._since_ns is not None and now - self._since_ns >= COMMIT_AFTER_NS
         if full or due or now - self._running_told_ns > _RUNNING_EVERY_NS:
             self._commit()
+            if worked and not self._is_behind:
+                self._catch_up(_BUSY_NS)
         return worked
+
+    def _catch_up(self, time_ns: int) -> bool:
+        """Work that can wait, for a while: words are made findable, the store tidies up. False: nothing is left."""
+        worked = self._text.work(clock.monotonic_ns() + time_ns)
+        return self._store.tidy(clock.monotonic_ns() + time_ns // 2) or worked
 
     def _look_for_runs(self, now: int) -> None:
         self._runs_seen_ns = now
+        self._patience.prepare()
         paths = list_runs(self._journal)
         if gone := set(self._positions) - {path.name for path in paths}:  # removed just before a death
             self._store_patiently(Batch(runs_over=sorted(gone)))
@@ -158,6 +163,7 @@ class Recorder:
         frames = run.reader.read()
         if run.reader.place != before:  # also where a sealed segment ended without another frame
             self._changed = True
+        self._is_behind = self._is_behind or len(frames) > _MANY_FRAMES
         if frames:
             self._take(run.fold.feed(frames))
             self._set_aside(run)
@@ -195,7 +201,7 @@ class Recorder:
     def _set_aside(self, run: _Run) -> None:
         """Takes large bodies of open exchanges out of memory."""
         for exchange in run.fold.open.values():
-            self._keeping.set_aside_if_large(exchange)
+            self._bytes += self._keeping.set_aside_if_large(exchange)
 
     # -- committing ------------------------------------------------------------------------------------------------
 
@@ -253,31 +259,25 @@ class Recorder:
         return told
 
     def _store_patiently(self, batch: Batch) -> None:
-        pause = 0.1
         while True:
-            began_ns = clock.monotonic_ns()
             try:
-                self._store.commit(batch)
-                self._figures.committed(clock.monotonic_ns() - began_ns)
+                self._patience.until_done(partial(self._commit_once, batch))
                 return
-            except StoreDamaged:
-                raise  # trying again does not help
-            except StoreUnavailable as error:
-                if self._stop_now():
-                    raise GivenUp from error  # the journal keeps it all for the next start
-                log.error("store_unavailable", extra={"reason": str(error), "next_try_seconds": pause})
-                time.sleep(pause)
-                pause = min(pause * 2, _MOST_RETRY_SECONDS)
             except BatchRejected as error:
                 if not batch.entries:
                     raise DefectiveBatch(str(error)) from error
                 batch = self._without_rejected(batch)
 
+    def _commit_once(self, batch: Batch) -> None:
+        began_ns = clock.monotonic_ns()
+        self._store.commit(batch)
+        self._figures.committed(clock.monotonic_ns() - began_ns)
+
     def _without_rejected(self, batch: Batch) -> Batch:
         """Tries the entries one by one; what cannot be stored goes to the quarantine. What is left of the batch."""
         for entry in batch.entries:
             try:
-                self._store.commit(Batch(entries=[entry]))
+                self._patience.until_done(partial(self._store.commit, Batch(entries=[entry])))
             except BatchRejected as error:
                 log.error("record_quarantined", extra={"id": entry.record.id, "reason": str(error)})
                 self._quarantine.put(entry, str(error))

@@ -19,7 +19,7 @@ from relaybook.tags import MAX_CHARACTERS, MAX_PROPERTIES, clean
 
 MAX_UNDERSTOOD_BYTES: Final = 16 << 20
 _ASKED: Final = re.compile(
-    rb"(?i)(?:^|\r\n)(user-agent|content-encoding|x-client-request-id|x-stainless-retry-count|traceparent):"
+    rb"(?i)(?:^|\r\n)(user-agent|content-type|content-encoding|x-client-request-id|x-stainless-retry-count|traceparent):"
     rb"[ \t]*([^\r]*)"
 )
 _GOT: Final = re.compile(rb"(?i)(?:^|\r\n)(content-type|content-encoding|x-request-id):[ \t]*([^\r]*)")
@@ -43,7 +43,7 @@ class Understanding:
 
     def running(self, exchange: Exchange, *, read_bodies: bool = True, is_shown: bool = False) -> Running:
         """An exchange that is still open: what can be told of it now; with its bytes so far where it is shown."""
-        record = self._record(exchange, Closed("interrupted"), _headers(exchange), read_bodies=read_bodies)
+        record, _ = self._record(exchange, Closed("interrupted"), _headers(exchange), read_bodies=read_bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
         record.ended_at = record.duration_ms = record.stream_ended = None
         if not is_shown:
@@ -58,16 +58,19 @@ class Understanding:
         """
         closed = exchange.closed or Closed("interrupted")
         headers = _headers(exchange)
-        record = self._record(exchange, closed, headers, read_bodies=read_bodies)
+        record, turn = self._record(exchange, closed, headers, read_bodies=read_bodies)
         keep = exchange.opened.log == "full"
         return Entry(
             record=record,
             detail=_detail(exchange),
             request=exchange.request if keep else None,
             response=exchange.response if keep else None,
+            turn=bodies.encode_turn(turn) if turn is not None and keep else None,
         )
 
-    def _record(self, exchange: Exchange, closed: Closed, headers: "_Headers", *, read_bodies: bool = True) -> Record:
+    def _record(
+        self, exchange: Exchange, closed: Closed, headers: "_Headers", *, read_bodies: bool = True
+    ) -> tuple[Record, bodies.Turn | None]:
         opened, answered = exchange.opened, exchange.answered
         target, _, query = opened.target.decode("latin-1").partition("?")
         kind = kind_of(_below_route(target))
@@ -102,17 +105,18 @@ class Understanding:
             body_state="stored" if opened.log == "full" else "no_bodies",
         )
         headers.fill(record)
+        turn = None
         if read_bodies:
-            self._read_bodies(record, exchange, headers)
+            turn = self._read_bodies(record, exchange, headers)
         else:
             record.advice = [_NOT_UNDERSTOOD]
         if opened.log != "full":
             record.input_preview = record.output_preview = None
             if answered is not None and not answered.made:
                 record.error_message = None
-        return record
+        return record, turn
 
-    def _read_bodies(self, record: Record, exchange: Exchange, headers: "_Headers") -> None:
+    def _read_bodies(self, record: Record, exchange: Exchange, headers: "_Headers") -> bodies.Turn | None:
         kind = record.kind
         request = bodies.RequestFacts()
         asked = b""
@@ -120,15 +124,21 @@ class Understanding:
             asked = self._readable(exchange.request, exchange.request_bytes, headers.request.get(b"content-encoding"))
             request = bodies.read_request(kind, asked)
             _fill_request(record, request)
+        else:
+            record.input_preview = bodies.body_words(headers.request.get(b"content-type", ""), exchange.request_bytes)
         answered = exchange.answered
         if answered is None or answered.made:
             record.advice = _advice(record, request, bodies.AnswerFacts())
-            return
+            return bodies.turn(request.asked, []) if request.asked else None
         encoding = headers.response.get(b"content-encoding")
         data = self._readable(exchange.response, exchange.response_bytes, encoding)
         complete = record.outcome == "complete"
         answer = bodies.read_answer(kind, data, streamed=record.stream, complete=complete)
         _fill_answer(record, answer)
+        if kind not in _UNDERSTOOD:
+            record.output_preview = bodies.body_words(
+                headers.response.get(b"content-type", ""), exchange.response_bytes
+            )
         if answered.status >= 400:
             code, message = bodies.read_error(data)
             record.error_code = record.error_code or code
@@ -141,6 +151,7 @@ class Understanding:
         if answer.understood and answered.status < 400:
             self._count(record, asked, answer)
         record.advice = _advice(record, request, answer)
+        return bodies.turn(request.asked, answer.said) if request.asked else None
 
     def _readable(self, body: Body, size: int, encoding: str | None) -> bytes:
         """The body's bytes, decoded; empty when it is too large to be understood."""

@@ -4,9 +4,7 @@ Two faces. A ``Writer`` belongs to the one recorder process; a ``Reader`` may be
 beside it. A third, ``Labels``, is in ``stores/labels.py``. Implementations differ in where things lie, never in
 meaning: one conformance suite runs on all of them.
 
-Errors: ``StoreUnavailable`` for what the environment causes (full, busy, locked, I/O): nothing was stored, the same
-batch may be sent again; ``StoreDamaged``, a kind of it, when sending again will not help, and ``BodyDamaged`` when that
-is true of one body only. ``BatchRejected`` for what the data causes. ``StoreTooNew`` when a later version wrote it.
+What goes wrong is in ``stores/errors.py``.
 """
 
 from collections.abc import Iterator
@@ -16,30 +14,7 @@ import msgspec
 
 from relaybook.filters import Cursor, Filter
 from relaybook.records import Detail, Gap, Record, Side
-
-
-class StoreUnavailable(Exception):
-    """The environment refused: nothing of the batch was stored; try the same again later."""
-
-
-class SyncFailed(Exception):
-    """A sync failed, and the system may have dropped what it could not write: only a new start writes it all again."""
-
-
-class StoreDamaged(StoreUnavailable):
-    """What is on disk cannot be read as a store any more; the text names the file. Trying again does not help."""
-
-
-class BodyDamaged(StoreUnavailable):
-    """One body's bytes cannot be read any more; the text names their file. The rest of the store is not concerned."""
-
-
-class BatchRejected(Exception):
-    """The data itself cannot be stored; send the batch's entries one by one to find which."""
-
-
-class StoreTooNew(Exception):
-    """A later version of Relaybook wrote this store; the text says which and what to do."""
+from relaybook.stats import Question, Stats
 
 
 class Extent(msgspec.Struct, frozen=True, array_like=True):
@@ -68,6 +43,8 @@ class Entry(msgspec.Struct, kw_only=True):
     detail: Detail
     request: Body | None
     response: Body | None
+    #: What tells which other requests it goes on from (``bodies.turns``); opaque to the store.
+    turn: bytes | None = None
 
 
 class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +77,7 @@ class Running(msgspec.Struct, kw_only=True):
 
 
 class Batch(msgspec.Struct, kw_only=True):
-    """What one transaction stores. All of it or nothing.
+    """What one transaction stores, all of it or nothing.
 
     ``running`` replaces all running requests of this node when it is not None; one whose record is among ``entries``
     leaves them in any case. ``moved`` replaces earlier states of the same exchange; a state is dropped when its
@@ -143,9 +120,21 @@ class Stored(msgspec.Struct, kw_only=True):
     response_size: int | None
 
 
+class Step(msgspec.Struct, kw_only=True):
+    """What of a finished request tells which others it goes on from. ``turn`` None: it has no messages."""
+
+    seq: int
+    id: str
+    started_at: int
+    failed: bool
+    completion_id: str | None
+    turn: bytes | None
+
+
 class NamespaceRow(msgspec.Struct, kw_only=True):
     """A namespace with its counters, kept at write time. ``color``, ``group`` and ``position`` are those of a label.
 
+    ``cost_usd`` adds up the costs that are known; None: none is. In an order it then stands where 0 would.
     ``first_at`` and ``last_at`` are when its first and last request started; 0 while it has none.
     """
 
@@ -154,7 +143,7 @@ class NamespaceRow(msgspec.Struct, kw_only=True):
     failed: int
     input_tokens: int
     output_tokens: int
-    cost_usd: float
+    cost_usd: float | None
     first_at: int
     last_at: int
     pinned: bool = False
@@ -192,6 +181,8 @@ class StoreStatus(msgspec.Struct, kw_only=True):
     namespaces: int
     labels: int
     last_seq: int
+    #: The newest record whose words can be found.
+    indexed_to: int
     bytes_on_disk: int
     positions: dict[str, RunPosition]
     refused: dict[str, int]
@@ -222,6 +213,9 @@ class Writer(Protocol):
     def moved(self, run: str) -> list[Moved]:
         """States of open exchanges moved aside earlier, of one run."""
 
+    def tidy(self, until_ns: int) -> bool:
+        """Does work that can wait, until a moment; readers see no change. False: none is left."""
+
     def close(self) -> None: ...
 
 
@@ -244,6 +238,9 @@ class Reader(Protocol):
     def count(self, wanted: Filter, deadline_ns: int) -> Count:
         """How many finished requests the filter selects; at once for the whole log and for namespaces of all time."""
 
+    def stats(self, question: Question, deadline_ns: int) -> Stats:
+        """Finished requests added up over time. Raises DeadlinePassed; a span too long to add up is never cut."""
+
     def running(self, wanted: Filter) -> list[Record]:
         """Requests still open, latest started first; ``seq`` is None. Cheap: reads no body."""
 
@@ -252,6 +249,15 @@ class Reader(Protocol):
 
     def get(self, record_id: str) -> Stored | None:
         """A finished record by our id."""
+
+    def entries(self, after: int, limit: int, most_bytes: int) -> list[Entry]:
+        """Finished requests recorded after ``after``, oldest first, with their bodies in memory.
+
+        A body of more than ``most_bytes`` is left out; there are fewer than ``limit`` when all have more together.
+        """
+
+    def steps(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Step]:
+        """Like ``page``, but only what tells which requests go on from which; the latest recorded first."""
 
     def find(self, foreign_id: str, limit: int) -> list[Record]:
         """Records that carry the text as the provider's, completion's or client's id, latest recorded first."""
@@ -285,10 +291,6 @@ class Reader(Protocol):
     def status(self) -> StoreStatus: ...
 
     def close(self) -> None: ...
-
-
-class DeadlinePassed(Exception):
-    """The question took longer than its deadline; its resources are free again."""
 
 
 def body_size(body: Body | None) -> int | None:

@@ -1,22 +1,25 @@
 """The reference store: everything in plain lists, filters applied by their own definition.
 
 It says what the other stores must mean, and serves tests. One object is Writer, Reader and Labels at once; it is not
-durable and every question scans everything.
+durable, and every question scans everything.
 """
 
+import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import get_args
 
 import msgspec
 
-from relaybook.filters import Cursor, Filter, matches
+from relaybook.filters import CONTAINS, Cursor, Filter, asks_texts, matches
 from relaybook.ids import id_text
 from relaybook.records import Gap, Record, Side
+from relaybook.stats import Question, Stats
 from relaybook.stores import memory_lists
 from relaybook.stores.base import (
     Batch,
-    BatchRejected,
     Body,
     Count,
     Entry,
@@ -27,6 +30,7 @@ from relaybook.stores.base import (
     Page,
     Running,
     RunPosition,
+    Step,
     Stored,
     StoreStatus,
     ValueCount,
@@ -34,6 +38,9 @@ from relaybook.stores.base import (
 )
 from relaybook.stores.label_rules import FIRST, Label, changed, looks_like_id
 from relaybook.stores.labels import LabelChange
+from relaybook.stores.memory_limits import refuse_what_cannot_be_stored
+from relaybook.stores.memory_lists import seq_of
+from relaybook.stores.said import MAX_BYTES, text_of
 
 
 class MemoryStore:
@@ -53,11 +60,14 @@ class MemoryStore:
         #: Of every namespace that people or the log decided on.
         self._labels: dict[str, Label] = {}
         self._first_labels = 0
+        #: What records say, by ``seq``.
+        self._texts: dict[int, str] = {}
+        self._indexed_to = 0
 
     # Writer
 
     def commit(self, batch: Batch) -> None:
-        _refuse_what_cannot_be_stored(batch)
+        refuse_what_cannot_be_stored(batch)
         with self._lock:
             for entry in batch.entries:
                 self._add(entry)
@@ -112,8 +122,20 @@ class MemoryStore:
         with self._lock:
             return [moved for moved in self._moved.values() if moved.run == run]
 
+    def tidy(self, until_ns: int) -> bool:
+        return False
+
     def close(self) -> None:
         """Nothing to release: the same object goes on answering."""
+
+    # Text index
+
+    def indexed_to(self) -> int:
+        return self._indexed_to
+
+    def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
+        self._texts.update(texts)
+        self._indexed_to = up_to
 
     # Labels
 
@@ -130,26 +152,35 @@ class MemoryStore:
         """Copies of the records a filter wants, oldest first."""
         with self._lock:
             records = [entry.record for entry in self._entries]
-        return [msgspec.structs.replace(record) for record in records if matches(wanted, record)]
+        return [
+            msgspec.structs.replace(record)
+            for record in records
+            if matches(wanted, record, self._texts.get(seq_of(record), ""), self._said(wanted, record))
+        ]
+
+    def _said(self, wanted: Filter, record: Record) -> str:
+        if all(term.name != CONTAINS for term in wanted.terms):
+            return ""
+        return text_of(self._in_memory(self._by_id[record.id], MAX_BYTES), sys.maxsize)
 
     def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
         found = self._matching(wanted)
         if cursor is not None and cursor.direction == "newer":
-            records = [record for record in found if _seq(record) > cursor.seq][:limit][::-1]
+            records = [record for record in found if seq_of(record) > cursor.seq][:limit][::-1]
         else:
-            below = [record for record in found if cursor is None or _seq(record) < cursor.seq]
+            below = [record for record in found if cursor is None or seq_of(record) < cursor.seq]
             records = below[-limit:][::-1]
-        return _page(records, found)
+        return memory_lists.page(records, found)
 
     def around(self, record_id: str, wanted: Filter, limit: int, deadline_ns: int) -> Page | None:
         centre = self.get(record_id)
         if centre is None:
             return None
         found = self._matching(wanted)
-        seq = _seq(centre.record)
-        newer = [record for record in found if _seq(record) > seq][: limit // 2][::-1]
-        older = [record for record in found if _seq(record) < seq][::-1][: limit - 1 - limit // 2]
-        return _page([*newer, centre.record, *older], found)
+        seq = seq_of(centre.record)
+        newer = [record for record in found if seq_of(record) > seq][: limit // 2][::-1]
+        older = [record for record in found if seq_of(record) < seq][::-1][: limit - 1 - limit // 2]
+        return memory_lists.page([*newer, centre.record, *older], found)
 
     def count(self, wanted: Filter, deadline_ns: int) -> Count:
         found = self._matching(wanted)
@@ -158,6 +189,9 @@ class MemoryStore:
             failed=sum(record.failed for record in found),
             last_at=max((record.started_at for record in found), default=None),
         )
+
+    def stats(self, question: Question, deadline_ns: int) -> Stats:
+        return memory_lists.stats(self._matching(Filter()), self._matching(question.wanted), question)
 
     def running(self, wanted: Filter) -> list[Record]:
         running = [_copy(one).record for one in self._running.values() if matches(wanted, one.record)]
@@ -177,6 +211,36 @@ class MemoryStore:
             request_size=body_size(entry.request),
             response_size=body_size(entry.response),
         )
+
+    def entries(self, after: int, limit: int, most_bytes: int) -> list[Entry]:
+        with self._lock:
+            found = [entry for entry in self._entries if seq_of(entry.record) > after][:limit]
+        whole = [self._in_memory(entry, most_bytes) for entry in found]
+        sums = list(accumulate((body_size(one.request) or 0) + (body_size(one.response) or 0) for one in whole))
+        return [one for number, one in enumerate(whole) if number == 0 or sums[number] <= most_bytes]
+
+    def _in_memory(self, entry: Entry, most_bytes: int) -> Entry:
+        sides: list[Body | None] = []
+        for side in get_args(Side):
+            pieces = self.body(entry.record.id, side)
+            whole = None if pieces is None else b"".join(pieces)
+            sides.append(None if whole is None or len(whole) > most_bytes else Body([], [whole]))
+        record = msgspec.structs.replace(entry.record)
+        return Entry(record=record, detail=entry.detail, request=sides[0], response=sides[1], turn=entry.turn)
+
+    def steps(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Step]:
+        records = self.page(wanted, limit, cursor, deadline_ns).records
+        return [
+            Step(
+                seq=seq_of(record),
+                id=record.id,
+                started_at=record.started_at,
+                failed=record.failed,
+                completion_id=record.completion_id,
+                turn=self._by_id[record.id].turn,
+            )
+            for record in records
+        ]
 
     def find(self, foreign_id: str, limit: int) -> list[Record]:
         found = self._matching(Filter())[::-1]
@@ -212,9 +276,9 @@ class MemoryStore:
         return len(self._entries)
 
     def since(self, seq: int, wanted: Filter, limit: int) -> tuple[list[Record], int]:
-        last = self.last_seq()
-        found = [record for record in self._matching(wanted) if seq < _seq(record) <= last][:limit]
-        return found, _seq(found[-1]) if len(found) == limit else max(seq, last)
+        last = min(self.last_seq(), self._indexed_to) if asks_texts(wanted) else self.last_seq()
+        found = [record for record in self._matching(wanted) if seq < seq_of(record) <= last][:limit]
+        return found, seq_of(found[-1]) if len(found) == limit else max(seq, last)
 
     def status(self) -> StoreStatus:
         return StoreStatus(
@@ -222,15 +286,11 @@ class MemoryStore:
             namespaces=len(self._namespace_rows()),
             labels=sum(label.pinned for label in self._labels.values()),
             last_seq=self.last_seq(),
+            indexed_to=self._indexed_to,
             bytes_on_disk=0,
             positions=self.positions(),
             refused=dict(self._refused),
         )
-
-
-def _seq(record: Record) -> int:
-    assert record.seq is not None
-    return record.seq
 
 
 def _copy(running: Running) -> Running:
@@ -238,27 +298,3 @@ def _copy(running: Running) -> Running:
     copy = msgspec.msgpack.decode(msgspec.msgpack.encode(running), type=Running)
     copy.record.seq = None
     return copy
-
-
-def _page(records: list[Record], found: list[Record]) -> Page:
-    """``records`` latest first, out of all that are ``found``."""
-    if not records:
-        return Page(records=[], next_cursor=None, newer_cursor=None)
-    oldest = _seq(records[-1])
-    return Page(
-        records=records,
-        next_cursor=Cursor("older", oldest) if any(_seq(record) < oldest for record in found) else None,
-        newer_cursor=Cursor("newer", _seq(records[0])),
-    )
-
-
-def _refuse_what_cannot_be_stored(batch: Batch) -> None:
-    """Text must be UTF-8, whole numbers must fit 64 bits: a database would refuse the same."""
-    try:
-        msgspec.msgpack.encode(batch)
-        numbers = (value for entry in batch.entries for value in msgspec.structs.astuple(entry.record))
-        too_large = [value for value in numbers if isinstance(value, int) and not -(2**63) <= value < 2**63]
-    except (ValueError, TypeError, OverflowError, msgspec.MsgspecError) as error:
-        raise BatchRejected(f"A value cannot be stored: {error}.") from error
-    if too_large:
-        raise BatchRejected(f"{too_large[0]} does not fit into 64 bits.")

@@ -1,14 +1,16 @@
-"""The lists beside the log in the reference store: namespaces and values of fields, counted anew each time."""
+"""What the reference store's questions come to: pages, lists of namespaces and values, statistics, all made anew."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from relaybook.filters import BadFilter
+from relaybook.filters import BadFilter, Cursor
 from relaybook.records import Record
-from relaybook.stores.base import NamespaceRow, NamespaceSort, ValueCount
+from relaybook.stats import Points, Question, Stats, build, span_of
+from relaybook.stores.base import NamespaceRow, NamespaceSort, Page, ValueCount
 from relaybook.stores.label_rules import Label
 from relaybook.stores.namespace_order import parse_place, place_of
+from relaybook.sums import MOST_TOKENS, Share, Sums, share
 
 #: Fields whose values are counted; ``property`` and ``property.<name>`` are counted as well.
 _COUNTED: Final = ("namespace", "model", "user", "key", "finish_reason")
@@ -27,9 +29,9 @@ def _row(name: str, records: list[Record], label: Label) -> NamespaceRow:
         namespace=name,
         requests=len(records),
         failed=sum(record.failed for record in records),
-        input_tokens=sum(record.input_tokens or 0 for record in records),
-        output_tokens=sum(record.output_tokens or 0 for record in records),
-        cost_usd=sum(record.cost_usd or 0.0 for record in records),
+        input_tokens=sum(min(record.input_tokens or 0, MOST_TOKENS) for record in records),
+        output_tokens=sum(min(record.output_tokens or 0, MOST_TOKENS) for record in records),
+        cost_usd=sum(costs) if (costs := [one.cost_usd for one in records if one.cost_usd is not None]) else None,
         first_at=min((record.started_at for record in records), default=0),
         last_at=max((record.started_at for record in records), default=0),
         pinned=label.pinned,
@@ -51,9 +53,9 @@ def namespaces(
         and (row.requests or row.pinned)
         and (pinned is None or row.pinned == pinned)
     ]
-    shown.sort(key=lambda row: (-getattr(row, sort), row.namespace))
+    shown.sort(key=lambda row: (-(getattr(row, sort) or 0), row.namespace))
     if place is not None:
-        shown = [row for row in shown if (-getattr(row, sort), row.namespace) > (-place.figure, place.namespace)]
+        shown = [row for row in shown if (-(getattr(row, sort) or 0), row.namespace) > (-place.figure, place.namespace)]
     more = len(shown) > limit
     return shown[:limit], str(place_of(shown[limit - 1], sort)) if more else None
 
@@ -78,3 +80,35 @@ def _values_of(record: Record, field: str) -> Iterator[str]:
         value = getattr(record, field)
     if value is not None:
         yield value
+
+
+def stats(records: Sequence[Record], found: Sequence[Record], question: Question) -> Stats:
+    """See ``Reader.stats``; ``records`` are all there are, ``found`` those that the question wants."""
+    span = span_of(question, min((record.started_at for record in records), default=None))
+    shares: defaultdict[tuple[str | None, int], list[Share]] = defaultdict(list)
+    for record in found:
+        if span.from_us <= record.started_at < span.to_us:
+            value = None if question.by is None else next(_values_of(record, question.by), None)
+            shares[value, record.started_at // span.bucket_us * span.bucket_us].append(share(record))
+    parts: defaultdict[str | None, Points] = defaultdict(dict)
+    for (value, at), some in shares.items():
+        parts[value][at] = Sums.of(some)
+    return build(span, parts, "log")
+
+
+def page(records: list[Record], found: list[Record]) -> Page:
+    """``records`` latest first, out of all that are ``found``."""
+    if not records:
+        return Page(records=[], next_cursor=None, newer_cursor=None)
+    oldest = seq_of(records[-1])
+    return Page(
+        records=records,
+        next_cursor=Cursor("older", oldest) if any(seq_of(record) < oldest for record in found) else None,
+        newer_cursor=Cursor("newer", seq_of(records[0])),
+    )
+
+
+def seq_of(record: Record) -> int:
+    """Of a stored record."""
+    assert record.seq is not None
+    return record.seq

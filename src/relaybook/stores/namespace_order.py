@@ -30,7 +30,7 @@ _DECODER: Final[msgspec.json.Decoder[Place]] = msgspec.json.Decoder(Place)
 
 def place_of(row: NamespaceRow, sort: NamespaceSort) -> Place:
     """The place of a row in the order of a sort."""
-    figure: Any = getattr(row, sort)
+    figure: Any = getattr(row, sort) or 0
     return Place(sort, figure, row.namespace)
 
 

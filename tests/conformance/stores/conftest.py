@@ -9,20 +9,23 @@ import pytest
 from relaybook.stores.base import Batch, Reader, Writer
 from relaybook.stores.labels import Labels
 from relaybook.stores.memory import MemoryStore
-from relaybook.stores.sqlite import SqliteLabels, SqliteReader, SqliteWriter
+from relaybook.stores.sqlite import SqliteLabels, SqliteReader, SqliteTextIndex, SqliteWriter
+from relaybook.stores.text import TextIndex
 
 
 class Store:
-    """A store under test: its three faces, and a restart of its writer."""
+    """A store under test: its four faces, and a restart of its writer."""
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
         self.writer: Writer
         self.reader: Reader
         self.labels: Labels
+        self.text: TextIndex
         if directory is None:
-            self.writer = self.reader = self.labels = MemoryStore()
+            self.writer = self.reader = self.labels = self.text = MemoryStore()
         else:
+            self.text = SqliteTextIndex(directory)
             self.writer, self.reader = SqliteWriter(directory), SqliteReader(directory)
             self.labels = SqliteLabels(directory)
 
@@ -38,6 +41,7 @@ class Store:
     def close(self) -> None:
         self.writer.close()
         self.reader.close()
+        self.text.close()
 
 
 @pytest.fixture(params=["memory", "sqlite"])

@@ -6,7 +6,7 @@ from tests.support.records import a_record, an_entry, soon
 
 from relaybook.filters import Filter
 from relaybook.records import Note
-from relaybook.stores.base import BatchRejected
+from relaybook.stores.errors import BatchRejected
 
 POISON = [
     'it\'s "quoted"; DROP TABLE requests; --',

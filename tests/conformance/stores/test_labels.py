@@ -45,7 +45,7 @@ def test_a_change_shows_for_all_and_can_be_undone(store: Store) -> None:
 def test_a_namespace_without_a_request_can_be_a_label_and_is_listed_while_it_is(store: Store) -> None:
     store.commit(an_entry(namespace=OTHER))
     row = change(store, "new", pinned=True)
-    assert (row.requests, row.failed, row.cost_usd, row.first_at, row.last_at) == (0, 0, 0.0, 0, 0)
+    assert (row.requests, row.failed, row.cost_usd, row.first_at, row.last_at) == (0, 0, None, 0, 0)
     assert list(rows(store, pinned=True)) == ["new"]
     assert set(rows(store)) == {"new", OTHER}
     assert [count.value for count in store.reader.values("namespace", "", 9, soon())] == [OTHER]

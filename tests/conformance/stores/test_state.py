@@ -7,7 +7,8 @@ from tests.support.records import a_record, an_entry, new_record_id
 from relaybook import ids
 from relaybook.filters import Filter, Term
 from relaybook.records import Detail, Gap
-from relaybook.stores.base import BatchRejected, Moved, Running, RunPosition
+from relaybook.stores.base import Moved, Running, RunPosition
+from relaybook.stores.errors import BatchRejected
 
 RUN, OTHER = "0192f0c8-7b3a-7cde-8f00-000000000001", "0192f0c8-7b3a-7cde-8f00-000000000002"
 

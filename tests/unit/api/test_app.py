@@ -44,6 +44,8 @@ def test_another_method_is_refused_in_our_shape() -> None:
         ("/api/namespaces", answers.NamespacePage),
         ("/api/namespaces?pinned=true&from=-1h", answers.NamespacePage),
         ("/api/count?model=gpt-4o-mini", answers.RequestCount),
+        ("/api/stats?by=model", answers.StatsAnswer),
+        ("/api/thread?namespace=a", answers.Thread),
         ("/api/values/model", answers.FieldValues),
         ("/api/status", answers.Status),
         ("/healthz", answers.Health),
@@ -64,6 +66,8 @@ def test_the_document_names_every_route_of_the_contract() -> None:
         "/api/requests/{id}/request",
         "/api/requests/{id}/response",
         "/api/count",
+        "/api/stats",
+        "/api/thread",
         "/api/namespaces",
         "/api/values/{field}",
         "/api/status",
@@ -75,7 +79,7 @@ def test_the_document_names_every_route_of_the_contract() -> None:
     }
 
 
-@pytest.mark.parametrize("path", ["/api/requests", "/api/count", "/api/live"])
+@pytest.mark.parametrize("path", ["/api/requests", "/api/count", "/api/stats", "/api/live"])
 def test_the_document_names_every_filter(path: str) -> None:
     named = {parameter["name"] for parameter in app_of().openapi()["paths"][path]["get"]["parameters"]}
     assert {*NAMES, "property.<name>", "not.<name>"} <= named

@@ -9,7 +9,8 @@ from tests.support.asgi import Answer
 
 from relaybook.api import downloads
 from relaybook.records import Detail, Side
-from relaybook.stores.base import Batch, Body, StoreUnavailable
+from relaybook.stores.base import Batch, Body
+from relaybook.stores.errors import StoreUnavailable
 from relaybook.stores.memory import MemoryStore
 
 XSS = b"<script>alert(1)</script>"

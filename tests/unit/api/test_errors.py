@@ -12,7 +12,7 @@ from tests.support.asgi import Client, scope_of
 
 from relaybook.api.errors import CODES, ApiError, Failures, answer_error, error_response
 from relaybook.filters import BadFilter
-from relaybook.stores.base import DeadlinePassed, StoreTooNew, StoreUnavailable
+from relaybook.stores.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
 
 REQUEST = Request(scope_of("GET", "/", []))
 
@@ -27,7 +27,7 @@ def answered(error: Exception) -> tuple[int, dict[str, Any]]:
     [
         (ApiError("no_bodies", "why"), 404, "no_bodies", None),
         (BadFilter("status", "why"), 400, "bad_parameter", "status"),
-        (BadFilter("not.q", "why"), 400, "not_built_yet", "not.q"),
+        (BadFilter("q", "why"), 400, "bad_parameter", "q"),
         (DeadlinePassed(), 503, "deadline", None),
         (StoreUnavailable("disk I/O error"), 503, "store_unavailable", None),
         (StoreTooNew("made by 9.0"), 503, "store_unavailable", None),

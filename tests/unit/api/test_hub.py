@@ -12,7 +12,8 @@ from relaybook.api import hub as hub_module
 from relaybook.api.hub import Hub, Subscription, TooManySubscriptions, row_event
 from relaybook.filters import Filter, Term
 from relaybook.records import Record
-from relaybook.stores.base import Batch, StoreUnavailable
+from relaybook.stores.base import Batch
+from relaybook.stores.errors import StoreUnavailable
 from relaybook.stores.memory import MemoryStore
 
 ALL = Filter()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -280,7 +281,7 @@ def test_a_client_that_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch
         world = World()
         subscription = await world.hub.subscribe(Filter())
         events = live.stream(world.hub, subscription, world.reading, None, 30)
-        response = live.EventStream(events, world.hub, subscription)
+        response = live.EventStream(events, partial(world.hub.unsubscribe, subscription))
 
         async def receive() -> Message:
             await asyncio.Event().wait()
@@ -296,7 +297,8 @@ def test_a_client_that_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch
     run(test)
 
 
-def test_a_client_that_leaves_is_forgotten() -> None:
+@pytest.mark.parametrize("target", ["/api/live", "/api/live?q=refund"])
+def test_a_client_that_leaves_is_forgotten(target: str) -> None:
     async def test() -> None:
         app = app_of(MemoryStore())
         started = asyncio.Event()
@@ -309,8 +311,10 @@ def test_a_client_that_leaves_is_forgotten() -> None:
             if message["type"] == "http.response.body":
                 started.set()
 
-        await app(scope_of("GET", "/api/live", []), receive, send)
+        await app(scope_of("GET", target, []), receive, send)
         assert app.state.hub._subscriptions == set()
+        app.state.followers.enter()
+        assert app.state.followers._number == 1
 
     run(test)
 

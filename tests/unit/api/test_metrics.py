@@ -1,6 +1,7 @@
 """Prometheus reads figures; what is unknown is left out rather than 0."""
 
 import msgspec
+from msgspec.structs import replace
 from tests.support.api_log import client_of, log_of, record_of
 
 from relaybook.api.metrics import render
@@ -13,6 +14,7 @@ STORE = StoreStatus(
     namespaces=2,
     labels=1,
     last_seq=5,
+    indexed_to=0,
     bytes_on_disk=9,
     positions={},
     refused={"overloaded": 2, "not_found": 1},
@@ -25,9 +27,11 @@ def lines(text: bytes) -> list[str]:
 
 def test_all_figures_have_their_names() -> None:
     log = LogFigures(journal_lag_bytes=1, journal_lag_seconds=0.5, disk_free_bytes=8)
-    assert lines(render(STORE, 3, 7, log)) == [
+    told = [line for line in lines(render(STORE, 3, 7, log)) if not line.endswith("} 0.0")]
+    assert told == [
         "relaybook_records 5.0",
         "relaybook_running 3.0",
+        "relaybook_not_indexed 5.0",
         "relaybook_store_bytes 9.0",
         'relaybook_refused_total{code="not_found"} 1.0',
         'relaybook_refused_total{code="overloaded"} 2.0',
@@ -36,6 +40,15 @@ def test_all_figures_have_their_names() -> None:
         "relaybook_journal_lag_seconds 0.5",
         "relaybook_disk_free_bytes 8.0",
     ]
+
+
+def test_codes_that_were_never_seen_are_there_from_the_start() -> None:
+    """A counter that appears with its first increase shows none to whoever looks for increases."""
+    never = replace(STORE, refused={})
+    codes = [line.partition(" ")[0] for line in lines(render(never, 0, 0, LogFigures())) if "refused" in line]
+    assert 'relaybook_refused_total{code="log_unavailable"}' in codes
+    assert 'relaybook_refused_total{code="overloaded"}' in codes
+    assert not [code for code in codes if "upstream" in code]
 
 
 def test_durations_are_histograms() -> None:

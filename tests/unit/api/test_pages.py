@@ -37,13 +37,13 @@ def test_the_log_has_addresses_of_its_own_for_everybody(client: Client, target: 
     assert (answer.status, is_page(answer)) == (200, True)
 
 
-@pytest.mark.parametrize("target", ["/namespaces", "/connect"])
+@pytest.mark.parametrize("target", ["/namespaces", "/overview", "/thread?namespace=a", "/connect"])
 def test_so_have_the_other_pages(client: Client, target: str) -> None:
     assert is_page(client.get(target))
     assert client.ask("HEAD", target).status == 200
 
 
-@pytest.mark.parametrize("target", ["/overview", "/threads/user-1", "/a.b/c", "//healthz", "/apis"])
+@pytest.mark.parametrize("target", ["/threads/user-1", "/a.b/c", "//healthz", "/apis"])
 def test_an_address_only_the_page_may_know_is_the_pages_for_a_browser_alone(client: Client, target: str) -> None:
     assert is_page(client.get(target, BROWSER))
     assert client.ask("HEAD", target, BROWSER).status == 200

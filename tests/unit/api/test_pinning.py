@@ -7,7 +7,8 @@ import pytest
 from tests.support.api_log import app_of, client_of, log_of, record_of
 from tests.support.asgi import Answer, Client
 
-from relaybook.stores.base import NamespaceRow, StoreUnavailable
+from relaybook.stores.base import NamespaceRow
+from relaybook.stores.errors import StoreUnavailable
 from relaybook.stores.labels import LabelChange
 from relaybook.stores.memory import MemoryStore
 
@@ -28,7 +29,7 @@ def test_a_namespace_is_pinned_with_what_was_given() -> None:
         "failed": 0,
         "input_tokens": 0,
         "output_tokens": 0,
-        "cost_usd": 0.0,
+        "cost_usd": None,
         "first_at": "2026-01-01T00:00:01.000000Z",
         "last_at": "2026-01-01T00:00:01.000000Z",
         "pinned": True,

@@ -9,10 +9,13 @@ from tests.support.asgi import Client
 
 from relaybook.filters import NAMES, Cursor, Filter, Term
 from relaybook.records import Note
-from relaybook.stores.base import Batch, DeadlinePassed, Page, StoreUnavailable
+from relaybook.stores.base import Batch, Page
+from relaybook.stores.errors import DeadlinePassed, StoreUnavailable
 from relaybook.stores.memory import MemoryStore
 
 GOOD_VALUES = {"outcome": "complete", "kind": "chat", "status": "4xx", "failed": "true", "from": "-15m", "to": "-1s"}
+GOOD_VALUES |= {"duration": "%3E2s", "first_token": "%3C9ms", "cost": "%3E1", "input_tokens": "1", "output_tokens": "1"}
+GOOD_VALUES |= {"retry_count": "%3E=1"}
 
 
 class Listening(MemoryStore):
@@ -37,6 +40,8 @@ def error(client: Client, target: str) -> tuple[int, str | None, str]:
 
 
 NEGATABLE = [name for name in (*NAMES, "property.user-id") if name not in ("from", "to")]
+#: What goes with it.
+NEEDED = {"contains": "&from=-1h"}
 ASKED = [*((name, False) for name in (*NAMES, "property.user-id")), *((name, True) for name in NEGATABLE)]
 
 
@@ -44,12 +49,13 @@ ASKED = [*((name, False) for name in (*NAMES, "property.user-id")), *((name, Tru
 def test_every_filter_name_reaches_the_store(name: str, negated: bool) -> None:
     store = Listening()
     asked = ("not." if negated else "") + name
-    answer = client_of(store).get(f"/api/requests?{asked}={GOOD_VALUES.get(name, 'x%25%27%22')}")
+    answer = client_of(store).get(f"/api/requests?{asked}={GOOD_VALUES.get(name, 'x%25%27%22')}{NEEDED.get(name, '')}")
     assert answer.status == 200
-    [term] = store.asked[0].terms
-    assert (term.name, term.negated) == (name, negated)
+    term = store.asked[0].terms[0]
+    stored = "namespace" if name == "namespace_prefix" else name
+    assert (term.name, term.negated) == (stored, negated)
     if name not in GOOD_VALUES:
-        assert term.values == ("x%'\"",)
+        assert (term.values or term.prefixes) == ("x%'\"",)
 
 
 def test_several_names_are_anded_and_repeats_are_any_of() -> None:
@@ -103,8 +109,19 @@ def test_what_is_unknown_or_malformed_is_refused_by_name(target: str, param: str
     assert error(client_of(), f"/api/requests?{target}") == (400, param, "bad_parameter")
 
 
-def test_q_is_not_built_yet_and_says_so() -> None:
-    assert error(client_of(), "/api/requests?q=refund") == (400, "q", "not_built_yet")
+def test_a_query_adds_its_terms() -> None:
+    store = Listening()
+    client_of(store).get("/api/requests?model=a&q=-namespace:b*%20%22free%20text%22")
+    assert store.asked[0].terms == (
+        Term("model", ("a",)),
+        Term("namespace", (), negated=True, prefixes=("b",)),
+        Term("words", ("free text",)),
+    )
+
+
+@pytest.mark.parametrize("query", ["q=modell:x", "q=%22open", "q=!!", "q=a&q=b", "q=duration:2s"])
+def test_a_query_that_cannot_be_meant_is_refused(query: str) -> None:
+    assert error(client_of(), f"/api/requests?{query}") == (400, "q", "bad_parameter")
 
 
 @pytest.mark.parametrize("value", ["'; DROP TABLE records; --", '" OR 1=1', "%", "_", "*", "\\", "../../etc/passwd"])

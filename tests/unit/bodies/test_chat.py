@@ -1,6 +1,8 @@
 """Claims about chat answers, whole and streamed."""
 
+import base64
 import json
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -51,6 +53,13 @@ GOOD = (
     + event(HEAD | {"choices": [], "usage": USAGE})
     + DONE
 )
+
+
+def key_of(role: str, text: str) -> bytes:
+    """The key of what somebody says, as ``turns`` defines it."""
+    return blake2b(f"{role}\0{text}".encode(), digest_size=8).digest()
+
+
 GOOD_FACTS = AnswerFacts(
     response_model="gpt-4.1-2025-04-14",
     completion_id="chatcmpl-1",
@@ -64,6 +73,7 @@ GOOD_FACTS = AnswerFacts(
     output_preview="Hello wörld",
     output_characters=11,
     stream_ended="done",
+    said=[key_of("assistant", "Hello wörld")],
     understood=True,
 )
 
@@ -210,7 +220,9 @@ def test_legacy_completions_and_embeddings_are_read_too() -> None:
     facts = whole({"model": "m", "choices": [{"index": 0, "text": "Once", "finish_reason": "length"}]})
     assert (facts.output_preview, facts.finish_reason) == ("Once", "length")
     facts = whole({"model": "m", "data": [{"embedding": [0.5] * 9}], "usage": {"prompt_tokens": 3, "total_tokens": 3}})
-    assert (facts.understood, facts.input_tokens, facts.output_tokens, facts.output_preview) == (True, 3, None, None)
+    assert (facts.understood, facts.input_tokens, facts.output_tokens, facts.output_preview) == (True, 3, None, "1 × 9")
+    packed = base64.b64encode(bytes(4 * 1536)).decode()
+    assert whole({"data": [{"embedding": packed}] * 3}).output_preview == "3 × 1,536"
 
 
 def test_a_delta_beside_a_growing_message_is_not_doubled() -> None:

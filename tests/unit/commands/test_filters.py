@@ -15,7 +15,33 @@ def test_arguments_are_names_and_values() -> None:
     ]
 
 
-@pytest.mark.parametrize("bad", ["staging", "namspace=x", "status=99999", "from=yesterday", "q=x"])
+@pytest.mark.parametrize(
+    ("arguments", "query"),
+    [
+        (["refund"], "refund"),
+        (["where is my refund"], '"where is my refund"'),
+        (["duration:>2s", "-model:gpt-4o*"], "duration:>2s -model:gpt-4o*"),
+        (["namespace:my channel"], 'namespace:"my channel"'),
+        (["model:o1 refund status:error"], "model:o1 refund status:error"),
+        (["refund -model:o1"], "refund -model:o1"),
+        (["see http://x"], '"see http://x"'),
+        (["at 10:30 sharp"], '"at 10:30 sharp"'),
+        (['-"5"'], '-"5"'),
+        (['"quoted already" -late'], '"quoted already" -late'),
+        (["a==b"], None),
+    ],
+)
+def test_everything_else_is_the_query_language(arguments: list[str], query: str | None) -> None:
+    if query is None:
+        with pytest.raises(BadArgument):
+            read_terms(arguments)
+    else:
+        assert read_terms(["status=error", *arguments]) == [("status", "error"), ("q", query)]
+
+
+@pytest.mark.parametrize(
+    "bad", ["staging:x", "namspace=x", "status=99999", "from=yesterday", "--", "duration:2s", "-12"]
+)
 def test_what_the_api_would_refuse_is_refused_here(bad: str) -> None:
     with pytest.raises(BadArgument):
         read_terms([bad])

@@ -41,4 +41,23 @@ def test_json_is_one_object_a_line(settings: Configuration, capsys: pytest.Captu
 
 def test_a_bad_filter_is_refused_before_anything_is_read(settings: Configuration) -> None:
     with pytest.raises(BadArgument):
-        module.tail(settings, ["nonsense"], lines=3)
+        module.tail(settings, ["nonsense:x"], lines=3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("model=gpt*", "write model:gpt* for"),
+        ("not.model=gpt*", "write -model:gpt* for"),
+        ("model:gpt*", ""),
+    ],
+)
+def test_where_nothing_is_found_a_star_is_explained(
+    asked: str, hint: str, settings: Configuration, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OneRow, "latest", lambda *_: [])
+    assert module.tail(settings, [asked], lines=3) == 0
+    said = capsys.readouterr().err
+    assert said.startswith(f"No request where {asked}.")
+    assert hint in said
+    assert ("After = a *" in said) == bool(hint)

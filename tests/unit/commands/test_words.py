@@ -31,6 +31,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ({"outcome": "upstream_failed", "error_code": "upstream_unreachable", "failed": True}, "✗ no provider"),
         ({"outcome": "upstream_failed", "error_code": "upstream_reset", "failed": True}, "✗ provider cut"),
         ({"outcome": "client_closed"}, "◌ caller left"),
+        ({"outcome": "open"}, "◐ running"),
         ({"outcome": "interrupted", "failed": True}, "✗ relay stopped"),
         ({"outcome": "refused", "status": 413, "failed": True}, "✗ 413 refused"),
         ({"outcome": "refused", "status": None, "failed": True}, "✗ refused"),
@@ -38,6 +39,10 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 )
 def test_the_result_says_how_it_ended_and_by_whom(fields: dict[str, Any], words: str) -> None:
     assert result(row(**fields)) == words
+
+
+def test_what_ran_when_the_server_ended_is_unfinished() -> None:
+    assert result(row(outcome="open") | {"is_served": False}) == "◌ unfinished"
 
 
 def test_unknown_is_a_dash_and_never_zero() -> None:

@@ -198,3 +198,14 @@ def test_a_running_request_that_is_shown_has_the_detail_and_the_bytes_a_finished
     assert running.detail is not None
     assert running.detail.response_headers == [("content-type", "text/event-stream")]
     assert running.detail.chunk_bytes == [len(event("So")), len(event(" far"))]
+
+
+def test_sound_and_images_are_told_by_type_and_size() -> None:
+    head = b"Content-Type: audio/mpeg"
+    script = call(b"\xff" * 34_000, b"{}", head, target=b"/v1/audio/speech")
+    assert record_of(script).output_preview == "[audio mpeg 34 kB]"
+    assert record_of(call(b"x", b"{}", target=b"/v1/files")).output_preview is None
+    assert (
+        record_of(call(b"\xff" * 34_000, b"{}", head, target=b"/v1/audio/speech", log="no-bodies")).output_preview
+        is None
+    )

@@ -3,6 +3,7 @@
 ::
 
     <directory>/relaybook.sqlite          rows, counters, positions (and -wal, -shm while it is open)
+    <directory>/text.sqlite               which words stand in which record: filled behind, made anew from the log
     <directory>/store.lock                held by the one writer
     <directory>/bodies/2026-11-21-01.pack zstd frames, appended to; a row knows where its own lie
 
@@ -15,6 +16,7 @@ Nothing outside this package knows SQL; ``apsw`` brings its own SQLite, so that 
 
 from relaybook.stores.sqlite.labels import SqliteLabels
 from relaybook.stores.sqlite.reader import SqliteReader
+from relaybook.stores.sqlite.text_index import SqliteTextIndex
 from relaybook.stores.sqlite.writer import SqliteWriter
 
-__all__ = ["SqliteLabels", "SqliteReader", "SqliteWriter"]
+__all__ = ["SqliteLabels", "SqliteReader", "SqliteTextIndex", "SqliteWriter"]

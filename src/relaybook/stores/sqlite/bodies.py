@@ -38,7 +38,7 @@ class Kept(msgspec.Struct, array_like=True):
     response: Side | None
 
     def shared(self) -> Extent:
-        return Extent(self.pack, self.offset, self.length, self.detail + _rest(self.request) + _rest(self.response))
+        return Extent(self.pack, self.offset, self.length, self.detail + rest(self.request) + rest(self.response))
 
 
 class Shared(msgspec.Struct, array_like=True):
@@ -76,13 +76,13 @@ def shared_frame(entry: Entry, compressor: zstandard.ZstdCompressor, set_apart: 
 def _side(body: Body | None, parts: list[bytes], set_apart: SetApart) -> Side | None:
     if body is None:
         return None
-    rest = sum(map(len, body.rest))
-    if rest > LARGE:
+    left = sum(map(len, body.rest))
+    if left > LARGE:
         data = b"".join(body.rest)
-        pieces = (data[start : start + PIECE] for start in range(0, rest, PIECE))
+        pieces = (data[start : start + PIECE] for start in range(0, left, PIECE))
         return Side([*body.extents, *map(set_apart, pieces)], 0)
     parts += body.rest
-    return Side(body.extents, rest)
+    return Side(body.extents, left)
 
 
 def place(shared: Shared, pack: int, offset: int) -> bytes:
@@ -96,5 +96,6 @@ def size(side: Side | None) -> int | None:
     return None if side is None else side.rest + sum(extent.raw_length for extent in side.extents)
 
 
-def _rest(side: Side | None) -> int:
+def rest(side: Side | None) -> int:
+    """How many bytes of it lie in the shared frame."""
     return 0 if side is None else side.rest

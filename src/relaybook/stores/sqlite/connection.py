@@ -56,7 +56,7 @@ def open_for_reading(directory: Path) -> apsw.Connection:
     """A reader's connection: it can change nothing. Raises apsw.CantOpenError when there is no database."""
     connection = apsw.Connection(str(directory / DATABASE), flags=apsw.SQLITE_OPEN_READONLY)
     connection.set_busy_timeout(1000)
-    _run_all(connection, f"PRAGMA query_only = ON; PRAGMA cache_size = -{16 * _MIB}; PRAGMA temp_store = MEMORY")
+    _run_all(connection, f"PRAGMA cache_size = -{16 * _MIB}; PRAGMA temp_store = MEMORY")
     return connection
 
 

@@ -16,10 +16,11 @@ import apsw
 from relaybook.filters import Filter, Term
 from relaybook.stores.base import Count
 from relaybook.stores.sqlite.pages import last_seq
-from relaybook.stores.sqlite.plan import Plan, Span, make_plan, parts_in_time, without_time
+from relaybook.stores.sqlite.plan import Plan, make_plan
 from relaybook.stores.sqlite.query import Bindings, places
 from relaybook.stores.sqlite.schema import BLOCK
 from relaybook.stores.sqlite.search import Deadline, Windows
+from relaybook.stores.sqlite.spans import Span, parts_in_time, without_time
 
 _FAILED: Final = Term("failed", ("true",))
 _NAMESPACES: Final = """
@@ -56,7 +57,7 @@ class _Tally:
 
     def count(self, wanted: Filter) -> None:
         match wanted.terms:
-            case (term,) if term.name == "namespace" and not term.negated:
+            case (term,) if term.name == "namespace" and not term.negated and not term.prefixes:
                 self._add(_NAMESPACES.format(places(term.values)), term.values)
                 return
         within = (1, last_seq(self._connection) + 1)
@@ -64,6 +65,7 @@ class _Tally:
         timed_plan = make_plan(self._connection, wanted, within)
         plan = make_plan(self._connection, untimed, within)
         failed = make_plan(self._connection, Filter((*untimed.terms, _FAILED)), within)
+        self._deadline.watch_closely(self._connection, plan)
         for span, is_inside in reversed(parts_in_time(self._connection, wanted, within)):
             if not is_inside:
                 self._count_records(timed_plan, span)

@@ -11,19 +11,20 @@ from typing import Final
 
 from relaybook.records import Record
 from relaybook.stores.sqlite.schema import BLOCK
+from relaybook.sums import MOST_TOKENS
 
 #: Fields whose values are counted: for pickers, and to know which condition of a filter is the rarest.
-COUNTED_FIELDS: Final = ("model", "key", "finish_reason", "outcome", "status", "failed")
+COUNTED_FIELDS: Final = ("model", "key", "finish_reason", "kind", "outcome", "status", "failed")
 _facets: Final = attrgetter(*COUNTED_FIELDS)
 
 ADD_NAMESPACES: Final = """
-INSERT INTO namespaces (namespace, requests, failed, input_tokens, output_tokens, cost_usd, first_at, last_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+INSERT INTO namespaces (namespace, requests, failed, input_tokens, output_tokens, cost_usd, costed, first_at, last_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
   first_at = CASE requests WHEN 0 THEN excluded.first_at ELSE min(first_at, excluded.first_at) END,
   last_at = max(last_at, excluded.last_at),
   requests = requests + excluded.requests, failed = failed + excluded.failed,
   input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
-  cost_usd = cost_usd + excluded.cost_usd
+  cost_usd = cost_usd + excluded.cost_usd, costed = costed + excluded.costed
 """
 ADD_VALUES: Final = """
 INSERT INTO value_counts (field, value, requests) VALUES (?, ?, ?)
@@ -39,10 +40,10 @@ INSERT INTO spans (block, first_at, last_at, requests, failed) VALUES (?, ?, ?, 
 class _NamespaceSum:
     """What one batch adds to one namespace."""
 
-    __slots__ = ("cost_usd", "failed", "first_at", "input_tokens", "last_at", "output_tokens", "requests")
+    __slots__ = ("cost_usd", "costed", "failed", "first_at", "input_tokens", "last_at", "output_tokens", "requests")
 
     def __init__(self, started_at: int) -> None:
-        self.requests = self.failed = self.input_tokens = self.output_tokens = 0
+        self.requests = self.failed = self.input_tokens = self.output_tokens = self.costed = 0
         self.cost_usd = 0.0
         self.first_at = self.last_at = started_at
 
@@ -56,15 +57,17 @@ def namespace_sums(records: Iterable[Record]) -> list[tuple[object, ...]]:
             total = sums[record.namespace] = _NamespaceSum(record.started_at)
         total.requests += 1
         total.failed += record.failed
-        total.input_tokens += record.input_tokens or 0
-        total.output_tokens += record.output_tokens or 0
-        total.cost_usd += record.cost_usd or 0.0
+        total.input_tokens += min(record.input_tokens or 0, MOST_TOKENS)
+        total.output_tokens += min(record.output_tokens or 0, MOST_TOKENS)
+        if record.cost_usd is not None:
+            total.cost_usd += record.cost_usd
+            total.costed += 1
         if record.started_at < total.first_at:
             total.first_at = record.started_at
         elif record.started_at > total.last_at:
             total.last_at = record.started_at
     return [
-        (name, s.requests, s.failed, s.input_tokens, s.output_tokens, s.cost_usd, s.first_at, s.last_at)
+        (name, s.requests, s.failed, s.input_tokens, s.output_tokens, s.cost_usd, s.costed, s.first_at, s.last_at)
         for name, s in sorted(sums.items())
     ]
 

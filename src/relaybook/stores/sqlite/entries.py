@@ -16,12 +16,14 @@ from relaybook.stores.base import Entry
 from relaybook.stores.sqlite import counters
 from relaybook.stores.sqlite.bodies import Shared, place, shared_frame
 from relaybook.stores.sqlite.packs import PackWriter
+from relaybook.stores.sqlite.rollups import RollupTables
 from relaybook.stores.sqlite.rows import INSERT, row_of
 from relaybook.stores.sqlite.schema import PART
 
 _ADD_PROPERTY: Final = "INSERT INTO properties (name, value, seq) VALUES (?, ?, ?)"
 _ADD_NOTE: Final = "INSERT INTO notes (kind, code, seq) VALUES (?, ?, ?)"
 _ADD_LOOKUP: Final = "INSERT OR IGNORE INTO lookups (part, hash, seq) VALUES (?, ?, ?)"
+_ADD_TURN: Final = "INSERT INTO turns (seq, turn) VALUES (?, ?)"
 _SET_TOTAL: Final = "UPDATE totals SET value = ? WHERE name = ?"
 
 _from_bytes: Final = int.from_bytes
@@ -38,6 +40,7 @@ class EntryTables:
         totals = dict(connection.execute("SELECT name, value FROM totals"))
         self._last_seq: int = totals["last_seq"]
         self._records: int = totals["records"]
+        self._rollups = RollupTables(connection)
         self._watch: Watch = watch or (lambda step: None)
 
     def add(self, entries: Sequence[Entry], packs: PackWriter, compressor: zstandard.ZstdCompressor) -> None:
@@ -57,17 +60,22 @@ class EntryTables:
         self._connection.executemany(_ADD_PROPERTY, _properties(records, first))
         self._connection.executemany(_ADD_NOTE, _notes(records, first))
         self._watch("properties")
+        self._connection.executemany(_ADD_TURN, _turns(entries, first))
+        self._watch("turns")
         self._connection.executemany(_ADD_LOOKUP, _lookups(records, first))
         self._watch("lookups")
         self._connection.executemany(counters.ADD_NAMESPACES, counters.namespace_sums(records))
         self._connection.executemany(counters.ADD_VALUES, counters.value_sums(records))
         self._connection.executemany(counters.ADD_SPANS, counters.spans(records, first))
+        self._watch("counters")
+        self._rollups.store(records)
+        self._watch("rollups")
         last, total = self._last_seq + len(records), self._records + len(records)
         self._connection.executemany(_SET_TOTAL, [(last, "last_seq"), (total, "records")])
-        self._watch("counters")
 
     def committed(self, added: Sequence[Entry], asked: Sequence[Entry]) -> None:
         """The transaction has ended well: the records learn their ``seq``."""
+        self._rollups.committed()
         for seq, entry in enumerate(added, self._last_seq + 1):
             entry.record.seq = seq
         self._last_seq += len(added)
@@ -102,6 +110,10 @@ def _notes(records: Iterable[Record], first: int) -> Iterable[tuple[str, str, in
             yield from (("advice", code, seq) for code in {note.code for note in record.advice})
 
 
+def _turns(entries: Iterable[Entry], first: int) -> Iterable[tuple[int, bytes]]:
+    return ((seq, entry.turn) for seq, entry in enumerate(entries, first) if entry.turn is not None)
+
+
 def _lookups(records: Iterable[Record], first: int) -> list[tuple[int, int, int]]:
     rows = [
         (seq // PART, _from_bytes(blake2b(foreign_id.encode(), digest_size=8).digest(), "big", signed=True), seq)
@@ -111,8 +123,3 @@ def _lookups(records: Iterable[Record], first: int) -> list[tuple[int, int, int]
     ]
     rows.sort()
     return rows
-
-
-def lookup_hash(foreign_id: str) -> int:
-    """64 bits of a hash nobody can find collisions of by the thousand: callers choose some of these ids."""
-    return _from_bytes(blake2b(foreign_id.encode(), digest_size=8).digest(), "big", signed=True)

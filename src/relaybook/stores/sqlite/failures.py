@@ -10,7 +10,7 @@ import apsw
 import msgspec
 import zstandard
 
-from relaybook.stores.base import BatchRejected, DeadlinePassed, StoreDamaged, StoreUnavailable
+from relaybook.stores.errors import BatchRejected, DeadlinePassed, StoreDamaged, StoreFull, StoreUnavailable
 
 _RIGHTS: Final = "see that the directory exists and that the user Relaybook runs as may write there"
 _SPACE: Final = "free some space; what waits is stored as soon as there is room"
@@ -58,7 +58,8 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise StoreDamaged(
-            f"{path} is damaged and cannot be read ({error}): move it away, or restore a copy of it."
+            f"{path} is damaged and cannot be read ({error}): Relaybook sets it aside when it starts, and "
+            "`relaybook check --salvage` copies back what can be read of it."
         ) from error
     except apsw.InterruptError as error:
         raise DeadlinePassed(
@@ -68,10 +69,12 @@ def translated(path: Path) -> Iterator[None]:
         advice = next((advice for kind, advice in _ENVIRONMENT if isinstance(error, kind)), None)
         if advice is None:
             raise
-        raise StoreUnavailable(f"{path}: {advice} ({error}).") from error
+        kind = StoreFull if isinstance(error, apsw.FullError) else StoreUnavailable
+        raise kind(f"{path}: {advice} ({error}).") from error
     except OSError as error:
         advice = _ADVICE.get(error.errno or 0, _HARDWARE)
-        raise StoreUnavailable(f"{error.filename or path}: {error.strerror or error}: {advice}.") from error
+        kind = StoreFull if advice is _SPACE else StoreUnavailable
+        raise kind(f"{error.filename or path}: {error.strerror or error}: {advice}.") from error
 
 
 @contextmanager

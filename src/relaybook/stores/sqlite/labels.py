@@ -7,7 +7,8 @@ from typing import Final
 import apsw
 
 from relaybook.records import Record
-from relaybook.stores.base import NamespaceRow, StoreUnavailable
+from relaybook.stores.base import NamespaceRow
+from relaybook.stores.errors import StoreUnavailable
 from relaybook.stores.label_rules import FIRST, Label, changed, looks_like_id
 from relaybook.stores.labels import LabelChange
 from relaybook.stores.sqlite.connection import DATABASE, open_for_a_change

@@ -16,7 +16,8 @@ from typing import IO, Any, Final, cast
 import zstandard
 
 from relaybook import clock
-from relaybook.stores.base import BodyDamaged, Extent, SyncFailed
+from relaybook.stores.base import Extent
+from relaybook.stores.errors import BodyDamaged, SyncFailed
 from relaybook.stores.sqlite import disk
 from relaybook.stores.sqlite.failures import translated
 

@@ -5,14 +5,21 @@ from typing import Final
 
 import apsw
 
-from relaybook.filters import Cursor, Filter
+from relaybook.filters import Cursor, Filter, asks_texts
 from relaybook.records import Record
-from relaybook.stores.base import Page
-from relaybook.stores.sqlite.plan import Plan, Span, make_plan
+from relaybook.stores.base import Page, Step
+from relaybook.stores.sqlite.plan import Plan, make_plan
 from relaybook.stores.sqlite.rows import SELECT_LIST, record_of
 from relaybook.stores.sqlite.search import Deadline, Found, search
+from relaybook.stores.sqlite.spans import Span
+from relaybook.stores.sqlite.text_index import indexed_to
 
 _BY_SEQ: Final = f"SELECT {SELECT_LIST} FROM requests AS r WHERE r.seq = ?"  # noqa: S608 - our own column names
+
+_STEP: Final = (
+    "SELECT r.seq, r.id, r.started_at, r.failed, r.completion_id, t.turn"
+    " FROM requests AS r LEFT JOIN turns AS t ON t.seq = r.seq WHERE r.seq = ?"
+)
 
 
 def last_seq(connection: apsw.Connection) -> int:
@@ -61,12 +68,28 @@ def since(
 ) -> tuple[list[Record], int]:
     """Records after ``seq``, oldest first, and how far nothing was left out."""
     last = last_seq(connection)
+    if asks_texts(wanted):
+        last = min(last, indexed_to(connection))  # what is not indexed yet would be left out
     found = _walk(connection, wanted, (seq + 1, last + 1), limit, deadline, newest_first=False)
     connection.set_progress_handler(None)
     records = load(connection, found.seqs)
     if len(records) == limit or not found.complete:
         return records, found.seqs[-1] if len(records) == limit else found.reached
     return records, max(seq, last)
+
+
+def steps(
+    connection: apsw.Connection, wanted: Filter, limit: int, before: int | None, deadline: Deadline
+) -> list[Step]:
+    """What tells which requests go on from which, the latest recorded first."""
+    end = last_seq(connection) + 1
+    start = end if before is None else min(before, end)
+    found = _walk(connection, wanted, (1, start), limit, deadline, newest_first=True)
+    rows = connection.executemany(_STEP, ((seq,) for seq in found.seqs))
+    return [
+        Step(seq=seq, id=name, started_at=at, failed=bool(failed), completion_id=completion_id, turn=turn)
+        for seq, name, at, failed, completion_id, turn in rows
+    ]
 
 
 def load(connection: apsw.Connection, seqs: Sequence[int]) -> list[Record]:

@@ -3,32 +3,30 @@
 Every way yields ``seq`` in order, so a page stops as soon as it is full. Of the conditions an index serves, the one
 that the fewest records meet leads (the counters know how many); the others are checked on what it yields. Several
 values of one name are several ordered walks that SQLite merges. Without such a condition the log itself is walked.
-
-A span of time becomes spans of ``seq``: ``spans`` has the earliest and latest start of each block of 1,024 records, and
-only blocks that overlap are searched. An index over ``started_at`` would cost 0.6 µs per record and could not tell
-where to stop: a request that ran long is recorded late, so order by start and order by ``seq`` differ.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import apsw
 
-from relaybook.filters import Filter, Term
-from relaybook.stores.sqlite.query import Bindings, Condition, bounded, conditions, places, starts_with
-from relaybook.stores.sqlite.schema import BLOCK
+from relaybook.filters import WORDS, Filter, Term
+from relaybook.stores.sqlite.query import (
+    Bindings,
+    Condition,
+    conditions,
+    places,
+    starts_with,
+)
+from relaybook.stores.sqlite.spans import Span, spans_in_time
+from relaybook.stores.sqlite.texts import HOLDS, SAYS
+from relaybook.stores.sqlite.vocabulary import match
 
-#: A prefix that covers more namespaces than this is checked record by record.
-_MOST_NAMESPACES: Final = 64
-#: Half-open: from the first ``seq`` to below the second.
-Span = tuple[int, int]
-
-
-class Part(NamedTuple):
-    """A span, and whether all its records started in the time asked for."""
-
-    span: Span
-    is_inside: bool
+#: A prefix that covers more values than this is checked record by record.
+_MOST_PREFIXED: Final = 64
+#: Nobody knows how many records have a word. The index of words yields the newest first at once, so it leads, but where
+#: another condition leaves fewer records than this.
+_WORDS_LEAD_FROM: Final = 2000
 
 
 class Walk(NamedTuple):
@@ -59,9 +57,18 @@ class Plan(NamedTuple):
         rows = self._union(", r.failed AS failed, r.started_at AS started_at")
         return f"SELECT count(*), coalesce(sum(failed), 0), max(started_at) FROM ({rows})"  # noqa: S608 - our own parts
 
+    def rows_sql(self, columns: str) -> str:
+        """All matches: ``seq`` and these columns of ``requests AS r`` (", r.failed, …")."""
+        return self._union(columns)
+
     def number_sql(self) -> str:
         """One number: how many. Reads no record where the indexes know; see ``is_in_indexes``."""
         return f"SELECT count(*) FROM ({self._union('', by_index=self.is_in_indexes)})"  # noqa: S608
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether a single record may take milliseconds."""
+        return _reads_texts(self.rest)
 
     @property
     def is_in_indexes(self) -> bool:
@@ -102,10 +109,14 @@ def make_plan(connection: apsw.Connection, wanted: Filter, within: Span) -> Plan
         records = ways.records // (_CHEAPER if is_in_failures and ways.walks == (_FAILURES,) else 1)
         if leader is None or records < fewest:
             leader, walks, fewest = index, ways.walks, records
-    rest = [condition for index, condition in enumerate(found) if index != leader]
+    rest = sorted((condition for index, condition in enumerate(found) if index != leader), key=_reads_texts)
     sql = " AND ".join(condition.sql for condition in rest) or "1"
     bindings = tuple(value for condition in rest for value in condition.bindings)
-    return Plan(walks, Condition(sql, bindings), _spans(connection, wanted, within))
+    return Plan(walks, Condition(sql, bindings), spans_in_time(connection, wanted, within))
+
+
+def _reads_texts(condition: Condition) -> bool:
+    return f"{HOLDS}(" in condition.sql or f"{SAYS}(" in condition.sql
 
 
 class _Ways(NamedTuple):
@@ -117,22 +128,29 @@ class _Ways(NamedTuple):
 
 def _ways(connection: apsw.Connection, term: Term) -> _Ways | None:
     """How an index serves the term; None when none does."""
-    if term.negated or not term.values:
+    if term.negated:
         return None
-    name, values = term.name, term.values
+    name = term.name
+    values = _with_prefixed(connection, term) if term.prefixes else term.values
+    if values is None:
+        return None
+    if not values:
+        return _Ways((_NOTHING,), 0)
     match name:
         case "id":
             return _Ways(tuple(_by_column("requests_id", "id", value) for value in values), len(values))
+        case "words":
+            return _words(connection, values)
         case "namespace":
             return _namespaces(connection, values)
-        case "namespace_prefix":
-            return _below_prefixes(connection, values)
         case "model" | "user" | "key":
             walks = tuple(_by_column(f"requests_{name}", name, value) for value in values)
             return _Ways(walks, _count(connection, name, values))
         case "warning" | "advice":
             walks = tuple(_by_table("notes", ("kind", "code"), (name, value)) for value in values)
             return _Ways(walks, _count(connection, name, values))
+        case "kind" | "finish_reason":
+            return _unusual(connection, name, values)
         case "failed" | "status" | "outcome":
             return _mishaps(connection, name, values)
     if name.startswith("property."):
@@ -150,6 +168,20 @@ def _by_column(index: str, column: str, value: str | int, implied: str = "") -> 
 def _by_table(table: str, columns: tuple[str, str], values: tuple[str, str]) -> Walk:
     condition = Condition(f"d.{columns[0]} = ? AND d.{columns[1]} = ?", values)
     return Walk(f"{table} AS d CROSS JOIN requests AS r ON r.seq = d.seq", "d.seq", condition, f"{table} AS d")
+
+
+#: By field: the index of all its values but the usual one.
+_UNUSUAL: Final = {"kind": ("requests_kind", "chat"), "finish_reason": ("requests_finish", "stop")}
+
+
+def _unusual(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Ways | None:
+    index, usual = _UNUSUAL[name]
+    records = _count(connection, name, values)
+    if usual in values and records:
+        return None
+    implied = f" AND r.{name} <> '{usual}'"
+    walks = tuple(_by_column(index, name, value, implied) for value in values if value != usual)
+    return _Ways(walks or (_NOTHING,), records)
 
 
 def _mishaps(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Ways | None:
@@ -182,71 +214,41 @@ def _namespaces(connection: apsw.Connection, names: Sequence[str]) -> _Ways:
     return _Ways(walks, connection.execute(sql, names).get)
 
 
-def _below_prefixes(connection: apsw.Connection, prefixes: Sequence[str]) -> _Ways | None:
-    names: set[str] = set()
-    for prefix in prefixes:
-        condition = starts_with("namespace", prefix)
-        sql = f"SELECT namespace FROM namespaces WHERE {condition.sql} LIMIT {_MOST_NAMESPACES + 1}"  # noqa: S608
-        names.update(name for (name,) in connection.execute(sql, condition.bindings))
-        if len(names) > _MOST_NAMESPACES:
+def _with_prefixed(connection: apsw.Connection, term: Term) -> Sequence[str] | None:
+    """The term's values, and those that occur with one of its prefixes; None: too many, or nobody knows."""
+    if term.name == "namespace":
+        sql, bindings = "SELECT namespace FROM namespaces WHERE {}", tuple[str, ...]()
+        column = "namespace"
+    elif term.name in ("model", "user", "key") or term.name.startswith("property."):
+        sql, bindings = "SELECT value FROM value_counts WHERE field = ? AND {}", (term.name,)
+        column = "value"
+    else:
+        return None
+    found = set(term.values)
+    for prefix in term.prefixes:
+        condition = starts_with(column, prefix)
+        rows = connection.execute(
+            f"{sql.format(condition.sql)} LIMIT {_MOST_PREFIXED + 1}", (*bindings, *condition.bindings)
+        )
+        found.update(value for (value,) in rows)
+        if len(found) > _MOST_PREFIXED:
             return None
-    return _namespaces(connection, sorted(names)) if names else _Ways((_NOTHING,), 0)
+    return sorted(found)
+
+
+def _words(connection: apsw.Connection, phrases: Sequence[str]) -> _Ways | None:
+    keys = f"{WORDS} AS d"
+    source = f"{keys} CROSS JOIN requests AS r ON r.seq = d.rowid"
+    walks: list[Walk] = []
+    for phrase in phrases:
+        query = match(connection, phrase)
+        if query is None:
+            return None
+        walks.append(Walk(source, "d.rowid", Condition(f"d.{WORDS} MATCH ?", (query,)), keys))
+    return _Ways(tuple(walks), _WORDS_LEAD_FROM)
 
 
 def _count(connection: apsw.Connection, field: str, values: Sequence[str]) -> int:
     sql = f"SELECT coalesce(sum(requests), 0) FROM value_counts WHERE field = ? AND value IN ({places(values)})"  # noqa: S608
     count: int = connection.execute(sql, (field, *values)).get
     return count
-
-
-def parts_in_time(connection: apsw.Connection, wanted: Filter, within: Span) -> list[Part]:
-    """The spans in which a record may have started in the time asked for, told apart by whether all have; in order."""
-    blocks = _blocks(connection, wanted, within)
-    return [Part(within, True)] if blocks is None else _runs(blocks, within)
-
-
-def without_time(wanted: Filter) -> Filter:
-    """The terms that are left to check in a part in which all records started in time."""
-    return Filter(tuple(term for term in wanted.terms if not any(term is time for time in _times(wanted))))
-
-
-def _spans(connection: apsw.Connection, wanted: Filter, within: Span) -> list[Span]:
-    """Runs of blocks in which a record may have started in the time asked for, oldest first."""
-    blocks = _blocks(connection, wanted, within)
-    return [within] if blocks is None else [part.span for part in _runs(((block, True) for block, _ in blocks), within)]
-
-
-def _blocks(connection: apsw.Connection, wanted: Filter, within: Span) -> list[tuple[int, bool]] | None:
-    """Blocks that overlap the time asked for, and whether they lie in it wholly; None when no time is asked for."""
-    if not any(_times(wanted)):
-        return None
-    earliest = max((min(map(bounded, term.values)) for term in _times(wanted, "from")), default=None)
-    latest = min((max(map(bounded, term.values)) for term in _times(wanted, "to")), default=None)
-    rows = connection.execute(
-        "SELECT block, first_at >= coalesce(:earliest, first_at) AND last_at < coalesce(:latest, last_at + 1)"
-        " FROM spans WHERE block BETWEEN :low AND :high"
-        " AND last_at >= coalesce(:earliest, last_at) AND first_at < coalesce(:latest, first_at + 1) ORDER BY block",
-        {"earliest": earliest, "latest": latest, "low": within[0] // BLOCK, "high": within[1] // BLOCK},
-    )
-    return [(block, bool(is_inside)) for block, is_inside in rows]
-
-
-def _runs(blocks: Iterable[tuple[int, bool]], within: Span) -> list[Part]:
-    """One part for each run of neighbouring blocks that are alike."""
-    parts: list[Part] = []
-    for block, is_inside in blocks:
-        (start, end), was_inside = parts[-1] if parts else ((0, -1), False)
-        if end == block * BLOCK and was_inside == is_inside:
-            parts[-1] = Part((start, end + BLOCK), is_inside)
-        else:
-            parts.append(Part((block * BLOCK, block * BLOCK + BLOCK), is_inside))
-    return [Part(_cut(span, within), is_inside) for span, is_inside in parts]
-
-
-def _times(wanted: Filter, *names: str) -> Iterator[Term]:
-    names = names or ("from", "to")
-    return (term for term in wanted.terms if term.name in names and term.values and not term.negated)
-
-
-def _cut(span: Span, within: Span) -> Span:
-    return max(span[0], within[0]), min(span[1], within[1])

@@ -12,24 +12,32 @@ from typing import Final
 
 import apsw
 
-from relaybook.stores.base import StoreUnavailable
+from relaybook.stores.errors import StoreUnavailable
 from relaybook.stores.sqlite.connection import DATABASE, open_for_reading
 from relaybook.stores.sqlite.failures import translated
+from relaybook.stores.sqlite.kept import KeptBodies
 from relaybook.stores.sqlite.schema import check_upgraded
 from relaybook.stores.sqlite.search import Deadline
+from relaybook.stores.sqlite.text_index import attach, file_identity
+from relaybook.stores.sqlite.texts import add_functions
 
 _MOST_IDLE: Final = 8
+#: Device and number of the log's file, and of the text index's where there is one.
+_Files = tuple[tuple[int, int], tuple[int, int] | None]
 
 
 class Pool:
     """Any thread may use it."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, kept: KeptBodies) -> None:
+        """Connections can look into ``kept``, too; see ``texts``."""
         self._directory = directory
+        self._kept = kept
         self._path = directory / DATABASE
         self._lock = threading.Lock()
         self._idle: list[apsw.Connection] = []
-        self._file: tuple[int, int] | None = None
+        #: The log's file and the text index's.
+        self._file: _Files | None = None
         self._is_closed = False
 
     @contextmanager
@@ -55,12 +63,12 @@ class Pool:
                 raise
             self._give_back(connection, file)
 
-    def _take(self) -> tuple[apsw.Connection, tuple[int, int]] | None:
+    def _take(self) -> tuple[apsw.Connection, _Files] | None:
         try:
             status = self._path.stat()
         except FileNotFoundError:
             return None
-        file = (status.st_dev, status.st_ino)
+        file = (status.st_dev, status.st_ino), file_identity(self._directory)
         with self._lock:
             if self._is_closed:
                 raise StoreUnavailable(f"{self._path}: this reader was closed.")
@@ -71,7 +79,7 @@ class Pool:
                 return self._idle.pop(), file
         return self._open(file)
 
-    def _open(self, file: tuple[int, int]) -> tuple[apsw.Connection, tuple[int, int]] | None:
+    def _open(self, file: _Files) -> tuple[apsw.Connection, _Files] | None:
         connection = open_for_reading(self._directory)
         try:
             is_made = check_upgraded(connection, str(self._path))
@@ -81,9 +89,13 @@ class Pool:
         if not is_made:
             connection.close()
             return None
-        return connection, file
+        is_attached = attach(connection, self._directory)
+        add_functions(connection, self._kept)
+        connection.pragma("query_only", True)
+        # Without an index that is there, maybe in the making, it serves once.
+        return connection, (file[0], file[1] if is_attached else None)
 
-    def _give_back(self, connection: apsw.Connection, file: tuple[int, int]) -> None:
+    def _give_back(self, connection: apsw.Connection, file: _Files) -> None:
         with self._lock:
             if not self._is_closed and file == self._file and len(self._idle) < _MOST_IDLE:
                 self._idle.append(connection)

@@ -4,10 +4,12 @@ Column names come from a fixed table, every value is a bound parameter. The mean
 which a test compares term by term.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from relaybook.filters import TEXT_FIELDS, BadFilter, Filter, Term
+from relaybook.filters import NUMBERS, TEXT_FIELDS, WORDS, BadFilter, Filter, Term, comparison
+from relaybook.stores.sqlite.texts import HOLDS, SAYS
+from relaybook.words import spaced
 
 Bindings = tuple[str | int | float, ...]
 
@@ -23,7 +25,7 @@ class Condition(NamedTuple):
 
 
 def conditions(wanted: Filter) -> list[Condition]:
-    """One condition per term; all must hold."""
+    """One condition per term, in their order; all must hold."""
     return [_condition(term) for term in wanted.terms]
 
 
@@ -37,16 +39,20 @@ def _condition(term: Term) -> Condition:
 def _any_of(term: Term) -> Condition:
     name, values = term.name, term.values
     if name in _COLUMNS:
-        return Condition(f"{_COLUMNS[name]} IN ({places(values)})", values)
+        return _either(_text_is(_COLUMNS[name], term))
     if name.startswith("property."):
-        return _has_property(name.removeprefix("property."), values)
+        return _has_property(name.removeprefix("property."), term)
+    if name in NUMBERS:
+        return _either(_compares(f"r.{NUMBERS[name]}", value) for value in values)
     match name:
+        case "words":
+            return _either(_says(phrase) for phrase in values)
+        case "contains":
+            return _either(Condition(f"{HOLDS}(r.seq, ?)", (piece,)) for piece in values)
         case "status":
             return _either(_has_status(value) for value in values)
         case "failed":
             return Condition(f"r.failed IN ({places(values)})", tuple(int(value == "true") for value in values))
-        case "namespace_prefix":
-            return _either(starts_with("r.namespace", value) for value in values)
         case "warning" | "advice":
             return _has_note(name, values)
         case "from":
@@ -56,9 +62,35 @@ def _any_of(term: Term) -> Condition:
     raise BadFilter(name, f"{name[:80]!r} is not a parameter here.")
 
 
-def _has_property(name: str, values: tuple[str, ...]) -> Condition:
-    sql = "EXISTS (SELECT 1 FROM properties AS p WHERE p.name = ? AND p.value IN ({}) AND p.seq = r.seq)"
-    return Condition(sql.format(places(values)), (name, *values))
+def _text_is(column: str, term: Term) -> Iterator[Condition]:
+    if term.values:
+        yield Condition(f"{column} IN ({places(term.values)})", term.values)
+    for prefix in term.prefixes:
+        yield starts_with(column, prefix)
+
+
+def _has_property(name: str, term: Term) -> Condition:
+    value = _either(_text_is("p.value", term))
+    sql = f"EXISTS (SELECT 1 FROM properties AS p WHERE p.name = ? AND {value.sql} AND p.seq = r.seq)"  # noqa: S608
+    return Condition(sql, (name, *value.bindings))
+
+
+def _compares(column: str, value: str) -> Condition:
+    sign, number = comparison(value)
+    return Condition(f"{column} {sign} ?", (number,))
+
+
+def _says(phrase: str) -> Condition:
+    """By the index; by the text where only the beginning of a word is known, as the index would merge many words."""
+    if phrase.endswith("*"):
+        return Condition(f"{SAYS}(r.seq, ?)", (phrase,))
+    sql = f"EXISTS (SELECT 1 FROM {WORDS} AS w WHERE w.rowid = r.seq AND {WORDS} MATCH ?)"  # noqa: S608
+    return Condition(sql, (match_of(phrase),))
+
+
+def match_of(phrase: str) -> str:
+    """The phrase in the language of FTS5: always one string, so that nothing in it is an operator."""
+    return f'"{spaced(phrase).replace(chr(34), " ")}"'
 
 
 def _has_note(kind: str, codes: tuple[str, ...]) -> Condition:

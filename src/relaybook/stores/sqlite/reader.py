@@ -10,21 +10,39 @@ from typing import Final
 from relaybook import clock
 from relaybook.filters import Cursor, Filter, matches
 from relaybook.records import Detail, Gap, Record, Side
-from relaybook.stores.base import Count, NamespaceRow, NamespaceSort, Page, Running, Stored, StoreStatus, ValueCount
+from relaybook.stats import Question, Stats, build, span_of
+from relaybook.stores.base import (
+    Count,
+    Entry,
+    NamespaceRow,
+    NamespaceSort,
+    Page,
+    Running,
+    Step,
+    Stored,
+    StoreStatus,
+    ValueCount,
+    body_size,
+)
 from relaybook.stores.sqlite import bodies, lists, pages
 from relaybook.stores.sqlite.connection import BODIES, DATABASE
 from relaybook.stores.sqlite.count import count
-from relaybook.stores.sqlite.entries import lookup_hash
-from relaybook.stores.sqlite.packs import pack_name, read_extent
+from relaybook.stores.sqlite.kept import KeptBodies
+from relaybook.stores.sqlite.lookups import find
 from relaybook.stores.sqlite.pool import Pool
-from relaybook.stores.sqlite.rows import SELECT_LIST, record_of
+from relaybook.stores.sqlite.rows import WITH_BODIES, record_of
 from relaybook.stores.sqlite.running import decode_running, read_running
 from relaybook.stores.sqlite.search import Deadline
 from relaybook.stores.sqlite.state import read_positions
+from relaybook.stores.sqlite.stats import stats
+from relaybook.stores.sqlite.text_index import FILE, indexed_to
 
 #: For calls that bring no deadline of their own.
 _DEADLINE_NS: Final = 2 * clock.NANOSECONDS
-_BY_ID: Final = f"SELECT {SELECT_LIST}, r.bodies FROM requests AS r WHERE r.id = ?"  # noqa: S608 - our own column names
+_BY_ID: Final = f"{WITH_BODIES} r.id = ?"
+_BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
+_AFTER: Final = f"{WITH_BODIES} r.seq > ? ORDER BY r.seq LIMIT ?"
+_TURN: Final = "SELECT turn FROM turns WHERE seq = ?"
 
 
 class SqliteReader:
@@ -32,8 +50,9 @@ class SqliteReader:
 
     def __init__(self, directory: Path) -> None:
         """``directory`` may be empty or missing: the log is empty until a writer makes the store."""
-        self._pool = Pool(directory)
         self._directory = directory
+        self._kept = KeptBodies(directory)
+        self._pool = Pool(directory, self._kept)
 
     def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
         deadline = Deadline(deadline_ns)
@@ -59,6 +78,13 @@ class SqliteReader:
         with self._pool.snapshot(deadline) as connection:
             return Count() if connection is None else count(connection, wanted, deadline)
 
+    def stats(self, question: Question, deadline_ns: int) -> Stats:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            if connection is None:
+                return build(span_of(question, None), {}, "rollups")
+            return stats(connection, question, deadline)
+
     def running(self, wanted: Filter) -> list[Record]:
         with self._pool.snapshot(_soon()) as connection:
             rows = [] if connection is None else list(connection.execute("SELECT record FROM running"))
@@ -72,55 +98,66 @@ class SqliteReader:
             return None if connection is None else read_running(connection, record_id)
 
     def get(self, record_id: str) -> Stored | None:
-        found = self._row(record_id)
+        found = self._row(_BY_ID, record_id)
         if found is None:
             return None
         record, kept = found
-        if not self._has_pack(kept):
+        if not self._kept.has(kept):
             return Stored(record=record, detail=Detail(), request_size=None, response_size=None)
-        detail = bodies.decode_detail(b"".join(_slice(read_extent(self._bodies, kept.shared()), 0, kept.detail)))
         return Stored(
             record=record,
-            detail=detail,
+            detail=self._kept.detail(kept),
             request_size=bodies.size(kept.request),
             response_size=bodies.size(kept.response),
         )
 
     def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
-        found = self._row(record_id)
-        if found is None or not self._has_pack(found[1]):
-            return None
-        kept = found[1]
-        body = kept.request if side == "request" else kept.response
-        if body is None:
-            return None
-        before = kept.detail + (kept.request.rest if side == "response" and kept.request is not None else 0)
-        return self._pieces(kept, body, before)
+        found = self._row(_BY_ID, record_id)
+        return None if found is None or not self._kept.has(found[1]) else self._kept.pieces(found[1], side)
 
-    def _pieces(self, kept: bodies.Kept, body: bodies.Side, before: int) -> Iterator[bytes]:
-        for extent in body.extents:
-            yield from read_extent(self._bodies, extent)
-        if body.rest:
-            yield from _slice(read_extent(self._bodies, kept.shared()), before, body.rest)
-
-    @property
-    def _bodies(self) -> Path:
-        return self._directory / BODIES
-
-    def _row(self, record_id: str) -> tuple[Record, bodies.Kept] | None:
+    def _row(self, statement: str, key: str | int) -> tuple[Record, bodies.Kept] | None:
         with self._pool.snapshot(_soon()) as connection:
-            row = None if connection is None else connection.execute(_BY_ID, (record_id,)).fetchone()
+            row = None if connection is None else connection.execute(statement, (key,)).fetchone()
         return None if row is None else (record_of(row[:-1]), bodies.decode_kept(row[-1]))
 
-    def _has_pack(self, kept: bodies.Kept) -> bool:
-        """A pack that is gone was aged out."""
-        return (self._bodies / pack_name(kept.pack)).exists()
+    def salvage(self, seq: int) -> Entry | None:
+        """A finished request by its number, whole, its bodies in memory: no index has to be sound for it.
+
+        Without detail and bodies where those cannot be read. None: no request has this number. Raises StoreDamaged.
+        """
+        found = self._row(_BY_SEQ, seq)
+        if found is None:
+            return None
+        entry = self._kept.entry(*found)
+        with self._pool.snapshot(_soon()) as connection:
+            entry.turn = None if connection is None else connection.execute(_TURN, (seq,)).get
+        return entry
+
+    def entries(self, after: int, limit: int, most_bytes: int) -> list[Entry]:
+        with self._pool.snapshot(_soon()) as connection:
+            rows = [] if connection is None else list(connection.execute(_AFTER, (after, limit)))
+        found: list[Entry] = []
+        left = most_bytes
+        for row in rows:
+            entry = self._kept.entry(record_of(row[:-1]), bodies.decode_kept(row[-1]), most_bytes)
+            left -= (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
+            if left < 0 and found:
+                break
+            found.append(entry)
+        return found
+
+    def steps(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Step]:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            if connection is None:
+                return []
+            return pages.steps(connection, wanted, limit, None if cursor is None else cursor.seq, deadline)
 
     def find(self, foreign_id: str, limit: int) -> list[Record]:
         with self._pool.snapshot(_soon()) as connection:
             if connection is None:
                 return []
-            return list(lists.find(connection, foreign_id, lookup_hash(foreign_id), limit))
+            return list(find(connection, foreign_id, limit))
 
     def namespaces(
         self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
@@ -146,17 +183,26 @@ class SqliteReader:
         with self._pool.snapshot(_soon()) as connection:
             if connection is None:
                 return StoreStatus(
-                    records=0, namespaces=0, labels=0, last_seq=0, bytes_on_disk=0, positions={}, refused={}
+                    records=0,
+                    namespaces=0,
+                    labels=0,
+                    last_seq=0,
+                    indexed_to=0,
+                    bytes_on_disk=0,
+                    positions={},
+                    refused={},
                 )
             totals = dict(connection.execute("SELECT name, value FROM totals"))
             labels: int = connection.execute("SELECT count(*) FROM namespaces WHERE pinned = 1").get
             refused = dict(connection.execute("SELECT code, requests FROM refused"))
             positions = read_positions(connection)
+            indexed = indexed_to(connection)
         return StoreStatus(
             records=totals["records"],
             namespaces=totals["namespaces"],
             labels=labels,
             last_seq=totals["last_seq"],
+            indexed_to=indexed,
             bytes_on_disk=_bytes_on_disk(self._directory),
             positions=positions,
             refused=refused,
@@ -170,19 +216,9 @@ def _soon() -> Deadline:
     return Deadline(clock.monotonic_ns() + _DEADLINE_NS)
 
 
-def _slice(pieces: Iterator[bytes], start: int, length: int) -> Iterator[bytes]:
-    """The bytes from ``start`` on, ``length`` of them."""
-    end, at = start + length, 0
-    for piece in pieces:
-        wanted = piece[max(0, start - at) : max(0, end - at)]
-        at += len(piece)
-        if wanted:
-            yield wanted
-
-
 def _bytes_on_disk(directory: Path) -> int:
     """What the files take up; punched holes do not count."""
-    files = [*directory.glob(f"{DATABASE}*"), *(directory / BODIES).glob("*.pack")]
+    files = [*directory.glob(f"{DATABASE}*"), *directory.glob(f"{FILE}*"), *(directory / BODIES).glob("*.pack")]
     total = 0
     for path in files:
         try:

@@ -13,6 +13,8 @@ from relaybook.stores.sqlite.schema import COLUMNS
 
 #: The record's columns in order, for SELECT from ``requests AS r``.
 SELECT_LIST: Final = ", ".join(f'r."{name}"' for name in FIELDS)
+#: The record with the place of its bodies; a condition follows.
+WITH_BODIES: Final = f"SELECT {SELECT_LIST}, r.bodies FROM requests AS r WHERE"  # noqa: S608 - our own column names
 INSERT: Final = "INSERT INTO requests ({}, bodies) VALUES ({}?)".format(  # noqa: S608 - names of our own fields
     ", ".join(f'"{name}"' for name in FIELDS), "?, " * len(FIELDS)
 )

@@ -5,13 +5,14 @@ migration that ``adds`` it. A migration that was released is never changed. ``PR
 last one that ran. A database with a higher number is refused (``StoreTooNew``).
 """
 
+from collections.abc import Callable, Mapping
 from types import NoneType
 from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 
 import apsw
 
 from relaybook.records import FIELDS, Record
-from relaybook.stores.base import StoreDamaged, StoreTooNew, StoreUnavailable
+from relaybook.stores.errors import StoreDamaged, StoreTooNew, StoreUnavailable
 
 #: ``spans`` adds up each block of this many records: earliest and latest start, how many there are and how many failed.
 #: That is 1,000 small rows per million.
@@ -115,13 +116,47 @@ CREATE TRIGGER namespaces_counted AFTER INSERT ON namespaces
   BEGIN UPDATE totals SET value = value + 1 WHERE name = 'namespaces'; END;
 """
 
+#: ``costed``: of how many requests the cost is known. Logs from before took an unknown cost for 0.
+#: ``rollups``: sums of a series from ``at`` (minutes) on, for ``level`` minutes (``rollups.py``).
+_STATISTICS: Final = """
+ALTER TABLE namespaces ADD COLUMN costed INTEGER NOT NULL DEFAULT 0;
+UPDATE namespaces SET costed = requests WHERE cost_usd > 0;
+CREATE TABLE rollup_fields (id INTEGER PRIMARY KEY, field TEXT NOT NULL UNIQUE, is_open INTEGER NOT NULL) STRICT;
+CREATE TABLE series (id INTEGER PRIMARY KEY, field INTEGER NOT NULL, value TEXT) STRICT;
+CREATE INDEX series_field ON series(field);
+CREATE TABLE rollups (level INTEGER NOT NULL, field INTEGER NOT NULL, at INTEGER NOT NULL, series INTEGER NOT NULL,
+  sums BLOB NOT NULL, PRIMARY KEY (level, field, at, series)) STRICT, WITHOUT ROWID;
+"""
+
+#: ``identity`` is the log's, which its text index carries. The indexes have what goes with them in most filters, so
+#: that no record is read to check it; ``requests_kind`` and ``requests_finish`` leave out what nearly every record has.
+_FINDING: Final = """
+INSERT INTO totals VALUES ('identity', random());
+DROP INDEX requests_outcome;
+CREATE INDEX requests_outcome ON requests(outcome, seq, started_at, model, namespace) WHERE outcome <> 'complete';
+DROP INDEX requests_status;
+CREATE INDEX requests_status ON requests(status, seq, started_at, model, namespace) WHERE status >= 400;
+CREATE INDEX requests_kind ON requests(kind) WHERE kind <> 'chat';
+CREATE INDEX requests_finish ON requests(finish_reason) WHERE finish_reason <> 'stop';
+INSERT INTO value_counts SELECT 'kind', kind, count(*) FROM requests GROUP BY kind;
+CREATE TABLE turns (seq INTEGER PRIMARY KEY, turn BLOB NOT NULL) STRICT;
+"""
+
 MIGRATIONS: Final = (
     Migration(1, "requests and all that is counted with them", _TABLES),
     Migration(2, "labels, counting, what there is of running requests", _LABELS_AND_COUNTS),
+    Migration(3, "statistics", _STATISTICS),
+    Migration(4, "finding", _FINDING),
 )
 
 
-def migrate(connection: apsw.Connection, name: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
+#: By the number of a migration: what fills its tables from the log of before, in its transaction.
+Fills = Mapping[int, Callable[[apsw.Connection], None]]
+
+
+def migrate(
+    connection: apsw.Connection, name: str, migrations: tuple[Migration, ...] = MIGRATIONS, fills: Fills | None = None
+) -> None:
     """Brings the database to the last migration. ``name`` is for messages.
 
     All in one transaction: a reader that looks meanwhile sees the database of before, never one between two versions.
@@ -135,6 +170,8 @@ def migrate(connection: apsw.Connection, name: str, migrations: tuple[Migration,
             if migration.number > version:
                 for statement in _statements(migration, migrations):
                     connection.execute(statement)
+                if version > 0 and fills and migration.number in fills:
+                    fills[migration.number](connection)
         if version < migrations[-1].number:
             connection.pragma("user_version", migrations[-1].number)
 
@@ -157,7 +194,7 @@ def check_upgraded(connection: apsw.Connection, name: str) -> bool:
     if 0 < version < MIGRATIONS[-1].number:
         raise StoreUnavailable(
             f"{name} was written by an earlier Relaybook (version {version}) and was not upgraded yet: "
-            "start `relaybook serve` with this version once."
+            "start `relaybook serve` with this version once, and give it half a minute for each million requests."
         )
     return version > 0
 

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 import apsw
 
 from relaybook import clock
-from relaybook.stores.sqlite.plan import Plan, Span
+from relaybook.stores.sqlite.plan import Plan
+from relaybook.stores.sqlite.spans import Span
 
 _FIRST_WINDOW: Final = 16_384
 _GROWTH: Final = 8
@@ -19,6 +20,8 @@ _QUICK_NS: Final = 20_000_000
 _ONE_MORE_NS: Final = 50_000_000
 #: Steps of SQLite's machine between two looks at the clock: about 20 µs.
 _STEPS: Final = 1000
+#: The same where each record's text is read: about one record.
+_STEPS_BETWEEN_TEXTS: Final = 20
 
 
 class Deadline:
@@ -29,6 +32,11 @@ class Deadline:
 
     def watch(self, connection: apsw.Connection) -> None:
         connection.set_progress_handler(self.has_passed, _STEPS)
+
+    def watch_closely(self, connection: apsw.Connection, plan: Plan) -> None:
+        """Looks at the clock more often where the plan needs it."""
+        if plan.reads_texts:
+            connection.set_progress_handler(self.has_passed, _STEPS_BETWEEN_TEXTS)
 
     def look_ahead(self) -> None:
         """The page is full: what is still to be found out may take a moment, not all the time there is."""
@@ -63,6 +71,7 @@ def search(connection: apsw.Connection, plan: Plan, limit: int, deadline: Deadli
         return Found(seqs, True, True, 0)
     if limit == 0:
         deadline.look_ahead()
+    deadline.watch_closely(connection, plan)
     for window in windows:
         try:
             if deadline.has_passed():

@@ -12,17 +12,20 @@ from typing import Final
 
 import apsw
 
-from relaybook.stores.base import Batch, Entry, Extent, Moved, RunPosition, StoreDamaged, StoreUnavailable
+from relaybook.stores.base import Batch, Entry, Extent, Moved, RunPosition
+from relaybook.stores.errors import StoreDamaged, StoreUnavailable
 from relaybook.stores.sqlite import disk
 from relaybook.stores.sqlite.bodies import new_compressor
 from relaybook.stores.sqlite.connection import BODIES, DATABASE, Durability, empty_write_ahead_log, open_for_writing
 from relaybook.stores.sqlite.entries import EntryTables
 from relaybook.stores.sqlite.failures import rejecting, translated
 from relaybook.stores.sqlite.labels import FirstLabels
+from relaybook.stores.sqlite.lookups import LookupMerger
 from relaybook.stores.sqlite.packs import Mark, PackWriter, read_extent
 from relaybook.stores.sqlite.running import RunningTables
 from relaybook.stores.sqlite.schema import migrate
 from relaybook.stores.sqlite.state import StateTables
+from relaybook.stores.sqlite.upgrade import FILLS
 
 _KNOWN: Final = "SELECT seq FROM requests WHERE id = ?"
 
@@ -61,11 +64,12 @@ class SqliteWriter:
         self._connection = open_for_writing(directory, self._durability, self._busy_s)
         self._file = disk.identity(self._path)
         try:
-            migrate(self._connection, str(self._path))
+            migrate(self._connection, str(self._path), fills=FILLS)
             self._entries = EntryTables(self._connection)
             self._state = StateTables(self._connection)
             self._running = RunningTables(self._connection)
             self._labels = FirstLabels(self._connection)
+            self._lookups = LookupMerger(self._connection)
             self._packs = PackWriter(
                 directory / BODIES,
                 self._state.pack_lengths(),
@@ -160,6 +164,13 @@ class SqliteWriter:
     def read_back(self, extent: Extent) -> bytes:
         with translated(self._path):
             return b"".join(read_extent(self._path.parent / BODIES, extent))
+
+    def tidy(self, until_ns: int) -> bool:
+        try:
+            with translated(self._path):
+                return self._lookups.work(until_ns)
+        except StoreUnavailable:
+            return False
 
     def positions(self) -> dict[str, RunPosition]:
         with translated(self._path):

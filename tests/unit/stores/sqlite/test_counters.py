@@ -15,7 +15,7 @@ def test_namespaces_are_summed_and_sorted() -> None:
         a_record(namespace="a", started_at=7, cost_usd=None, input_tokens=2, output_tokens=3),
         a_record(namespace="b", started_at=3, cost_usd=0.25, input_tokens=4, output_tokens=None),
     ]
-    assert namespace_sums(records) == [("a", 1, 0, 2, 3, 0.0, 7, 7), ("b", 2, 1, 4, 1, 0.75, 3, 5)]
+    assert namespace_sums(records) == [("a", 1, 0, 2, 3, 0.0, 0, 7, 7), ("b", 2, 1, 4, 1, 0.75, 2, 3, 5)]
 
 
 def test_values_are_counted_once_per_record() -> None:
@@ -26,6 +26,7 @@ def test_values_are_counted_once_per_record() -> None:
     ]
     assert value_sums(records) == [
         ("failed", "true", 1),
+        ("kind", "chat", 2),
         ("model", "m", 1),
         ("outcome", "complete", 2),
         ("property", "p", 2),

@@ -6,9 +6,9 @@ from tests.support.records import a_record
 
 from relaybook.filters import Filter, Term
 from relaybook.records import Note
-from relaybook.stores.sqlite.counters import ADD_NAMESPACES, ADD_SPANS, ADD_VALUES, namespace_sums, value_sums
-from relaybook.stores.sqlite.plan import Part, Plan, make_plan, parts_in_time, without_time
-from relaybook.stores.sqlite.schema import BLOCK, migrate
+from relaybook.stores.sqlite.counters import ADD_NAMESPACES, ADD_VALUES, namespace_sums, value_sums
+from relaybook.stores.sqlite.plan import Plan, make_plan
+from relaybook.stores.sqlite.schema import migrate
 
 WITHIN = (1, 1_000_000)
 
@@ -41,7 +41,7 @@ def explained(connection: apsw.Connection, made: Plan) -> str:
     [
         (Term("namespace", ("production",)), "requests_namespace"),
         (Term("namespace", ("production", "rare/1")), "requests_namespace"),
-        (Term("namespace_prefix", ("rare/",)), "requests_namespace"),
+        (Term("namespace", (), prefixes=("rare/",)), "requests_namespace"),
         (Term("model", ("rare",)), "requests_model"),
         (Term("user", ("u", "v")), "requests_user"),
         (Term("key", ("k",)), "requests_key"),
@@ -50,6 +50,10 @@ def explained(connection: apsw.Connection, made: Plan) -> str:
         (Term("status", ("429",)), "requests_status"),
         (Term("status", ("4xx", "5xx")), "requests_status"),
         (Term("outcome", ("client_closed", "refused")), "requests_outcome"),
+        (Term("kind", ("embedding",)), "requests_kind"),
+        (Term("finish_reason", ("length", "tool_calls")), "requests_finish"),
+        (Term("model", ("gpt-5",), prefixes=("ra",)), "requests_model"),
+        (Term("property.channel", (), prefixes=("io",)), "SEARCH d USING PRIMARY KEY"),
         (Term("id", ("x",)), "requests_id"),
         (Term("warning", ("value_cut",)), "SEARCH d USING PRIMARY KEY"),
         (Term("property.channel", ("ios", "web")), "SEARCH d USING PRIMARY KEY"),
@@ -74,7 +78,7 @@ def test_an_index_leads_and_nothing_is_sorted(connection: apsw.Connection, term:
         Term("status", ("error", "404")),
         Term("outcome", ("complete", "refused")),
         Term("model", ("rare",), negated=True),
-        Term("namespace_prefix", ("",), negated=True),
+        Term("namespace", (), negated=True, prefixes=("",)),
     ],
 )
 def test_what_no_index_serves_is_checked_along_the_log(connection: apsw.Connection, term: Term) -> None:
@@ -96,39 +100,6 @@ def test_a_status_class_walks_the_statuses_that_occur(connection: apsw.Connectio
     made = plan(connection, Term("status", ("4xx", "5xx")))
     assert [walk.condition.bindings for walk in made.walks] == [(429,), (503,)]
     assert plan(connection, Term("status", ("418",))).walks[0].condition.sql == "0"
-
-
-def test_a_span_of_time_becomes_the_blocks_that_overlap_it(connection: apsw.Connection) -> None:
-    blocks = [(0, 0, 100), (1, 101, 200), (2, 150, 300), (3, 301, 400), (4, 120, 500)]
-    connection.executemany(ADD_SPANS, [(*block, 1, 0) for block in blocks])
-
-    def spans(*terms: tuple[str, str]) -> list[tuple[int, int]]:
-        return plan(connection, *(Term(name, (value,)) for name, value in terms)).spans
-
-    assert spans() == [WITHIN]
-    assert spans(("from", "301")) == [(3 * BLOCK, 5 * BLOCK)]
-    assert spans(("to", "101")) == [(1, BLOCK)]
-    assert spans(("from", "150"), ("to", "201")) == [(BLOCK, 3 * BLOCK), (4 * BLOCK, 5 * BLOCK)]
-    assert spans(("from", "501")) == []
-
-    def parts(*terms: tuple[str, str]) -> list[Part]:
-        wanted = Filter(tuple(Term(name, (value,)) for name, value in terms))
-        return parts_in_time(connection, wanted, WITHIN)
-
-    assert parts() == [(WITHIN, True)]
-    assert parts(("from", "150")) == [
-        ((BLOCK, 2 * BLOCK), False),
-        ((2 * BLOCK, 4 * BLOCK), True),
-        ((4 * BLOCK, 5 * BLOCK), False),
-    ]
-    assert parts(("to", "401")) == [((1, 4 * BLOCK), True), ((4 * BLOCK, 5 * BLOCK), False)]
-    assert parts(("to", "400")) == [((1, 3 * BLOCK), True), ((3 * BLOCK, 5 * BLOCK), False)]
-    assert parts(("from", "120"), ("to", "501"))[-1] == ((2 * BLOCK, 5 * BLOCK), True)
-
-
-def test_only_time_that_is_wanted_is_taken_out_of_a_filter() -> None:
-    others = (Term("model", ("rare",)), Term("from", ("5",), negated=True), Term("to", ()))
-    assert without_time(Filter((Term("from", ("5",)), *others, Term("to", ("9",))))) == Filter(others)
 
 
 @pytest.mark.parametrize(

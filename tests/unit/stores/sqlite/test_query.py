@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relaybook.filters import NAMES, BadFilter, Filter, Term
-from relaybook.stores.sqlite.query import after_prefix, bounded, conditions
+from relaybook.filters import NAMES, NUMBERS, BadFilter, Filter, Term
+from relaybook.stores.sqlite.query import after_prefix, bounded, conditions, match_of
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=4) | st.lists(
     st.sampled_from(["a", "\ud7ff", "\ue000", "\U0010ffff", "\x7f", "\x80"]), max_size=3
 ).map("".join)
 HOSTILE = "'; DROP TABLE requests; --"
 #: Names whose values a filter allows to be any text.
-FREE = [name for name in NAMES if name not in ("status", "failed", "from", "to")]
+FREE = [name for name in NAMES if name not in ("status", "failed", "from", "to", "namespace_prefix", *NUMBERS)]
 
 
 @given(texts, texts)
@@ -36,6 +36,29 @@ def test_no_value_and_no_propertys_name_becomes_sql(name: str, negated: bool) ->
     assert "DROP" not in condition.sql
     assert HOSTILE in condition.bindings
     assert condition.sql.count("?") == len(condition.bindings)
+
+
+@pytest.mark.parametrize("prefix", [HOSTILE, "x%"])
+def test_no_beginning_becomes_sql(prefix: str) -> None:
+    (condition,) = conditions(Filter((Term("model", ("a",), prefixes=(prefix,)),)))
+    assert prefix not in condition.sql
+    assert prefix in condition.bindings
+
+
+@pytest.mark.parametrize(
+    ("phrase", "query"),
+    [
+        ("refund", '"refund"'),
+        ("a AND b OR NOT c", '"a AND b OR NOT c"'),
+        ('say "hi"', '"say  hi "'),
+        ("said : x", '"said : x"'),
+        ("refun*", '"refun*"'),
+        ("退款", '" 退  款 "'),
+        ("NEAR(a b)", '"NEAR(a b)"'),
+    ],
+)
+def test_words_are_one_string_and_no_operators(phrase: str, query: str) -> None:
+    assert match_of(phrase) == query
 
 
 def test_a_name_nobody_knows_is_refused() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.support.records import a_record
 
 from relaybook.records import FIELDS
-from relaybook.stores.base import StoreTooNew, StoreUnavailable
+from relaybook.stores.errors import StoreTooNew, StoreUnavailable
 from relaybook.stores.sqlite.counters import ADD_NAMESPACES, namespace_sums
 from relaybook.stores.sqlite.rows import INSERT, row_of
 from relaybook.stores.sqlite.schema import BLOCK, COLUMNS, MIGRATIONS, Migration, check_upgraded, check_version, migrate
@@ -96,9 +96,14 @@ def test_a_reader_that_looks_while_a_store_is_made_sees_nothing_or_all_of_it(tmp
 def test_a_store_from_before_labels_knows_how_many_namespaces_it_has_and_that_nobody_decided_on_them() -> None:
     connection = database()
     migrate(connection, "it", MIGRATIONS[:1])
-    connection.executemany(ADD_NAMESPACES, namespace_sums([a_record(namespace=name) for name in ("a", "b", "b")]))
+    connection.executemany(
+        "INSERT INTO namespaces VALUES (?, 1, 0, 1, 1, ?, 1, 1, 0, 0, NULL)", [("a", 0.0), ("b", 0.5)]
+    )
     migrate(connection, "it")
-    assert totals(connection) == {"records": 0, "last_seq": 0, "namespaces": 2, "first_labels": 0}
+    assert dict(connection.execute("SELECT namespace, costed FROM namespaces")) == {"a": 0, "b": 1}
+    found = totals(connection)
+    assert found.pop("identity") != 0
+    assert found == {"records": 0, "last_seq": 0, "namespaces": 2, "first_labels": 0}
     assert set(connection.execute("SELECT pinned, position, is_decided FROM namespaces")) == {(0, None, 0)}
 
 

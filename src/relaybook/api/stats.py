@@ -1,0 +1,95 @@
+"""Adds requests up over time, for charts: the log's filters, buckets from a minute to a day, parted by a field."""
+
+from typing import Any, Final
+
+import msgspec
+from fastapi import Request, Response
+
+from relaybook import clock
+from relaybook.api import document, query
+from relaybook.api.reading import reading_of
+from relaybook.api.sums_answers import Percentiles, StatsAnswer, StatsGroup, StatsPoint, StatsRest, Sum
+from relaybook.clock import format_moment
+from relaybook.stats import BUCKETS, FIELDS, Group, Stats, parse_question
+from relaybook.sums import Distribution, Sums, percentiles
+
+router = document.section("log")
+
+_PARTS: Final = ("bucket", "by")
+_PARAMETERS = [
+    document.parameter(
+        "bucket", "Seconds of a bucket; without it about 120 buckets.", {"type": "integer", "enum": list(BUCKETS)}
+    ),
+    document.parameter("by", f"Parts the requests: {', '.join(f'`{name}`' for name in FIELDS)} or `property.<name>`."),
+]
+
+
+@router.get("/api/stats", **document.reads(StatsAnswer, [*document.filter_parameters(), *_PARAMETERS]))
+async def add_up_requests(request: Request) -> Response:
+    """Finished requests added up over time, by when they started; since the log began without `from`.
+
+    Without a filter, or with one field's values only, sums are ready for any span: of all requests, and by outcome, by
+    model, by namespaces that do not look like ids (256 at most), by properties with up to 64 values. Everything else is
+    added up from the log, within 2 seconds: a narrower span makes it quick. By namespace, all that have no sums of
+    their own are in `other`.
+    """
+    taken, rest = query.take(query.pairs_of(request), *_PARTS)
+    question = parse_question(query.wanted_of(rest, *_PARTS), taken.get("bucket"), taken.get("by"), clock.wall_us())
+    reading = reading_of(request)
+    deadline_ns = reading.deadline_ns()
+    found = await reading.ask(lambda reader: _answer(reader.stats(question, deadline_ns), question.by))
+    return Response(msgspec.json.encode(found), media_type="application/json")
+
+
+def _answer(found: Stats, by: str | None) -> StatsAnswer:
+    moments = _Moments()
+    return StatsAnswer(
+        bucket_seconds=found.span.bucket_us // 1_000_000,
+        from_=format_moment(found.span.from_us),
+        to=format_moment(found.span.to_us),
+        groups=[
+            StatsGroup(
+                by={} if by is None else {by: group.value}, points=_points(group, moments), total=sum_of(group.total)
+            )
+            for group in found.groups
+        ],
+        other=None
+        if found.other is None
+        else StatsRest(points=_points(found.other, moments), total=sum_of(found.other.total)),
+        total=sum_of(found.total),
+        source=found.source,
+    )
+
+
+class _Moments(dict[int, str]):
+    """Texts of moments: every group has the same ones."""
+
+    def __missing__(self, at: int) -> str:
+        text = self[at] = format_moment(at)
+        return text
+
+
+def _points(group: Group, moments: _Moments) -> list[StatsPoint]:
+    return [StatsPoint(at=moments[at], **_figures(sums)) for at, sums in sorted(group.points.items())]
+
+
+def sum_of(sums: Sums) -> Sum:
+    """The sums as the API writes them."""
+    return Sum(**_figures(sums))
+
+
+def _figures(sums: Sums) -> dict[str, Any]:
+    return {
+        "requests": sums.requests,
+        "failed": sums.failed,
+        "input_tokens": sums.input_tokens,
+        "output_tokens": sums.output_tokens,
+        "cost_usd": round(sums.cost_usd, 10) if sums.costed else None,
+        "duration_ms": _percentiles(sums.duration),
+        "first_token_ms": _percentiles(sums.first_token),
+    }
+
+
+def _percentiles(found: Distribution) -> Percentiles:
+    p50, p95, p99 = percentiles(found, 0.5, 0.95, 0.99)
+    return Percentiles(p50=p50, p95=p95, p99=p99)

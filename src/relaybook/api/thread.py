@@ -1,0 +1,119 @@
+"""Tells a thread: the requests of one namespace, or of one value of a property, cut into conversations."""
+
+from typing import Final
+
+import msgspec
+from fastapi import Request, Response
+
+from relaybook import clock
+from relaybook.api import document, query
+from relaybook.api.conversations import Place, places
+from relaybook.api.reading import reading_of
+from relaybook.api.stats import sum_of
+from relaybook.api.sums_answers import Sum
+from relaybook.api.thread_answers import Conversation, NewMessages, Thread, ThreadRow
+from relaybook.clock import format_moment
+from relaybook.filters import BadFilter, Cursor, Filter, Term, parse_cursor
+from relaybook.records import Record, to_json
+from relaybook.stats import Question
+from relaybook.stores.base import Reader
+from relaybook.stores.errors import DeadlinePassed
+from relaybook.sums import Sums, share
+
+router = document.section("log")
+
+#: So many requests before the page's are looked at, for those that the page's go on from.
+_LOOK_BACK: Final = 2000
+#: Adding up all of a thread may take no longer.
+_TOTAL_NS: Final = 100 * 1_000_000
+_PLACE: Final = ("limit", "cursor")
+_PARAMETERS = [
+    document.parameter("namespace", "The thread: one namespace."),
+    document.parameter("property.<name>", "Or one value of one property."),
+    document.limit(500),
+    document.parameter("cursor", "The next_cursor of an earlier page."),
+]
+
+
+@router.get("/api/thread", **document.reads(Thread, _PARAMETERS))
+async def tell_thread(request: Request) -> Response:
+    """Requests in the order in which they were recorded, the latest page first, cut into conversations.
+
+    A request goes on from the latest one whose messages and answer its own begin with, also when the system message
+    changed or the oldest were trimmed. Looked at are the page's requests and 2,000 before them.
+    """
+    place, rest = query.take(query.pairs_of(request), *_PLACE)
+    limit, wanted = query.limit_of(place, 500), _thread(query.wanted_of(rest, *_PLACE))
+    cursor = parse_cursor(place["cursor"]) if "cursor" in place else None
+    if cursor is not None and cursor.direction != "older":
+        raise BadFilter("cursor", f"cursor is {place['cursor']!r}: pass on the next_cursor of an earlier page.")
+    reading = reading_of(request)
+    deadline_ns = reading.deadline_ns()
+    found = await reading.ask(lambda reader: _tell(reader, wanted, limit, cursor, deadline_ns))
+    return Response(msgspec.json.encode(found), media_type="application/json")
+
+
+def _thread(wanted: Filter) -> Filter:
+    term = wanted.terms[0] if len(wanted.terms) == 1 else Term("", ())
+    is_one = len(term.values) == 1 and not term.negated and not term.prefixes
+    if not is_one or not (term.name == "namespace" or term.name.startswith("property.")):
+        raise BadFilter("namespace", "A thread is one namespace= or one property.<name>=, and nothing else.")
+    return wanted
+
+
+def _tell(reader: Reader, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Thread:
+    page = reader.page(wanted, limit, cursor, deadline_ns)
+    steps = reader.steps(wanted, limit + _LOOK_BACK, cursor, deadline_ns)
+    known = places(reversed(steps))
+    records = [record for record in reversed(page.records) if record.id in known]
+    following = sum(known[record.id].follows is not None for record in records)
+    return Thread(
+        data=[_row(record, known[record.id]) for record in records],
+        conversations=_conversations(records, known),
+        total=_total(reader, wanted, deadline_ns),
+        is_thread=following * 5 >= len(records),
+        next_cursor=str(page.next_cursor) if page.next_cursor else None,
+        complete=page.complete,
+    )
+
+
+def _row(record: Record, place: Place) -> ThreadRow:
+    new = NewMessages(from_=place.new_from, count=place.messages - place.new_from)
+    return to_json(record) | {
+        "conversation": place.conversation,
+        "turn": place.turn,
+        "follows": place.follows,
+        "repeats": place.repeats,
+        "new_messages": new,
+    }
+
+
+def _conversations(records: list[Record], known: dict[str, Place]) -> list[Conversation]:
+    parts: dict[str, list[Record]] = {}
+    for record in records:
+        parts.setdefault(known[record.id].conversation, []).append(record)
+    return [_conversation(name, part, max(known[record.id].turn for record in part)) for name, part in parts.items()]
+
+
+def _conversation(name: str, records: list[Record], turns: int) -> Conversation:
+    sums = Sums.of([share(record) for record in records])
+    return Conversation(
+        conversation=name,
+        requests=sums.requests,
+        turns=turns,
+        failed=sums.failed,
+        input_tokens=sums.input_tokens,
+        output_tokens=sums.output_tokens,
+        cost_usd=round(sums.cost_usd, 10) if sums.costed else None,
+        first_at=format_moment(min(record.started_at for record in records)),
+        last_at=format_moment(max(record.started_at for record in records)),
+    )
+
+
+def _total(reader: Reader, wanted: Filter, deadline_ns: int) -> Sum | None:
+    now_ns = clock.monotonic_ns()
+    question = Question(wanted=wanted, from_us=None, to_us=clock.wall_us(), bucket_s=86_400)
+    try:
+        return sum_of(reader.stats(question, min(deadline_ns, now_ns + _TOTAL_NS)).total)
+    except DeadlinePassed:
+        return None

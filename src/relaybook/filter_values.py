@@ -1,0 +1,90 @@
+"""Reads the values of a filter's terms, and refuses what a name cannot have. Pure."""
+
+import math
+import re
+from datetime import UTC, datetime
+from typing import Final, NoReturn, get_args
+
+from relaybook import clock
+from relaybook.filters import CONTAINS, NAMES, NUMBERS, BadFilter
+from relaybook.records import Kind, Outcome
+
+MOST_CONTAINED: Final = 1000
+_RELATIVE: Final = re.compile(r"-(\d{1,6})(s|m|h|d|w)", re.ASCII)
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_STATUS: Final = re.compile(r"error|[1-5]xx|[1-9]\d\d", re.ASCII)
+_NUMBER: Final = re.compile(r"(>=|<=|>|<|=)?\s*\$?(\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)?", re.ASCII)
+_MILLISECONDS: Final = {"ms": 1.0, "s": 1000.0, "m": 60_000.0, "h": 3_600_000.0}
+_TIMES: Final = ("duration", "first_token")
+
+
+def canonical_name(name: str) -> str | None:
+    """The name as a Term has it; None for no name of a filter."""
+    if name in NAMES:
+        return name
+    if name.startswith("property.") and len(name) > len("property."):
+        return name.lower().replace("_", "-")
+    return None
+
+
+def checked_value(name: str, value: str, now_us: int, shown: str) -> str:
+    """A value as a Term has it. ``shown`` is how the reader wrote the name. Raises BadFilter."""
+
+    def refuse(right: str) -> NoReturn:
+        raise BadFilter(shown, f"{shown} is {value[:80]!r}: it takes {right}.")
+
+    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        refuse("text without NUL and lone surrogates")
+    choices = {"outcome": get_args(Outcome), "kind": get_args(Kind), "failed": ("true", "false")}.get(name)
+    if choices is not None and value not in choices:
+        refuse(f"one of {', '.join(choices)}")
+    if name == "status" and not _STATUS.fullmatch(value):
+        refuse("a status such as 200, a class such as 4xx, or error")
+    if name in NUMBERS:
+        return _number(name, value) or refuse(_RIGHT.get(name, "a whole number, or a bound such as >1000"))
+    if name == CONTAINS and not 0 < len(value) <= MOST_CONTAINED:
+        raise BadFilter(
+            shown, f"{shown} has {len(value)} characters: it takes a piece of text of 1 to {MOST_CONTAINED}."
+        )
+    if name in ("from", "to"):
+        return str(parse_moment(value, now_us, shown))
+    return value
+
+
+_RIGHT: Final = {
+    "duration": "a bound with its unit, such as >2s or <=300ms",
+    "first_token": "a bound with its unit, such as >2s or <=300ms",
+    "cost": "a bound in US dollars, such as >0.01",
+}
+
+
+def _number(name: str, value: str) -> str | None:
+    found = _NUMBER.fullmatch(value)
+    if found is None:
+        return None
+    sign, number, unit = found[1], float(found[2]), found[3]
+    if name in _TIMES:
+        return f"{sign}{number * _MILLISECONDS[unit]}" if sign and unit and sign != "=" else None
+    if unit or not math.isfinite(number):
+        return None
+    if name == "cost":
+        return f"{sign}{number}" if sign and sign != "=" else None
+    return f"{sign or '='}{number}" if "$" not in value else None
+
+
+def parse_moment(text: str, now_us: int, parameter: str = "from") -> int:
+    """Microseconds of an RFC 3339 moment or of a relative one (``-15m``, ``-7d``), seen from ``now_us``.
+
+    Raises BadFilter in the name of ``parameter``.
+    """
+    if relative := _RELATIVE.fullmatch(text):
+        return now_us - int(relative[1]) * _SECONDS[relative[2]] * 1_000_000
+    try:
+        at = datetime.fromisoformat(text)
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        since = at - datetime(1970, 1, 1, tzinfo=UTC)
+    except (ValueError, OverflowError):
+        example = clock.format_moment(now_us)
+        message = f"{parameter} is {text[:80]!r}: it takes a moment, write one like {example}, or relative like -15m."
+        raise BadFilter(parameter, message) from None
+    return (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds

@@ -1,0 +1,74 @@
+"""Reads what is kept of requests: details and bodies, as a row says where they lie in the packs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from relaybook.records import Detail, Record, Side
+from relaybook.stores.base import Body, Entry
+from relaybook.stores.errors import BodyDamaged
+from relaybook.stores.sqlite import bodies
+from relaybook.stores.sqlite.connection import BODIES
+from relaybook.stores.sqlite.packs import pack_name, read_extent
+
+
+class KeptBodies:
+    """The packs of one store. Any thread may read; what lies in them never changes."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory / BODIES
+
+    def has(self, kept: bodies.Kept) -> bool:
+        """A pack that is gone was aged out."""
+        return (self._directory / pack_name(kept.pack)).exists()
+
+    def detail(self, kept: bodies.Kept) -> Detail:
+        """Raises BodyDamaged."""
+        return bodies.decode_detail(b"".join(_slice(read_extent(self._directory, kept.shared()), 0, kept.detail)))
+
+    def pieces(self, kept: bodies.Kept, side: Side) -> Iterator[bytes] | None:
+        """A body piece by piece; None: not stored. Raises BodyDamaged."""
+        body = kept.request if side == "request" else kept.response
+        if body is None:
+            return None
+        before = kept.detail + (bodies.rest(kept.request) if side == "response" else 0)
+        return self._pieces(kept, body, before)
+
+    def _pieces(self, kept: bodies.Kept, body: bodies.Side, before: int) -> Iterator[bytes]:
+        for extent in body.extents:
+            yield from read_extent(self._directory, extent)
+        if body.rest:
+            yield from _slice(read_extent(self._directory, kept.shared()), before, body.rest)
+
+    def entry(self, record: Record, kept: bodies.Kept, most_bytes: int | None = None) -> Entry:
+        """With its bodies in memory, as far as they can be read and are not larger than ``most_bytes``."""
+        try:
+            if self.has(kept):
+                shared = b"".join(read_extent(self._directory, kept.shared()))
+                return Entry(
+                    record=record,
+                    detail=bodies.decode_detail(shared[: kept.detail]),
+                    request=self._whole(kept.request, shared[kept.detail :], most_bytes),
+                    response=self._whole(kept.response, shared[kept.detail + bodies.rest(kept.request) :], most_bytes),
+                )
+        except BodyDamaged:
+            record = msgspec.structs.replace(record, body_state="expired")
+        return Entry(record=record, detail=Detail(), request=None, response=None)
+
+    def _whole(self, side: bodies.Side | None, rest: bytes, most_bytes: int | None) -> Body | None:
+        """One body in memory; what of it lies in the shared frame comes first in ``rest``."""
+        if side is None or (most_bytes is not None and (bodies.size(side) or 0) > most_bytes):
+            return None
+        pieces = [piece for extent in side.extents for piece in read_extent(self._directory, extent)]
+        return Body([], [*pieces, rest[: side.rest]])
+
+
+def _slice(pieces: Iterator[bytes], start: int, length: int) -> Iterator[bytes]:
+    """The bytes from ``start`` on, ``length`` of them."""
+    end, at = start + length, 0
+    for piece in pieces:
+        wanted = piece[max(0, start - at) : max(0, end - at)]
+        at += len(piece)
+        if wanted:
+            yield wanted

@@ -1,0 +1,235 @@
+"""Every store: words of prompt and answer lead to their records, together with every other filter."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from tests.conformance.stores.conftest import Store
+from tests.support.records import A_MOMENT, an_entry, soon
+
+from relaybook.filters import CONTAINS, WORDS, Cursor, Filter, Term
+from relaybook.stats import Question
+from relaybook.stores import said
+from relaybook.stores.base import Body, Entry
+
+DAY_US = 86_400_000_000
+
+SAID = (
+    "Where is my refund for order 4411?",
+    "It was sent to Zürich on Monday.",
+    "我的退款在哪里？",
+    'A "quoted" thing AND NOT another; said: NEAR(x y)',
+    "refund refund refunded",
+    "",
+)
+
+
+def says(phrase: str, *, negated: bool = False) -> Term:
+    return Term(WORDS, (phrase,), negated)
+
+
+def holds(text: str, *, negated: bool = False) -> Term:
+    return Term(CONTAINS, (text,), negated)
+
+
+def asked(text: str) -> bytes:
+    """The body of a request that says so."""
+    return json.dumps({"messages": [{"role": "user", "content": text}]}).encode()
+
+
+def fill(store: Store) -> list[str]:
+    """One record for each text; their ids, the newest first."""
+    entries = [
+        an_entry(asked(text), b"{}", namespace="ab"[number % 2], failed=number == 4) for number, text in enumerate(SAID)
+    ]
+    store.commit(*entries)
+    index(store, entries)
+    return [entry.record.id for entry in reversed(entries)]
+
+
+def index(store: Store, entries: list[Entry]) -> None:
+    texts = [(entry.record.seq or 0, text) for entry, text in zip(entries, SAID, strict=False) if text]
+    store.text.add(texts, entries[-1].record.seq or 0)
+
+
+def find(store: Store, *terms: Term, limit: int = 50) -> list[str]:
+    return [record.id for record in store.reader.page(Filter(terms), limit, None, soon()).records]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "numbers"),
+    [
+        ("refund", (4, 0)),
+        ("REFUND", (4, 0)),
+        ("refunded", (4,)),
+        ("refun*", (4, 0)),
+        ("my refun*", (0,)),
+        ("ZÜRI*", (1,)),
+        ("r*", (4, 0)),
+        ("退*", (2,)),
+        ("refund refund", (4,)),
+        ("my refund for", (0,)),
+        ("for my refund", ()),
+        ("order-4411", (0,)),
+        ("zurich", (1,)),
+        ("退款", (2,)),
+        ("款退", ()),
+        ('"quoted"', (3,)),
+        ("AND NOT", (3,)),
+        ("said: NEAR(x y)", (3,)),
+        ("said : nothing", ()),
+        ("'; DROP TABLE requests; --", ()),
+    ],
+)
+def test_words_lead_to_what_says_them(store: Store, phrase: str, numbers: tuple[int, ...]) -> None:
+    ids = fill(store)[::-1]
+    assert find(store, says(phrase)) == [ids[number] for number in numbers]
+
+
+def test_a_beginning_of_more_words_than_an_index_merges_is_found_all_the_same(store: Store) -> None:
+    entries = [an_entry(asked(f"w{number} said"), b"{}", failed=number == 7) for number in range(300)]
+    store.commit(*entries)
+    store.text.add([(number + 1, f"w{number} said") for number in range(300)], 300)
+    ids = [entry.record.id for entry in reversed(entries)]
+    assert find(store, says("w*"), limit=500) == ids
+    assert find(store, says("w29*"), limit=500) == [*ids[:10], ids[270]]
+    assert find(store, says("w*"), Term("failed", ("true",))) == [ids[292]]
+    assert find(store, says("w*", negated=True)) == []
+    assert store.reader.count(Filter((says("w*"),)), soon()).requests == 300
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("efun", (4, 0)),
+        ("EFUN", (4, 0)),
+        ("order 4411?", (0,)),
+        ("zÜRICH", (1,)),
+        ("zurich", ()),
+        ("款在", (2,)),
+        ("NEAR(x y)", (3,)),
+        ('"quoted" ', (3,)),
+        ("%", ()),
+        ("_", ()),
+        ("refund*", ()),
+    ],
+)
+def test_a_piece_of_text_is_found_anywhere_in_it(store: Store, text: str, numbers: tuple[int, ...]) -> None:
+    ids = fill(store)[::-1]
+    assert find(store, holds(text)) == [ids[number] for number in numbers]
+
+
+def test_a_piece_of_text_goes_together_with_other_filters(store: Store) -> None:
+    ids = fill(store)[::-1]
+    assert find(store, holds("efun"), Term("failed", ("true",))) == [ids[4]]
+    assert find(store, holds("efun"), says("order")) == [ids[0]]
+    assert find(store, holds("e", negated=True)) == [ids[5], ids[2]]
+    assert find(store, Term(CONTAINS, ("order", "Monday"))) == [ids[1], ids[0]]
+    assert store.reader.count(Filter((holds("efun"),)), soon()).requests == 2
+
+
+def test_a_piece_of_text_is_found_before_it_is_indexed_and_past_what_an_index_takes(store: Store) -> None:
+    late = an_entry(asked(f"{'x ' * 20_000}needle"), b"{}")
+    store.commit(late)
+    assert find(store, holds("needle")) == [late.record.id]
+    assert store.reader.since(0, Filter((holds("needle"),)), 10) == ([], 0)  # live, both come with the index
+    store.text.add([], late.record.seq or 0)
+    records, upto = store.reader.since(0, Filter((holds("needle"),)), 10)
+    assert [record.id for record in records] == [late.record.id]
+    assert upto == late.record.seq
+
+
+@pytest.mark.parametrize("term", [says("refund"), says("refun*"), holds("efun")])
+def test_requests_with_a_text_are_added_up(store: Store, term: Term) -> None:
+    fill(store)
+    question = Question(wanted=Filter((term,)), from_us=A_MOMENT - DAY_US, to_us=A_MOMENT + DAY_US, bucket_s=3600)
+    assert store.reader.stats(question, soon()).total.requests == 2
+
+
+def test_a_request_whose_text_cannot_be_read_for_a_defect_of_ours_does_not_end_the_search(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = fill(store)[::-1]
+    texts = said._texts
+
+    def failing(entry: Entry) -> Iterator[str]:
+        if entry.record.id == ids[2]:
+            raise RuntimeError("a defect")
+        return texts(entry)
+
+    monkeypatch.setattr(said, "_texts", failing)
+    assert find(store, holds("efun")) == [ids[4], ids[0]]
+
+
+def test_words_go_together_with_other_filters(store: Store) -> None:
+    ids = fill(store)[::-1]
+    assert find(store, says("refund"), Term("failed", ("true",))) == [ids[4]]
+    assert find(store, says("refund"), Term("namespace", ("b",))) == []
+    assert find(store, says("refund"), says("order")) == [ids[0]]
+    assert find(store, says("refund"), says("order", negated=True)) == [ids[4]]
+    assert find(store, says("refund", negated=True)) == [ids[5], ids[3], ids[2], ids[1]]
+    assert store.reader.count(Filter((says("refund"),)), soon()).requests == 2
+
+
+def test_pages_of_words_go_on_where_they_ended(store: Store) -> None:
+    ids = fill(store)[::-1]
+    wanted = Filter((says("refund"),))
+    first = store.reader.page(wanted, 1, None, soon())
+    assert [record.id for record in first.records] == [ids[4]]
+    second = store.reader.page(wanted, 1, first.next_cursor, soon())
+    assert [record.id for record in second.records] == [ids[0]]
+    newer = store.reader.page(wanted, 5, Cursor("newer", second.records[0].seq or 0), soon())
+    assert [record.id for record in newer.records] == [ids[4]]
+
+
+def test_what_is_not_indexed_yet_is_not_left_out_of_what_came_since(store: Store) -> None:
+    fill(store)
+    wanted = Filter((says("refund"),))
+    known = store.reader.last_seq()
+    late = an_entry()
+    store.commit(late)
+    assert store.reader.since(known, wanted, 10) == ([], known)
+    store.text.add([(late.record.seq or 0, "a refund")], late.record.seq or 0)
+    records, upto = store.reader.since(known, wanted, 10)
+    assert [record.id for record in records] == [late.record.id]
+    assert upto == late.record.seq
+
+
+def test_the_index_tells_how_far_it_is(store: Store) -> None:
+    assert store.reader.status().indexed_to == 0
+    fill(store)
+    assert store.text.indexed_to() == store.reader.status().indexed_to == len(SAID)
+
+
+def test_without_an_index_nothing_is_found_and_nothing_fails(store: Store) -> None:
+    store.commit(an_entry())
+    assert find(store, says("question")) == []
+    assert len(find(store, says("question", negated=True))) == 1
+
+
+def test_entries_come_whole_and_in_order(store: Store) -> None:
+    extent = store.writer.set_aside(b"aside, ")
+    large = Body(rest=[b"x" * 400_000])
+    store.commit(
+        an_entry(b"one", b"two"),
+        an_entry(Body(extents=[extent], rest=[b"rest"]), None),
+        an_entry(large, b"small"),
+    )
+    found = store.reader.entries(0, 10, 1000)
+    assert [entry.record.seq for entry in found] == [1, 2, 3]
+    assert bodies(found[0]) == (b"one", b"two")
+    assert bodies(found[1]) == (b"aside, rest", None)
+    assert bodies(found[2]) == (None, b"small")
+    assert bodies(store.reader.entries(2, 1, 1 << 20)[0]) == (b"x" * 400_000, b"small")
+    assert [entry.record.seq for entry in store.reader.entries(1, 1, 1000)] == [2]
+    # six bytes, eleven, five: as many as fit together, and one at least
+    assert [entry.record.seq for entry in store.reader.entries(0, 10, 17)] == [1, 2]
+    assert [entry.record.seq for entry in store.reader.entries(0, 10, 16)] == [1]
+    assert [entry.record.seq for entry in store.reader.entries(1, 10, 11)] == [2]
+    assert [entry.record.seq for entry in store.reader.entries(0, 10, 5)] == [1]
+    assert store.reader.entries(3, 10, 1000) == []
+
+
+def bodies(entry: Entry) -> tuple[bytes | None, bytes | None]:
+    sides = [None if body is None else b"".join(body.rest) for body in (entry.request, entry.response)]
+    return sides[0], sides[1]

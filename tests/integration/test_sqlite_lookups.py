@@ -1,0 +1,96 @@
+"""Ids of others: found in single and merged parts alike, also while parts are merged and after a death in it."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.support.records import a_batch, an_entry, soon
+
+from relaybook import clock
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter, entries, lookups
+from relaybook.stores.sqlite.connection import DATABASE
+
+RECORDS = 400
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A log with parts of eight records, and every tenth record with the same client's id."""
+    for module in (entries, lookups):
+        monkeypatch.setattr(module, "PART", 8)
+    writer = SqliteWriter(tmp_path)
+    for first in range(0, RECORDS, 50):
+        numbers = range(first, first + 50)
+        writer.commit(
+            a_batch(
+                *(
+                    an_entry(completion_id=f"c{number}", client_request_id="tenth" if number % 10 == 0 else None)
+                    for number in numbers
+                )
+            )
+        )
+    writer.close()
+    return tmp_path
+
+
+def parts(directory: Path) -> list[int]:
+    rows = apsw.Connection(str(directory / DATABASE)).execute("SELECT DISTINCT part FROM lookups ORDER BY part")
+    return [part for (part,) in rows]
+
+
+def is_whole(directory: Path) -> bool:
+    """Whether every id leads to its records, the latest first."""
+    reader = SqliteReader(directory)
+    ones = all([record.seq for record in reader.find(f"c{n}", 5)] == [n + 1] for n in range(RECORDS))
+    tenths = [record.seq for record in reader.find("tenth", 100)]
+    reader.close()
+    return ones and tenths == [number + 1 for number in range(RECORDS) if number % 10 == 0][::-1]
+
+
+def test_full_groups_are_merged_and_every_id_is_found_all_the_same(log: Path) -> None:
+    assert len(parts(log)) == RECORDS // 8 + 1
+    assert is_whole(log)
+    writer = SqliteWriter(log)
+    assert writer.tidy(soon())
+    assert not writer.tidy(soon())
+    writer.close()
+    assert parts(log) == [-3, -2, -1, 48, 49, 50]
+    assert is_whole(log)
+
+
+def test_at_every_step_of_merging_every_id_is_found(log: Path) -> None:
+    steps = 0
+    while True:
+        # A writer that is closed after one slice stands for a death: the next one goes on.
+        writer = SqliteWriter(log)
+        if steps % 2:
+            has_more = writer._lookups._begin() and writer._lookups._merge_slice() is None
+        else:
+            has_more = writer.tidy(clock.monotonic_ns() + 200_000)
+        writer.close()
+        if not has_more:
+            break
+        steps += 1
+        if steps % 5 == 0:
+            assert is_whole(log)
+    assert parts(log) == [-3, -2, -1, 48, 49, 50]
+    assert is_whole(log)
+
+
+def test_what_cannot_be_merged_now_is_merged_later(log: Path) -> None:
+    writer = SqliteWriter(log, busy_s=0)
+    other = apsw.Connection(str(log / DATABASE))
+    other.execute("BEGIN IMMEDIATE")
+    assert not writer.tidy(soon())
+    other.execute("ROLLBACK")
+    assert writer.tidy(soon())
+    writer.commit(a_batch(an_entry(completion_id="late")))
+    writer.close()
+    assert is_whole(log)
+
+
+def test_without_time_nothing_is_merged(log: Path) -> None:
+    writer = SqliteWriter(log)
+    assert not writer.tidy(clock.monotonic_ns() - 1)
+    writer.close()
+    assert min(parts(log)) == 0

@@ -1,0 +1,161 @@
+"""Statistics of the SQLite store: which questions the rollups answer, and how a log from before comes by them."""
+
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from tests.support.records import A_MOMENT, a_batch, an_entry, soon, traffic
+
+from relaybook import clock
+from relaybook.filters import Filter, Term
+from relaybook.stats import Question, Stats
+from relaybook.stores.errors import DeadlinePassed
+from relaybook.stores.memory import MemoryStore
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.stores.sqlite.connection import DATABASE
+from relaybook.stores.sqlite.rollups import MOST_PROPERTIES, MOST_VALUES
+
+HOUR = 3_600_000_000
+
+
+def question(*terms: Term, by: str | None = None, bucket_s: int = 3600) -> Question:
+    start = A_MOMENT // HOUR * HOUR
+    return Question(wanted=Filter(terms), from_us=start, to_us=start + 2 * HOUR, bucket_s=bucket_s, by=by)
+
+
+def ask(directory: Path, *terms: Term, **more: Any) -> Stats:
+    reader = SqliteReader(directory)
+    try:
+        return reader.stats(question(*terms, **more), soon())
+    finally:
+        reader.close()
+
+
+def write(directory: Path, *entries: Any) -> None:
+    writer = SqliteWriter(directory)
+    writer.commit(a_batch(*entries))
+    writer.close()
+
+
+def test_rollups_answer_what_they_keep_and_the_log_the_rest(tmp_path: Path) -> None:
+    write(tmp_path, an_entry(namespace="a", model="m", properties={"channel": "ios"}))
+    ready = [
+        ask(tmp_path),
+        ask(tmp_path, by="namespace"),
+        ask(tmp_path, by="model", bucket_s=60),
+        ask(tmp_path, by="property.channel"),
+        ask(tmp_path, by="property.never-seen"),
+        ask(tmp_path, Term("namespace", ("a", "b"))),
+        ask(tmp_path, Term("model", ("m",)), by="model"),
+        ask(tmp_path, Term("outcome", ("complete",))),
+    ]
+    assert {found.source for found in ready} == {"rollups"}
+    added_up = [
+        ask(tmp_path, Term("namespace", ("user-4711",))),
+        ask(tmp_path, Term("namespace", ("a",)), by="model"),
+        ask(tmp_path, Term("namespace", ("a",)), Term("model", ("m",))),
+        ask(tmp_path, Term("model", ("m",), negated=True)),
+        ask(tmp_path, Term("failed", ("true",))),
+    ]
+    assert {found.source for found in added_up} == {"log"}
+
+
+def test_a_property_with_too_many_values_is_read_from_the_log_and_leaves_no_sums(tmp_path: Path) -> None:
+    write(tmp_path, *(an_entry(properties={"user": f"u{number}"}) for number in range(64)))
+    assert ask(tmp_path, by="property.user").source == "rollups"
+    write(tmp_path, an_entry(properties={"user": "one more"}), an_entry(properties={"user": "u1"}))
+    found = ask(tmp_path, by="property.user")
+    assert found.source == "log"
+    assert found.total.requests == 66
+    fields = apsw.Connection(str(tmp_path / DATABASE))
+    field = fields.execute("SELECT id FROM rollup_fields WHERE field = 'property.user'").get
+    assert fields.execute("SELECT count(*) FROM rollups WHERE field = ?", (field,)).get == 0
+
+
+def test_names_by_the_million_cost_no_sums(tmp_path: Path) -> None:
+    write(tmp_path, *(an_entry(properties={f"p{number}": "x"}) for number in range(MOST_PROPERTIES + 50)))
+    write(tmp_path, *(an_entry(model=f"m{number}", namespace=f"n{number % 1000}-") for number in range(2000)))
+    fields = apsw.Connection(str(tmp_path / DATABASE))
+    assert fields.execute("SELECT count(*) FROM rollup_fields").get <= MOST_PROPERTIES + 4
+    assert fields.execute("SELECT count(*) FROM series").get <= 2 * MOST_VALUES["model"] + MOST_PROPERTIES + 5
+    late = f"p{MOST_PROPERTIES + 20}"
+    assert ask(tmp_path, by=f"property.{late}").source == "log"
+    assert ask(tmp_path, Term(f"property.{late}", ("x",))).total.requests == 1
+    assert ask(tmp_path, Term("model", ("m1999",))).total.requests == 1
+    assert ask(tmp_path, by="model").total.requests == 2000 + MOST_PROPERTIES + 50
+
+
+@pytest.mark.parametrize("by", [None, "namespace", "model", "outcome", "property.channel"])
+def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None) -> None:
+    make = traffic(5)
+    entries = [make() for _ in range(3000)]
+    memory = MemoryStore()
+    memory.commit(a_batch(*entries))
+    write(tmp_path, *entries[:1234])
+    write(tmp_path, *entries[1234:])
+    found, expected = ask(tmp_path, by=by, bucket_s=60), memory.stats(question(by=by, bucket_s=60), soon())
+    assert found.source == "rollups"
+    assert found.total.requests == expected.total.requests == 3000
+    told = {group.value: group for group in found.groups}
+    for group in expected.groups:
+        if group.value in told:
+            assert told[group.value].points.keys() == group.points.keys()
+            for at, sums in group.points.items():
+                other = told[group.value].points[at]
+                assert (sums.requests, sums.failed, sums.duration) == (other.requests, other.failed, other.duration)
+                assert sums.cost_usd == pytest.approx(other.cost_usd)
+    assert (by == "namespace") or told.keys() == {group.value for group in expected.groups}
+
+
+def test_a_log_from_before_there_were_sums_gets_them_when_it_is_opened(tmp_path: Path) -> None:
+    make = traffic(6)
+    write(tmp_path, *(make() for _ in range(500)))
+    expected = ask(tmp_path, by="model")
+    _back_to_version_2(tmp_path)
+    SqliteWriter(tmp_path).close()
+    found = ask(tmp_path, by="model")
+    assert found.source == "rollups"
+    assert found.total.requests == 500
+    assert [(group.value, group.total.requests) for group in found.groups] == [
+        (group.value, group.total.requests) for group in expected.groups
+    ]
+
+
+def test_what_was_not_committed_is_not_summed(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path, busy_s=0)
+    writer.commit(a_batch(an_entry(model="a")))
+    other = apsw.Connection(str(tmp_path / DATABASE))
+    other.execute("BEGIN IMMEDIATE")
+    entry = an_entry(model="b")
+    with pytest.raises(Exception, match="another program"):
+        writer.commit(a_batch(entry))
+    other.execute("ROLLBACK")
+    assert ask(tmp_path).total.requests == 1
+    with pytest.raises(Exception, match="cannot be stored"):
+        writer.commit(a_batch(an_entry(model="c"), an_entry(input_tokens=2**70)))
+    writer.commit(a_batch(entry))
+    writer.close()
+    found = ask(tmp_path, by="model")
+    assert {group.value: group.total.requests for group in found.groups} == {"a": 1, "b": 1}
+
+
+def test_a_question_ends_at_its_deadline(tmp_path: Path) -> None:
+    make = traffic(7)
+    write(tmp_path, *(make() for _ in range(5000)))
+    reader = SqliteReader(tmp_path)
+    with pytest.raises(DeadlinePassed):
+        reader.stats(question(Term("failed", ("false",))), clock.monotonic_ns() + 1)
+    assert reader.stats(question(Term("failed", ("false",))), soon()).total.requests > 4000
+    reader.close()
+
+
+def _back_to_version_2(directory: Path) -> None:
+    connection = apsw.Connection(str(directory / DATABASE))
+    for table in ("rollups", "series", "rollup_fields", "turns"):
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute("DROP INDEX requests_kind; DROP INDEX requests_finish")
+    connection.execute("DELETE FROM totals WHERE name = 'identity'; DELETE FROM value_counts WHERE field = 'kind'")
+    connection.execute("ALTER TABLE namespaces DROP COLUMN costed")
+    connection.pragma("user_version", 2)
+    connection.close()

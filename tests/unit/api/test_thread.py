@@ -1,0 +1,113 @@
+"""A thread is told in the order of recording, in pages, with what is new in each request."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.support.api_log import client_of, entry_of, record_of
+
+from relaybook import bodies
+from relaybook.stores.base import Batch, Entry
+from relaybook.stores.memory import MemoryStore
+
+
+def entry(number: int, messages: list[str], answer: str, **fields: Any) -> Entry:
+    roles = ("user", "assistant")
+    asked = {"messages": [{"role": roles[n % 2], "content": text} for n, text in enumerate(messages)]}
+    facts = bodies.read_request("chat", json.dumps(asked).encode()).asked
+    assert facts is not None
+    said = {"choices": [{"index": 0, "message": {"role": "assistant", "content": answer}}]}
+    answered = bodies.read_answer("chat", json.dumps(said).encode(), streamed=False, complete=True)
+    made = entry_of(record_of(number, **({"namespace": "user-1", "cost_usd": 0.5} | fields)))
+    made.turn = bodies.encode_turn(bodies.turn(facts, answered.said))
+    return made
+
+
+def conversation(turns: int, first: int = 1, **fields: Any) -> list[Entry]:
+    said = [f"{part} {turn}" for turn in range(1, turns + 1) for part in ("question", "answer")]
+    return [entry(first + turn, said[: 2 * turn + 1], said[2 * turn + 1], **fields) for turn in range(turns)]
+
+
+def log(*entries: Entry) -> MemoryStore:
+    store = MemoryStore()
+    store.commit(Batch(entries=list(entries)))
+    return store
+
+
+def thread(store: MemoryStore, query: str = "namespace=user-1") -> Any:
+    answer = client_of(store).get(f"/api/thread?{query}")
+    assert answer.status == 200
+    return answer.json()
+
+
+def test_a_conversation_is_told_turn_by_turn() -> None:
+    found = thread(log(*conversation(3), entry_of(record_of(9, namespace="other"))))
+    ids = [record_of(number).id for number in (1, 2, 3)]
+    assert [row["id"] for row in found["data"]] == ids
+    assert [row["turn"] for row in found["data"]] == [1, 2, 3]
+    assert [row["follows"] for row in found["data"]] == [None, *ids[:2]]
+    assert {row["conversation"] for row in found["data"]} == {ids[0]}
+    assert [row["new_messages"] for row in found["data"]] == [
+        {"from": 0, "count": 1},
+        {"from": 2, "count": 1},
+        {"from": 4, "count": 1},
+    ]
+    [whole] = found["conversations"]
+    assert (whole["requests"], whole["turns"], whole["cost_usd"]) == (3, 3, 1.5)
+    assert found["total"]["requests"] == 3
+    assert found["is_thread"] is True
+    assert (found["next_cursor"], found["complete"]) == (None, True)
+
+
+def test_a_page_knows_what_it_goes_on_from() -> None:
+    store = log(*conversation(7))
+    found = thread(store, "namespace=user-1&limit=3")
+    assert [row["turn"] for row in found["data"]] == [5, 6, 7]
+    assert found["data"][0]["follows"] == record_of(4).id
+    earlier = thread(store, f"namespace=user-1&limit=3&cursor={found['next_cursor']}")
+    assert [row["turn"] for row in earlier["data"]] == [2, 3, 4]
+    assert earlier["total"]["requests"] == 7
+
+
+def test_a_retry_repeats_what_failed() -> None:
+    store = log(*conversation(2), entry(8, ["question 1", "answer 1", "question 2"], "another"))
+    [_, second, third] = thread(store)["data"]
+    assert (third["turn"], third["repeats"]) == (2, second["id"])
+
+
+def test_single_requests_are_no_thread_and_the_answer_says_so() -> None:
+    store = log(*(entry(number, [f"q{number}"], f"a{number}") for number in range(1, 9)), *conversation(2, 20))
+    found = thread(store)
+    assert found["is_thread"] is False
+    assert len(found["conversations"]) == 9
+
+
+def test_a_propertys_value_is_a_thread_too() -> None:
+    store = log(*conversation(2, properties={"user-id": "42"}))
+    assert len(thread(store, "property.User_Id=42")["data"]) == 2
+    assert thread(store, "property.user-id=43")["data"] == []
+
+
+def test_a_request_without_messages_is_told_all_the_same() -> None:
+    [row] = thread(log(entry_of(record_of(1, namespace="user-1"))))["data"]
+    assert (row["turn"], row["new_messages"]) == (1, {"from": 0, "count": 0})
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [
+        ("", "namespace"),
+        ("namespace=a&namespace=b", "namespace"),
+        ("namespace=a&property.x=1", "namespace"),
+        ("not.namespace=a", "namespace"),
+        ("namespace_prefix=a", "namespace"),
+        ("model=a", "namespace"),
+        ("namespace=a&limit=0", "limit"),
+        ("namespace=a&cursor=x", "cursor"),
+        ("namespace=a&cursor=n5", "cursor"),
+        ("namespace=a&around=x", "around"),
+    ],
+)
+def test_anything_but_one_thread_is_refused_by_name(query: str, param: str) -> None:
+    answer = client_of(MemoryStore()).get(f"/api/thread?{query}")
+    assert (answer.status, answer.json()["error"]["param"]) == (400, param)
