@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useLocation, useSearch } from "@tanstack/react-router";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { labelsQuery } from "~/api/namespaces";
 import css from "./app-frame.module.css";
@@ -8,6 +8,8 @@ import { LabelsContext } from "./filters/labels";
 import { PointedContext } from "./filters/pointed";
 import { useValuePointing } from "./filters/use-value-pointing";
 import { ValueCard } from "./filters/value-card";
+import { readOverview } from "./overview/overview-search";
+import { overviewHref } from "./overview/use-overview";
 import { LiveSwitch } from "./requests/live-switch";
 import { SampleBar } from "./status/sample-bar";
 import { StatusLine } from "./status/status-line";
@@ -15,58 +17,96 @@ import { VersionNotice } from "./status/version-notice";
 import { KeyHints } from "./ui/key-hints";
 import { KeysHelp } from "./ui/keys-help";
 import { ThemeSwitch } from "./ui/theme-switch";
+import { EVERYTHING, type LogSearch, parseSearch } from "./url/search";
 import { SearchContext } from "./url/search-context";
+import { AddressContext, logHref } from "./url/use-go";
 
 /** What every page stands in: the head, notices, and the card of the value somebody points at. */
 export function AppFrame() {
-  const search = useSearch({ from: "__root__" });
+  const shown = useLocation({ select: ({ pathname }) => pageAt(pathname) });
+  const text = useLocation({ select: ({ searchStr }) => searchStr });
+  const inUrl = useMemo(() => parseSearch(text), [text]);
+  // The lists are of the whole log: their URL says other things than a filter of it.
+  const search = useMemo(
+    () => (shown === "lists" ? EVERYTHING : shown === "overview" ? readOverview(inUrl).search : inUrl),
+    [shown, inUrl],
+  );
+  const address = useMemo(() => {
+    if (shown !== "overview") return (to: LogSearch) => logHref(to);
+    const { by } = readOverview(inUrl);
+    return (to: LogSearch) => overviewHref(to, by);
+  }, [shown, inUrl]);
   const labels = useQuery(labelsQuery(search.range)).data?.data;
   const byName = useMemo(() => new Map(labels?.map((label) => [label.namespace, label])), [labels]);
   const pointing = useValuePointing();
-  const isLog = useLocation({ select: ({ pathname }) => pathname.includes("/requests") });
+  const isLog = shown === "log";
 
   return (
     <SearchContext value={search}>
       <LabelsContext value={byName}>
-        <PointedContext value={pointing.pointed}>
-          <div className={css.frame} {...pointing.handlers}>
-            <header className={css.head}>
-              <Link to="/requests" search={search} className={css.brand}>
-                Relaybook
-              </Link>
-              <nav className={css.pages} aria-label="Pages">
-                <Link to="/requests" search={search} activeProps={{ "aria-current": "page" }}>
-                  Requests
+        <AddressContext value={address}>
+          <PointedContext value={pointing.pointed}>
+            <div className={css.frame} {...pointing.handlers}>
+              <header className={css.head}>
+                <Link to="/requests" search={search} className={css.brand}>
+                  Relaybook
                 </Link>
-                <Link to="/connect" search={search} activeProps={{ "aria-current": "page" }}>
-                  Connect
-                </Link>
-              </nav>
-              <div className={css.tools}>
-                <BaseUrl />
-                {isLog && <LiveSwitch />}
-                <ThemeSwitch />
-                <KeysHelp />
+                <nav className={css.pages} aria-label="Pages">
+                  <Link to="/requests" search={search} activeProps={{ "aria-current": "page" }}>
+                    Requests
+                  </Link>
+                  <Link
+                    to="/namespaces"
+                    search={EVERYTHING}
+                    activeOptions={{ includeSearch: false }}
+                    activeProps={{ "aria-current": "page" }}
+                  >
+                    Namespaces
+                  </Link>
+                  <Link
+                    to="/overview"
+                    search={search}
+                    activeOptions={{ includeSearch: false }}
+                    activeProps={{ "aria-current": "page" }}
+                  >
+                    Overview
+                  </Link>
+                  <Link to="/connect" search={search} activeProps={{ "aria-current": "page" }}>
+                    Connect
+                  </Link>
+                </nav>
+                <div className={css.tools}>
+                  <BaseUrl />
+                  {isLog && <LiveSwitch />}
+                  <ThemeSwitch />
+                  <KeysHelp />
+                </div>
+              </header>
+              <SampleBar />
+              <VersionNotice />
+              <div className={css.page}>
+                <Outlet />
               </div>
-            </header>
-            <SampleBar />
-            <VersionNotice />
-            <div className={css.page}>
-              <Outlet />
+              <StatusLine>{isLog && <KeyHints />}</StatusLine>
             </div>
-            <StatusLine>{isLog && <KeyHints />}</StatusLine>
-          </div>
-          {pointing.pointed !== undefined && (
-            <ValueCard
-              key={`${pointing.pointed.name}=${pointing.pointed.value}`}
-              pointed={pointing.pointed}
-              onClose={pointing.close}
-              onPointerInside={pointing.stay}
-              onPointerLeft={pointing.close}
-            />
-          )}
-        </PointedContext>
+            {pointing.pointed !== undefined && (
+              <ValueCard
+                key={`${pointing.pointed.name}=${pointing.pointed.value}`}
+                pointed={pointing.pointed}
+                onClose={pointing.close}
+                onPointerInside={pointing.stay}
+                onPointerLeft={pointing.close}
+              />
+            )}
+          </PointedContext>
+        </AddressContext>
       </LabelsContext>
     </SearchContext>
   );
+}
+
+function pageAt(pathname: string): "log" | "lists" | "overview" | "other" {
+  if (pathname.includes("/requests")) return "log";
+  if (pathname.endsWith("/overview")) return "overview";
+  return pathname.endsWith("/namespaces") ? "lists" : "other";
 }

@@ -1,6 +1,13 @@
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { createRootRoute, createRoute, createRouter, RouterProvider, redirect } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  RouterProvider,
+  redirect,
+} from "@tanstack/react-router";
 import { PAGE } from "./api/page-facts";
 import { AppFrame } from "./app-frame";
 import { ConnectPage } from "./connect/connect-page";
@@ -27,10 +34,26 @@ const home = createRoute({
 });
 const requests = createRoute({ getParentRoute: () => root, path: "/requests", component: RequestsPage });
 const request = createRoute({ getParentRoute: () => requests, path: "$id" });
+// Not needed for the first rows of the log.
+const namespaces = createRoute({
+  getParentRoute: () => root,
+  path: "/namespaces",
+  component: lazyRouteComponent(() => import("./namespaces/namespaces-page"), "NamespacesPage"),
+});
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: "/overview",
+  component: lazyRouteComponent(() => import("./overview/overview-page"), "OverviewPage"),
+});
+const thread = createRoute({
+  getParentRoute: () => root,
+  path: "/thread",
+  component: lazyRouteComponent(() => import("./thread/thread-page"), "ThreadPage"),
+});
 const connect = createRoute({ getParentRoute: () => root, path: "/connect", component: ConnectPage });
 
 const router = createRouter({
-  routeTree: root.addChildren([home, requests.addChildren([request]), connect]),
+  routeTree: root.addChildren([home, requests.addChildren([request]), namespaces, overview, thread, connect]),
   basepath: PAGE.base === "" ? "/" : PAGE.base,
   parseSearch: (text) => parseSearch(text) as unknown as Record<string, unknown>,
   stringifySearch: (search) => formatSearch(search as unknown as LogSearch),

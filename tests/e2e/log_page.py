@@ -158,6 +158,8 @@ class LogPage:
         """Goes to an action of the open menu by the keyboard, and takes it."""
         item = self.page.get_by_role("menu").get_by_role("menuitem", name=re.compile(f"^{action}"))
         expect(item).to_be_visible()
+        # The menu takes the focus a moment after it is painted.
+        self.page.wait_for_function("() => document.activeElement?.closest('[role=menu]') != null")
 
         def is_there() -> bool:
             self.press("ArrowDown")

@@ -31,6 +31,7 @@ _IS_STILL: Final = """
   return one.playState !== "running" || iterations === Infinity || duration === 0;
 })
 """
+USER: Final = "user-5c1e7f20"
 MARKDOWN = (
     "# Plan\\n\\n- one\\n- [x] two\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |\\n\\n[link](https://example.com) `code`"
 )
@@ -46,6 +47,12 @@ def log(world: World) -> dict[str, str]:
         more={"temperature": 0.7, "top_p": 0.9, "user": "u-42"},
     )
     tools = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
+    # What the pages beside the log are to show: a conversation with a question asked again, and a label's requests.
+    turns = world.talk(USER, "Question one", "Question two", "Question three")
+    failed = Call(namespace=USER, text="Is it raining?", wishes={"Status": "429"})
+    asked = Call(namespace=USER, text="Is it raining?")
+    world.log(failed, asked, asked, Call(namespace=USER, text="My secret", headers={"Service-Log": "no-bodies"}))
+    world.log(*(Call(namespace="batch", text=f"Single {number}") for number in range(5)))
     calls = {
         "answer": answer,
         "tools": Call(namespace="staging", more={"tools": tools}),
@@ -57,7 +64,7 @@ def log(world: World) -> dict[str, str]:
     stream.read(chunks=5)
     stream.leave()
     world.wait_for([stream.id])
-    return ids | {"left": stream.id}
+    return ids | {"left": stream.id, "turn": turns[2]}
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +152,13 @@ def drawer_with_a_raw_body(tab: LogPage, log: dict[str, str]) -> None:
     tab.page.keyboard.type("refund")
 
 
+def drawer_of_a_turn(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    within = tab.open_request(log["turn"])
+    expect(within).to_contain_text("Turn 3 of 3")
+    within.get_by_role("button", name="5 earlier messages, seen in turn 2").click()
+
+
 def drawer_of_an_error(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     expect(tab.open_request(log["error"])).to_contain_text("The provider refused")
@@ -206,6 +220,7 @@ STATES: tuple[State, ...] = (
     drawer,
     drawer_unfolded,
     drawer_with_a_raw_body,
+    drawer_of_a_turn,
     drawer_of_an_error,
     drawer_of_a_caller_who_left,
     drawer_without_a_request,
@@ -221,6 +236,42 @@ STATES: tuple[State, ...] = (
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 def test_axe_finds_nothing(tab: LogPage, log: dict[str, str], state: State) -> None:
     state(tab, log)
+    check(tab)
+
+
+#: Pages that are whole by their address alone, and what they have then.
+ADDRESSES: Final = {
+    "namespaces": ("/namespaces", "main:has-text('7 namespaces.') svg[role=img]"),
+    "labels": ("/namespaces?pinned=true&sort=failed", "main:has-text('5 labels.')"),
+    "no namespace": ("/namespaces?prefix=zz", "main:has-text('No namespace begins with')"),
+    "namespaces refused": ("/namespaces?sort=size", "main [role=alert]:has-text('cannot be read')"),
+    "properties": ("/namespaces?tab=properties", "main:has-text('Select a property')"),
+    "values": ("/namespaces?tab=properties&property=channel", "main:has-text('1 value.') svg[role=img]"),
+    "no value": ("/namespaces?tab=properties&property=channel&prefix=zz", "main:has-text('No value of channel')"),
+    "overview": ("/overview", "main [role=img][aria-label^='Requests, ']"),
+    "overview by namespace": ("/overview?by=namespace", "main:has([role=img][aria-label^='Requests, ']) tbody tr"),
+    "overview by model": ("/overview?by=model", "main:has([role=img][aria-label^='Requests, ']) tbody tr"),
+    "overview by property": (
+        "/overview?by=property.channel",
+        "main:has([role=img][aria-label^='Requests, ']) tbody tr",
+    ),
+    "thread": (f"/thread?namespace={USER}", "main:has-text('Not stored')"),
+    "thread of a label": ("/thread?namespace=batch", "main:has-text('this looks like a label')"),
+    "no thread": ("/thread?namespace=nobody", "main:has-text('No request under namespace nobody.')"),
+    "thread refused": ("/thread?model=gpt-4o", "main [role=alert]:has-text('cannot be read')"),
+}
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("page", ADDRESSES)
+def test_axe_finds_nothing_beside_the_log(
+    open_tab: OpenTab, world: World, log: dict[str, str], page: str, width: int
+) -> None:
+    path, selector = ADDRESSES[page]
+    tab = open_tab(world.dashboard, viewport={"width": width, "height": 900})
+    tab.guard.expect("status of 400")
+    tab.open(path)
+    expect(tab.page.locator(selector).first).to_be_attached()
     check(tab)
 
 

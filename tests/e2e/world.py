@@ -106,6 +106,19 @@ class World:
         self.wait_for(ids)
         return ids
 
+    def talk(self, namespace: str, *questions: str) -> list[str]:
+        """A conversation by the SDK, which sends all that was said each time; the ids of its requests."""
+        messages: list[Any] = [{"role": "system", "content": "Be brief, whatever they ask."}]
+        ids = []
+        for question in questions:
+            messages.append({"role": "user", "content": question})
+            asked = Call(namespace=namespace, wishes={"Text": as_wish(f"Answer to {question}")}).asked()
+            raw = self.client.chat.completions.with_raw_response.create(**asked | {"messages": messages})
+            messages.append(raw.parse().choices[0].message)
+            ids.append(str(raw.headers["service-request-id"]))
+        self.wait_for(ids)
+        return ids
+
     def wait_for(self, ids: Iterable[str]) -> None:
         """Until all of them are in the log, finished."""
         awaited = set(ids)

@@ -1,6 +1,6 @@
 /** Namespaces: the pinned ones (labels), the many others (threads), and changing how one is shown. */
 
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { TimeRange } from "~/filters/filter";
 import { apiUrl, getJson, sendJson } from "./client";
 import type { FieldValues, Namespace, NamespacePage } from "./types.gen";
@@ -37,6 +37,33 @@ export function threadsQuery(prefix: string) {
   });
 }
 
+/** What a list of namespaces asks for. `pinned`: "true" only labels, "false" only threads. */
+export type WantedNamespaces = { readonly prefix: string; readonly sort: string; readonly pinned: string | undefined };
+
+/** How many namespaces a page of their list has. */
+export const NAMESPACES_A_PAGE = 100;
+
+/** Labels and threads in pages, largest by the sort first, with the figures of all time. */
+export function namespacesQuery({ prefix, sort, pinned }: WantedNamespaces) {
+  const asked: [string, string][] = [
+    ["prefix", prefix],
+    ["sort", sort],
+    ["limit", String(NAMESPACES_A_PAGE)],
+  ];
+  if (pinned !== undefined) asked.push(["pinned", pinned]);
+  return infiniteQueryOptions({
+    queryKey: ["namespaces", asked],
+    queryFn: ({ pageParam, signal }) => {
+      const where: [string, string][] = pageParam === null ? [] : [["cursor", pageParam]];
+      return getJson<NamespacePage>(apiUrl("namespaces", [...asked, ...where]), signal);
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    staleTime: 2_000,
+    placeholderData: keepPreviousData,
+  });
+}
+
 /** Names of properties, most frequent first. */
 export function propertiesQuery() {
   return queryOptions({
@@ -45,24 +72,6 @@ export function propertiesQuery() {
     staleTime: 30_000,
   });
 }
-
-/** Values a field has in the log, most frequent first. */
-export function valuesQuery(field: string, prefix: string) {
-  return queryOptions({
-    queryKey: ["values", field, prefix],
-    queryFn: ({ signal }) =>
-      getJson<FieldValues>(
-        apiUrl(`values/${encodeURIComponent(field)}`, [
-          ["prefix", prefix],
-          ["limit", "20"],
-        ]),
-        signal,
-      ),
-    staleTime: 5_000,
-    placeholderData: keepPreviousData,
-  });
-}
-
 /** Pins a namespace (it becomes a label), or makes it a thread again. For everybody. */
 export function pin(namespace: string, pinned: boolean): Promise<Namespace> {
   return sendJson<Namespace>("PATCH", apiUrl("namespaces"), { namespace, pinned });

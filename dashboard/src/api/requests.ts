@@ -1,8 +1,9 @@
 /** Questions to the log: a page of it, one request, a count. */
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { isQuery, queryText, withoutQuery } from "~/filters/query-parts";
 import { apiPairs, type LogSearch } from "~/url/search";
-import { apiUrl, getJson } from "./client";
+import { ApiError, apiUrl, getJson } from "./client";
 import type { RequestCount, RequestDetail, RequestPage } from "./types.gen";
 
 /** The first page is small, to be there soon; who scrolls on gets larger ones. */
@@ -12,8 +13,11 @@ const MORE_ROWS = 400;
 /** Where a page of the log is: at its newest end, around a request, or behind a cursor. */
 export type Place = { around: string } | { cursor: string } | "newest";
 
-/** A page of the log, and what it was asked for by. */
-export type LogPage = RequestPage & Pick<LogSearch, "filter" | "range">;
+/** A query that the API does not understand, and what it has against it. */
+export type Refused = { readonly text: string; readonly message: string };
+
+/** A page of the log, and what it was asked for by. `refused`: what the URL says besides; this is the log without it. */
+export type LogPage = RequestPage & Pick<LogSearch, "filter" | "range"> & { refused?: Refused };
 
 /** What a filter and a range ask for, as a key: the order of terms does not matter to the answer, but is kept. */
 export function askedOf(search: LogSearch): [string, string][] {
@@ -30,8 +34,15 @@ export function logQuery(search: LogSearch, anchor: string | undefined, reading:
   return infiniteQueryOptions({
     queryKey: ["log", asked, anchor ?? null, reading],
     queryFn: async ({ pageParam, signal }): Promise<LogPage> => {
-      const page = await getPage(asked, pageParam, signal);
-      return { ...page, filter: search.filter, range: search.range };
+      const { filter, range } = search;
+      try {
+        return { ...(await getPage(asked, pageParam, signal)), filter, range };
+      } catch (error) {
+        if (!isQueryRefused(error, search)) throw error;
+        const rest = { filter: withoutQuery(filter), range };
+        const refused = { text: queryText(filter), message: error.message };
+        return { ...(await getPage(askedOf(rest), pageParam, signal)), ...rest, refused };
+      }
     },
     initialPageParam: (anchor === undefined ? "newest" : { around: anchor }) as Place,
     getNextPageParam: (page): Place | undefined =>
@@ -42,6 +53,11 @@ export function logQuery(search: LogSearch, anchor: string | undefined, reading:
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   });
+}
+
+/** What is wrong is a part of the query language, and the message points at it. */
+function isQueryRefused(error: unknown, { filter }: LogSearch): error is ApiError {
+  return error instanceof ApiError && error.status === 400 && error.param === "q" && filter.some(isQuery);
 }
 
 /** One page, once. */

@@ -271,6 +271,222 @@ export type RequestCount = {
   complete: boolean;
 };
 
+/** Requests added up over time; the span is widened to whole buckets. */
+export type StatsAnswer = {
+  bucket_seconds: number;
+  /** When the first bucket begins. */
+  from: string;
+  /** When the last bucket ends. */
+  to: string;
+  /** The largest first, at most 20. */
+  groups: (StatsGroup)[];
+  other: StatsRest | null;
+  total: Sum;
+  /** Whether sums were ready, or the log itself was added up. */
+  source: "log" | "rollups";
+};
+
+/** The requests with one value of the field asked for by `by`. */
+export type StatsGroup = {
+  /** The field and its value; null: requests without one. Empty without `by`. */
+  by: Record<string, string | null>;
+  points: (StatsPoint)[];
+  total: Sum;
+};
+
+/** One bucket's requests; a bucket without any is left out. */
+export type StatsPoint = {
+  requests: number;
+  failed: number;
+  input_tokens: number;
+  output_tokens: number;
+  /** Of the requests whose cost is known; null: of none it is. */
+  cost_usd: number | null;
+  duration_ms: Percentiles;
+  first_token_ms: Percentiles;
+  /** When the bucket begins. */
+  at: string;
+};
+
+/** Milliseconds below which 50, 95 and 99 percent lie, right within 5 %; null: none was measured. */
+export type Percentiles = {
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+};
+
+/** Requests added up. */
+export type Sum = {
+  requests: number;
+  failed: number;
+  input_tokens: number;
+  output_tokens: number;
+  /** Of the requests whose cost is known; null: of none it is. */
+  cost_usd: number | null;
+  duration_ms: Percentiles;
+  first_token_ms: Percentiles;
+};
+
+/** The requests beyond the 20 largest groups, or that cannot be told apart. */
+export type StatsRest = {
+  points: (StatsPoint)[];
+  total: Sum;
+};
+
+/** Requests of one namespace or property value in the order in which they were recorded, cut into conversations. */
+export type Thread = {
+  data: (ThreadRow)[];
+  /** In the order of their first requests. */
+  conversations: (Conversation)[];
+  /** Of all requests of the thread; null: too many to add up in time. */
+  total: Sum | null;
+  /** False when fewer than one in five requests of this page go on from another. */
+  is_thread: boolean;
+  /** Pass it on as `cursor` for older requests; null: none. */
+  next_cursor: string | null;
+  /** False when the deadline ended the search. */
+  complete: boolean;
+};
+
+/** A request and its place in its conversation. */
+export type ThreadRow = {
+  /** The id of the conversation's first request that was looked at. */
+  conversation: string;
+  /** Counts from 1 along the conversation. */
+  turn: number;
+  /** The request it goes on from; null: it begins a conversation. */
+  follows: string | null;
+  /** The latest request before it with the same messages: a retry or a variant. */
+  repeats: string | null;
+  new_messages: NewMessages;
+  /** Our identifier of the request (UUIDv7); `Service-Request-Id` told it to the caller. */
+  id: string;
+  /** The order of recording, from 1; null while the request runs. */
+  seq: number | null;
+  /** When the request's head had arrived. */
+  started_at: string;
+  /** When the last byte had gone to the caller, or the request ended otherwise; null while it runs. */
+  ended_at: string | null;
+  /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (of a stream: to its `[DONE]`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
+  outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
+  /** Whether the caller did not get a good answer. A caller who left is not a failure. */
+  failed: boolean;
+  /** The namespace it was logged under. A label, not a security boundary. */
+  namespace: string;
+  /** Custom properties by name, from headers and from the body's `metadata`. */
+  properties: Record<string, string>;
+  /** What was adjusted in the request's tags. */
+  warnings: (Note)[];
+  /** The route (base URL) it came in by. */
+  route: string;
+  /** The provider's base URL. */
+  upstream: string;
+  /** The HTTP method. */
+  method: string;
+  /** The path asked for, the route included. */
+  path: string;
+  /** The query string, with the values of credentials replaced. */
+  query: string;
+  /** What was asked for, by the path. */
+  kind: "chat" | "completion" | "embedding" | "models" | "other" | "response";
+  /** The caller's address. */
+  client_address: string;
+  /** The caller's User-Agent. */
+  user_agent: string | null;
+  /** A fingerprint of the caller's API key: 12 hex digits of an HMAC; the key itself is not stored. */
+  key: string | null;
+  /** The model asked for. */
+  model: string | null;
+  /** The model that answered. */
+  response_model: string | null;
+  /** Whether the answer was a stream. */
+  stream: boolean;
+  /** Whether a stream was asked for. */
+  stream_requested: boolean | null;
+  /** How the stream ended: with its end mark, without it, or cut off; null if it was no stream. */
+  stream_ended: "cut" | "done" | "no_done" | null;
+  /** The HTTP status the caller got; null while there is none. */
+  status: number | null;
+  /** The error's code: ours, or the provider's. */
+  error_code: string | null;
+  /** The error's message: ours, or the provider's. */
+  error_message: string | null;
+  /** Milliseconds from the head's arrival to the end. */
+  duration_ms: number | null;
+  /** Milliseconds to the first piece with text, reasoning, a refusal or a tool call; null if it was no stream. */
+  first_token_ms: number | null;
+  /** The relay's own share of the duration, in milliseconds. */
+  relay_ms: number | null;
+  /** In how many pieces the answer arrived. */
+  chunks: number;
+  /** Bytes of the request's body, as they crossed. */
+  request_bytes: number;
+  /** Bytes of the answer's body, as they crossed. */
+  response_bytes: number;
+  /** Tokens of the request; null is unknown. */
+  input_tokens: number | null;
+  /** Tokens of the answer; null is unknown. */
+  output_tokens: number | null;
+  /** Those of the input tokens that the provider had cached. */
+  cached_tokens: number | null;
+  /** Those of the output tokens that are reasoning. */
+  reasoning_tokens: number | null;
+  /** Whether a token count is our estimate, because the provider told none. */
+  tokens_estimated: boolean;
+  /** Cost in US dollars; null is unknown, never 0. */
+  cost_usd: number | null;
+  /** Which price list the cost was computed with. */
+  prices_version: string | null;
+  /** Why the model stopped. */
+  finish_reason: string | null;
+  /** The body's `user`. */
+  user: string | null;
+  /** The body's `safety_identifier`. */
+  safety_identifier: string | null;
+  /** The body's `prompt_cache_key`. */
+  prompt_cache_key: string | null;
+  /** The provider's `x-request-id`. */
+  provider_request_id: string | null;
+  /** The answer's own id (`chatcmpl-…`). */
+  completion_id: string | null;
+  /** The caller's `x-client-request-id`. */
+  client_request_id: string | null;
+  /** The SDK's count of retries before this request. */
+  retry_count: number | null;
+  /** The trace id of the caller's `traceparent`. */
+  trace_id: string | null;
+  /** The first 200 characters of what was asked; null when bodies are not kept. */
+  input_preview: string | null;
+  /** The first 200 characters of the answer; null when bodies are not kept. */
+  output_preview: string | null;
+  /** Whether the bodies are stored, were never stored, or have expired. */
+  body_state: "expired" | "no_bodies" | "stored";
+  /** Remarks on the request's parameters; never a reason to refuse. */
+  advice: (Note)[];
+};
+
+/** Which of a request's messages were not in the request it goes on from. */
+export type NewMessages = {
+  /** The index of the first. */
+  from: number;
+  count: number;
+};
+
+/** What of a conversation is on this page. */
+export type Conversation = {
+  conversation: string;
+  requests: number;
+  /** The highest turn. */
+  turns: number;
+  failed: number;
+  input_tokens: number;
+  output_tokens: number;
+  /** Of the requests whose cost is known; null: of none it is. */
+  cost_usd: number | null;
+  first_at: string;
+  last_at: string;
+};
+
 /** Namespaces, largest by the sort first. */
 export type NamespacePage = {
   data: (Namespace)[];
@@ -343,6 +559,8 @@ export type Status = {
   /** How many of them are pinned. */
   labels: number;
   last_seq: number;
+  /** The newest record (`seq`) whose words can be found by `q`. */
+  indexed_to: number;
   running: number;
   /** Requests that were not admitted, by code. */
   refused: Record<string, number>;

@@ -3,9 +3,11 @@ import { countQuery } from "~/api/requests";
 import { count, plural } from "~/format/number";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
-import { inWords, without, withoutLast } from "./filter";
+import { without, withoutLast } from "./filter";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
+import { QueryIndexing } from "./query-indexing";
+import { inOneLine, isExcluded, wordsOf } from "./query-words";
 
 /**
  * What the log is filtered by, in words, each with its way out; and how much that finds.
@@ -15,27 +17,25 @@ import { FilterLink } from "./filter-link";
 export function FilterBar() {
   const search = useLogSearch();
   const go = useGo();
-  const found = useQuery({ ...countQuery(search), refetchInterval: 5_000 }).data;
+  const found = useQuery({ ...countQuery(search), refetchInterval: whileUnderstood }).data;
   const isWhole = search.filter.length === 0;
   return (
     <section className={css.bar} aria-label="Filter">
       {search.filter.flatMap((term) =>
         term.values.map((value) => {
-          const words = inWords(term.name, value, term.negated);
+          const words = wordsOf(term.name, value, term.negated);
           return (
             <span
               key={`${term.negated}${term.name}=${value}`}
               className={css.term}
-              data-negated={term.negated || undefined}
+              data-negated={isExcluded(term, value) || undefined}
             >
-              <span className={css.dim}>
-                {words.name} {words.verb}
-              </span>{" "}
+              <span className={css.dim}>{`${words.name} ${words.verb}`.trim()}</span>{" "}
               <bdi className={css.value}>{words.value}</bdi>
               <button
                 type="button"
                 className={css.remove}
-                aria-label={`Remove ${words.name} ${words.verb} ${words.value}`}
+                aria-label={`Remove ${inOneLine(words)}`}
                 onClick={() =>
                   go({ search: { ...search, filter: without(search.filter, term.name, value, term.negated) } })
                 }
@@ -64,6 +64,7 @@ export function FilterBar() {
           </button>
         </>
       )}
+      <QueryIndexing className={css.indexing} />
       {found !== undefined && (
         <span className={css.found}>
           {found.complete ? "" : "at least "}
@@ -80,4 +81,9 @@ export function FilterBar() {
       )}
     </section>
   );
+}
+
+/** What was refused once is refused again. */
+function whileUnderstood(query: { state: { error: Error | null } }): number | false {
+  return query.state.error === null ? 5_000 : false;
 }

@@ -1,6 +1,6 @@
 import type { MouseEvent, ReactNode } from "react";
 import { useLogSearch } from "~/url/search-context";
-import { type Anchor, logHref, useGo } from "~/url/use-go";
+import { type Anchor, useAddress, useGo } from "~/url/use-go";
 import { also, not, only } from "./filter";
 import { linkName } from "./value-words";
 
@@ -16,7 +16,7 @@ type Props = {
 };
 
 /**
- * THE gesture: any value, as a real link to the log filtered by it.
+ * THE gesture: any value, as a real link to the log (or the overview, where that is shown) filtered by it.
  *
  * A click means only this value, Alt also, Shift not; the browser keeps its own clicks (middle, Ctrl, Cmd). Inside an
  * element with `data-request` that request keeps its place. What it points at is told by `data-field`, `data-value`.
@@ -24,6 +24,7 @@ type Props = {
 export function FilterLink({ name, value, children, className, title, seen }: Props) {
   const search = useLogSearch();
   const go = useGo();
+  const address = useAddress();
 
   const select = (event: MouseEvent<HTMLAnchorElement>) => {
     event.stopPropagation();
@@ -39,7 +40,7 @@ export function FilterLink({ name, value, children, className, title, seen }: Pr
   return (
     <a
       className={className}
-      href={logHref({ ...search, filter: only(search.filter, name, value) })}
+      href={address({ ...search, filter: only(search.filter, name, value) })}
       aria-label={linkName(name, value, seen)}
       title={title}
       data-field={name}

@@ -19,6 +19,22 @@ describe("a filter", () => {
     ]);
   });
 
+  it("treats what the query says of a field like its other values", () => {
+    const query: Filter = [{ name: "q", values: ["model:gpt-4o*", "-model:o1", "refund"], negated: false }];
+    expect(only(query, "model", "gpt-5")).toEqual([
+      { name: "q", values: ["refund"], negated: false },
+      { name: "model", values: ["gpt-5"], negated: false },
+    ]);
+    expect(also(query, "model", "my model")).toEqual([
+      { name: "q", values: ["model:gpt-4o*", "-model:o1", "refund", 'model:"my model"'], negated: false },
+    ]);
+    expect(only([{ name: "q", values: ["model:gpt-4o*"], negated: false }], "model", "o1")).toHaveLength(1);
+    expect(also(query, "namespace", "staging")).toEqual([
+      ...query,
+      { name: "namespace", values: ["staging"], negated: false },
+    ]);
+  });
+
   it("does not name a value twice", () => {
     expect(also(staging, "namespace", "staging")).toEqual(staging);
   });

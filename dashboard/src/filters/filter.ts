@@ -1,6 +1,7 @@
 /** What is asked of the log: the terms of a filter, and what a click does to them. Pure. */
 
 import type { Row } from "~/api/types.gen";
+import { asksForField, withField, withoutField } from "./query-parts";
 
 /** The field `name` has any of `values`; negated: none of them. Names are those of the API, `property.<name>` included. */
 export type Term = { readonly name: string; readonly values: readonly string[]; readonly negated: boolean };
@@ -11,15 +12,17 @@ export type Filter = readonly Term[];
 /** Moments as the API takes them: RFC 3339, or relative such as `-15m`. */
 export type TimeRange = { readonly from?: string; readonly to?: string };
 
-/** Only this value: other terms of its field go, terms of other fields stay where they are. */
+/** Only this value: all else that is said of its field goes, the query's parts too; other fields stay where they are. */
 export function only(filter: Filter, name: string, value: string): Filter {
-  const rest = filter.filter((term) => term.name !== name);
+  const rest = withoutField(filter, name).filter((term) => term.name !== name);
   return [...rest, { name, values: [value], negated: false }];
 }
 
 /** This value too: any-of with what is chosen of its field already. */
 export function also(filter: Filter, name: string, value: string): Filter {
   const allowed = without(filter, name, value, true);
+  // Values mean any of them only within one place.
+  if (asksForField(allowed, name)) return withField(allowed, name, value);
   const chosen = find(allowed, name, false);
   if (chosen === undefined) return [...allowed, { name, values: [value], negated: false }];
   return allowed.map((term) => (term === chosen ? withValue(term, value) : term));

@@ -3,7 +3,7 @@ import { countQuery } from "~/api/requests";
 import { shortCount } from "~/format/number";
 import { Middle } from "~/ui/middle";
 import { useLogSearch } from "~/url/search-context";
-import { logHref, useGo } from "~/url/use-go";
+import { useAddress, useGo } from "~/url/use-go";
 import chip from "./chips.module.css";
 import { chosen, type Filter } from "./filter";
 import { FilterLink } from "./filter-link";
@@ -17,6 +17,7 @@ export function NamespaceBar() {
   const labels = [...useLabels().values()];
   const search = useLogSearch();
   const go = useGo();
+  const address = useAddress();
   const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: 5_000 });
   const isAll = chosen(search.filter, "namespace").length === 0;
   const everywhere = { ...search, filter: search.filter.filter(isNoNamespace) };
@@ -26,7 +27,7 @@ export function NamespaceBar() {
       <div className={css.labels}>
         <a
           className={css.all}
-          href={logHref(everywhere)}
+          href={address(everywhere)}
           aria-current={isAll ? "true" : undefined}
           onClick={(event) => {
             if (event.ctrlKey || event.metaKey) return;

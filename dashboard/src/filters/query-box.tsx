@@ -1,38 +1,97 @@
-import { Autocomplete } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { type RefObject, useState } from "react";
-import { valuesQuery } from "~/api/namespaces";
+import { TextInput } from "@mantine/core";
+import { type KeyboardEvent, type RefObject, useId, useState } from "react";
+import { flushSync } from "react-dom";
+import type { Refused } from "~/api/requests";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
+import { withoutLast } from "./filter";
+import { useAsking } from "./query-asking";
 import css from "./query-box.module.css";
-import { readTyped, TYPED_NAMES } from "./typed-terms";
+import { optionId, QueryList } from "./query-list";
+import { useOffers } from "./query-offers";
+import { type Proposal, partBefore, withProposal } from "./query-proposals";
+import { refusalInWords } from "./query-refusal";
+import { readTyped } from "./typed-terms";
 
-/** Fields whose values the API can list. */
-const LISTED = /^(namespace|model|user|key|finish_reason|property\.[^:]+)$/u;
-
-/** Fields that have the same values in every log. */
-const FIXED: Record<string, readonly string[]> = {
-  status: ["error", "4xx", "5xx", "200", "400", "401", "404", "429"],
-  outcome: ["complete", "client_closed", "upstream_failed", "interrupted", "refused"],
-  kind: ["chat", "completion", "response", "embedding", "models", "other"],
-  failed: ["true", "false"],
-  from: ["-15m", "-1h", "-24h", "-7d", "-30d"],
+type Props = {
+  box: RefObject<HTMLInputElement | null>;
+  /** The query in the URL, where the API does not understand it. */
+  refused: Refused | undefined;
 };
 
-/** Adds terms by typing; names and values that exist are offered. */
-export function QueryBox({ box }: { box: RefObject<HTMLInputElement | null> }) {
+const EMPTY = { text: "", caret: 0 };
+
+/** Filters by typing, in the query language; names and values that exist are offered. */
+export function QueryBox({ box, refused }: Props) {
   const search = useLogSearch();
   const go = useGo();
-  const [text, setText] = useState("");
+  const list = useId();
+  const asking = useAsking();
+  const [typed, setTyped] = useState(EMPTY);
+  const [isOpen, setOpen] = useState(false);
+  const [reached, setReached] = useState<string>();
   const [wrong, setWrong] = useState<string>();
-  const offers = useOffers(text);
+  const [placed, setPlaced] = useState<string>();
+  const offers = useOffers(typed.text, typed.caret, isOpen);
+  const active = offers.find((offer) => offer.written === reached);
+  const isListed = offers.length > 0;
+  const problem = wrong !== undefined && refused !== undefined ? `${wrong} The log is shown without it.` : wrong;
 
-  const submit = () => {
-    const typed = readTyped(text.trim(), search.filter, search.range);
-    if ("wrong" in typed) return setWrong(typed.wrong);
-    if ("id" in typed) go({ search, id: typed.id });
-    else go({ search: { ...search, ...typed } });
-    setText("");
+  // What the URL has wrong stands here as if it had just been typed, once.
+  if (placed !== refused?.text) {
+    setPlaced(refused?.text);
+    if (refused !== undefined) {
+      setTyped({ text: refused.text, caret: refused.text.length });
+      setWrong(refused.message);
+    }
+  }
+
+  const type = (text: string, caret: number) => {
+    setTyped({ text, caret });
+    setReached(undefined);
+    setWrong(undefined);
+    setOpen(true);
+  };
+  const take = (offer: Proposal) => {
+    const next = withProposal(typed.text, typed.caret, offer);
+    // The caret can be placed only in the text that is there.
+    flushSync(() => type(next.text, next.caret));
+    box.current?.setSelectionRange(next.caret, next.caret);
+    // A name wants its value.
+    setOpen(offer.written.endsWith(":"));
+  };
+  const submit = async () => {
+    setOpen(false);
+    const read = readTyped(typed.text.trim(), search.filter, search.range);
+    if ("id" in read) {
+      go({ search, id: read.id });
+      return setTyped(EMPTY);
+    }
+    const end = await asking.goIfUnderstood({ ...search, ...read });
+    if (end === "gone") setTyped(EMPTY);
+    else if (end !== "elsewhere") setWrong(end.refused);
+  };
+  const move = (by: 1 | -1) => {
+    setOpen(true);
+    const at = active === undefined ? (by === 1 ? -1 : offers.length) : offers.indexOf(active);
+    setReached(offers[(at + by + offers.length) % offers.length]?.written);
+  };
+  const removeLast = () => go({ search: { ...search, filter: withoutLast(search.filter) } });
+  const key = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.nativeEvent.isComposing) return;
+    const isInPart = partBefore(typed.text, typed.caret) !== undefined;
+    const tabbed = event.shiftKey ? undefined : (active ?? (isInPart ? offers[0] : undefined));
+    const action = {
+      ArrowDown: () => move(1),
+      ArrowUp: () => move(-1),
+      Enter: active && (() => take(active)),
+      Tab: tabbed && (() => take(tabbed)),
+      Escape: () => (isListed ? setOpen(false) : event.currentTarget.blur()),
+      Backspace: typed.text === "" && search.filter.length > 0 && !event.repeat && removeLast,
+    }[event.key];
+    if (typeof action !== "function") return;
+    event.preventDefault();
+    action();
   };
 
   return (
@@ -40,50 +99,38 @@ export function QueryBox({ box }: { box: RefObject<HTMLInputElement | null> }) {
       className={css.form}
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim() !== "") submit();
+        if (asking.isAsking) return;
+        if (typed.text.trim() !== "") void submit();
+        else if (refused !== undefined) go({ search });
       }}
     >
-      <Autocomplete
+      <TextInput
         ref={box}
         className={css.box ?? ""}
+        role="combobox"
         aria-label="Filter the log"
-        placeholder="/  namespace:production  -model:gpt-4o  status:error  property.channel:iOS, or an id"
-        value={text}
-        data={offers}
-        error={wrong}
-        limit={12}
-        selectFirstOptionOnDropdownOpen={false}
-        comboboxProps={{ shadow: "md", position: "bottom-start", width: 340 }}
-        onChange={(value) => {
-          setText(value);
-          setWrong(undefined);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") event.currentTarget.blur();
-        }}
+        aria-autocomplete="list"
+        aria-expanded={isListed}
+        aria-controls={isListed ? list : undefined}
+        aria-activedescendant={active === undefined ? undefined : optionId(list, active)}
+        aria-busy={asking.isAsking}
+        error={problem === undefined ? undefined : refusalInWords(problem)}
+        errorProps={{ role: "alert", className: css.problem ?? "" }}
+        placeholder={'/  search, or namespace:production -model:gpt-4o* duration:>2s "refund"'}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        enterKeyHint="search"
+        value={typed.text}
+        onChange={({ currentTarget }) => type(currentTarget.value, currentTarget.selectionStart ?? 0)}
+        onSelect={({ currentTarget: { selectionStart } }) =>
+          setTyped((last) => (last.caret === selectionStart ? last : { ...last, caret: selectionStart ?? 0 }))
+        }
+        onClick={() => setOpen(true)}
+        onBlur={() => setOpen(false)}
+        onKeyDown={key}
       />
+      {isListed && <QueryList id={list} offers={offers} active={active} onTake={take} />}
     </form>
   );
-}
-
-/** Whole texts that the last word could become. */
-function useOffers(text: string): string[] {
-  const word = /\S*$/u.exec(text)?.[0] ?? "";
-  const before = text.slice(0, text.length - word.length);
-  const [, minus = "", field = "", typed] = /^(-?)([^:]*)(?::(.*))?$/u.exec(word) ?? [];
-  const isValue = typed !== undefined && LISTED.test(field);
-  const values = useQuery({ ...valuesQuery(field, typed ?? ""), enabled: isValue }).data?.data;
-  const names = useQuery({ ...valuesQuery("property", ""), enabled: word !== "" }).data?.data;
-  const fixed = typed === undefined ? undefined : FIXED[field];
-  if (fixed !== undefined) {
-    return fixed.filter((value) => value.startsWith(typed ?? "")).map((value) => `${before}${minus}${field}:${value}`);
-  }
-  if (isValue) return (values ?? []).map(({ value }) => `${before}${minus}${field}:${quoted(value)}`);
-  if (word === "" || typed !== undefined) return [];
-  const known = [...TYPED_NAMES, ...(names ?? []).map(({ value }) => `property.${value}`)];
-  return known.filter((name) => name.startsWith(field)).map((name) => `${before}${minus}${name}:`);
-}
-
-function quoted(value: string): string {
-  return /\s/u.test(value) ? `"${value}"` : value;
 }

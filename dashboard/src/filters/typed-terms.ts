@@ -1,59 +1,46 @@
-/** Reads what somebody types into the query box: `namespace:production -model:gpt-4o from:-1h`, or an id. Pure. */
+/** Reads what somebody types into the query box: what is simple becomes filters, the rest parts of `q`. Pure. */
 
-import { also, type Filter, not, type TimeRange } from "./filter";
-
-/** Names that can be typed before a colon; `property.<name>` is one too. */
-export const TYPED_NAMES = [
-  "namespace",
-  "model",
-  "status",
-  "outcome",
-  "failed",
-  "user",
-  "key",
-  "kind",
-  "path",
-  "route",
-  "finish_reason",
-  "namespace_prefix",
-  "warning",
-  "advice",
-  "id",
-  "from",
-  "to",
-] as const;
+import { also, chosen, type Filter, not, type TimeRange, without } from "./filter";
+import { BOUNDS, isName } from "./query-names";
+import { type Part, partsOf, queryParts, withParts, writtenValue } from "./query-parts";
 
 export type Typed =
   | { readonly filter: Filter; readonly range: TimeRange }
   /** One id: the request that carries it. */
-  | { readonly id: string }
-  | { readonly wrong: string };
+  | { readonly id: string };
 
-const TERM = /^(-?)([a-z_]+|property\.[^:\s]+):(.+)$/su;
 const ID = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(chatcmpl|req|resp|cmpl)[-_].+)$/iu;
 
-/** Adds what is typed to a filter. `wrong` names the word that cannot be read and says what can. */
+/** Adds what is typed to a filter. Nothing is refused here: the API does that, and says how it is right. */
 export function readTyped(text: string, filter: Filter, range: TimeRange): Typed {
-  const words = text.match(/-?[^\s":]+:"[^"]*"|"[^"]*"|\S+/gu) ?? [];
-  const [first] = words;
-  if (first !== undefined && words.length === 1 && ID.test(first)) return { id: first };
+  const parts = partsOf(text);
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1 && ID.test(first.written)) return { id: first.written };
+  const others = parts.filter((part) => !isSimple(part));
+  // Several values of one field mean any of them, and only within one place: beginnings are always in q.
+  const inQuery = new Set([...queryParts(filter), ...others].filter(isValueOfField).map((part) => part.name));
   let nextFilter = filter;
   let nextRange = range;
-  for (const word of words) {
-    const [, minus, name = "", quoted = ""] = TERM.exec(word) ?? [];
-    const value = quoted.replace(/^"(.*)"$/su, "$1");
-    if (name === "" || value === "") return { wrong: notAFilter(word) };
-    if (!name.startsWith("property.") && !(TYPED_NAMES as readonly string[]).includes(name)) {
-      return {
-        wrong: `${name} is not something the log can be filtered by. Known: ${TYPED_NAMES.join(", ")}, property.<name>.`,
-      };
-    }
-    if (name === "from" || name === "to") nextRange = { ...nextRange, [name]: value };
-    else nextFilter = (minus === "-" ? not : also)(nextFilter, name, value);
+  const written: string[] = [];
+  for (const part of parts) {
+    if (!isSimple(part) || (isValueOfField(part) && inQuery.has(part.name))) written.push(part.written);
+    else if (part.name === "from" || part.name === "to") nextRange = { ...nextRange, [part.name]: part.value };
+    else nextFilter = (part.negated ? not : also)(nextFilter, part.name, part.value);
   }
-  return { filter: nextFilter, range: nextRange };
+  const moved = [...inQuery].flatMap((name) => chosen(nextFilter, name).map((value) => ({ name, value })));
+  for (const { name, value } of moved) nextFilter = without(nextFilter, name, value, false);
+  const movedParts = moved.map(({ name, value }) => `${name}:${writtenValue(value)}`);
+  return { filter: withParts(nextFilter, [...movedParts, ...written]), range: nextRange };
 }
 
-function notAFilter(word: string): string {
-  return `${word} is not a filter: searching in texts is not built yet. Write name:value, for example namespace:production, -model:gpt-4o or property.channel:iOS, or paste an id.`;
+/** One value of one field, or of the time range: what the filters of the page can say by themselves. */
+function isSimple({ name, value, negated, isQuoted, isOpen }: Part): boolean {
+  if (!isName(name) || Object.hasOwn(BOUNDS, name) || value === "") return false;
+  if (negated && (name === "from" || name === "to")) return false;
+  return isQuoted ? !isOpen : !value.endsWith("*");
+}
+
+/** A value that is asked for, and may be one of several. */
+function isValueOfField({ name, negated }: Part): boolean {
+  return !negated && isName(name) && !Object.hasOwn(BOUNDS, name) && name !== "from" && name !== "to";
 }

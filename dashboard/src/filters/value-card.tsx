@@ -7,6 +7,7 @@ import { ago } from "~/format/time";
 import { useNow } from "~/ui/use-now";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
+import { useGoToThread } from "~/url/use-thread";
 import { also, inWords, not, only } from "./filter";
 import { anchorOf } from "./filter-link";
 import { useLabel } from "./labels";
@@ -21,6 +22,7 @@ export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: 
   const { name, value, at, link } = pointed;
   const search = useLogSearch();
   const go = useGo();
+  const goToThread = useGoToThread();
   const label = useLabel(value);
   const pinning = usePin();
   const found = useQuery(countQuery({ ...search, filter: only(search.filter, name, value) })).data;
@@ -28,6 +30,10 @@ export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: 
 
   const commit = (change: typeof only) => () => {
     go({ search: { ...search, filter: change(search.filter, name, value) }, anchor: anchorOf(link, change === not) });
+    onClose();
+  };
+  const openThread = () => {
+    goToThread(only([], name, value));
     onClose();
   };
   const togglePin = () => pinning.mutate({ namespace: value, pinned: label === undefined }, { onSuccess: onClose });
@@ -71,6 +77,9 @@ export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: 
         <Menu.Item onClick={commit(not)} rightSection={<kbd>Shift</kbd>}>
           not this one
         </Menu.Item>
+        {(name === "namespace" || name.startsWith("property.")) && (
+          <Menu.Item onClick={openThread}>open thread</Menu.Item>
+        )}
         {name === "namespace" && (
           <Menu.Item onClick={togglePin} closeMenuOnClick={false} rightSection={<kbd>p</kbd>}>
             {label === undefined ? "pin as a label" : "unpin: make it a thread"}

@@ -2,11 +2,14 @@ import { Drawer } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { requestQuery } from "~/api/requests";
+import { useLogSearch } from "~/url/search-context";
+import { useGoToThread } from "~/url/use-thread";
 import type { AnswerView } from "./conversation/answer-view";
 import css from "./drawer.module.css";
 import { standing } from "./frame";
 import { LoadProblem } from "./load-problem";
 import { RequestView } from "./request-view";
+import { threadOf } from "./thread-of";
 import { TopBar } from "./top-bar";
 import { useDrawerKeys } from "./use-drawer-keys";
 
@@ -27,7 +30,12 @@ export function RequestDrawer({ id, newer, older, onGo, onClose }: Props) {
     placeholderData: keepPreviousData,
   });
   const [view, setView] = useState<AnswerView>("rendered");
-  useDrawerKeys({ newer, older, onGo, onClose });
+  const { filter } = useLogSearch();
+  const goToThread = useGoToThread();
+  const onThread = () => {
+    if (data !== undefined && !isPlaceholderData) goToThread(threadOf(data, filter), data.id);
+  };
+  useDrawerKeys({ newer, older, onGo, onClose, onThread });
 
   return (
     <Drawer.Root

@@ -15,6 +15,7 @@ import { SectionLinks } from "./section-links";
 import { Tags } from "./tags";
 import { Timing } from "./timing/timing";
 import { TokensCost } from "./tokens-cost";
+import { TurnLine } from "./turn-line";
 
 type Props = {
   request: RequestDetail;
@@ -30,6 +31,7 @@ export function RequestView({ request, view, onView, onGo }: Props) {
       <header className={css.head}>
         <FirstLine request={request} />
         <Tags request={request} />
+        <TurnLine request={request} onGo={onGo} />
         <Notes notes={request.warnings} kind="warning" />
         <Notes notes={request.advice} kind="advice" />
         <Also sightings={request.also} onGo={onGo} />

@@ -2,7 +2,6 @@ import type { RequestDetail } from "~/api/types.gen";
 import { FilterLink } from "~/filters/filter-link";
 import { NamespaceChip } from "~/filters/namespace-chip";
 import { PropertyChip } from "~/filters/property-chip";
-import { plural } from "~/format/number";
 import { shortenMiddle } from "~/format/shorten";
 import css from "./head.module.css";
 import { Ids } from "./ids";
@@ -10,7 +9,7 @@ import { Moment } from "./moment";
 
 /** What the request is filed under; each value filters the log. */
 export function Tags({ request }: { request: RequestDetail }) {
-  const { namespace, properties, user, key, model, response_model, retry_count } = request;
+  const { namespace, properties, user, key, model, response_model } = request;
   return (
     <>
       <div className={css.tags}>
@@ -41,7 +40,6 @@ export function Tags({ request }: { request: RequestDetail }) {
           </span>
         )}
         <Moment moment={request.started_at} />
-        {retry_count ? <span>{plural(retry_count, "retry", "retries")} by the SDK</span> : null}
         <Ids request={request} />
       </div>
     </>

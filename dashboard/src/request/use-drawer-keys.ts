@@ -1,4 +1,4 @@
-/** The drawer's keys: Escape closes it, k goes to the newer request, j to the older one. */
+/** The drawer's keys: Escape closes it, k goes to the newer request, j to the older one, t to the thread. */
 
 import { useWindowEvent } from "@mantine/hooks";
 
@@ -7,10 +7,11 @@ type Keys = {
   older: string | null;
   onGo: (id: string) => void;
   onClose: () => void;
+  onThread: () => void;
 };
 
 /** Not while somebody types or has marked text, and not where another part of the page has used the key. */
-export function useDrawerKeys({ newer, older, onGo, onClose }: Keys): void {
+export function useDrawerKeys({ newer, older, onGo, onClose, onThread }: Keys): void {
   useWindowEvent("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (isElsewhere(event.target)) return;
@@ -20,6 +21,11 @@ export function useDrawerKeys({ newer, older, onGo, onClose }: Keys): void {
       return;
     }
     if (isTyping(event.target) || isTextMarked()) return;
+    if (event.key === "t") {
+      event.preventDefault();
+      onThread();
+      return;
+    }
     const id = event.key === "k" ? newer : event.key === "j" ? older : null;
     if (id === null) return;
     event.preventDefault();

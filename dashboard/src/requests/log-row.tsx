@@ -4,6 +4,7 @@ import type { Row } from "~/api/types.gen";
 import { FilterLink } from "~/filters/filter-link";
 import { NamespaceChip } from "~/filters/namespace-chip";
 import { PropertyChip } from "~/filters/property-chip";
+import { ResultLink } from "~/filters/result-link";
 import { duration, seconds } from "~/format/duration";
 import { money } from "~/format/money";
 import { clockTime, utc } from "~/format/time";
@@ -14,7 +15,6 @@ import { logHref, useGo } from "~/url/use-go";
 import css from "./log.module.css";
 import { MoreProperties } from "./more-properties";
 import { QuestionAnswer } from "./question-answer";
-import { RowResult } from "./row-result";
 
 type Props = { row: Row; place: number; property: string | undefined; isSelected: boolean; isFaded: boolean };
 
@@ -72,7 +72,7 @@ export const LogRow = memo(function LogRow({ row, place, property, isSelected, i
         <MoreProperties row={row} besides={property} />
       </td>
       <td className={css.result}>
-        <RowResult row={row} />
+        <ResultLink row={row} className={css.value} />
       </td>
       <td className={css.tokens}>{tokens(row.input_tokens, row.output_tokens, row.tokens_estimated)}</td>
       <td className={css.cost}>{money(row.cost_usd, row.tokens_estimated)}</td>

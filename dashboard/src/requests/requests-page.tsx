@@ -7,9 +7,10 @@ import { CopyApiCall } from "~/filters/copy-api-call";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { QueryBox } from "~/filters/query-box";
+import { withoutQuery } from "~/filters/query-parts";
 import { TimeRange } from "~/filters/time-range";
 import { notPinned, usePin } from "~/filters/use-pin";
-import { useLogSearch } from "~/url/search-context";
+import { SearchContext, useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
 import { DrawerNotLoaded } from "./drawer-not-loaded";
 import { EmptyLog } from "./empty-log";
@@ -29,10 +30,17 @@ const loadDrawer = () =>
     () => ({ default: DrawerNotLoaded }),
   );
 const RequestDrawer = lazy(loadDrawer);
+/** The rows come first; without its code the log is whole all the same. */
+const Histogram = lazy(() =>
+  import("./histogram").then(
+    ({ Histogram }) => ({ default: Histogram }),
+    () => ({ default: () => null }),
+  ),
+);
 
 /** The log, newest first: filters above, one request open beside it where the URL names one. */
 export function RequestsPage() {
-  const search = useLogSearch();
+  const inUrl = useLogSearch();
   const go = useGo();
   const { id } = useParams({ strict: false });
   const anchor = useLocation({ select: ({ state }) => state.anchor });
@@ -48,7 +56,13 @@ export function RequestsPage() {
     selected === undefined &&
     !isPointerInside.current &&
     (document.getSelection()?.toString() ?? "") === "";
-  const log = useLog(search, anchor?.id, mayMove);
+  const log = useLog(inUrl, anchor?.id, mayMove);
+  const isRefused = log.refused !== undefined;
+  // What is refused filters nothing: it stands in the box, and nowhere else on the page.
+  const search = useMemo(
+    () => (isRefused ? { ...inUrl, filter: withoutQuery(inUrl.filter) } : inUrl),
+    [inUrl, isRefused],
+  );
   const gaps = useQuery(statusQuery()).data?.gaps ?? NO_GAPS;
   const pinning = usePin();
   const property = useQuery(propertiesQuery()).data?.data[0]?.value;
@@ -62,6 +76,7 @@ export function RequestsPage() {
     scroller.current?.scrollTo({ top: 0 });
   };
   useLogKeys({
+    search,
     rows: log.rows,
     scroller,
     box,
@@ -78,59 +93,65 @@ export function RequestsPage() {
     requestAnimationFrame(() => bringIntoSight(scroller.current, id, ids.indexOf(id)));
   };
 
+  const areRowsKnown = ids.length > 0 || log.isEmpty;
   const place = id === undefined ? -1 : ids.indexOf(id);
   return (
-    <main className={css.page}>
-      <h1 className="unseen">Requests</h1>
-      <NamespaceBar />
-      <div className={page.controls}>
-        <QueryBox box={box} />
-        <TimeRange />
-        <CopyApiCall />
-      </div>
-      <FilterBar />
-      {pinning.error !== null && (
-        <p role="alert" className={page.alert}>
-          {notPinned(pinning.variables, pinning.error)}{" "}
-          <button type="button" onClick={pinning.reset}>
-            close
-          </button>
-        </p>
-      )}
-      <div className={css.stage}>
-        {log.error !== null ? (
-          <LogError error={log.error} onAgain={log.again} />
-        ) : log.isEmpty ? (
-          <EmptyLog />
-        ) : (
-          <LogTable
-            log={log}
-            gaps={gaps}
-            property={property}
-            anchor={anchor}
-            selected={selected}
-            scroller={scroller}
-            onPointerInside={(inside) => {
-              isPointerInside.current = inside;
-              void loadDrawer();
-            }}
-          />
+    <SearchContext value={search}>
+      <main className={css.page}>
+        <h1 className="unseen">Requests</h1>
+        <NamespaceBar />
+        <div className={page.controls}>
+          <QueryBox box={box} refused={log.refused} />
+          <TimeRange />
+          <CopyApiCall />
+        </div>
+        <FilterBar />
+        <div className={page.histogram}>
+          <Suspense>{areRowsKnown && <Histogram search={log.search} />}</Suspense>
+        </div>
+        {pinning.error !== null && (
+          <p role="alert" className={page.alert}>
+            {notPinned(pinning.variables, pinning.error)}{" "}
+            <button type="button" onClick={pinning.reset}>
+              close
+            </button>
+          </p>
         )}
-        <NewsButton waiting={log.waiting} isAway={anchor !== undefined || !log.reachesNow} onClick={toNewest} />
-      </div>
-      {id !== undefined && (
-        <Suspense>
-          <RequestDrawer
-            id={id}
-            newer={place > 0 ? (ids[place - 1] ?? null) : null}
-            older={place === -1 ? null : (ids[place + 1] ?? null)}
-            onGo={(next) => go({ search, id: next, anchor, replace: true })}
-            onClose={close}
-          />
-        </Suspense>
-      )}
-      <Outlet />
-    </main>
+        <div className={css.stage}>
+          {log.error !== null ? (
+            <LogError error={log.error} onAgain={log.again} />
+          ) : log.isEmpty ? (
+            <EmptyLog />
+          ) : (
+            <LogTable
+              log={log}
+              gaps={gaps}
+              property={property}
+              anchor={anchor}
+              selected={selected}
+              scroller={scroller}
+              onPointerInside={(inside) => {
+                isPointerInside.current = inside;
+                void loadDrawer();
+              }}
+            />
+          )}
+          <NewsButton waiting={log.waiting} isAway={anchor !== undefined || !log.reachesNow} onClick={toNewest} />
+        </div>
+        {id !== undefined && (
+          <Suspense>
+            <RequestDrawer
+              id={id}
+              newer={place > 0 ? (ids[place - 1] ?? null) : null}
+              older={place === -1 ? null : (ids[place + 1] ?? null)}
+              onGo={(next) => go({ search, id: next, anchor, replace: true })}
+              onClose={close}
+            />
+          </Suspense>
+        )}
+        <Outlet />
+      </main>
+    </SearchContext>
   );
 }
 

@@ -7,11 +7,12 @@ import { type Filter, only, withoutLast } from "~/filters/filter";
 import { groupsOf } from "~/filters/label-groups";
 import { useLabels } from "~/filters/labels";
 import type { usePin } from "~/filters/use-pin";
-import { useLogSearch } from "~/url/search-context";
+import type { LogSearch } from "~/url/search";
 import { useGo } from "~/url/use-go";
 import { bringIntoSight, rowOf, topOf } from "./sight";
 
 type Options = {
+  search: LogSearch;
   rows: readonly Row[];
   scroller: RefObject<HTMLElement | null>;
   box: RefObject<HTMLInputElement | null>;
@@ -21,8 +22,7 @@ type Options = {
   pinning: ReturnType<typeof usePin>;
 };
 
-export function useLogKeys({ rows, scroller, box, selected, select, toNewest, pinning }: Options): void {
-  const search = useLogSearch();
+export function useLogKeys({ search, rows, scroller, box, selected, select, toNewest, pinning }: Options): void {
   const go = useGo();
   const labels = useLabels();
 

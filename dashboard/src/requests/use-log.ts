@@ -3,8 +3,10 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { useLive } from "~/api/live";
-import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS } from "~/api/requests";
-import type { Row } from "~/api/types.gen";
+import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type Refused } from "~/api/requests";
+import type { RequestPage, Row } from "~/api/types.gen";
+import type { Filter } from "~/filters/filter";
+import { hasWords, queryText } from "~/filters/query-parts";
 import type { LogSearch } from "~/url/search";
 import { arrive, catchUp, type LiveLog, release, startLive, waiting } from "./live-log";
 
@@ -24,6 +26,8 @@ export type Log = {
   isEmpty: boolean;
   isLoading: boolean;
   error: Error | null;
+  /** The query in the URL, where the API does not understand it; the rows are those without it. */
+  refused: Refused | undefined;
   loadOlder: () => void;
   loadNewer: () => void;
   /** Shows what waits. */
@@ -35,14 +39,15 @@ export type Log = {
 /** `mayMove`: asked when rows arrive; true lets them push the others down. */
 export function useLog(search: LogSearch, anchor: string | undefined, mayMove: () => boolean): Log {
   const [reading, setReading] = useState(0);
-  const asked = useMemo(() => askedOf(search), [search]);
   const options = logQuery(search, anchor, reading);
   const query = useInfiniteQuery(options);
   const pages = query.data?.pages;
   const key = query.isPlaceholderData ? "previous" : JSON.stringify(options.queryKey);
 
   const first = pages?.[0];
-  const start = useMemo(() => startLive(first?.running ?? []), [first]);
+  const { filter, range } = first ?? search;
+  const asked = useMemo(() => askedOf({ filter, range }), [filter, range]);
+  const start = useMemo(() => startLive(first === undefined ? NONE : runningOf(first, filter)), [first, filter]);
   const [state, setState] = useState<{ key: string; log: LiveLog }>({ key: "", log: start });
   const live = state.key === key ? state.log : start;
   const history = useMemo(() => pages?.flatMap((page) => page.data) ?? [], [pages]);
@@ -62,9 +67,10 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
     },
     onOpen: () => {
       void getPage(asked, "newest").then((page) => {
-        const caught = catchUp(live, newest, page.data, page.running ?? []);
+        const running = runningOf(page, filter);
+        const caught = catchUp(live, newest, page.data, running);
         if (caught.torn && reachesNow && mayMove()) again();
-        else change((log) => settle(catchUp(log, newest, page.data, page.running ?? []), reachesNow && mayMove()));
+        else change((log) => settle(catchUp(log, newest, page.data, running), reachesNow && mayMove()));
       }, noMatter);
     },
   });
@@ -75,7 +81,6 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
     return [...live.shown.filter((row) => !known.has(row.id)), ...history];
   }, [history, live.shown, reachesNow]);
 
-  const { filter, range } = first ?? search;
   const { live: isLive } = search;
   const shownSearch = useMemo(
     () => (isLive === false ? { filter, range, live: isLive } : { filter, range }),
@@ -91,6 +96,8 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0,
     isLoading: query.isFetchingNextPage || query.isPending,
     error: query.error,
+    // Also while the rows are read anew: what was refused once is refused again.
+    refused: first?.refused?.text === queryText(search.filter) ? first.refused : undefined,
     loadOlder: () => {
       if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
     },
@@ -101,6 +108,13 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
     again,
   };
 }
+
+/** Of a running request nobody knows yet what it will have said: it is not shown where words are looked for. */
+function runningOf(page: RequestPage, filter: Filter): readonly Row[] {
+  return hasWords(filter) ? NONE : (page.running ?? NONE);
+}
+
+const NONE: readonly Row[] = [];
 
 type Pages = readonly LogPage[] | undefined;
 

@@ -21,6 +21,27 @@ describe("the URL", () => {
     },
   );
 
+  it("has the query language in one parameter, where it was chosen, and each of its parts is a value", () => {
+    const q = { name: "q", values: ["refund", "duration:>2s", '-"not yet"'], negated: false };
+    const search = { filter: [q, ...only([], "namespace", "a b")], range: {} };
+    expect(formatSearch(search)).toBe("?q=refund+duration:%3E2s+-%22not+yet%22&namespace=a+b");
+    expect(parseSearch(formatSearch(search))).toEqual(search);
+    expect(parseSearch("?q=refund+duration%3A%3E2s").filter).toEqual([{ ...q, values: ["refund", "duration:>2s"] }]);
+  });
+
+  it.each(["refun*", '"a " " b', "100% &=?#+", "退款 日本", '-"x\\"y"', "refund refund", "+", 'namespace:"a b'])(
+    "gives back any query: %j",
+    (text) => {
+      const search = parseSearch(`?q=${encodeURIComponent(text)}`);
+      expect(parseSearch(formatSearch(search))).toEqual(search);
+      expect(search.filter[0]?.values.join(" ")).toBe(text === "refund refund" ? "refund" : text);
+    },
+  );
+
+  it("is as short as can be where nothing is looked for", () => {
+    expect(formatSearch(parseSearch("?q=%20"))).toBe("");
+  });
+
   it("keeps that the reader has paused", () => {
     expect(formatSearch({ filter: [], range: {}, live: false })).toBe("?live=off");
     expect(parseSearch("?live=off").live).toBe(false);

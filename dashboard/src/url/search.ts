@@ -1,6 +1,7 @@
 /** The URL is the state: a filter and a time range as search parameters, with the names the API has. Pure. */
 
 import type { Filter, Term, TimeRange } from "~/filters/filter";
+import { isQuery, partsOf, QUERY } from "~/filters/query-parts";
 
 /** What the URL of the log says. `live: false` only when the reader has paused it. */
 export type LogSearch = { readonly filter: Filter; readonly range: TimeRange; readonly live?: false };
@@ -11,6 +12,11 @@ export const EVERYTHING: LogSearch = { filter: [], range: {} };
 export function formatSearch(search: LogSearch): string {
   const pairs = apiPairs(search);
   if (search.live === false) pairs.push(["live", "off"]);
+  return formatPairs(pairs);
+}
+
+/** Names and values as the search part of an address. */
+export function formatPairs(pairs: readonly (readonly [string, string])[]): string {
   const text = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
   return text === "" ? "" : `?${text}`;
 }
@@ -18,7 +24,9 @@ export function formatSearch(search: LogSearch): string {
 /** The same as parameters of the API. */
 export function apiPairs({ filter, range }: LogSearch): [string, string][] {
   const pairs: [string, string][] = filter.flatMap((term) =>
-    term.values.map((value): [string, string] => [term.negated ? `not.${term.name}` : term.name, value]),
+    isQuery(term)
+      ? [[QUERY, term.values.join(" ")]]
+      : term.values.map((value): [string, string] => [term.negated ? `not.${term.name}` : term.name, value]),
   );
   if (range.from !== undefined) pairs.push(["from", range.from]);
   if (range.to !== undefined) pairs.push(["to", range.to]);
@@ -36,15 +44,18 @@ export function parseSearch(text: string): LogSearch {
     else {
       const negated = key.startsWith("not.");
       const term = terms.get(key) ?? { name: negated ? key.slice("not.".length) : key, values: [], negated };
-      if (!term.values.includes(value)) term.values.push(value);
+      for (const each of key === QUERY ? partsOf(value).map((part) => part.written) : [value]) {
+        if (!term.values.includes(each)) term.values.push(each);
+      }
       terms.set(key, term);
     }
   }
-  const filter: Term[] = [...terms.values()];
+  const filter: Term[] = [...terms.values()].filter((term) => term.values.length > 0);
   return live ? { filter, range } : { filter, range, live: false };
 }
 
-/** Percent-encodes only what a URL cannot carry, so that people can read it. */
+/** Percent-encodes only what a URL cannot carry, so that people can read it; a space is `+`. */
 function encode(text: string): string {
-  return encodeURIComponent(text).replace(/%(2F|3A|40|2C|24)/g, (percent) => decodeURIComponent(percent));
+  const encoded = encodeURIComponent(text).replace(/%(2F|3A|40|2C|24)/g, (percent) => decodeURIComponent(percent));
+  return encoded.replaceAll("%20", "+");
 }

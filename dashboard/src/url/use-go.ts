@@ -1,7 +1,7 @@
-/** Goes to another state of the log: the one way in which anything on the page changes the URL. */
+/** Goes to another state of the log: the one way in which anything on the page changes what the URL says of it. */
 
 import { useRouter } from "@tanstack/react-router";
-import { useCallback } from "react";
+import { createContext, useCallback, useContext } from "react";
 import { PAGE } from "~/api/page-facts";
 import { formatSearch, type LogSearch } from "./search";
 
@@ -22,15 +22,23 @@ export function logHref(search: LogSearch, id?: string): string {
   return `${PAGE.base}/requests${id === undefined ? "" : `/${encodeURIComponent(id)}`}${formatSearch(search)}`;
 }
 
+/** The address of a filter and range on the page that is shown: selecting a value stays on it. Usually the log's. */
+export const AddressContext = createContext<(search: LogSearch) => string>((search) => logHref(search));
+
+export function useAddress(): (search: LogSearch) => string {
+  return useContext(AddressContext);
+}
+
 export function useGo(): (to: Destination) => void {
   const router = useRouter();
+  const address = useAddress();
   return useCallback(
     ({ search, id, anchor, replace = false }) => {
-      const href = logHref(search, id);
+      const href = id === undefined ? address(search) : logHref(search, id);
       const state = anchor === undefined ? {} : { anchor };
       if (replace) router.history.replace(href, state);
       else router.history.push(href, state);
     },
-    [router],
+    [router, address],
   );
 }

@@ -1,53 +1,30 @@
 import { CopyButton } from "~/ui/copy-button";
-import { Fold } from "~/ui/fold";
-import { LongText } from "~/ui/long-text";
-import { pretty } from "../json";
 import css from "./conversation.module.css";
-import { PartView } from "./part-view";
+import { MessageBody } from "./message-body";
 import { type Message, plainText } from "./said";
-import { ToolCallView } from "./tool-call-view";
 
-/** Whoever writes texts for the model alone: they are long and seldom what is looked for. */
-const ROLES_IN_SHORT = ["system", "developer", "instructions", "tool", "function"];
-const SHORT = 1_500;
+type Props = {
+  message: Message;
+  title: string;
+  /** A word on it beside its title. */
+  note: string | undefined;
+};
 
 /** One message of a request, as it was sent. */
-export function MessageView({ message, title }: { message: Message; title: string }) {
-  const { name, callId, parts, reasoning, refusal, calls, other } = message;
-  const isShort = ROLES_IN_SHORT.includes(message.role);
-  const isEmpty = parts.length + calls.length === 0 && !reasoning && !refusal && !other;
+export function MessageView({ message, title, note }: Props) {
+  const { name, callId } = message;
   return (
     <article className={css.message} aria-label={title}>
       <header className={css.by}>
         <h3 className={css.role}>{title}</h3>
         {name !== undefined && <bdi>{name}</bdi>}
         {callId !== undefined && <span className={css.mono}>{callId}</span>}
+        {note !== undefined && <span>{note}</span>}
         <span className={css.copy}>
           <CopyButton text={plainText(message)} label={`message of ${title}`} />
         </span>
       </header>
-      <div className={`${css.said} ${message.role === "tool" || message.role === "function" ? css.result : ""}`}>
-        {reasoning !== undefined && (
-          <Fold summary="reasoning">
-            <LongText text={reasoning} className={css.reasoning} />
-          </Fold>
-        )}
-        {parts.map((part, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a message's parts never change
-          <PartView key={index} part={part} {...(isShort ? { most: SHORT } : {})} />
-        ))}
-        {refusal !== undefined && <LongText text={`Refusal: ${refusal}`} />}
-        {calls.map((call, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: ids of calls may be missing or the same
-          <ToolCallView key={index} call={call} />
-        ))}
-        {isEmpty && <p className={css.words}>(empty)</p>}
-        {other !== undefined && (
-          <Fold summary={`also sent: ${Object.keys(other).join(", ")}`}>
-            <LongText text={pretty(other)} className={css.mono} />
-          </Fold>
-        )}
-      </div>
+      <MessageBody message={message} />
     </article>
   );
 }

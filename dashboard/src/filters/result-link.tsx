@@ -1,11 +1,14 @@
 import { resultOf } from "~/api/result";
 import type { Row } from "~/api/types.gen";
-import { FilterLink } from "~/filters/filter-link";
 import { useNow } from "~/ui/use-now";
-import css from "./log.module.css";
+import { FilterLink } from "./filter-link";
+import css from "./result-link.module.css";
+
+/** `className`: how a value looks where the link stands. */
+type Props = { row: Row; className: string | undefined };
 
 /** How a request ended, by sign and word; a link to all that ended so. */
-export function RowResult({ row }: { row: Row }) {
+export function ResultLink({ row, className }: Props) {
   if (row.outcome === "open") return <Running row={row} />;
   const { sign, words, tone } = resultOf(row, EPOCH);
   const [name, value] =
@@ -14,7 +17,7 @@ export function RowResult({ row }: { row: Row }) {
     <FilterLink
       name={name}
       value={value}
-      className={`${css.value} ${css[tone]}`}
+      className={`${className} ${css[tone]}`}
       title={row.error_message ?? undefined}
       seen={words}
     >

@@ -1,0 +1,51 @@
+import { QueryClient } from "@tanstack/react-query";
+import { beforeEach, expect, it, vi } from "vitest";
+import { parseSearch } from "~/url/search";
+import { logQuery } from "./requests";
+
+const asked: string[] = [];
+
+/** An API that does not understand any q, nor any status. */
+function answer(address: string): Response {
+  const { search, searchParams } = new URL(address, "http://relaybook.test");
+  asked.push(search);
+  const param = ["status", "q"].find((name) => searchParams.has(name));
+  if (param !== undefined) {
+    const error = { message: `${param} is wrong`, type: "invalid_request_error", param, code: "bad_parameter" };
+    return Response.json({ error }, { status: 400 });
+  }
+  return Response.json({ data: [], running: [], next_cursor: null, newer_cursor: null, complete: true });
+}
+
+beforeEach(() => {
+  asked.length = 0;
+  vi.stubGlobal("fetch", async (address: string) => answer(address));
+});
+
+const read = (search: string, anchor?: string) =>
+  new QueryClient({ defaultOptions: { queries: { retry: false } } }).fetchInfiniteQuery(
+    logQuery(parseSearch(search), anchor, 0),
+  );
+
+it("the log is read without a query that the API does not understand, and says so", async () => {
+  const [page] = (await read("?namespace=staging&q=duration:fast&from=-1h", "r1")).pages;
+  expect(page).toMatchObject({
+    refused: { text: "duration:fast", message: "q is wrong" },
+    filter: [{ name: "namespace", values: ["staging"], negated: false }],
+    range: { from: "-1h" },
+  });
+  expect(asked).toEqual([
+    "?namespace=staging&q=duration%3Afast&from=-1h&around=r1&limit=100",
+    "?namespace=staging&from=-1h&around=r1&limit=100",
+  ]);
+});
+
+it.each(["?status=banana", "?q=refund&status=banana"])("any other refusal is an error: %s", async (search) => {
+  await expect(read(search)).rejects.toThrow("status is wrong");
+  expect(asked).toHaveLength(1);
+});
+
+it("a page says nothing of a refusal where there was none", async () => {
+  const [page] = (await read("?namespace=staging")).pages;
+  expect(page).not.toHaveProperty("refused");
+});

@@ -1,0 +1,65 @@
+/** Requests added up over time, for charts. */
+
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { clockTime, day } from "~/format/time";
+import type { LogSearch } from "~/url/search";
+import { ApiError, apiUrl, getJson } from "./client";
+import { askedOf } from "./requests";
+import type { StatsAnswer } from "./types.gen";
+
+const FRESH_MS = 10_000;
+const HOURLY_FRESH_MS = 60_000;
+
+/** `by` parts the requests: a field's name, or `property.<name>`. Asked again every ten seconds while it goes on. */
+export function statsQuery(search: LogSearch, by?: string) {
+  const asked = askedOf(search);
+  if (by !== undefined) asked.push(["by", by]);
+  const goesOn = search.live !== false && search.range.to === undefined;
+  return queryOptions({
+    queryKey: ["stats", asked],
+    queryFn: ({ signal }) => getJson<StatsAnswer>(apiUrl("stats", asked), signal),
+    staleTime: FRESH_MS,
+    // What was too much a moment ago is too much now.
+    refetchInterval: ({ state }) => (goesOn && !isTooMuch(state.error) ? FRESH_MS : false),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** The last 24 hours by the hour, parted by a field's values. */
+export function hourlyQuery(by: string) {
+  const asked: [string, string][] = [
+    ["by", by],
+    ["from", "-24h"],
+    ["bucket", "3600"],
+  ];
+  return queryOptions({
+    queryKey: ["hourly", by],
+    queryFn: ({ signal }) => getJson<StatsAnswer>(apiUrl("stats", asked), signal),
+    staleTime: HOURLY_FRESH_MS,
+    refetchInterval: ({ state }) => (isTooMuch(state.error) ? false : HOURLY_FRESH_MS),
+  });
+}
+
+/** Whether the log could not be added up in the time the server gives a question. */
+export function isTooMuch(error: Error | null): boolean {
+  return error instanceof ApiError && error.code === "deadline";
+}
+
+/** When each bucket begins, in milliseconds; also of those without a request, which an answer leaves out. */
+export function bucketsOf({ from, to, bucket_seconds }: StatsAnswer): number[] {
+  const [start, step] = [new Date(from).getTime(), bucket_seconds * 1000];
+  const count = Math.max(0, Math.round((new Date(to).getTime() - start) / step));
+  return Array.from({ length: count }, (_, at) => start + at * step);
+}
+
+/** `14:00 – 14:12`; with the day when that is not today. */
+export function spanInWords(from: number, to: number, now = new Date()): string {
+  const [first, last] = [momentInWords(from, now), momentInWords(to, now)];
+  const isSameDay = first.day === last.day;
+  return `${first.day}${first.clock} – ${isSameDay ? "" : last.day || "today "}${last.clock}`;
+}
+
+function momentInWords(at: number, now: Date): { day: string; clock: string } {
+  const name = day(new Date(at), now);
+  return { day: name === "today" ? "" : `${name} `, clock: clockTime(new Date(at).toISOString()).slice(0, 5) };
+}

@@ -1,0 +1,43 @@
+/** A thread: the requests of one namespace or property value, cut into conversations. */
+
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { Filter } from "~/filters/filter";
+import { apiPairs, type LogSearch } from "~/url/search";
+import { apiUrl, getJson } from "./client";
+import type { Thread } from "./types.gen";
+
+/** The first page is small, to be there soon; who reads on gets larger ones. */
+const PAGE_ROWS = 60;
+const MORE_ROWS = 200;
+/** The most the API gives. */
+const WIDE_ROWS = 500;
+
+/** What is asked for at once where only the latest requests matter. */
+const LATEST_ROWS = 100;
+
+type Place = { cursor: string | undefined; limit: number };
+
+/** In pages, the latest first. `isFar`: what is looked for may be a long way back, so that the first page is wide. */
+export function threadQuery(search: LogSearch, isFar: boolean) {
+  const asked = apiPairs(search);
+  return infiniteQueryOptions({
+    queryKey: ["thread", asked],
+    queryFn: ({ pageParam: { cursor, limit }, signal }) => {
+      const where: [string, string][] = cursor === undefined ? [] : [["cursor", cursor]];
+      return getJson<Thread>(apiUrl("thread", [...asked, ["limit", String(limit)], ...where]), signal);
+    },
+    initialPageParam: { cursor: undefined, limit: isFar ? WIDE_ROWS : PAGE_ROWS } as Place,
+    getNextPageParam: (page): Place | undefined =>
+      page.next_cursor === null ? undefined : { cursor: page.next_cursor, limit: MORE_ROWS },
+    staleTime: 2_000,
+  });
+}
+
+/** The latest requests of a thread, each with its place in its conversation. */
+export function latestOfThreadQuery(filter: Filter) {
+  const asked = apiPairs({ filter, range: {} });
+  return queryOptions({
+    queryKey: ["latest-of-thread", asked],
+    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...asked, ["limit", String(LATEST_ROWS)]]), signal),
+  });
+}

@@ -1,0 +1,39 @@
+/** Asks for the log by a filter that was typed, before the URL says it: what is refused never gets there. */
+
+import { useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { useState } from "react";
+import { ApiError } from "~/api/client";
+import { logQuery } from "~/api/requests";
+import type { LogSearch } from "~/url/search";
+import { useGo } from "~/url/use-go";
+
+export type Asking = {
+  isAsking: boolean;
+  /** Goes there, or says what the API has against it. Undefined where the reader went elsewhere meanwhile. */
+  goIfUnderstood: (search: LogSearch) => Promise<"gone" | "elsewhere" | { refused: string }>;
+};
+
+export function useAsking(): Asking {
+  const client = useQueryClient();
+  const router = useRouter();
+  const go = useGo();
+  const [isAsking, setAsking] = useState(false);
+  return {
+    isAsking,
+    goIfUnderstood: async (search) => {
+      const from = router.history.location.href;
+      setAsking(true);
+      // The log shows these very rows then.
+      const refused = await client.fetchInfiniteQuery(logQuery(search, undefined, 0)).then(
+        (log) => log.pages[0]?.refused?.message,
+        (error: unknown) => (error instanceof ApiError && error.status === 400 ? error.message : undefined),
+      );
+      setAsking(false);
+      if (router.history.location.href !== from) return "elsewhere";
+      if (refused !== undefined) return { refused };
+      go({ search });
+      return "gone";
+    },
+  };
+}

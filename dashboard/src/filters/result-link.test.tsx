@@ -1,0 +1,27 @@
+import { screen } from "@testing-library/react";
+import { expect, it } from "vitest";
+import { sampleRequest } from "~/request/testing/sample-request";
+import { renderAt } from "~/test-frame";
+import { ResultLink } from "./result-link";
+
+it("leads to all that were answered with the same status, or ended in the same way", async () => {
+  await renderAt("?model=o1", <ResultLink row={sampleRequest({ status: 429, failed: true })} className="a" />);
+  const link = await screen.findByRole("link", { name: /^Filter by status 429/ });
+  expect(link).toHaveAttribute("href", "/requests?model=o1&status=429");
+  expect(link).toHaveTextContent("✗ 429 provider");
+});
+
+it("leads by how it ended where no status tells", async () => {
+  await renderAt("", <ResultLink row={sampleRequest({ outcome: "client_closed" })} className="a" />);
+  expect(await screen.findByRole("link", { name: /caller left/ })).toHaveAttribute(
+    "href",
+    "/requests?outcome=client_closed",
+  );
+});
+
+it("is no link while the request runs", async () => {
+  const started_at = new Date(Date.now() - 3_200).toISOString();
+  await renderAt("", <ResultLink row={sampleRequest({ outcome: "open", started_at, status: null })} className="a" />);
+  expect(await screen.findByText(/running 3/)).toBeVisible();
+  expect(screen.queryByRole("link")).toBeNull();
+});

@@ -1,0 +1,30 @@
+import { Button } from "@mantine/core";
+import { ApiError } from "~/api/client";
+import type { ListSearch } from "~/url/list-search";
+import { useGoToList } from "~/url/use-list";
+import css from "./page.module.css";
+
+type Props = {
+  error: Error;
+  /** The list to show where the URL asks for what the API refuses. */
+  whole: ListSearch;
+  onAgain: () => void;
+};
+
+/** A list could not be read: what happened, that nothing is lost by it, and what to do. */
+export function ListError({ error, whole, onAgain }: Props) {
+  const go = useGoToList();
+  const isAskedWrong = error instanceof ApiError && error.status === 400;
+  return (
+    <div className={css.message} role="alert">
+      <p>
+        {isAskedWrong ? "This address cannot be read: " : "The list could not be read: "}
+        {error.message}
+      </p>
+      {!isAskedWrong && <p>Requests are still being logged.</p>}
+      <Button variant="default" size="compact-sm" onClick={isAskedWrong ? () => go(whole) : onAgain}>
+        {isAskedWrong ? "show the whole list" : "again"}
+      </Button>
+    </div>
+  );
+}

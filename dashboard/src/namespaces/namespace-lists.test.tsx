@@ -1,0 +1,178 @@
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import type { Namespace } from "~/api/types.gen";
+import { renderAt } from "~/test-frame";
+import { EVERYTHING } from "~/url/search";
+import { SearchContext } from "~/url/search-context";
+import { NamespacesPage } from "./namespaces-page";
+import { answer, hourlyAnswer, namespace } from "./testing/answers";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const LABEL = { pinned: true, color: 2, group: "Environment", position: 0 };
+const staging = namespace("staging", LABEL);
+const user = namespace("user-8f3a", { cost_usd: null, failed: 0, requests: 1 });
+const page = (rows: unknown[], next_cursor: string | null = null) => ({ data: rows, next_cursor, complete: true });
+const row = async (name: string) => (await screen.findByRole("rowheader", { name })).closest("tr") as HTMLElement;
+
+describe("a namespace in the list", () => {
+  it("is a link that filters the log by it, with its figures; an unknown cost is no zero", async () => {
+    answer({ "GET namespaces": () => page([staging, user]) });
+    await renderList("", [staging]);
+    const label = await row("Filter by namespace staging Environment");
+    expect(label).toHaveTextContent("310 requests");
+    expect(label).toHaveTextContent("1,204 → 88$0.61");
+    expect(label).toHaveTextContent("3 h ago");
+    const link = within(label).getByRole("link", { name: "Filter by namespace staging" });
+    expect(link).toHaveAttribute("href", "/requests?namespace=staging");
+    expect(await row("Filter by namespace user-8f3a")).toHaveTextContent("1 request0 failed1,204 → 88–");
+  });
+
+  it("tells its failures as a link to them", async () => {
+    answer({ "GET namespaces": () => page([staging]) });
+    const { where } = await renderList("");
+    const failed = await screen.findByRole("link", { name: /staging and status error: 31 failed/ });
+    expect(failed).toHaveAttribute("href", "/requests?namespace=staging&status=error");
+    await userEvent.click(failed);
+    expect(where()).toBe("/requests?namespace=staging&status=error");
+  });
+
+  it("is pinned and unpinned by its star", async () => {
+    const asked = answer({ "GET namespaces": () => page([staging, user]), "PATCH namespaces": () => user });
+    await renderList("", [staging]);
+    expect(await screen.findByRole("button", { name: "Pin staging as a label", pressed: true })).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Pin user-8f3a as a label", pressed: false }));
+    expect(asked).toContain("PATCH namespaces");
+  });
+
+  it("that cannot be pinned says why", async () => {
+    answer({ "GET namespaces": () => page([user]) });
+    await renderList("");
+    await userEvent.click(await screen.findByRole("button", { name: "Pin user-8f3a as a label" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent("user-8f3a was not pinned: The disk is on fire.");
+  });
+});
+
+describe("the last 24 hours of the namespaces", () => {
+  const HOURS = hourlyAnswer("namespace", { staging: { 3: 40, 4: 2 } });
+
+  it("are drawn beside those that the API tells of, and asked for once for all", async () => {
+    const asked = answer({ "GET namespaces": () => page([staging, user]), "GET stats": () => HOURS });
+    await renderList("");
+    const drawn = await screen.findByRole("img", { name: /^42 requests in the last 24 hours, most at \d\d:00$/ });
+    expect(drawn.closest("tr")).toBe(await row("Filter by namespace staging"));
+    expect(screen.getAllByRole("img")).toHaveLength(1);
+    await userEvent.click(screen.getByRole("link", { name: "Cost" }));
+    await waitFor(() => expect(asked.filter((what) => what.startsWith("GET namespaces"))).toHaveLength(2));
+    expect(asked.filter((what) => what.startsWith("GET stats"))).toEqual([
+      "GET stats?by=namespace&from=-24h&bucket=3600",
+    ]);
+  });
+
+  it("are left out where they cannot be told, and the list is whole", async () => {
+    answer({ "GET namespaces": () => page([staging, user]) });
+    await renderList("");
+    expect(await screen.findByText("2 namespaces.")).toBeVisible();
+    expect(screen.queryByRole("img")).not.toBeInTheDocument();
+    expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+  });
+});
+
+describe("the list of namespaces", () => {
+  it("is sorted by the heads of its columns, and the URL says so", async () => {
+    const asked = answer({ "GET namespaces": () => page([staging]) });
+    const { where } = await renderList("?pinned=false");
+    expect(await screen.findByRole("columnheader", { name: "Last seen" })).toHaveAttribute("aria-sort", "descending");
+    await userEvent.click(screen.getByRole("link", { name: "Cost" }));
+    expect(where()).toBe("/namespaces?pinned=false&sort=cost_usd");
+    const cost = await screen.findByRole("columnheader", { name: "Cost" });
+    await waitFor(() => expect(cost).toHaveAttribute("aria-sort", "descending"));
+    expect(asked).toContain("GET namespaces?prefix=&sort=cost_usd&limit=100&pinned=false");
+  });
+
+  it("goes on where it ended, and has no namespace twice", async () => {
+    const second = [user, namespace("user-last")];
+    answer({ "GET namespaces": (asked) => (asked.has("cursor") ? page(second) : page([staging, user], "c1")) });
+    await renderList("");
+    expect(await screen.findByText("The first 2.")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "more" }));
+    expect(await screen.findByText("3 namespaces.")).toBeVisible();
+    expect(screen.getAllByRole("rowheader")).toHaveLength(3);
+    expect(screen.queryByRole("button", { name: "more" })).not.toBeInTheDocument();
+  });
+
+  it("is searched by how names begin: the URL follows when the typing rests, and what is typed stays", async () => {
+    answer({ "GET namespaces": (asked) => page(asked.get("prefix") === "user" ? [user] : [staging, user]) });
+    const { where } = await renderList("");
+    await screen.findByText("2 namespaces.");
+    fireEvent.keyDown(document.body, { key: "/" });
+    const box = screen.getByRole("textbox", { name: "Namespaces that begin with" });
+    expect(box).toHaveFocus();
+    await userEvent.type(box, "user");
+    expect(where()).toBe("/requests");
+    await waitFor(() => expect(where()).toBe("/namespaces?prefix=user"));
+    expect(await screen.findByText("1 namespace.")).toBeVisible();
+    expect(box).toHaveValue("user");
+  });
+
+  it("shows only labels or only threads, and how many there are of each", async () => {
+    answer({ "GET namespaces": () => page([staging]) });
+    const { where } = await renderList("");
+    expect(await screen.findByRole("link", { name: "All 203" })).toHaveAttribute("aria-current", "true");
+    await userEvent.click(screen.getByRole("link", { name: "Threads 200" }));
+    expect(where()).toBe("/namespaces?pinned=false");
+  });
+});
+
+describe("without a row", () => {
+  it.each([
+    ["", "No namespace yet"],
+    ["?prefix=zz", "No namespace begins with zz."],
+    ["?pinned=true&prefix=zz", "No label begins with zz."],
+    ["?pinned=true", "No label yet."],
+    ["?pinned=false", "No thread"],
+  ])("the list says why: %s", async (search, words) => {
+    answer({ "GET namespaces": () => page([]) });
+    await renderList(search);
+    expect(
+      await screen.findByText((_, element) => element?.matches("p") === true && says(element, words)),
+    ).toBeVisible();
+  });
+
+  it("a prefix that finds nothing is cleared by a button", async () => {
+    answer({ "GET namespaces": (asked) => page(asked.get("prefix") === "" ? [staging] : []) });
+    const { where } = await renderList("?prefix=zz&sort=requests");
+    await userEvent.click(await screen.findByRole("button", { name: "clear" }));
+    expect(where()).toBe("/namespaces?sort=requests");
+    expect(screen.getByRole("textbox")).toHaveValue("");
+    expect(await screen.findByText("1 namespace.")).toBeVisible();
+  });
+
+  it("a list that cannot be read says what happened, and again reads it", async () => {
+    const answers: Parameters<typeof answer>[0] = {};
+    answer(answers);
+    await renderList("");
+    const alert = await screen.findByRole("alert");
+    expect(alert).toHaveTextContent("The list could not be read: The disk is on fire.Requests are still being logged.");
+    answers["GET namespaces"] = () => page([staging]);
+    await userEvent.click(within(alert).getByRole("button", { name: "again" }));
+    expect(await screen.findByText("1 namespace.")).toBeVisible();
+  });
+});
+
+function says(element: Element, words: string): boolean {
+  return element.textContent?.includes(words) === true;
+}
+
+/** The page as the frame shows it: its URL is no filter of the log. */
+function renderList(search: string, labels: Namespace[] = []) {
+  return renderAt(
+    search,
+    <SearchContext value={EVERYTHING}>
+      <NamespacesPage />
+    </SearchContext>,
+    labels,
+  );
+}

@@ -1,0 +1,18 @@
+/** Whether rows may move: nobody points at them, and nothing among them has the focus. */
+
+import { type FocusEvent, type PointerEvent, useState } from "react";
+
+export function useCalm() {
+  const [isPointed, setPointed] = useState(false);
+  const [isFocused, setFocused] = useState(false);
+  return {
+    isCalm: !isPointed && !isFocused,
+    /** Goes onto what the rows stand in. */
+    handlers: {
+      onPointerEnter: (event: PointerEvent) => setPointed(event.pointerType === "mouse"),
+      onPointerLeave: () => setPointed(false),
+      onFocus: () => setFocused(true),
+      onBlur: (event: FocusEvent) => setFocused(event.currentTarget.contains(event.relatedTarget)),
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { FieldValue } from "~/api/types.gen";
+import { PropertyChip } from "~/filters/property-chip";
+import { count } from "~/format/number";
+import { Sparkline } from "./sparkline";
+import type { Spark } from "./sparks";
+import css from "./table.module.css";
+
+/** One value of a property: it filters the log. `spark`: its last 24 hours, where they are known. */
+export function ValueRow({
+  property,
+  value,
+  requests,
+  spark,
+}: FieldValue & { property: string; spark: Spark | undefined }) {
+  return (
+    <tr className={css.row}>
+      <th scope="row">
+        <PropertyChip name={property} value={value} />
+      </th>
+      <td className={css.hours}>{spark !== undefined && <Sparkline spark={spark} />}</td>
+      <td className={css.requests}>{count(requests)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,81 @@
+import { screen, within } from "@testing-library/react";
+import { afterEach, expect, it, vi } from "vitest";
+import type { StatsAnswer } from "~/api/types.gen";
+import { renderAt } from "~/test-frame";
+import { Figures } from "./figures";
+import { answer, point } from "./sample-stats";
+
+// There is no canvas in these tests.
+vi.mock("./draw-chart", () => ({ drawChart: () => () => {} }));
+afterEach(() => vi.unstubAllGlobals());
+
+/** The log answers this to what is asked of its statistics; it has requests. */
+function answerWith(found: StatsAnswer | { status: number; code: string; message: string }): void {
+  vi.stubGlobal("fetch", async (url: string) => {
+    if (url.includes("/api/status")) return Response.json({ records: 310 });
+    if (url.includes("/api/count")) return Response.json({ requests: 310, failed: 0, last_at: null, complete: true });
+    if (!("status" in found)) return Response.json(found);
+    return Response.json({ error: { ...found, type: "api_error", param: null } }, { status: found.status });
+  });
+}
+
+it("each value is a link that filters by it; other and requests without a value are none", async () => {
+  answerWith(
+    answer(
+      "model",
+      [
+        ["gpt-4o", [point(0, 30)]],
+        [null, [point(1, 4)]],
+      ],
+      [point(2, 9)],
+    ),
+  );
+  await renderAt("?by=model", <Figures />);
+  const table = await screen.findByRole("table", { name: "Requests by model" });
+  expect(within(table).getByRole("link", { name: "Filter by model gpt-4o" })).toBeVisible();
+  expect(within(table).getAllByRole("link")).toHaveLength(1);
+  expect(within(table).getByRole("row", { name: /no model 4 0/ })).toBeVisible();
+  expect(within(table).getByRole("row", { name: /other 9 0/ })).toBeVisible();
+});
+
+it("what is unknown is –, and never 0", async () => {
+  answerWith(answer("model", [["gpt-4o", [point(0, 30)]]]));
+  await renderAt("?by=model", <Figures />);
+  const row = await screen.findByRole("row", { name: /gpt-4o/ });
+  expect(row).toHaveTextContent("gpt-4o300300 → 30–––");
+});
+
+it("each chart says in words what it shows", async () => {
+  answerWith(answer(undefined, [[null, [point(0, 30, { failed: 2 }), point(3, 12)]]]));
+  await renderAt("?time=all", <Figures />);
+  const requests = await screen.findByRole("img", { name: /^Requests, .+\. 42\. all: most 30, .+\. failed: most 2, / });
+  expect(requests).toBeVisible();
+  expect(screen.getAllByRole("img")).toHaveLength(5);
+  expect(screen.queryByRole("table")).not.toBeInTheDocument();
+});
+
+it("too much to add up is said in words, with shorter times to choose", async () => {
+  answerWith({ status: 503, code: "deadline", message: "The log took too long to answer." });
+  const { where } = await renderAt("?time=all&by=model", <Figures />);
+  expect(await screen.findByRole("alert")).toHaveTextContent("Too much to add up: choose a shorter time.");
+  screen.getByRole("button", { name: "last hour" }).click();
+  expect(where()).toBe("/overview?from=-1h&by=model");
+});
+
+it("what cannot be read is told, and that nothing is lost", async () => {
+  answerWith({ status: 503, code: "store_unavailable", message: "The disk is on fire." });
+  await renderAt("", <Figures />);
+  const alert = await screen.findByRole("alert");
+  expect(alert).toHaveTextContent("The figures could not be read: The disk is on fire.");
+  expect(alert).toHaveTextContent("Requests are still being logged.");
+});
+
+it("no match says what would match", async () => {
+  answerWith(answer("model", []));
+  const { where } = await renderAt("?namespace=staging&model=gpt-5&by=model", <Figures />);
+  expect(await screen.findByText(/310 requests without the model\./)).toHaveTextContent(
+    "No request (last 24 hours) where namespace is staging and model is gpt-5.",
+  );
+  screen.getByRole("button", { name: "remove model" }).click();
+  expect(where()).toBe("/overview?namespace=staging&from=-24h&by=model");
+});

@@ -1,0 +1,64 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { countQuery } from "~/api/requests";
+import { statusQuery } from "~/api/status";
+import { inWords, without } from "~/filters/filter";
+import { rangeInWords } from "~/filters/range-words";
+import { plural } from "~/format/number";
+import css from "./page.module.css";
+import { useGoToOverview, useOverview } from "./use-overview";
+
+/** Why there is nothing to draw: no request ever, or none that matches; then what would. */
+export function NoFigures() {
+  const { search, by } = useOverview();
+  const go = useGoToOverview();
+  const isEmpty = useQuery(statusQuery()).data?.records === 0;
+  const values = search.filter.flatMap((term) => term.values.map((value) => ({ ...term, value })));
+  const last = values.at(-1);
+  const rest = last === undefined ? search.filter : without(search.filter, last.name, last.value, last.negated);
+  const found = useQuery({ ...countQuery({ ...search, filter: rest }), enabled: last !== undefined }).data;
+  const hasRange = Object.keys(search.range).length > 0;
+
+  if (isEmpty) return <p className={css.message}>No request yet. The first one appears here by itself.</p>;
+  return (
+    <div className={css.message}>
+      <p>
+        No request{hasRange && <> ({rangeInWords(search.range)})</>}
+        {values.map((term, at) => {
+          const words = inWords(term.name, term.value, term.negated);
+          return (
+            <span key={`${term.negated}${term.name}=${term.value}`}>
+              {at === 0 ? " where " : " and "}
+              <strong>
+                {words.name} {words.verb} <bdi>{words.value}</bdi>
+              </strong>
+            </span>
+          );
+        })}
+        .
+        {last !== undefined && found !== undefined && found.requests > 0 && (
+          <>
+            {" "}
+            {found.complete ? "" : "At least "}
+            {plural(found.requests, "request")} without the {inWords(last.name, last.value).name}.
+          </>
+        )}
+      </p>
+      {last !== undefined && (
+        <Button variant="default" size="compact-sm" onClick={() => go({ ...search, filter: rest }, by)}>
+          remove {inWords(last.name, last.value).name}
+        </Button>
+      )}
+      {hasRange && (
+        <Button variant="default" size="compact-sm" onClick={() => go({ ...search, range: {} }, by)}>
+          look at all time
+        </Button>
+      )}
+      {values.length > 0 && (
+        <Button variant="default" size="compact-sm" onClick={() => go({ ...search, filter: [] }, by)}>
+          clear all
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+import type { Sum } from "~/api/types.gen";
+import { duration } from "~/format/duration";
+import { money } from "~/format/money";
+import { count, shortCount } from "~/format/number";
+import { tokens } from "~/format/tokens";
+import { type Fact, FactList } from "~/ui/fact-list";
+import css from "./page.module.css";
+
+/** What all the requests come to. */
+export function Totals({ total }: { total: Sum }) {
+  const { requests, failed, duration_ms, first_token_ms } = total;
+  const share = requests === 0 ? "" : ` (${((failed / requests) * 100).toFixed(1)} %)`;
+  const facts: Fact[] = [
+    { name: "requests", value: count(requests) },
+    {
+      name: "failed",
+      value: <span className={failed > 0 ? css.failed : undefined}>{`${count(failed)}${share}`}</span>,
+    },
+    { name: "duration p50, p95", value: `${duration(duration_ms.p50)}, ${duration(duration_ms.p95)}` },
+    { name: "first token p50, p95", value: `${duration(first_token_ms.p50)}, ${duration(first_token_ms.p95)}` },
+    {
+      name: "tokens",
+      value: `${shortCount(total.input_tokens)} → ${shortCount(total.output_tokens)}`,
+      title: `input → output: ${tokens(total.input_tokens, total.output_tokens, false)}`,
+    },
+    { name: "cost", value: money(total.cost_usd) },
+  ];
+  return <FactList facts={facts} />;
+}

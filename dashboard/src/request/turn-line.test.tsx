@@ -1,0 +1,101 @@
+import { screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { RequestDetail } from "~/api/types.gen";
+import { renderAt } from "~/test-frame";
+import { threadPage, threadRow } from "~/thread/testing/answers";
+import { RequestDrawer } from "./request-drawer";
+import { sampleRequest } from "./testing/sample-request";
+
+vi.setConfig({ testTimeout: 20_000 });
+
+const onGo = vi.fn();
+const answers = new Map<string, () => Response>();
+
+beforeEach(() => {
+  vi.clearAllMocks();
+  answers.clear();
+  vi.stubGlobal("fetch", async (url: string) => answers.get(url)?.() ?? new Response("no such call", { status: 404 }));
+});
+
+async function open(different: Partial<RequestDetail>) {
+  answers.set("/api/requests/any-id", () => Response.json(sampleRequest(different)));
+  const page = await renderAt(
+    "?model=gpt-4o",
+    <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={vi.fn()} />,
+  );
+  await screen.findByText("Conversation", { selector: "h2" }, { timeout: 5_000 });
+  return page;
+}
+
+describe("the drawer of a request of a conversation", () => {
+  const said = ["one", "two", "three", "four", "five", "six"];
+  const messages = said.map((text, at) => ({ role: at % 2 === 0 ? "user" : "assistant", text, parts: [] }));
+  const id = sampleRequest().id;
+  const row = threadRow(id, { turn: 3, follows: "2", conversation: "1", new_messages: { from: 5, count: 1 } });
+  const talk = threadPage([threadRow("1"), threadRow("2", { turn: 2 }), row, threadRow("4", { turn: 4, follows: id })]);
+  const THREAD = "/api/thread?namespace=production&limit=100";
+
+  it("says which turn it is, leads to its place in the thread and to the turns beside it", async () => {
+    answers.set(THREAD, () => Response.json(talk));
+    const page = await open({ messages });
+    const link = await screen.findByRole("link", { name: /^Turn 3 of 4 · open thread/ });
+    expect(link).toHaveAttribute("href", `/thread?namespace=production#${id}`);
+    await userEvent.click(screen.getByRole("button", { name: "turn 2" }));
+    expect(onGo).toHaveBeenLastCalledWith("2");
+    await userEvent.click(screen.getByRole("button", { name: "turn 4" }));
+    expect(onGo).toHaveBeenLastCalledWith("4");
+    await userEvent.click(link);
+    expect(page.where()).toBe("/thread?namespace=production");
+  });
+
+  it("folds what was there before, and says in which turn it was seen", async () => {
+    answers.set(THREAD, () => Response.json(talk));
+    await open({ messages });
+    await userEvent.click(await screen.findByRole("button", { name: /^5 earlier messages, seen in turn 2 · show/ }));
+    const shown = screen.getAllByRole("article").map((one) => one.textContent);
+    expect(shown).toHaveLength(7);
+    expect(shown.map((text) => text?.includes("seen in turn 2"))).toEqual([
+      ...[true, true, true, true, true],
+      false,
+      false,
+    ]);
+  });
+
+  it("shows its last message though it was all there before", async () => {
+    const again = { ...row, new_messages: { from: 6, count: 0 } };
+    answers.set(THREAD, () => Response.json({ ...talk, data: [again] }));
+    await open({ messages });
+    expect(await screen.findByRole("button", { name: /^5 earlier messages, seen in turn 2/ })).toBeVisible();
+    expect(screen.getByText("six")).toBeVisible();
+  });
+
+  it("counts the instructions of the Responses API among what was there before", async () => {
+    answers.set(THREAD, () => Response.json(talk));
+    await open({ messages, kind: "response", parameters: { instructions: "Be brief." } });
+    expect(await screen.findByRole("button", { name: /^6 earlier messages, seen in turn 2/ })).toBeVisible();
+  });
+
+  it.each([
+    ["a request that stands alone", threadPage([threadRow(id, { conversation: id })])],
+    ["one that is too far back", { ...talk, data: [] }],
+  ])("says nothing of turns for %s", async (_, page) => {
+    const asked = vi.fn(() => Response.json(page));
+    answers.set(THREAD, asked);
+    await open({ messages });
+    await waitFor(() => expect(asked).toHaveBeenCalledOnce());
+    expect(screen.getByRole("link", { name: /^open thread/ })).toBeVisible();
+    expect(screen.queryByText(/turn/i)).not.toBeInTheDocument();
+    expect(screen.getByRole("button", { name: "3 earlier messages · show" })).toBeVisible();
+  });
+
+  it.each([{ outcome: "open" as const }, { body_state: "no_bodies" as const }, { kind: "embedding" as const }])(
+    "does not ask for turns where there are none: %j",
+    async (different) => {
+      const asked = vi.fn(() => Response.json(talk));
+      answers.set(THREAD, asked);
+      await open({ messages, ...different });
+      expect(asked).not.toHaveBeenCalled();
+    },
+  );
+});

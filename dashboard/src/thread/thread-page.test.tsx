@@ -1,0 +1,191 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { ThreadRow } from "~/api/types.gen";
+import { renderAt } from "~/test-frame";
+import { answer, stubSight, threadPage, threadRow, wholeRequest } from "./testing/answers";
+import { ThreadPage } from "./thread-page";
+
+vi.setConfig({ testTimeout: 20_000 });
+
+let sight: ReturnType<typeof stubSight>;
+beforeEach(() => {
+  sight = stubSight();
+});
+afterEach(() => vi.unstubAllGlobals());
+
+const THREE = [threadRow("1"), threadRow("2", { turn: 2 }), threadRow("3", { turn: 3 })];
+const SUM = { requests: 1204, failed: 31, input_tokens: 9, output_tokens: 8, cost_usd: 0.61 };
+const open = (search = "?namespace=user-42") => renderAt(search, <ThreadPage />);
+const turn = (name: string) => screen.findByRole("article", { name });
+
+/** The API has this page of the thread, and its requests whole. */
+function serve(rows: ThreadRow[], different: Parameters<typeof threadPage>[1] = {}) {
+  const whole = rows.map((row) => [`requests/${row.id}`, () => wholeRequest(row)] as const);
+  return answer({ thread: () => threadPage(rows, different), ...Object.fromEntries(whole) });
+}
+
+describe("a thread", () => {
+  it("shows of each request only what is new in it, and its answer", async () => {
+    serve(THREE);
+    await open();
+    const second = await turn("Turn 2");
+    await waitFor(() => expect(second).toHaveTextContent("Answer 2, whole"));
+    expect(second).toHaveTextContent("Question 2, whole");
+    expect(second).not.toHaveTextContent("Question 1");
+    expect(second).not.toHaveTextContent("Answer before");
+    expect(screen.getAllByText("Question 1, whole")).toHaveLength(1);
+  });
+
+  it("shows beginnings until a turn comes near, and asks for no more", async () => {
+    sight.isNear(false);
+    const asked = serve(THREE);
+    await open();
+    expect(await turn("Turn 1")).toHaveTextContent("Question 1");
+    expect(asked.filter((each) => each.startsWith("requests/"))).toEqual([]);
+  });
+
+  it("tells what all of it comes to, and what is unknown", async () => {
+    const none = { p50: null, p95: null, p99: null };
+    serve(THREE, { total: { ...SUM, duration_ms: none, first_token_ms: none } });
+    await open();
+    const fact = async (name: string) => (await screen.findByText(name, { selector: "dt" })).parentElement;
+    expect(await fact("requests")).toHaveTextContent("1,204");
+    expect(await fact("cost")).toHaveTextContent("$0.61");
+    expect(screen.getByRole("link", { name: "Filter by namespace user-42" })).toHaveAttribute(
+      "href",
+      "/requests?namespace=user-42",
+    );
+  });
+
+  it("too large to be added up in time has no zeros", async () => {
+    serve(THREE);
+    await open();
+    for (const name of ["requests", "failed", "tokens", "cost"]) {
+      expect((await screen.findByText(name, { selector: "dt" })).parentElement).toHaveTextContent(`${name}–`);
+    }
+  });
+
+  it("is of a property value, too", async () => {
+    const asked = serve(THREE);
+    await open("?property.session=8f3a");
+    expect(await screen.findByRole("link", { name: "Filter by session 8f3a" })).toBeVisible();
+    expect(asked[0]).toBe("thread?property.session=8f3a&limit=60");
+  });
+
+  it("goes on upwards, and says where it begins", async () => {
+    const [first, ...later] = THREE;
+    const asked = answer({
+      thread: (wanted) =>
+        wanted.has("cursor") ? threadPage([first as ThreadRow]) : threadPage(later, { next_cursor: "c1" }),
+    });
+    await open();
+    expect(await screen.findByText("goes on from earlier requests, from turn 2 on")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "earlier requests" }));
+    expect(await turn("Turn 1")).toBeVisible();
+    expect(screen.getByText("Nothing earlier.")).toBeVisible();
+    expect(screen.queryByText(/goes on from earlier requests/)).not.toBeInTheDocument();
+    expect(asked).toContain("thread?namespace=user-42&limit=200&cursor=c1");
+  });
+
+  it("has what was asked again in one line, which unfolds", async () => {
+    const again = threadRow("4", { turn: 3, repeats: "3", new_messages: { from: 4, count: 1 } });
+    serve([...THREE, again]);
+    await open();
+    const folded = await turn("Turn 3, asked again");
+    expect(folded).not.toHaveTextContent("whole");
+    await userEvent.click(within(folded).getByRole("button", { name: "asked again: show" }));
+    await waitFor(() => expect(folded).toHaveTextContent("Answer 4, whole"));
+    expect(folded).not.toHaveTextContent("Question");
+  });
+
+  it("grows at its end while one reads there", async () => {
+    const rows = THREE.slice(0, 2);
+    serve(rows);
+    await open();
+    await turn("Turn 2");
+    rows.push(THREE[2] as ThreadRow);
+    serve(rows);
+    sight.tell([THREE[2]]);
+    expect(await turn("Turn 3")).toBeVisible();
+    expect(screen.queryByRole("button", { name: /newer/ })).not.toBeInTheDocument();
+  });
+});
+
+describe("the keys of a thread", () => {
+  it("j and k go from turn to turn, Enter opens the request, Escape goes to the log", async () => {
+    serve(THREE);
+    const { where } = await open();
+    const first = await turn("Turn 1");
+    await userEvent.keyboard("j");
+    expect(first).toHaveFocus();
+    await userEvent.keyboard("jj");
+    expect(await turn("Turn 3")).toHaveFocus();
+    await userEvent.keyboard("k{Enter}");
+    await waitFor(() => expect(where()).toBe("/requests/2?namespace=user-42"));
+    await userEvent.keyboard("{Escape}");
+    expect(where()).toBe("/requests?namespace=user-42");
+  });
+});
+
+describe("in words a thread says", () => {
+  it("that nothing is logged under its name", async () => {
+    serve([]);
+    await open();
+    expect(await screen.findByText(/No request under/)).toHaveTextContent("No request under namespace user-42.");
+  });
+
+  it("that it looks like a label, with the way to the log", async () => {
+    serve(
+      ["1", "2", "3", "4", "5"].map((id) => threadRow(id, { conversation: id })),
+      { is_thread: false },
+    );
+    await open();
+    expect(await screen.findByText(/this looks like a label/)).toHaveTextContent(
+      "Fewer than one in five of these requests go on from another",
+    );
+    expect(screen.getByRole("link", { name: "the log" })).toHaveAttribute("href", "/requests?namespace=user-42");
+  });
+
+  it("nothing of labels where it has but a few requests", async () => {
+    serve([threadRow("1")], { is_thread: false });
+    await open();
+    await turn("Turn 1");
+    expect(screen.queryByText(/looks like a label/)).not.toBeInTheDocument();
+  });
+
+  it("that requests may be missing", async () => {
+    serve(THREE, { complete: false });
+    await open();
+    expect(await screen.findByText(/The time for reading ran out/)).toBeVisible();
+  });
+
+  it("that it could not be read, and again reads it", async () => {
+    answer({});
+    await open();
+    expect(await screen.findByRole("alert")).toHaveTextContent("The thread could not be read: The disk is on fire.");
+    serve(THREE);
+    await userEvent.click(screen.getByRole("button", { name: "again" }));
+    expect(await turn("Turn 3")).toBeVisible();
+  });
+
+  it("that one request of it could not be read", async () => {
+    answer({ thread: () => threadPage(THREE) });
+    await open();
+    const [first] = await screen.findAllByText(/The request could not be read: The disk is on fire/);
+    expect(first).toBeVisible();
+  });
+
+  it("how a request ended that was not answered, and why bodies are not there", async () => {
+    const failed = threadRow("1", { failed: true, status: 429, error_code: "rate_limit_exceeded" });
+    const hidden = threadRow("2", { conversation: "2", body_state: "no_bodies" });
+    answer({
+      thread: () => threadPage([failed, hidden]),
+      "requests/1": () => wholeRequest(failed, { answer: null }),
+      "requests/2": () => wholeRequest(hidden, { messages: null, answer: null }),
+    });
+    await open();
+    expect(await screen.findByText(/The provider refused: 429 rate_limit_exceeded/)).toBeVisible();
+    expect(screen.getByText(/Not stored: this request was sent with Service-Log: no-bodies/)).toBeVisible();
+  });
+});

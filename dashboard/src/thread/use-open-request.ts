@@ -1,0 +1,21 @@
+/** Opens a request of the thread beside the log; Back leads to its turn again. */
+
+import { useCallback } from "react";
+import { useLogSearch } from "~/url/search-context";
+import { useGo } from "~/url/use-go";
+import { useGoToThread } from "~/url/use-thread";
+
+const TOP_PX = 120;
+
+export function useOpenRequest(): (id: string) => void {
+  const search = useLogSearch();
+  const go = useGo();
+  const goToThread = useGoToThread();
+  return useCallback(
+    (id) => {
+      goToThread(search.filter, id, true);
+      go({ search, id, anchor: { id, top: TOP_PX } });
+    },
+    [search, go, goToThread],
+  );
+}

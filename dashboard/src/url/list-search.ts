@@ -1,0 +1,51 @@
+/** What the URL of the lists says: which list, what its names begin with, how it is sorted. Pure. */
+
+import { formatPairs } from "./search";
+
+/** Namespaces. `pinned`: "true" only labels, "false" only threads. What the API does not know, it refuses in words. */
+export type NamespaceList = {
+  readonly tab: "namespaces";
+  readonly prefix: string;
+  readonly sort: string;
+  readonly pinned: string | undefined;
+};
+
+/** Properties, or the values of the one that is open. */
+export type PropertyList = {
+  readonly tab: "properties";
+  readonly prefix: string;
+  readonly property: string | undefined;
+};
+
+export type ListSearch = NamespaceList | PropertyList;
+
+export const ALL_NAMESPACES: NamespaceList = { tab: "namespaces", prefix: "", sort: "last_at", pinned: undefined };
+export const ALL_PROPERTIES: PropertyList = { tab: "properties", prefix: "", property: undefined };
+
+/** Search parameters as text with its question mark, or nothing. What `parseList` reads back. */
+export function formatList(list: ListSearch): string {
+  const pairs: [string, string][] = [];
+  if (list.tab === "properties") {
+    pairs.push(["tab", "properties"]);
+    if (list.property !== undefined) pairs.push(["property", list.property]);
+  } else {
+    if (list.pinned !== undefined) pairs.push(["pinned", list.pinned]);
+    if (list.sort !== ALL_NAMESPACES.sort) pairs.push(["sort", list.sort]);
+  }
+  if (list.prefix !== "") pairs.push(["prefix", list.prefix]);
+  return formatPairs(pairs);
+}
+
+export function parseList(text: string): ListSearch {
+  const found = new URLSearchParams(text);
+  const prefix = found.get("prefix") ?? "";
+  if (found.get("tab") === "properties") {
+    return { tab: "properties", prefix, property: found.get("property") ?? undefined };
+  }
+  return {
+    tab: "namespaces",
+    prefix,
+    sort: found.get("sort") ?? ALL_NAMESPACES.sort,
+    pinned: found.get("pinned") ?? undefined,
+  };
+}

@@ -1,0 +1,141 @@
+"""Calls of the relay from web pages of another origin: only pages the operator allows get an answer.
+
+The page is an empty one on a port of its own, so every call crosses origins and is preceded by a preflight.
+"""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.integration.hostile.wire import Ledger
+from tests.support.browser import needs_chromium
+from tests.support.server import Server, SimulatedProvider
+
+pytestmark = needs_chromium
+
+PATIENCE_SECONDS: Final = 60.0
+QUESTION: Final = {
+    "model": "gpt-4o-mini",
+    "stream": True,
+    "messages": [{"role": "user", "content": "Can I get a refund?"}],
+}
+HEADERS: Final = {
+    "Authorization": "Bearer sk-a-page-1234567890",
+    "Content-Type": "application/json",
+    "Service-Namespace": "from-a-page",
+}
+#: What the page's program is told of a call: the answer, or the name of what was thrown.
+_CALL: Final = """
+async ([url, headers, question]) => {
+  try {
+    const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(question) });
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    for (let read = await reader.read(); !read.done; read = await reader.read()) text += read.value;
+    const { status, headers: got } = answer;
+    return { status, text, id: got.get("service-request-id"), error: got.get("service-error") };
+  } catch (thrown) {
+    return { thrown: thrown.name };
+  }
+}
+"""
+
+
+class _EmptyPage(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", "15")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html>")
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class calls it so
+        """Says nothing."""
+
+
+@pytest.fixture(scope="module")
+def origin() -> Iterator[str]:
+    """Where the page is."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _EmptyPage)
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    serving.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProvider]:
+    with SimulatedProvider(tmp_path_factory.mktemp("provider")) as started:
+        yield started
+
+
+@pytest.fixture
+def page(browser: Browser, origin: str) -> Iterator[Page]:
+    with browser.new_context() as context:
+        opened = context.new_page()
+        opened.goto(origin)
+        yield opened
+
+
+def call(page: Page, server: Server, headers: dict[str, str] = HEADERS, query: str = "") -> dict[str, Any]:
+    """The page calls the relay."""
+    said = page.evaluate(_CALL, [f"{server.base_url}/chat/completions{query}", headers, QUESTION])
+    return dict(said)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, provider: SimulatedProvider, origin: str) -> Iterator[Server]:
+    """A relay that the page may use."""
+    with Server(tmp_path_factory.mktemp("allowed"), provider.url, "--cors-origins", origin) as started:
+        yield started
+
+
+def test_a_page_that_is_allowed_reads_the_whole_stream_and_the_id_of_its_record(
+    page: Page, server: Server, provider: SimulatedProvider
+) -> None:
+    """The preflight is answered here: it is no request of the caller's, and the provider hears nothing of it."""
+    ledger = Ledger(provider)
+    said = call(page, server)
+    assert said["status"] == 200
+    assert said["id"], "the page cannot read the header"
+    assert said["text"].endswith("data: [DONE]\n\n")
+    record = server.record(said["id"], PATIENCE_SECONDS)
+    assert (record["outcome"], record["namespace"], record["method"]) == ("complete", "from-a-page", "POST")
+    assert server.body(said["id"], "response").decode() == said["text"]
+    assert [entry["method"] for entry in ledger.requests()] == ["POST"]
+    assert {row["method"] for row in server.records()} == {"POST"}
+
+
+def test_a_page_that_is_allowed_reads_the_providers_and_our_own_errors(page: Page, server: Server) -> None:
+    of_provider = call(page, server, {**HEADERS, "Sim-Status": "429"})
+    assert (of_provider["status"], of_provider["error"]) == (429, None)
+    ours = call(page, server, {**HEADERS, "Sim-Break": "head rst"})
+    assert (ours["status"], ours["error"]) == (502, "upstream_reset")
+    assert server.record(ours["id"], PATIENCE_SECONDS)["error_code"] == "upstream_reset"
+    nowhere = page.evaluate(_CALL, [server.base_url.removesuffix("/v1") + "/chat/completions", HEADERS, QUESTION])
+    assert (nowhere["status"], nowhere["error"]) == (404, "not_found")
+
+
+def test_a_page_of_another_origin_gets_nothing_and_nothing_is_sent(
+    page: Page, provider: SimulatedProvider, tmp_path: Path
+) -> None:
+    with Server(tmp_path, provider.url, "--cors-origins", "https://app.example") as server:
+        ledger = Ledger(provider)
+        assert call(page, server) == {"thrown": "TypeError"}
+        assert ledger.requests() == []
+
+
+def test_where_no_page_is_allowed_by_us_the_providers_word_on_pages_holds(
+    page: Page, provider: SimulatedProvider, tmp_path: Path
+) -> None:
+    """The preflight crosses like any request; a provider that knows nothing of pages refuses it."""
+    with Server(tmp_path, provider.url) as server:
+        ledger = Ledger(provider)
+        assert call(page, server, query="?sim_status=404") == {"thrown": "TypeError"}
+        assert [entry["method"] for entry in ledger.requests()] == ["OPTIONS"]

@@ -1,0 +1,350 @@
+"""Searching by typing: what is typed finds its requests, the address says so, and what is wrong is told."""
+
+import re
+from dataclasses import replace
+from urllib.parse import quote_plus
+
+import pytest
+from playwright.sync_api import Locator, expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.test_axe import check
+from tests.e2e.world import Call, World, as_wish
+from tests.support.browser import needs_chromium
+from tests.support.server import wait_until
+
+pytestmark = needs_chromium
+
+STORY = " ".join(f"chapter{number}" for number in range(60))
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> dict[str, str]:
+    """Requests by what they are about; their words can be found."""
+    calls = {
+        "refund": Call(namespace="production", text="Where is my refund for order 4411?"),
+        "refunded": Call(namespace="staging", text="I was refunded twice.", model="gpt-4o"),
+        "late": Call(namespace="production", text="My refund is late.", model="gpt-4o"),
+        "answer": Call(
+            namespace="my channel", text="And in Rome?", wishes={"Text": as_wish("Light wind, 21 degrees.")}
+        ),
+        "other": Call(namespace="web", text="Plan my week", model="o4-mini", properties={"channel": "iOS"}),
+    }
+    answered = (replace(call, wishes={"Text": "Noted."} | call.wishes) for call in calls.values())
+    ids = dict(zip(calls, world.log(*answered), strict=True))
+    wait_for_index(world)
+    return ids
+
+
+def wait_for_index(world: World) -> None:
+    """Until words of all that was recorded can be found."""
+
+    def is_whole() -> bool:
+        status = world.server.get("/api/status")
+        return bool(status["indexed_to"] == status["last_seq"] > 0)
+
+    wait_until(is_whole, what="words indexed")
+
+
+def box(tab: LogPage) -> Locator:
+    return tab.page.get_by_role("combobox", name="Filter the log")
+
+
+def ask(tab: LogPage, text: str) -> None:
+    """Types it behind what the box is reached by, and presses Enter."""
+    tab.press("/")
+    tab.page.keyboard.type(text)
+    tab.press("Enter")
+
+
+def expect_found(tab: LogPage, *ids: str) -> None:
+    wait_until(lambda: set(tab.ids()) == set(ids), what=f"{len(ids)} requests found")
+
+
+def test_words_typed_into_the_box_find_the_request_that_said_them_and_the_url_says_so(
+    tab: LogPage, log: dict[str, str]
+) -> None:
+    tab.open_log()
+    ask(tab, "refund")
+    tab.wait_for_query(("q", "refund"))
+    expect_found(tab, log["refund"], log["late"])
+    expect(tab.filter_bar).to_contain_text("says refund")
+    expect(tab.filter_bar).to_contain_text("2 requests")
+    expect(box(tab)).to_have_value("")
+
+
+@pytest.mark.parametrize(
+    ("typed", "found", "chip"),
+    [
+        ("refun*", {"refund", "refunded", "late"}, "says refun*"),
+        ('"my refund"', {"refund", "late"}, 'says "my refund"'),
+        ("refund -late", {"refund"}, "does not say late"),
+        ('refund -"is late"', {"refund"}, 'does not say "is late"'),
+        ("wind degrees", {"answer"}, "says degrees"),
+        ("model:gpt-4o* -refunded", {"refund", "late", "answer"}, "model begins with gpt-4o"),
+        ("-model:gpt-4o*", {"other"}, "model does not begin with gpt-4o"),
+        ("duration:<1h refunded", {"refunded"}, "duration < 1 h"),
+        ("input_tokens:<100000 refunded", {"refunded"}, "input tokens < 100,000"),
+    ],
+)
+def test_the_language_finds_what_it_says_and_each_part_is_a_chip(
+    tab: LogPage, log: dict[str, str], typed: str, found: set[str], chip: str
+) -> None:
+    tab.open_log()
+    ask(tab, typed)
+    tab.wait_for_query(("q", typed))
+    expect_found(tab, *(log[each] for each in found))
+    expect(tab.filter_bar.get_by_role("button", name=f"Remove {chip}", exact=True)).to_be_visible()
+
+
+def test_simple_terms_stay_filters_of_their_own_and_the_rest_is_one_query(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    ask(tab, 'refund namespace:production -model:o1 -late namespace:"my channel"')
+    tab.wait_for_query(
+        ("namespace", "production"), ("namespace", "my channel"), ("not.model", "o1"), ("q", "refund -late")
+    )
+    expect_found(tab, log["refund"])
+
+
+def test_parts_go_one_by_one_by_their_cross_by_backspace_and_by_back(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    ask(tab, "namespace:production refund -late")
+    tab.wait_for_query(("namespace", "production"), ("q", "refund -late"))
+    tab.filter_bar.get_by_role("button", name="Remove says refund").click()
+    tab.wait_for_query(("namespace", "production"), ("q", "-late"))
+    expect_found(tab, log["refund"])
+    tab.press("Backspace")
+    tab.wait_for_query(("namespace", "production"))
+    expect_found(tab, log["refund"], log["late"])
+    tab.page.go_back()
+    tab.wait_for_query(("namespace", "production"), ("q", "-late"))
+    expect_found(tab, log["refund"])
+
+
+def test_a_link_to_a_search_shows_somebody_else_the_same(
+    tab: LogPage, open_tab: OpenTab, world: World, log: dict[str, str]
+) -> None:
+    tab.open_log()
+    ask(tab, 'refund duration:<1h -"not yet"')
+    tab.wait_for_query(("q", 'refund duration:<1h -"not yet"'))
+    link = tab.page.url.removeprefix(world.dashboard)
+    assert link == "/requests?q=refund+duration:%3C1h+-%22not+yet%22"
+    other = open_tab(world.dashboard).open_log(link)
+    expect_found(other, log["refund"], log["late"])
+    assert other.page.url.endswith(link)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("model:", "'model:': "), ("foo:bar", "'foo:bar': "), ("refund duration:fast", "'duration:fast': ")],
+)
+def test_a_query_in_the_address_that_is_refused_stands_in_the_box_and_filters_nothing(
+    tab: LogPage, log: dict[str, str], text: str, why: str
+) -> None:
+    tab.guard.expect("status of 400")
+    tab.open_log(f"/requests?namespace=production&q={quote_plus(text)}")
+    expect(box(tab)).to_have_value(text)
+    expect(tab.page.get_by_role("alert")).to_contain_text(why)
+    expect(tab.page.get_by_role("alert")).to_contain_text("The log is shown without it.")
+    expect_found(tab, log["refund"], log["late"])
+    expect(tab.filter_bar.get_by_role("button", name="Remove namespace is production")).to_be_visible()
+    expect(tab.filter_bar.get_by_role("button", name=re.compile("^Remove (?!the value)"))).to_have_count(1)
+    expect(tab.filter_bar).to_contain_text("2 requests")
+    check(tab)
+    box(tab).fill("refund")
+    expect(tab.page.get_by_role("alert")).to_have_count(0)
+    tab.press("Enter")
+    tab.wait_for_query(("namespace", "production"), ("q", "refund"))
+    expect(tab.filter_bar).to_contain_text("says refund")
+    expect(box(tab)).to_have_value("")
+    tab.page.go_back()
+    expect(box(tab)).to_have_value(text)
+
+
+def test_a_value_selected_in_what_was_found_keeps_the_search_and_its_row(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log("/requests?q=refun*")
+    before = tab.top_of(log["refunded"])
+    tab.chip(log["refunded"], "namespace staging").click()
+    tab.wait_for_query(("q", "refun*"), ("namespace", "staging"))
+    expect_found(tab, log["refunded"])
+    tab.wait_for_top(log["refunded"], before)
+
+
+@pytest.mark.parametrize(
+    ("typed", "part", "right"),
+    [
+        ("refund duration:fast", "duration:fast", "such as >2s"),
+        ("refund nmespace:x", "nmespace:x", "is no name here"),
+        ('refund "not closed', "not closed", "the quote is not closed"),
+        ("status:banana", "banana", "a status such as 200"),
+    ],
+)
+def test_what_cannot_be_meant_is_told_at_the_box_and_the_log_stays_as_it_is(
+    tab: LogPage, log: dict[str, str], typed: str, part: str, right: str
+) -> None:
+    tab.guard.expect("status of 400")
+    tab.open_log("/requests?namespace=production")
+    tab.wait_for_rows(2)
+    ask(tab, typed)
+    alert = tab.page.get_by_role("alert")
+    expect(alert).to_contain_text(part)
+    expect(alert).to_contain_text(right)
+    expect(box(tab)).to_have_value(typed)
+    assert tab.query == [("namespace", "production")]
+    assert set(tab.ids()) == {log["refund"], log["late"]}
+    box(tab).fill("late")
+    expect(alert).to_have_count(0)
+    tab.press("Enter")
+    expect_found(tab, log["late"])
+
+
+def test_a_query_in_the_address_that_is_refused_is_forgotten_with_its_text(tab: LogPage, log: dict[str, str]) -> None:
+    tab.guard.expect("status of 400")
+    tab.open_log("/requests?namespace=production&q=duration:fast")
+    expect(tab.page.get_by_role("alert")).to_contain_text("The log is shown without it.")
+    box(tab).fill("")
+    tab.press("Enter")
+    tab.wait_for_query(("namespace", "production"))
+    expect(tab.page.get_by_role("alert")).to_have_count(0)
+    expect_found(tab, log["refund"], log["late"])
+
+
+def test_names_and_values_are_completed_by_the_keyboard(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.press("/")
+    tab.page.keyboard.type("namesp")
+    expect(tab.page.get_by_role("option", name="namespace: an environment")).to_be_visible()
+    tab.press("Tab")
+    expect(box(tab)).to_have_value("namespace:")
+    expect(tab.page.get_by_role("option", name="production 2 requests")).to_be_visible()
+    tab.page.keyboard.type("my")
+    expect(tab.page.get_by_role("option")).to_have_count(1)
+    tab.press("ArrowDown", "Enter")
+    expect(box(tab)).to_have_value('namespace:"my channel" ')
+    expect(tab.page.get_by_role("listbox")).to_have_count(0)
+    tab.press("Enter")
+    tab.wait_for_query(("namespace", "my channel"))
+    expect_found(tab, log["answer"])
+
+
+def test_names_and_values_are_completed_by_the_mouse(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    box(tab).click()
+    tab.page.get_by_role("option", name="property.channel:").click()
+    tab.page.get_by_role("option", name="iOS 1 requests").click()
+    tab.press("Enter")
+    tab.wait_for_query(("property.channel", "iOS"))
+    expect_found(tab, log["other"])
+
+
+def test_a_number_is_offered_with_its_units(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    box(tab).press_sequentially("duration:>3")
+    expect(tab.page.get_by_role("option")).to_have_text([">3s", ">3ms", ">3m"])
+    box(tab).fill("cost:")
+    expect(tab.page.get_by_role("option", name=">0.01", exact=True)).to_be_visible()
+
+
+def test_no_match_says_that_whole_words_are_looked_for_and_leads_to_their_beginnings(
+    tab: LogPage, log: dict[str, str]
+) -> None:
+    tab.open("/requests?q=refunde")
+    main = tab.page.get_by_role("main")
+    expect(main).to_contain_text("No request says refunde.")
+    expect(main).to_contain_text("Whole words are looked for: try refund*")
+    main.get_by_role("button", name="refund*", exact=True).click()
+    tab.wait_for_query(("q", "refund*"))
+    expect_found(tab, log["refund"], log["refunded"], log["late"])
+
+
+def test_a_request_that_says_the_words_appears_by_itself_once_it_has_ended(
+    tab: LogPage, world: World, log: dict[str, str]
+) -> None:
+    world.log(Call(text="The first of the unicorns"))
+    wait_for_index(world)
+    tab.open_log("/requests?q=unicorns")
+    tab.wait_for_rows(1)
+    tab.point_nowhere()
+    wishes = {"Text": as_wish(STORY), "Tokens-Per-Second": "20"}
+    stream = world.stream(Call(text="A long story of unicorns", wishes=wishes))
+    stream.read(chunks=3)
+    wait_until(lambda: world.server.get("/api/requests?outcome=open")["running"], what="the story running")
+    sent = world.send(Call(text="A second word on unicorns"))
+    expect(tab.row(sent)).to_be_visible()
+    expect(tab.row(stream.id)).to_have_count(0)
+    stream.read()
+    expect(tab.row(stream.id)).to_be_visible()
+    expect(tab.row(stream.id)).to_have_attribute("data-outcome", "complete")
+
+
+def test_running_requests_are_not_shown_where_words_are_excluded(
+    tab: LogPage, world: World, log: dict[str, str]
+) -> None:
+    stream = world.stream(Call(text="Tell me", wishes={"Text": as_wish(STORY), "Tokens-Per-Second": "20"}))
+    stream.read(chunks=3)
+    wait_until(lambda: world.server.get("/api/requests?outcome=open")["running"], what="the story running")
+    tab.open_log()
+    expect(tab.row(stream.id)).to_be_visible()
+    ask(tab, "-refund")
+    tab.wait_for_query(("q", "-refund"))
+    expect(tab.row(log["refunded"])).to_be_visible()
+    expect(tab.row(stream.id)).to_have_count(0)
+    stream.leave()
+
+
+def test_it_says_how_many_requests_are_not_searched_yet(tab: LogPage, log: dict[str, str]) -> None:
+    def behind(route: object) -> None:
+        answer = route.fetch()  # type: ignore[attr-defined]
+        status = answer.json()
+        status["indexed_to"] = status["last_seq"] - 1204
+        route.fulfill(response=answer, json=status)  # type: ignore[attr-defined]
+
+    tab.page.route(re.compile("/api/status"), behind)
+    tab.open("/requests?q=nobodysaidthis")
+    words = "Words are being indexed: 1,204 newer requests are not searched yet."
+    expect(tab.page.get_by_role("main").get_by_text(words).last).to_be_visible()
+    tab.open_log("/requests?namespace=web")
+    # The status is known, which the line would come with.
+    expect(tab.page.get_by_role("button", name=re.compile("^logging"))).to_be_visible()
+    expect(tab.page.get_by_text(words)).to_have_count(0)
+
+
+def test_axe_finds_nothing_with_the_completion_open(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    box(tab).press_sequentially("refund namespace:")
+    expect(tab.page.get_by_role("option", name="production 2 requests")).to_be_visible()
+    tab.press("ArrowDown")
+    check(tab)
+    box(tab).fill("")
+    expect(tab.page.get_by_role("option", name="namespace: an environment")).to_be_visible()
+    check(tab)
+
+
+def test_axe_finds_nothing_where_a_query_is_refused_and_where_nothing_says_it(
+    tab: LogPage, log: dict[str, str]
+) -> None:
+    tab.guard.expect("status of 400")
+    tab.open_log("/requests?q=refund+-late")
+    ask(tab, "duration:fast")
+    expect(tab.page.get_by_role("alert")).to_be_visible()
+    check(tab)
+    tab.open("/requests?q=refunde")
+    expect(tab.page.get_by_text("Whole words are looked for")).to_be_visible()
+    check(tab)
+
+
+def test_the_keys_tell_what_can_be_typed(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.press("Shift+?")
+    dialog = tab.page.get_by_role("dialog", name="Keys")
+    expect(dialog.locator("code")).to_have_count(3)
+    written = dialog.locator("code").all_inner_texts()
+    tab.press("Escape")
+    expect(dialog).to_have_count(0)
+    for text in written:
+        ask(tab, text)
+        # It goes nowhere, and keeps the text, where the API does not understand it.
+        expect(box(tab)).to_have_value("")
+        expect(tab.page.get_by_role("alert")).to_have_count(0)
+        # Out of the box: it is reached by its key again.
+        tab.press("Escape")

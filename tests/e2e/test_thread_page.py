@@ -1,0 +1,311 @@
+"""A thread reads like letters: conversations in time order, of each request what is new in it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Locator, expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.test_axe import check
+from tests.e2e.world import Call, World, as_wish, world_in
+from tests.support.browser import needs_chromium
+
+pytestmark = needs_chromium
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+FITS = "document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"
+USER: Final = "user-8f3a41c9d2e7"
+BUSY: Final = "user-00000042"
+THREAD: Final = f"/thread?namespace={USER}"
+#: More conversations than the first page has requests.
+MANY: Final = 64
+HOSTILE: Final = "Do this:\n\n# Now\n\n<img src=x onerror=alert(1)> ![here](https://evil.example/x.png) **bold**"
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> list[str]:
+    """A conversation of three turns, one question that failed and was asked again, twice; some of another user."""
+    said = world.talk(USER, "Question one", "Question two", "Question three")
+    asked = Call(namespace=USER, text="Is it raining?", properties={"session": "s-1"})
+    failed = world.send(Call(namespace=USER, text="Is it raining?", wishes={"Status": "429"}))
+    answered = [world.send(asked), world.send(asked)]
+    hidden = world.send(Call(namespace=USER, text="My secret", headers={"Service-Log": "no-bodies"}))
+    ids = [*said, failed, *answered, hidden]
+    world.log_many(Call(namespace="production", text=f"Single {number}") for number in range(8))
+    world.wait_for(ids)
+    return ids
+
+
+@pytest.fixture(scope="module")
+def long(world: World, log: list[str]) -> list[str]:
+    """A thread of so many requests that the first page has not all of them, the answers being long."""
+    text = as_wish("\n\n".join(f"Paragraph {number} of a long answer, long enough for a line." for number in range(6)))
+    calls = [Call(namespace=BUSY, text=f"Question {number:03}", wishes={"Text": text}) for number in range(MANY)]
+    return world.log(*calls)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[World]:
+    with world_in(tmp_path) as made:
+        yield made
+
+
+def turns(tab: LogPage) -> Locator:
+    return tab.page.get_by_role("main").locator("article[data-request]")
+
+
+def turn(tab: LogPage, request_id: str) -> Locator:
+    return tab.page.get_by_role("main").locator(f'article[data-request="{request_id}"]')
+
+
+def open_thread(tab: LogPage, path: str = THREAD) -> LogPage:
+    tab.open(path)
+    expect(turns(tab).last).to_be_visible()
+    return tab
+
+
+def top_of(tab: LogPage, request_id: str) -> float:
+    box = turn(tab, request_id).bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def expect_top(tab: LogPage, request_id: str, top: float) -> None:
+    """Until the turn stands there, and has done so for a while of painting."""
+    script = """([id, top]) => {
+      const { y } = document.querySelector(`[data-request="${id}"]`).getBoundingClientRect();
+      window.framesThere = Math.abs(y - top) <= 2 ? (window.framesThere ?? 0) + 1 : 0;
+      return window.framesThere > 10;
+    }"""
+    tab.page.evaluate("window.framesThere = 0")
+    tab.page.wait_for_function(script, arg=[request_id, top], timeout=10_000)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_of_three_turns_shows_each_message_once(tab: LogPage, log: list[str]) -> None:
+    open_thread(tab)
+    main = tab.page.get_by_role("main")
+    for question in ("Question one", "Question two", "Question three"):
+        expect(main.get_by_text(question, exact=True)).to_have_count(1)
+        expect(main.get_by_text(f"Answer to {question}", exact=True)).to_have_count(1)
+    expect(turn(tab, log[1])).to_contain_text("Question two")
+    expect(turn(tab, log[1])).to_contain_text("Answer to Question two")
+    expect(main.get_by_text("Be brief, whatever they ask.")).to_have_count(1)
+
+
+def test_a_question_asked_again_after_a_failure_is_answered_below_it_and_once_more_in_one_line(
+    tab: LogPage, log: list[str]
+) -> None:
+    failed, answered, again = log[3:6]
+    open_thread(tab)
+    expect(turn(tab, failed)).to_contain_text("Is it raining?")
+    expect(turn(tab, failed)).to_contain_text("The provider refused: 429")
+    expect(turn(tab, answered)).to_contain_text("asked again after a failure")
+    expect(turn(tab, answered)).not_to_contain_text("Is it raining?")
+    expect(turn(tab, answered).get_by_role("heading", name="assistant")).to_be_visible()
+    expect(turn(tab, again).get_by_role("heading")).to_have_count(0)
+    turn(tab, again).get_by_role("button", name="asked again: show").click()
+    expect(turn(tab, again).get_by_role("heading", name="assistant")).to_be_visible()
+
+
+def test_a_thread_tells_what_all_of_it_comes_to(tab: LogPage, log: list[str]) -> None:
+    open_thread(tab)
+    main = tab.page.get_by_role("main")
+    for words in ("requests7", "failed1", "first", "last"):
+        expect(main).to_contain_text(words)
+    expect(main.get_by_role("link", name=f"Filter by namespace {USER}")).to_be_visible()
+
+
+def test_what_was_not_stored_is_told(tab: LogPage, log: list[str]) -> None:
+    open_thread(tab)
+    expect(turn(tab, log[6])).to_contain_text("Not stored: this request was sent with Service-Log: no-bodies.")
+
+
+def test_one_value_of_a_property_is_a_thread_too(tab: LogPage, log: list[str]) -> None:
+    open_thread(tab, "/thread?property.session=s-1")
+    expect(turns(tab)).to_have_count(2)
+    expect(tab.page.get_by_role("link", name="Filter by session s-1")).to_be_visible()
+
+
+def test_requests_that_do_not_go_on_from_each_other_are_told_to_be_no_thread(tab: LogPage, log: list[str]) -> None:
+    open_thread(tab, "/thread?namespace=production")
+    main = tab.page.get_by_role("main")
+    expect(main).to_contain_text("Fewer than one in five of these requests go on from another")
+    main.get_by_role("link", name="the log", exact=True).click()
+    tab.wait_for_path("/requests")
+    tab.wait_for_query(("namespace", "production"))
+
+
+def test_what_a_model_answers_can_do_nothing_in_a_thread(empty: World, open_tab: OpenTab) -> None:
+    empty.log(Call(namespace=USER, text="<script>alert(1)</script>", wishes={"Text": as_wish(HOSTILE)}))
+    tab = open_thread(open_tab(empty.dashboard))
+    expect(turns(tab).first.locator("strong")).to_have_text("bold")
+    expect(turns(tab).first).to_contain_text("image at evil.example (not loaded): here")
+    expect(turns(tab).first).to_contain_text("<script>alert(1)</script>")
+    assert turns(tab).first.locator("img, script").count() == 0
+
+
+# -- the reader's place ------------------------------------------------------------------------------------------------
+
+
+def test_a_thread_begins_at_its_end_and_earlier_requests_come_in_above_what_is_read(
+    tab: LogPage, long: list[str]
+) -> None:
+    open_thread(tab, f"/thread?namespace={BUSY}")
+    expect(turn(tab, long[-1])).to_contain_text("Paragraph 5")
+    expect(turn(tab, long[-1])).to_be_in_viewport()
+    expect(turn(tab, long[0])).to_have_count(0)
+    scroller = tab.page.get_by_role("region", name="Conversations")
+    scroller.evaluate("(one) => { one.scrollTop = 0; }")
+    first = long[-60]
+    expect(turn(tab, first)).to_contain_text("Paragraph 5")
+    before = top_of(tab, first)
+    tab.page.get_by_role("button", name="earlier requests").click()
+    expect(tab.page.get_by_text("Nothing earlier.")).to_be_attached()
+    expect(turns(tab)).to_have_count(MANY)
+    expect_top(tab, first, before)
+    expect(turn(tab, long[-61])).to_contain_text("Paragraph 5")
+    expect_top(tab, first, before)
+
+
+def test_back_from_a_request_leads_to_its_turn_again(tab: LogPage, long: list[str]) -> None:
+    open_thread(tab, f"/thread?namespace={BUSY}")
+    wanted = long[-30]
+    turn(tab, wanted).get_by_role("link", name="Open turn 1").click()
+    tab.wait_for_path(f"/requests/{wanted}")
+    expect(tab.drawer).to_be_visible()
+    tab.page.go_back()
+    tab.wait_for_path("/thread")
+    expect(turn(tab, wanted)).to_be_focused()
+    expect(turn(tab, wanted)).to_be_in_viewport()
+    expect(turn(tab, long[-1])).not_to_be_in_viewport()
+
+
+def test_a_request_that_ends_while_one_reads_the_end_appears_there(empty: World, open_tab: OpenTab) -> None:
+    tab = open_tab(empty.dashboard).open(THREAD)
+    expect(tab.page.get_by_role("main")).to_contain_text(f"No request under namespace {USER}.")
+    check(tab)
+    empty.talk(USER, "Question one", "Question two")
+    expect(turns(tab)).to_have_count(2)
+    expect(turns(tab).last).to_contain_text("Answer to Question two")
+
+
+def test_a_request_that_ends_while_one_reads_elsewhere_waits(empty: World, open_tab: OpenTab) -> None:
+    empty.talk(USER, *["A question.\n" * 40 + str(number) for number in range(3)])
+    tab = open_thread(open_tab(empty.dashboard))
+    scroller = tab.page.get_by_role("region", name="Conversations")
+    expect(turns(tab).last.get_by_role("button", name="show all").first).to_be_visible()
+    scroller.evaluate("(one) => { one.scrollTop = 0; }")
+    tab.page.wait_for_function("() => document.querySelector('[data-scroller]').scrollTop === 0")
+    empty.log(Call(namespace=USER, text="Are you there?"))
+    news = tab.page.get_by_role("button", name="1 newer request")
+    expect(news).to_be_visible()
+    expect(turns(tab)).to_have_count(3)
+    news.click()
+    expect(turns(tab).last).to_contain_text("Are you there?")
+    expect(turns(tab).last).to_be_in_viewport()
+    expect(news).to_have_count(0)
+
+
+# -- ways --------------------------------------------------------------------------------------------------------------
+
+
+def test_t_in_the_drawer_opens_the_thread_at_this_request(tab: LogPage, log: list[str]) -> None:
+    tab.open_request(log[1])
+    link = tab.drawer.get_by_role("link", name="open thread")
+    expect(link).to_have_attribute("href", f"{THREAD}#{log[1]}")
+    tab.press("t")
+    tab.wait_for_path("/thread")
+    tab.wait_for_query(("namespace", USER))
+    expect(turn(tab, log[1])).to_be_focused()
+    tab.page.go_back()
+    tab.wait_for_path(f"/requests/{log[1]}")
+    link.click()
+    tab.wait_for_path("/thread")
+
+
+def test_the_drawer_says_which_turn_a_request_is_and_what_was_seen_before(tab: LogPage, log: list[str]) -> None:
+    drawer = tab.open_request(log[2])
+    link = drawer.get_by_role("link", name="Turn 3 of 3 · open thread")
+    expect(link).to_have_attribute("href", f"{THREAD}#{log[2]}")
+    expect(drawer.get_by_role("article")).to_have_count(2)
+    drawer.get_by_role("button", name="5 earlier messages, seen in turn 2").click()
+    articles = drawer.get_by_role("article")
+    expect(articles).to_have_count(7)
+    expect(articles.filter(has_text="seen in turn 2")).to_have_count(5)
+    drawer.get_by_role("button", name="turn 2", exact=True).click()
+    tab.wait_for_path(f"/requests/{log[1]}")
+    expect(drawer.get_by_role("link", name="Turn 2 of 3")).to_be_visible()
+    drawer.get_by_role("button", name="turn 3", exact=True).click()
+    tab.wait_for_path(f"/requests/{log[2]}")
+    link.click()
+    tab.wait_for_path("/thread")
+    expect(turn(tab, log[2])).to_be_focused()
+
+
+def test_the_turns_of_a_thread_are_asked_for_once(tab: LogPage, log: list[str]) -> None:
+    asked: list[str] = []
+    tab.page.on("request", lambda request: asked.append(request.url) if "/api/thread" in request.url else None)
+    tab.open_log(f"/requests?namespace={USER}")
+    tab.select(log[2])
+    tab.press("Enter")
+    expect(tab.drawer.get_by_role("link", name="Turn 3 of 3")).to_be_visible()
+    tab.press("j")
+    expect(tab.drawer.get_by_role("link", name="Turn 2 of 3")).to_be_visible()
+    assert len(asked) == 1
+
+
+def test_a_log_of_one_property_value_leads_to_its_thread(tab: LogPage, log: list[str]) -> None:
+    tab.open(f"/requests/{log[4]}?property.session=s-1")
+    link = tab.drawer.get_by_role("link", name="open thread")
+    expect(link).to_have_attribute("href", f"/thread?property.session=s-1#{log[4]}")
+
+
+def test_a_thread_is_gone_through_by_keyboard_alone(tab: LogPage, log: list[str]) -> None:
+    open_thread(tab)
+    expect(turn(tab, log[-1])).to_be_in_viewport()
+    tab.press("k")
+    expect(turn(tab, log[-1])).to_be_focused()
+    tab.press("k", "k", "j")
+    expect(turn(tab, log[-2])).to_be_focused()
+    tab.press("Enter")
+    tab.wait_for_path(f"/requests/{log[-2]}")
+    assert tab.query == [("namespace", USER)]
+    expect(tab.drawer).to_be_visible()
+    tab.page.go_back()
+    expect(turn(tab, log[-2])).to_be_focused()
+    tab.press("Escape")
+    tab.wait_for_path("/requests")
+    tab.wait_for_query(("namespace", USER))
+
+
+def test_a_value_in_a_thread_filters_the_log_of_this_thread(tab: LogPage, log: list[str]) -> None:
+    open_thread(tab)
+    turn(tab, log[3]).get_by_role("link", name=re.compile("^Filter by status 429")).click()
+    tab.wait_for_query(("namespace", USER), ("status", "429"))
+    tab.wait_for_rows(1)
+
+
+def test_an_address_of_no_thread_is_told(tab: LogPage, log: list[str]) -> None:
+    tab.guard.expect("status of 400")
+    tab.open("/thread?model=gpt-4o")
+    alert = tab.page.get_by_role("main").get_by_role("alert")
+    expect(alert).to_contain_text("This address cannot be read: A thread is one namespace=")
+    alert.get_by_role("button", name="all threads").click()
+    tab.wait_for_path("/namespaces")
+
+
+# -- everywhere --------------------------------------------------------------------------------------------------------
+
+
+def test_at_390_pixels_a_thread_fits_and_leads_on(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_thread(open_tab(world.dashboard, **PHONE))
+    expect(turn(tab, log[6])).to_contain_text("Not stored")
+    assert tab.state(FITS)
+    turn(tab, log[2]).get_by_role("link", name="Open turn 3").tap()
+    tab.wait_for_path(f"/requests/{log[2]}")

@@ -1,0 +1,61 @@
+"""The page is as high as the window: the document never scrolls, lists and texts do so in an area of their own."""
+
+from typing import Final
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World
+from tests.support.browser import needs_chromium
+
+pytestmark = needs_chromium
+
+#: More than any of the windows shows.
+USERS: Final = 40
+WINDOWS: Final = ((1440, 900), (1280, 720))
+#: Each page, and what it has once it is whole.
+PAGES: Final = {
+    "/requests": "[data-log] tr[data-request]",
+    "/namespaces": "main tbody tr",
+    "/namespaces?tab=properties&property=seat": "main tbody tr",
+    "/overview?by=namespace": "main tbody tr",
+    "/thread?property.channel=web": "[data-scroller] [data-request]",
+    "/connect": "main pre",
+}
+_HEIGHTS: Final = "() => [document.documentElement.scrollHeight, window.innerHeight]"
+#: Down to the end of whatever scrolls: what stands there must not make the document longer either.
+_TO_THE_END: Final = """
+() => {
+  const isScroller = (one) => one.scrollHeight > one.clientHeight && getComputedStyle(one).overflowY === "auto";
+  const scrollers = [...document.querySelectorAll("main, main *")].filter(isScroller);
+  scrollers.forEach((one) => { one.scrollTop = one.scrollHeight; });
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> list[str]:
+    return world.log_many(
+        Call(namespace=f"user-{number:04}", properties={"channel": "web", "seat": str(number)})
+        for number in range(USERS)
+    )
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=lambda window: f"{window[0]}x{window[1]}")
+@pytest.mark.parametrize("path", PAGES)
+def test_the_document_does_not_scroll(
+    open_tab: OpenTab, world: World, log: list[str], path: str, window: tuple[int, int]
+) -> None:
+    width, height = window
+    tab = open_tab(world.dashboard, viewport={"width": width, "height": height}).open(path)
+    expect(tab.page.locator(PAGES[path]).first).to_be_visible()
+    expect(tab.page.get_by_title("Show the whole status")).to_contain_text("logging")
+    expect_no_scrolling(tab)
+    tab.state(_TO_THE_END)
+    expect_no_scrolling(tab)
+
+
+def expect_no_scrolling(tab: LogPage) -> None:
+    content, window = tab.state(_HEIGHTS)
+    assert content == window
