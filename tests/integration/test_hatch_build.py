@@ -41,9 +41,9 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def hook(root: Path) -> hatch_build.PageHook:
+def hook(root: Path) -> hatch_build.Hook:
     none: Any = None
-    return hatch_build.PageHook(str(root), {}, none, none, "", "wheel")
+    return hatch_build.Hook(str(root), {}, none, none, "", "wheel")
 
 
 def with_page(project: Path) -> Path:
@@ -67,6 +67,28 @@ def test_a_project_with_the_page_wants_no_node_and_builds_nothing(
     hook(with_page(project)).initialize("standard", {})
     assert hook(project).dependencies() == []
     assert npm.calls == []
+
+
+def test_a_wheel_is_compiled_where_that_is_asked_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = project / "build" / "compiled" / "relaybook"
+    (project / "compile_relay.py").write_text(
+        "import pathlib, sys\n"
+        "made = pathlib.Path(sys.argv[1], 'relaybook', 'ids.so')\n"
+        "made.parent.mkdir(parents=True)\n"
+        "made.touch()\n"
+    )
+    compiled.mkdir(parents=True)
+    (compiled / "of-yesterday.so").touch()
+    monkeypatch.setenv("RELAYBOOK_COMPILE", "1")
+    wheel = hook(with_page(project))
+    assert wheel.dependencies() == [*hatch_build.COMPILER]
+    data: dict[str, Any] = {"force_include": {}}
+    wheel.initialize("standard", data)
+    made = {str(compiled / "ids.so"): "relaybook/ids.so"}
+    assert data == {"force_include": made, "pure_python": False, "infer_tag": True}
+    data = {"force_include": {}}
+    wheel.initialize("editable", data)
+    assert data == {"force_include": {}}
 
 
 def test_packages_are_installed_again_only_for_a_newer_lock_file(

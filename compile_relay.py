@@ -1,0 +1,53 @@
+"""Compiles the request path with mypyc: the same typed Python, as C. Plain Python goes on to run everywhere.
+
+``python compile_relay.py <directory>`` makes there a copy of src/ with the compiled modules beside their sources; what
+stands in the repository is not touched. Needs a C compiler and Python's headers. A wheel has the same modules when it
+is built with RELAYBOOK_COMPILE=1 (``make compiled``, hatch_build.py). What it gains: docs/benchmarks.md.
+"""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent
+#: What a request or a piece of a stream goes through. The rest of the relay runs once a process or never.
+MODULES: Final = (
+    *("clock", "ids", "tags"),
+    *(f"journal/{name}" for name in ("frame", "segment", "writer")),
+    *(
+        f"relay/{name}"
+        for name in (
+            *("answer_head", "caller_framing", "connection", "cors", "dial", "downstream", "endings", "exchange"),
+            *("fingerprints", "framing", "front", "gate", "head_memory", "last_resort", "limits", "names", "pool"),
+            *("refuse", "relay", "request_head", "routes", "shared", "upstream"),
+        )
+    ),
+)
+_GROUP: Final = "relaybook_compiled"
+
+
+def compile_into(directory: Path) -> list[Path]:
+    """Makes the copy; the compiled files, relative to it. SystemExit where the compiler fails, which says why."""
+    from mypyc.build import mypycify
+    from setuptools import setup
+
+    shutil.copytree(ROOT / "src", directory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    options = [f"--config-file={ROOT / 'pyproject.toml'}", *(f"relaybook/{name}.py" for name in MODULES)]
+    before = Path.cwd()
+    os.chdir(directory)  # mypyc names modules by their paths, and setuptools builds where it stands
+    try:
+        extensions = mypycify(options, opt_level="3", group_name=_GROUP)
+        setup(name=_GROUP, ext_modules=extensions, script_args=["--quiet", "build_ext", "--inplace"])
+    finally:
+        os.chdir(before)
+    shutil.rmtree(directory / "build", ignore_errors=True)
+    return sorted(path.relative_to(directory) for path in directory.rglob("*.so"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit("Name the directory to compile into: python compile_relay.py build/compiled")
+    made = compile_into(Path(sys.argv[1]).resolve())
+    print(f"{len(made)} compiled modules in {sys.argv[1]}")
