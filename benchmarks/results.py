@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.comparison_result import matrix
 from benchmarks.figures import Result
+from benchmarks.plots import write_plots
 
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -27,7 +29,9 @@ def latest(part: str) -> dict[str, Any] | None:
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """The figures of one kept result as a Markdown table."""
+    """The figures of one kept result as a Markdown table; of a comparison, proxy by proxy."""
+    if "columns" in result:
+        return matrix(result, _number)
     lines = ["| figure | measured | goal | reached |", "|---|---:|---:|:---:|"]
     for each in result["figures"]:
         goal = "" if each["goal"] is None else f"{'≥' if each['at_least'] else '≤'} {_number(each['goal'])}"
@@ -48,7 +52,8 @@ def write_page(parts: list[str]) -> None:
     for part in parts:
         result = latest(part)
         if result is not None:
-            written += [f"### {part}", "", _run(result), "", result["method"], "", *table(result), ""]
+            plots = write_plots(result, _number) if "columns" in result else []
+            written += [f"### {part}", "", _run(result), "", result["method"], "", *plots, *table(result), ""]
     before = PAGE.read_text("utf-8").partition(_BEGIN)[0]
     PAGE.write_text(before + "\n".join(written).rstrip() + "\n", "utf-8")
 

@@ -93,7 +93,7 @@ def read(directory: Path, records: int) -> dict[str, float]:
         "namespace, rare": page(Term("namespace", ("user-42",))),
         "namespaces, ten rare ones": page(Term("namespace", tuple(f"user-{n}" for n in range(10)))),
         "namespace that does not occur": page(Term("namespace", ("nobody",))),
-        "namespace prefix": page(Term("namespace_prefix", ("user-42",))),
+        "namespace prefix": page(Term("namespace", (), prefixes=("user-42",))),
         "namespace and property": page(Term("namespace", ("staging",)), Term("property.channel", ("ios",))),
         "property": page(Term("property.channel", ("ios",))),
         "model and failed": page(Term("model", ("gpt-5",)), Term("failed", ("true",))),

@@ -11,23 +11,40 @@ from benchmarks.bench import Bench
 from benchmarks.figures import Result
 from benchmarks.messages import ANSWER_BODY, REQUEST_BODY
 from benchmarks.written_journal import write_journal
+from relaybook import clock
 from relaybook.journal.reader import RunReader
+from relaybook.recorder.ballast import Ballast
 from relaybook.recorder.bodies_kept import Keeping
 from relaybook.recorder.figures import Figures
 from relaybook.recorder.fold import Fold
 from relaybook.recorder.loop import Recorder
+from relaybook.recorder.patience import Patience
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.suspects import Suspects
+from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
 from relaybook.serve.recording import collect_rarely
+from relaybook.stores.memory import MemoryStore
+from relaybook.stores.sqlite import SqliteReader, SqliteTextIndex
+from relaybook.stores.sqlite.entries import EntryTables
 from relaybook.stores.sqlite.writer import SqliteWriter
 
+#: What a record costs beyond its base fields and bodies, by the step of a commit that does it.
+_FEATURES = {
+    "properties": "properties, warnings and advice found by value",
+    "turns": "conversations",
+    "lookups": "ids of others",
+    "counters": "counters",
+    "rollups": "sums over time",
+}
 METHOD = (
     f"A journal of whole exchanges (request {len(REQUEST_BODY)} bytes, answer about {len(ANSWER_BODY)}, words varied, "
     "32 open at a time, one property) is written first, then recorded into an empty SQLite store by the recorder as it "
     "is, in this process. CPU is the process's user + system time; so are the steps, from outside. The "
-    "rate is records per second of CPU. It runs on this script's Python."
+    "rate is records per second of CPU. *base fields*: the same without the steps of a commit that serve features, "
+    "each of which has its price below. Words are indexed afterwards by the recorder's own pass, which is measured "
+    "apart. It runs on this script's Python."
 )
 _EXCHANGES = 200_000
 _STEPS = {"read": (RunReader, "read"), "fold": (Fold, "feed"), "understand": (Understanding, "entry")}
@@ -42,37 +59,81 @@ def run(bench: Bench) -> Result:
     exchanges = 20_000 if bench.quick else _EXCHANGES
     body_bytes = write_journal(journal, exchanges)
     store = SqliteWriter(bench.directory / "store")
+    split = _Split()
+    store._entries._watch = split.step
     recorder = Recorder(
         journal,
         store,
+        Patience(Ballast(bench.directory / "ballast", 0), lambda: 1),
         Understanding(Prices("openai"), store.read_back),
         Keeping(store.set_aside, store.read_back, 1 << 24),
         Quarantine(bench.directory / "quarantine"),
         Suspects(bench.directory),
         Figures(bench.directory / "figures"),
+        TextPass(MemoryStore(), MemoryStore()),  # words are filled in behind, which the part "text" measures
     )
-    steps, cpu, wall = _timed(recorder)
+    steps, cpu, wall = _timed(recorder, split)
     store.close()
     per_record = {name: seconds / exchanges * 1e6 for name, seconds in steps.items()}
     found: dict[str, Any] = {"exchanges": exchanges, "body_bytes": body_bytes, "cpu_s": cpu, "wall_s": wall}
-    result.rounds.append(found | {"step_us": per_record})
-    result.add("records a second of CPU", exchanges / cpu, "", 15_000, at_least=True)
+    prices = {name: split.seconds[name] / exchanges * 1e6 for name in _FEATURES}
+    result.rounds.append(
+        found | {"step_us": per_record, "commit_us": {n: s / exchanges * 1e6 for n, s in split.seconds.items()}}
+    )
+    base = cpu / exchanges * 1e6 - sum(prices.values())
+    result.add("records a second of CPU, with everything but words", exchanges / cpu, "", 8_000, at_least=True)
+    result.add("records a second of CPU, base fields", 1e6 / base, "", 15_000, at_least=True)
     result.add("records a second by the clock", exchanges / wall, "")
     result.add("all of it", cpu / exchanges * 1e6, "µs/record")
     for name, used in per_record.items():
         result.add(f"… {name}", used, "µs/record")
     result.add("… the rest", cpu / exchanges * 1e6 - sum(per_record.values()), "µs/record")
+    for name, feature in _FEATURES.items():
+        result.add(f"of commit: {feature}", prices[name], "µs/record")
+    _index(bench, exchanges, result)
     return result
 
 
-def _timed(recorder: Recorder) -> tuple[dict[str, float], float, float]:
+def _index(bench: Bench, exchanges: int, result: Result) -> None:
+    """Words, by the pass that follows the log."""
+    directory = bench.directory / "store"
+    reader, index = SqliteReader(directory), SqliteTextIndex(directory)
+    began = time.process_time()
+    TextPass(reader, index).work(clock.monotonic_ns() + 3600 * clock.NANOSECONDS)
+    cpu = time.process_time() - began
+    index.close()
+    reader.close()
+    size = sum(path.stat().st_size for path in directory.glob("text.sqlite*"))
+    result.rounds.append({"index_cpu_s": cpu, "index_bytes": size})
+    result.add("words, indexed behind", cpu / exchanges * 1e6, "µs/record")
+    result.add("… the index", size / exchanges, "bytes/record")
+
+
+class _Split:
+    """CPU between the steps that a commit reports."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._last = 0.0
+
+    def begin(self) -> None:
+        self._last = time.process_time()
+
+    def step(self, name: str) -> None:
+        now = time.process_time()
+        self.seconds[name] += now - self._last
+        self._last = now
+
+
+def _timed(recorder: Recorder, split: _Split) -> tuple[dict[str, float], float, float]:
     """Records everything; seconds of each step, of CPU, and by the clock."""
     spent: dict[str, float] = defaultdict(float)
     with ExitStack() as stack:
         for name, (owner, method) in _STEPS.items():
             stack.enter_context(patch.object(owner, method, _wrapped(getattr(owner, method), name, spent)))
+        stack.enter_context(patch.object(EntryTables, "add", _begun(EntryTables.add, split)))
         began_cpu, began = time.process_time(), time.perf_counter()
-        recorder.run(lambda: True, lambda: False)
+        recorder.run()
         return dict(spent), time.process_time() - began_cpu, time.perf_counter() - began
 
 
@@ -85,3 +146,11 @@ def _wrapped(method: Callable[..., Any], name: str, spent: dict[str, float]) -> 
             spent[name] += time.process_time() - began
 
     return timed
+
+
+def _begun(method: Callable[..., Any], split: _Split) -> Callable[..., Any]:
+    def begun(*args: Any, **more: Any) -> Any:
+        split.begin()
+        return method(*args, **more)
+
+    return begun

@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from benchmarks.bench import ROLES, Bench, Relaybook
+from benchmarks.compiled import compiled
 from benchmarks.figures import Result
 from benchmarks.messages import ANSWER_BODY, FIVE, REQUEST_BODY, SDK, TRACED, HeaderSet
 from benchmarks.nginx import Nginx, start_provider, start_proxy
@@ -13,12 +14,13 @@ from benchmarks.wrk import Load, run_wrk
 METHOD = (
     f"wrk, 1 thread, 32 connections, POST with {len(REQUEST_BODY)} to {len(REQUEST_BODY) + 31} bytes; the provider is "
     f"nginx with a canned completion of {len(ANSWER_BODY)} bytes. Rounds of 3 s take turns: nginx as plain proxy, "
-    "relay, relay with durability = power. CPU is user + system time of the proxy's process over requests; medians of "
-    "the rounds. Both bodies are journaled and the recorder runs meanwhile; its CPU is counted until it has caught up, "
-    "which the next round waits for."
+    "relay, relay with durability = power, relay with its request path compiled (`make compiled`). CPU is user + "
+    "system time of the proxy's process over requests; medians of the rounds. Both bodies are journaled and the "
+    "recorder runs meanwhile; its CPU is counted until it has caught up, which the next round waits for."
 )
 #: Relay over nginx; ``traced`` is told for comparison.
 GOALS = {"five": 2.2, "sdk": 2.6}
+COMPILED_GOALS = {"five": 1.9, "sdk": 2.4}
 _ROUNDS = 5
 _SECONDS = 3
 
@@ -39,12 +41,15 @@ def _measure(bench: Bench, headers: HeaderSet, result: Result) -> None:
         upstream = f"http://127.0.0.1:{provider.port}/v1"
         process = stack.enter_context(Relaybook(bench, f"relay-{headers.name}", upstream))
         power = stack.enter_context(Relaybook(bench, f"power-{headers.name}", upstream, "--durability", "power"))
-        for port in (nginx.port, process.port, power.port):
+        servers = {"relay": process, "power": power}
+        if (other := compiled(bench)) is not None:
+            servers["compiled"] = stack.enter_context(Relaybook(other, f"compiled-{headers.name}", upstream))
+        for port in (nginx.port, *(server.port for server in servers.values())):
             run_wrk(port, headers, 1)
         for number in range(bench.rounds(_ROUNDS)):
             same: dict[str, Any] = {"headers": headers.name, "round": number}
             result.rounds.append(same | {"proxy": "nginx"} | _nginx_round(nginx, headers, bench.seconds(_SECONDS)))
-            for name, server in (("relay", process), ("power", power)):
+            for name, server in servers.items():
                 result.rounds.append(same | {"proxy": name} | _relay_round(server, headers, bench.seconds(_SECONDS)))
 
 
@@ -78,6 +83,9 @@ def _summarise(result: Result, headers: str) -> None:
     result.add(f"{headers}: nginx, plain", nginx, "µs/request")
     result.add(f"{headers}: relay", median("relay"), "µs/request")
     result.add(f"{headers}: relay / nginx", median("relay") / nginx, "×", GOALS.get(headers))
+    if any(each["proxy"] == "compiled" for each in result.rounds):
+        result.add(f"{headers}: relay, compiled", median("compiled"), "µs/request")
+        result.add(f"{headers}: relay, compiled / nginx", median("compiled") / nginx, "×", COMPILED_GOALS.get(headers))
     result.add(f"{headers}: relay, durability = power", median("power"), "µs/request")
     result.add(f"{headers}: recorder", median("relay", "recorder_cpu_us"), "µs/request")
     result.add(f"{headers}: dashboard", median("relay", "dashboard_cpu_us"), "µs/request")

@@ -10,6 +10,7 @@ from typing import Any
 from tests.support.server import Program
 
 from benchmarks.bench import Bench, Relaybook
+from benchmarks.compiled import compiled
 from benchmarks.figures import Result
 from benchmarks.nginx import free_port, start_proxy
 
@@ -17,9 +18,9 @@ STREAMS = 300
 METHOD = (
     f"{STREAMS} streams at a time, evenly spread, each of 100 events of 280 bytes, 50 events a second and stream; the "
     "provider and the callers are uvloop programs. Rounds of 6 s take turns: direct, nginx (proxy_buffering off), "
-    "relay. CPU is that of the proxy's process over events received; the first event is timed from sending the "
-    "request, and what a proxy adds is the difference of the percentiles to direct. Medians of the rounds. The ratio "
-    "is valid only where all events came at their pace."
+    "relay, relay with its request path compiled. CPU is that of the proxy's process over events received; the first "
+    "event is timed from sending the request, and what a proxy adds is the difference of the percentiles to direct. "
+    "Medians of the rounds. The ratio is valid only where all events came at their pace."
 )
 #: Of 15,000 a second. A starved machine merges events into fewer reads, which makes any proxy look cheap.
 _PACE_KEPT = 14_500.0
@@ -37,6 +38,9 @@ def run(bench: Bench) -> Result:
         relay = stack.enter_context(Relaybook(bench, "relay", f"http://127.0.0.1:{port}/v1"))
         targets = {"direct": (port, provider.process.pid), "nginx": (nginx.port, nginx.pid)}
         targets["relay"] = (relay.port, relay.pid)
+        if (other := compiled(bench)) is not None:
+            faster = stack.enter_context(Relaybook(other, "compiled", f"http://127.0.0.1:{port}/v1"))
+            targets["compiled"] = (faster.port, faster.pid)
         for number in range(bench.rounds(_ROUNDS)):
             for proxy, (at, pid) in targets.items():
                 found = _load(at, pid, bench.seconds(_SECONDS))
@@ -72,6 +76,8 @@ def _summarise(result: Result) -> None:
     pace = min(result.median("events_per_s", proxy=proxy) for proxy in ("direct", "nginx", "relay"))
     kept = pace >= _PACE_KEPT
     result.add("relay / nginx" if kept else "relay / nginx, not valid: see the pace", relay / nginx, "×", _most(kept))
+    if any(each["proxy"] == "compiled" for each in result.rounds):
+        result.add("relay, compiled / nginx", result.median("cpu_us", proxy="compiled") / nginx, "×", 1.35)
     result.add("slowest pace of the three", pace, "events/s", _PACE_KEPT, at_least=True)
     for name in ("first_p50_ms", "first_p99_ms"):
         direct = result.median(name, proxy="direct")

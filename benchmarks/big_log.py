@@ -1,0 +1,277 @@
+"""Fills a store with a log as large as wanted: ``python -m benchmarks.big_log <directory> --records 10000000``.
+
+Records are those of a shop's busy service: half under eight labels, one request each; half under 200,000 users, whose
+conversations grow turn by turn. The same recipe gives the same log, record by record (benchmarks/big_log_facts.py);
+``benchmarks/parts/big_log.py`` measures on it.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.big_log_bodies import (
+    ERROR_MESSAGES,
+    Conversation,
+    answer_body,
+    conversation_length,
+    error_body,
+    request_body,
+    request_head,
+    response_head,
+    user_message,
+)
+from benchmarks.big_log_facts import LONG_THREAD, LONG_THREAD_NAMESPACE, Facts, Recipe
+from benchmarks.big_log_words import (
+    DRAWN_CHANNELS,
+    DRAWN_FEATURES,
+    DRAWN_LABELS,
+    DRAWN_MODELS,
+    USER_WEIGHTS,
+    USERS,
+    Model,
+    Words,
+    user_name,
+)
+from relaybook import bodies, clock
+from relaybook.records import Detail, Record
+from relaybook.serve.recording import collect_rarely
+from relaybook.stores.base import Batch, Body, Entry
+from relaybook.stores.sqlite import SqliteWriter
+
+RECORDS: Final = 10_000_000
+_BATCH: Final = 5_000
+_TOLD_EVERY: Final = 20
+_KEYS: Final = ("3fa9c2d1e0b4", "91b04c77aa2e", "c0ffee12ab34", "5d1e9f003b7a")
+
+
+def store_of(directory: Path) -> Path:
+    """Where a server called ``log`` of this directory has its store (benchmarks/bench.py)."""
+    return directory / "log" / "data" / "store"
+
+
+class BigLog:
+    """Makes the entries of a recipe, in order."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._facts = recipe.facts()
+        self._long_thread = recipe.long_thread
+        self._chance = random.Random(recipe.seed)
+        self._sentences = Words(recipe.seed).sentences
+        turns = max(20, min(2000, recipe.records // 500))
+        self._conversations = [self._new_conversation() for _ in range(turns)]
+        self._long = Conversation(LONG_THREAD_NAMESPACE, DRAWN_MODELS[0], "chat", LONG_THREAD, self._ask)
+
+    def entries(self, first: int, count: int) -> list[Entry]:
+        """Those with the numbers from ``first`` on; each call follows on the one before."""
+        users = self._users(count)
+        return [self._entry(number, user) for number, user in enumerate(users, first)]
+
+    def _users(self, count: int) -> Sequence[int]:
+        return self._chance.choices(range(USERS), cum_weights=USER_WEIGHTS, k=count)
+
+    def _text(self, sentences: int) -> str:
+        chance, known = self._chance.random, self._sentences
+        return " ".join([known[int(chance() * len(known))] for _ in range(sentences)])
+
+    def _ask(self) -> str:
+        return self._text(1)
+
+    def _new_conversation(self) -> Conversation:
+        chance = self._chance
+        model, feature = DRAWN_MODELS[chance.getrandbits(12)], DRAWN_FEATURES[chance.getrandbits(12)]
+        namespace = user_name(self._users(1)[0])
+        return Conversation(namespace, model, feature, conversation_length(chance), self._ask)
+
+    def _entry(self, number: int, user: int) -> Entry:
+        facts = self._facts(number)
+        bits = facts.bits
+        if number in self._long_thread:
+            return self._turn(facts, self._long)
+        if not bits & 1:
+            place = number % len(self._conversations)
+            conversation = self._conversations[place]
+            entry = self._turn(facts, conversation)
+            if conversation.turns_left == 0:
+                self._conversations[place] = self._new_conversation()
+            return entry
+        question = f"Ticket {ticket}. {self._text(2)}" if (ticket := ticket_of(facts)) else self._text(3)
+        feature = DRAWN_FEATURES[bits >> 13 & 0xFFF]
+        name = user_name(user) if bits & 6 else None
+        told = _properties(bits, feature, name)
+        is_named = name is not None and bits & 0x18 == 0
+        label, model = DRAWN_LABELS[bits >> 1 & 0xFFF], DRAWN_MODELS[bits >> 25 & 0xFFF]
+        request = request_body(model.name, feature, user_message(question), name if is_named else None)
+        entry, _ = self._made(facts, (label, told, model), question, request)
+        entry.record.user = name if is_named else None
+        return entry
+
+    def _turn(self, facts: Facts, conversation: Conversation) -> Entry:
+        it = conversation
+        told = _properties(facts.bits, it.feature, it.namespace if facts.bits & 6 == 6 else None)
+        request = request_body(it.model.name, it.feature, it.messages, None)
+        entry, answer = self._made(facts, (it.namespace, told, it.model), it.question, request)
+        if answer is not None:
+            it.answered(answer)
+        return entry
+
+    def _made(
+        self, facts: Facts, tags: tuple[str, dict[str, str], Model], question: str, request: bytes
+    ) -> tuple[Entry, bytes | None]:
+        """The entry, and the text of a good answer."""
+        namespace, properties, model = tags
+        key = _KEYS[facts.bits & 3]
+        answered: dict[str, Any] = {}
+        text: bytes | None = None
+        if facts.ending.is_well:
+            answer = self._text(2)
+            text = answer.encode()
+            response, answered = _answered(facts, model, request, answer, text)
+        elif facts.ending.error:
+            response = error_body(facts.ending.error)
+            answered["error_code"] = facts.ending.error
+            answered["error_message"] = ERROR_MESSAGES[facts.ending.error]
+        else:
+            response = b""
+        record = Record(
+            id=facts.id,
+            started_at=facts.started_at,
+            ended_at=facts.started_at + facts.duration_us,
+            outcome=facts.ending.outcome,
+            failed=facts.ending.error is not None,
+            namespace=namespace,
+            properties=properties,
+            upstream="https://api.openai.com/v1",
+            method="POST",
+            path="/v1/chat/completions",
+            kind="chat",
+            client_address="127.0.0.1",
+            user_agent="OpenAI/Python 3.52.0",
+            key=key,
+            model=model.name,
+            status=facts.ending.status,
+            duration_ms=facts.duration_us / 1e3,
+            relay_ms=0.1 + (facts.bits & 0xFF) / 1e3,
+            chunks=1,
+            request_bytes=len(request),
+            response_bytes=len(response),
+            provider_request_id=facts.provider_request_id,
+            client_request_id=facts.client_request_id,
+            retry_count=0,
+            input_preview=question[:200],
+            **answered,
+        )
+        detail = Detail(
+            reason="OK" if text else "",
+            request_head=request_head(key, facts.client_request_id),
+            response_head=response_head(facts.provider_request_id, facts.duration_us, facts.bits),
+            chunk_at_us=[facts.duration_us],
+            chunk_bytes=[len(response)],
+        )
+        entry = Entry(record=record, detail=detail, request=Body(rest=[request]), response=Body(rest=[response]))
+        entry.turn = _turn(request, response, is_well=facts.ending.is_well)
+        return entry, text
+
+
+def _turn(request: bytes, response: bytes, *, is_well: bool) -> bytes | None:
+    """As the recorder makes it of the bodies."""
+    asked = bodies.read_request("chat", request).asked
+    said = bodies.read_answer("chat", response, streamed=False, complete=True).said if is_well else []
+    return bodies.encode_turn(bodies.turn(asked, said)) if asked else None
+
+
+def ticket_of(facts: Facts) -> str | None:
+    """A word that no other record has, in one of 64 requests under a label."""
+    return f"tk{facts.provider_request_id[4:16]}" if facts.bits & 0x7F == 1 else None
+
+
+def _properties(bits: int, feature: str, user: str | None) -> dict[str, str]:
+    """What the caller tagged the request with: not everyone tells everything."""
+    told: dict[str, str] = {"user": user} if user else {}
+    if bits >> 5 & 3:
+        told["channel"] = DRAWN_CHANNELS[bits >> 20 & 0xFFF]
+    if bits >> 7 & 1:
+        told["feature"] = feature
+    return told
+
+
+def _answered(facts: Facts, model: Model, request: bytes, answer: str, text: bytes) -> tuple[bytes, dict[str, Any]]:
+    """The body of a good answer, and the fields of the record that come from it."""
+    asked, given = len(request) // 4, len(text) // 4 + 1
+    tokens = (asked, given, asked // 2 if asked > 1024 else 0)
+    response = answer_body(facts.completion_id, facts.started_at, model.name, text, tokens)
+    fields = {
+        "response_model": model.name,
+        "completion_id": facts.completion_id,
+        "input_tokens": tokens[0],
+        "output_tokens": tokens[1],
+        "cached_tokens": tokens[2],
+        "reasoning_tokens": 0,
+        "finish_reason": "stop",
+        "output_preview": answer[:200],
+    }
+    if model.input_usd is not None and model.output_usd is not None:
+        fields["cost_usd"] = (asked * model.input_usd + given * model.output_usd) / 1e6
+        fields["prices_version"] = "2026-11-01"
+    return response, fields
+
+
+def fill(directory: Path, recipe: Recipe) -> dict[str, float]:
+    """Makes the log, and its words beside it; prints how far it is, and gives the figures of it all."""
+    collect_rarely()
+    store = store_of(directory)
+    store.mkdir(parents=True, mode=0o700)
+    log = BigLog(recipe)
+    writer = SqliteWriter(store)
+    words = subprocess.Popen([sys.executable, "-m", "benchmarks.big_log_index", str(store), str(recipe.records)])
+    began, making = time.perf_counter(), 0.0
+    for number, first in enumerate(range(0, recipe.records, _BATCH), 1):
+        since = time.perf_counter()
+        entries = log.entries(first, min(_BATCH, recipe.records - first))
+        making += time.perf_counter() - since
+        writer.commit(Batch(entries=entries))
+        if number % _TOLD_EVERY == 0 or first + _BATCH >= recipe.records:
+            done, seconds = first + len(entries), time.perf_counter() - began
+            print(f"{done:,} records, {done / seconds:,.0f}/s, of it {making / seconds:.0%} making them", flush=True)
+    writer.close()
+    recipe.keep(directory)
+    seconds = time.perf_counter() - began
+    if words.wait() != 0:
+        raise RuntimeError(f"the words of {store} were not indexed: exit {words.returncode}, see above")
+    figures = {"records_per_second": recipe.records / seconds, "making_s": making, "all_s": seconds}
+    return figures | {"words_behind_s": time.perf_counter() - began - seconds} | sizes(directory)
+
+
+def sizes(directory: Path) -> dict[str, float]:
+    """Bytes of the database, of the bodies and of the words."""
+    store = store_of(directory)
+    bodies = sum(path.stat().st_size for path in (store / "bodies").iterdir())
+    return {
+        "database_bytes": sum(path.stat().st_size for path in store.glob("relaybook.sqlite*")),
+        "body_bytes": bodies,
+        "words_bytes": sum(path.stat().st_size for path in store.glob("text.sqlite*")),
+    }
+
+
+def main() -> None:
+    """Fills a directory that has no log yet."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--records", type=int, default=RECORDS)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ends-at", type=int, help="microseconds since the epoch; default: now")
+    asked = parser.parse_args()
+    if store_of(asked.directory).exists():
+        parser.error(f"{asked.directory} has a log already")
+    recipe = Recipe(asked.records, asked.ends_at or clock.wall_us(), asked.seed)
+    for name, value in fill(asked.directory, recipe).items():
+        per_record = f", {value / asked.records:,.0f} per record" if name.endswith("_bytes") else ""
+        print(f"{name}: {value:,.1f}{per_record}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""Indexes the words of a log while another process fills it: ``python -m benchmarks.big_log_index <store> <records>``.
+
+It is the recorder's own pass over the log, alone in a process, so that making a large log takes one core for the
+records and one for their words. Ends when so many records were looked at.
+"""
+
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from relaybook import clock
+from relaybook.recorder.text_pass import TextPass
+from relaybook.stores.sqlite import SqliteReader, SqliteTextIndex
+
+_SLICE_NS: Final = clock.NANOSECONDS
+_PAUSE_SECONDS: Final = 0.2
+
+
+def index(store: Path, records: int) -> None:
+    reader, texts = SqliteReader(store), SqliteTextIndex(store)
+    words = TextPass(reader, texts)
+    while reader.status().indexed_to < records:
+        if not words.work(clock.monotonic_ns() + _SLICE_NS):
+            time.sleep(_PAUSE_SECONDS)
+    texts.close()
+    reader.close()
+
+
+if __name__ == "__main__":
+    index(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,129 @@
+"""What the big log is asked: 200 different values of each kind, drawn as its records were, without reading it."""
+
+import random
+from collections.abc import Iterator
+from itertools import product
+from typing import Final, NamedTuple, get_args
+from urllib.parse import quote, urlencode
+
+from benchmarks.big_log import ticket_of
+from benchmarks.big_log_facts import LONG_THREAD_NAMESPACE, Facts, Recipe
+from benchmarks.big_log_words import CHANNELS, FEATURES, LABELS, MODELS, USER_WEIGHTS, USERS, Words, user_name
+from relaybook.filters import Cursor
+from relaybook.records import Outcome
+
+DIFFERENT: Final = 200
+_PAGE: Final = 50
+_DEEP_PAGES: Final = 10_000
+_THREAD_TIMES: Final = 20
+_PAGE_MS, _FILTERED_MS, _LIST_MS, _ID_MS = 10.0, 15.0, 20.0, 5.0
+_STATS_MS, _WORD_MS, _THREAD_MS = 100.0, 50.0, 300.0
+
+
+class Question(NamedTuple):
+    """Paths that ask the same of different values. ``may_be_missing``: the API need not know it yet (404 or 400)."""
+
+    name: str
+    goal_ms: float | None
+    paths: list[str]
+    may_be_missing: bool = False
+
+
+def questions(recipe: Recipe, last_seq: int) -> list[Question]:
+    """All of them, for a log whose newest record is ``last_seq``."""
+    values = Values(recipe)
+    requests = "/api/requests?limit=50"
+    facts = values.complete()
+    spans = [f"/api/stats?from=-{hours}h&bucket=3600&by=namespace" for hours in range(720, 720 - DIFFERENT, -1)]
+    sorts = [(sort, limit) for sort in ("last_at", "requests", "failed", "cost_usd") for limit in range(1, 51)]
+    return [
+        Question("no question to the store, for comparison", None, ["/healthz"] * DIFFERENT),
+        Question("newest page", _PAGE_MS, [requests] * DIFFERENT),
+        Question("page by namespace", _FILTERED_MS, [f"{requests}&namespace={each}" for each in values.namespaces()]),
+        Question("page by property", _FILTERED_MS, [f"{requests}&{urlencode(each)}" for each in values.properties()]),
+        Question("page by model and outcome", _FILTERED_MS, [f"{requests}&{urlencode(it)}" for it in values.models()]),
+        Question("page 10,000 or deeper", _PAGE_MS, [f"{requests}&cursor={at}" for at in values.cursors(last_seq)]),
+        Question("namespaces", _LIST_MS, [f"/api/namespaces?sort={sort}&limit={limit}" for sort, limit in sorts]),
+        Question("namespaces by prefix", _LIST_MS, [f"/api/namespaces?prefix={each}" for each in values.prefixes()]),
+        Question("values of model", _LIST_MS, [f"/api/values/model?limit={n}" for n in range(1, DIFFERENT + 1)]),
+        Question("users by prefix", _LIST_MS, [f"/api/values/property.user?prefix={it}" for it in values.prefixes()]),
+        Question("request by our id", _ID_MS, [f"/api/requests/{each.id}" for each in facts]),
+        Question("… by the provider's id", _ID_MS, [f"/api/requests/{each.provider_request_id}" for each in facts]),
+        Question("… by the completion's id", _ID_MS, [f"/api/requests/{each.completion_id}" for each in facts]),
+        Question("… by the client's id", _ID_MS, [f"/api/requests/{each.client_request_id}" for each in facts]),
+        Question("sums of 30 days by hour", _STATS_MS, spans, True),
+        Question("search for a word", _WORD_MS, [f"{requests}&q={quote(each)}" for each in values.words()], True),
+        Question("thread of 500", _THREAD_MS, [f"/api/thread?namespace={LONG_THREAD_NAMESPACE}"] * _THREAD_TIMES, True),
+    ]
+
+
+class Values:
+    """Draws values of the recipe's log. No value comes twice in one list."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self._facts = recipe.facts()
+        self._chance = random.Random(recipe.seed + 1)
+
+    def _users(self) -> Iterator[str]:
+        while True:
+            yield from map(user_name, self._chance.choices(range(USERS), cum_weights=USER_WEIGHTS, k=DIFFERENT))
+
+    def _filled(self, first: list[str], more: Iterator[str]) -> list[str]:
+        found = dict.fromkeys(first)
+        while len(found) < DIFFERENT:
+            found.setdefault(next(more))
+        values = list(found)
+        self._chance.shuffle(values)
+        return values
+
+    def _numbers(self) -> Iterator[tuple[int, Facts]]:
+        while True:
+            number = self._chance.randrange(self._recipe.records)
+            yield number, self._facts(number)
+
+    def namespaces(self) -> list[str]:
+        """All labels, and users."""
+        return self._filled(list(LABELS), self._users())
+
+    def properties(self) -> list[dict[str, str]]:
+        """All channels and features, and users."""
+        few = [f"channel={each}" for each in CHANNELS] + [f"feature={each}" for each in FEATURES]
+        pairs = [each.split("=") for each in self._filled(few, (f"user={user}" for user in self._users()))]
+        return [{f"property.{name}": value} for name, value in pairs]
+
+    def models(self) -> list[dict[str, str]]:
+        """Every model with every outcome a finished request can have: some occur often, some never."""
+        outcomes = [each for each in get_args(Outcome) if each != "open"]
+        found = [{"model": model.name, "outcome": outcome} for model, outcome in product(MODELS, outcomes)]
+        self._chance.shuffle(found)
+        return found[:DIFFERENT]
+
+    def cursors(self, last_seq: int) -> list[Cursor]:
+        """From page 10,000 on down; from the middle of a log that has fewer."""
+        top = last_seq - _DEEP_PAGES * _PAGE
+        return [Cursor("older", self._chance.randint(_PAGE, max(top, last_seq // 2))) for _ in range(DIFFERENT)]
+
+    def prefixes(self) -> list[str]:
+        """One to five digits of users' ids."""
+        cut = (user[: len("user-") + self._chance.randint(1, 5)] for user in self._users())
+        return self._filled([], cut)
+
+    def words(self) -> list[str]:
+        """As frequent as in a sentence, the rare ones among them; one in ten is in a single request."""
+        tickets = [word for word, _ in zip(self._tickets(), range(DIFFERENT // 10), strict=False)]
+        known = Words(self._recipe.seed)
+        drawn = iter(lambda: self._chance.choices(known.vocabulary, cum_weights=known.weights)[0], "")
+        return self._filled(tickets, drawn)
+
+    def _tickets(self) -> Iterator[str]:
+        for number, facts in self._numbers():
+            if number not in self._recipe.long_thread and (ticket := ticket_of(facts)):
+                yield ticket
+
+    def complete(self) -> list[Facts]:
+        """Requests that were answered well: they have all ids."""
+        return [facts for (_, facts), _ in zip(self._well(), range(DIFFERENT), strict=False)]
+
+    def _well(self) -> Iterator[tuple[int, Facts]]:
+        return (each for each in self._numbers() if each[1].ending.is_well)

@@ -1,0 +1,106 @@
+"""What the big log is about: words, sentences, models, namespaces and users, each as often as in real traffic."""
+
+import random
+from bisect import bisect
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+USERS: Final = 200_000
+VOCABULARY: Final = 20_000
+_SENTENCES: Final = 1 << 16
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_FREQUENT: Final = _words(
+    "the to and a of in is that you it for with on be this as are or not can we your have an from at by if will my "
+    "please order invoice account customer which one no more do would what how when there was they all our about has "
+    "delivery payment refund address password error server report table summary question answer translate contract"
+)
+_ONSETS: Final = _words("b c d f g h j k l m n p r s t v w z br cl dr fl gr pl pr sh st th tr ch qu sl sp")
+_NUCLEI: Final = _words("a e i o u ai ea ou io ie")
+_CODAS: Final = ["", "", "", "n", "r", "s", "t", "l", "m", "nd", "st", "rk", "ng", "x"]
+#: The end of some words: search has to know letters beyond ASCII.
+_FOREIGN: Final = ("ité", "ção", "übel", "größe", "ñor", "ów")
+
+LABELS: Final = ("production", "web", "ios", "android", "staging", "testing", "development", "preview")
+_LABEL_WEIGHTS: Final = (40, 22, 14, 12, 6, 3, 2, 1)
+CHANNELS: Final = ("web", "ios", "android")
+FEATURES: Final = (
+    *("chat", "search", "summary", "translation", "support", "mail-draft", "extraction", "classification"),
+    *("code-review", "planning", "tagging", "moderation"),
+)
+_FAMILIES: Final = ("gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4o", "gpt-4o-mini", "o4", "mistral-large", "llama-4")
+_VARIANTS: Final = ("", "-latest", "-2026-03-05", "-2026-06-20", "-fast")
+
+
+class Model(NamedTuple):
+    """A model, and US dollars for a million tokens of each kind; None: its price is not known."""
+
+    name: str
+    input_usd: float | None
+    output_usd: float | None
+
+
+def _models() -> tuple[Model, ...]:
+    """40 of them, most used first; every fifth has no known price."""
+    names = [family + variant for variant in _VARIANTS for family in _FAMILIES]
+    prices = [None if at % 5 == 4 else (0.15 * (1 + at % 7), 0.6 * (1 + at % 7)) for at in range(len(names))]
+    return tuple(Model(name, *(price or (None, None))) for name, price in zip(names, prices, strict=True))
+
+
+MODELS: Final = _models()
+
+
+def zipf(count: int, exponent: float = 1.0) -> list[float]:
+    """Cumulative weights by rank: the first of ``count`` is the most frequent."""
+    return list(accumulate(rank**-exponent for rank in range(1, count + 1)))
+
+
+def ranks(cumulative: Sequence[float], steps: int = 4096) -> list[int]:
+    """The rank at each of so many even steps of the weights: one index draws from it, without a search."""
+    total = cumulative[-1]
+    return [bisect(cumulative, (step + 0.5) / steps * total) for step in range(steps)]
+
+
+#: One index draws from them.
+DRAWN_MODELS: Final = tuple(MODELS[rank] for rank in ranks(zipf(len(MODELS))))
+DRAWN_LABELS: Final = tuple(LABELS[rank] for rank in ranks(list(accumulate(_LABEL_WEIGHTS))))
+DRAWN_FEATURES: Final = tuple(FEATURES[rank] for rank in ranks(zipf(len(FEATURES))))
+DRAWN_CHANNELS: Final = tuple(CHANNELS[rank] for rank in ranks([6, 9, 10]))
+#: The first of 200,000 users sends one in sixty of their requests, the last one in a million.
+USER_WEIGHTS: Final = zipf(USERS, 0.8)
+
+
+def user_name(rank: int) -> str:
+    """The user's id: no two are alike, and neighbours in rank are far apart in order."""
+    return f"user-{rank * 0x9E3779B1 & 0xFFFFFFFF:08x}"
+
+
+class Words:
+    """A vocabulary by rank, and sentences made of it."""
+
+    def __init__(self, seed: int) -> None:
+        chance = random.Random(seed)
+        self.vocabulary = _vocabulary(chance)
+        self.weights = zipf(len(self.vocabulary))
+        self.sentences = [self._sentence(chance) for _ in range(_SENTENCES)]
+
+    def _sentence(self, chance: random.Random) -> str:
+        words = chance.choices(self.vocabulary, cum_weights=self.weights, k=chance.randint(5, 12))
+        return " ".join(words).capitalize() + "."
+
+
+def _vocabulary(chance: random.Random) -> list[str]:
+    words = dict.fromkeys(_FREQUENT)
+    while len(words) < VOCABULARY:
+        syllables = chance.choices((1, 2, 3), (2, 6, 1))[0]
+        word = "".join(
+            chance.choice(_ONSETS) + chance.choice(_NUCLEI) + chance.choice(_CODAS) for _ in range(syllables)
+        )
+        if len(word) > 2:
+            words.setdefault(word + chance.choice(_FOREIGN) if chance.random() < 0.02 else word)
+    return list(words)

@@ -1,0 +1,84 @@
+"""What every proxy adds to the time of a plain request: at one connection, and at 200 requests a second."""
+
+import gc
+from contextlib import ExitStack
+
+import uvloop
+
+from benchmarks.caller import BlockingCaller, PacedCaller
+from benchmarks.comparison_field import Field, rest
+from benchmarks.comparison_request import request_bytes
+from benchmarks.figures import percentile
+from benchmarks.messages import FIVE, REQUEST_BODY
+from benchmarks.peers.peer import Peer
+
+ASKED = 1200
+PER_SECOND = 200.0
+_ROUNDS = 2
+_SECONDS = 2
+_UNTIL_S = 270
+#: A proxy is asked 200 times a second only where it has answered so many times as often.
+_SPARE = 1.2
+_PERCENTS = (50, 95, 99)
+_ONE, _PACED = "one connection", "200 requests a second"
+
+
+class _Blocking(BlockingCaller):
+    """Sends what this proxy needs besides."""
+
+    def __init__(self, peer: Peer) -> None:
+        super().__init__(peer.port)
+        self._request = request_bytes(peer.headers, REQUEST_BODY)
+
+
+class _Paced(PacedCaller):
+    """Sends what this proxy needs besides."""
+
+    def __init__(self, peer: Peer) -> None:
+        super().__init__(peer.port)
+        self._request = request_bytes(peer.headers, REQUEST_BODY)
+
+
+def measure_latency(field: Field) -> None:
+    """Both ways of asking; the provider is nginx with a canned completion."""
+    field.provider.canned(FIVE)
+    one = _one_connection(field)
+    paced: dict[str, list[float]] = {}
+    for _ in field.rounds(_ROUNDS, _UNTIL_S):
+        for name, peer in field.turns():
+            if field.rates[name] >= PER_SECOND * _SPARE:
+                took = uvloop.run(_Paced(peer).run(PER_SECOND, field.bench.seconds(_SECONDS)))
+                paced[name] = paced.get(name, []) + took
+    for way, found in ((_ONE, one), (_PACED, paced)):
+        _summarise(field, way, found)
+
+
+def _one_connection(field: Field) -> dict[str, list[float]]:
+    """Microseconds of each request; the proxies take turns request by request, and the first of each are left out."""
+    found: dict[str, list[float]] = {name: [] for name in field.peers}
+    with ExitStack() as stack:
+        callers = {name: stack.enter_context(_Blocking(peer)) for name, peer in field.peers.items()}
+        asked = 100 if field.bench.quick else ASKED
+        gc.disable()
+        for _ in range(asked):
+            for name, caller in callers.items():
+                found[name].append(caller.ask())
+        gc.enable()
+    for peer in field.peers.values():
+        rest(peer)
+    return {name: times[len(times) // 20 :] for name, times in found.items()}
+
+
+def _summarise(field: Field, way: str, found: dict[str, list[float]]) -> None:
+    result = field.result
+    known = {name: {percent: percentile(times, percent) for percent in _PERCENTS} for name, times in found.items()}
+    for name, times in known.items():
+        same = {"what": "latency", "way": way, "proxy": name, "asked": len(found[name])}
+        result.rounds.append(same | {f"p{percent}_us": round(time, 1) for percent, time in times.items()})
+    for percent in _PERCENTS:
+        for name in field.peers:
+            row = f"time added to a request, {way}, p{percent}"
+            if name in known and name != "direct":
+                result.cell(row, name, known[name][percent] - known["direct"][percent], "µs")
+            elif name not in known:
+                result.note(row, name, f"overloaded: it answers {field.rates[name]:,.0f} a second")

@@ -1,0 +1,152 @@
+"""Callers of streams through any proxy: so many at a time, each asking again when its stream ended, on uvloop.
+
+``python -m benchmarks.comparison_load --port P --streams N …`` prints one line of JSON about a window of time: events,
+CPU seconds of each process named, the time to each stream's first event, how far the gaps between events of one stream
+are off the provider's interval, and how many streams broke or were not what the provider sent.
+"""
+
+import argparse
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import uvloop
+
+from benchmarks.comparison_request import STREAM_BODY, AnswerReader, request_bytes
+from benchmarks.figures import percentile
+from benchmarks.process_cpu import cpu_seconds
+
+#: What every event carries, and nothing else of an answer.
+_MARK = b'" token"'
+_AGAIN_S = 0.1
+
+
+@dataclass
+class Window:
+    """What all callers saw while it was open."""
+
+    events_a_stream: int
+    interval_ms: float
+    is_open: bool = False
+    events: int = 0
+    whole: int = 0
+    broken: int = 0
+    first_ms: list[float] = field(default_factory=list)
+    #: |gap − interval| of events after the first.
+    off_ms: list[float] = field(default_factory=list)
+
+
+class Caller(asyncio.Protocol):
+    """One caller that always has a stream running, on a new connection where the proxy closes the old one."""
+
+    def __init__(self, port: int, request: bytes, window: Window) -> None:
+        self._port = port
+        self._request = request
+        self._window = window
+        self._over = False
+
+    async def connect(self) -> None:
+        """Connects, and asks for the first stream."""
+        await asyncio.get_running_loop().create_connection(lambda: self, "127.0.0.1", self._port)
+
+    def stop(self) -> None:
+        """Leaves."""
+        self._over = True
+        self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._reader = AnswerReader()
+        self._ask()
+
+    def _ask(self) -> None:
+        self._running = True
+        self._seen = 0
+        self._last = 0.0
+        self._tail = b""
+        self._asked = time.perf_counter()
+        self._transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        now = time.perf_counter()
+        self._reader.feed(data)
+        body = self._tail + b"".join(self._reader.pieces)
+        self._reader.pieces.clear()
+        if events := body.count(_MARK):
+            self._note(events, now)
+        self._tail = body[-len(_MARK) + 1 :]
+        if self._reader.complete:
+            self._end()
+
+    def _note(self, events: int, now: float) -> None:
+        window = self._window
+        if window.is_open:
+            window.events += events
+            if self._seen == 0:
+                window.first_ms.append((now - self._asked) * 1e3)
+            else:
+                window.off_ms.append(abs((now - self._last) * 1e3 - window.interval_ms))
+            window.off_ms += [window.interval_ms] * (events - 1)
+        self._seen += events
+        self._last = now
+
+    def _end(self) -> None:
+        if self._reader.status != 200 or self._seen != self._window.events_a_stream:
+            self._transport.abort()  # one that is still running breaks by it
+            return
+        self._running = False
+        self._window.whole += 1
+        if self._reader.stays_open:
+            self._reader.next()
+            self._ask()
+        else:
+            self._transport.close()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self._over:
+            self._window.broken += self._running
+            asyncio.get_running_loop().call_later(_AGAIN_S if self._running else 0, self._again)
+
+    def _again(self) -> None:
+        if not self._over:
+            self._connecting = asyncio.ensure_future(self.connect())
+
+
+async def _load(wanted: argparse.Namespace, extra: Mapping[str, str]) -> dict[str, Any]:
+    window = Window(wanted.events, wanted.interval_ms)
+    callers = []
+    for _ in range(wanted.streams):
+        callers.append(Caller(wanted.port, request_bytes(extra, STREAM_BODY), window))
+        await callers[-1].connect()
+        await asyncio.sleep(wanted.spread_s / wanted.streams)
+    before, began = {pid: cpu_seconds(pid) for pid in wanted.pids}, time.perf_counter()
+    window.is_open = True
+    await asyncio.sleep(wanted.seconds)
+    window.is_open = False
+    took = time.perf_counter() - began
+    used = {pid: cpu_seconds(pid) - cpu for pid, cpu in before.items()}
+    for caller in callers:
+        caller.stop()
+    found = {"events": window.events, "events_per_s": window.events / took, "cpu_s": used}
+    found |= {"whole": window.whole, "broken": window.broken}
+    for name, values in (("first", window.first_ms), ("off", window.off_ms)):
+        if values:
+            found |= {f"{name}_p{percent}_ms": round(percentile(values, percent), 3) for percent in (50, 99)}
+    return found
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--streams", type=int, required=True)
+    parser.add_argument("--events", type=int, required=True, help="of each stream")
+    parser.add_argument("--interval-ms", type=float, required=True)
+    parser.add_argument("--spread-s", type=float, required=True, help="over which the streams begin")
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--pids", type=int, nargs="*", default=[])
+    parser.add_argument("--headers", type=json.loads, default={})
+    asked = parser.parse_args()
+    print(json.dumps(uvloop.run(_load(asked, asked.headers))))

@@ -1,0 +1,150 @@
+"""Memory of every proxy: alone, with idle connections, with streams. Each is started anew for it, one at a time."""
+
+import asyncio
+import resource
+import time
+from contextlib import ExitStack
+from typing import Any
+
+import uvloop
+
+from benchmarks.comparison_field import Field, rest
+from benchmarks.comparison_request import STREAM_BODY, AnswerReader, request_bytes
+from benchmarks.messages import REQUEST_BODY
+from benchmarks.peers.catalogue import Entry
+from benchmarks.peers.peer import NotInstalled, Peer, resident_mib
+
+IDLE, STREAMS = (1_000, 10_000), (1_000, 5_000)
+INTERVAL_MS = 2000.0
+#: So long a proxy may take until the first number and then the second are there; else the cell says how many were.
+PATIENCE_S = (15.0, 20.0)
+_AT_A_TIME = 64
+_SPARE_DESCRIPTORS = 500
+_LONG_S = 600.0
+
+
+def raise_descriptor_limit() -> None:
+    """As many connections as the system lets us have, for this process and those it starts."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def measure_memory(field: Field) -> None:
+    """Proxy by proxy; two of each, one for connections and one for streams. Nothing else of the comparison may run."""
+    field.provider.events(1_000_000, INTERVAL_MS / 20 if field.bench.quick else INTERVAL_MS)
+    for entry in field.to_start_anew():
+        with ExitStack() as stack:
+            started = {what: field.start(entry, f"memory-{what}") for what in ("idle", "stream")}
+            for what, peer in started.items():
+                if peer is not None and _enter(field, entry, what, peer, stack):
+                    _measure(field, entry, what, peer)
+
+
+def _enter(field: Field, entry: Entry, what: str, peer: Peer, stack: ExitStack) -> bool:
+    try:
+        stack.enter_context(peer)
+    except (NotInstalled, OSError, AssertionError) as error:
+        field.result.note(f"memory with {_counts(field, what)[0]:,} {_name(what)}", entry.name, f"no start: {error}")
+        return False
+    return True
+
+
+def _counts(field: Field, what: str) -> tuple[int, ...]:
+    if field.bench.quick:
+        return (50, 100)
+    return IDLE if what == "idle" else STREAMS
+
+
+def _measure(field: Field, entry: Entry, what: str, peer: Peer) -> None:
+    counts = _counts(field, what)
+    found = uvloop.run(_grow(peer, what, counts))
+    field.result.rounds.append({"what": "memory", "with": what, "proxy": entry.name} | found)
+    if what == "idle":
+        field.result.cell("memory alone", entry.name, found["mib"][0], "MiB")
+    for index, count in enumerate(counts, 1):
+        row = f"memory with {count:,} {_name(what)}"
+        if index < len(found["mib"]):
+            field.result.cell(row, entry.name, found["mib"][index], "MiB")
+        elif index == len(found["mib"]) and found["reached"]:
+            field.result.note(row, entry.name, f"{found['reached']:,} after {PATIENCE_S[index - 1]:g} s")
+        else:
+            field.result.note(row, entry.name, "not tried")
+
+
+def _name(what: str) -> str:
+    return "idle connections" if what == "idle" else "streams"
+
+
+async def _grow(peer: Peer, what: str, counts: tuple[int, ...]) -> dict[str, Any]:
+    """``mib``: alone, then with each count that was reached; ``reached``: how many there were in the end."""
+    await _Connection(peer, REQUEST_BODY).ask(whole=True)
+    rest(peer)
+    mib, connections = [resident_mib(peer)], list[_Connection]()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_DESCRIPTORS
+    for count, patience_s in zip(counts, PATIENCE_S, strict=True):
+        if count > most:
+            break
+        body = REQUEST_BODY if what == "idle" else STREAM_BODY
+        await _add(peer, body, count - len(connections), connections, patience_s)
+        if sum(each.is_there for each in connections) < count:
+            break
+        mib.append(resident_mib(peer))
+    reached = sum(each.is_there for each in connections)
+    for each in connections:
+        each.leave()
+    return {"mib": mib, "reached": reached}
+
+
+async def _add(peer: Peer, body: bytes, count: int, connections: "list[_Connection]", patience_s: float) -> None:
+    """Opens so many, a few at a time; each has had its answer, or of a stream the first event, when it counts."""
+    until = time.monotonic() + patience_s
+    opening = asyncio.Semaphore(_AT_A_TIME if body is REQUEST_BODY else count)
+
+    async def add() -> None:
+        async with opening:
+            if time.monotonic() < until:
+                connections.append(_Connection(peer, body))
+                await connections[-1].ask(whole=body is REQUEST_BODY)
+
+    waiting = [asyncio.ensure_future(add()) for _ in range(count)]
+    await asyncio.wait(waiting, timeout=patience_s)
+    for each in waiting:
+        each.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+class _Connection(asyncio.Protocol):
+    """One caller's connection; ``is_there`` while it is open and has been answered."""
+
+    def __init__(self, peer: Peer, body: bytes) -> None:
+        self.is_there = False
+        self._peer = peer
+        self._request = request_bytes(peer.headers, body)
+        self._reader = AnswerReader()
+        self._answered = asyncio.Event()
+        self._transport: asyncio.Transport | None = None
+
+    async def ask(self, *, whole: bool) -> None:
+        """Connects and asks; returns with the whole answer, or with what comes first of its body."""
+        self._whole = whole
+        loop = asyncio.get_running_loop()
+        self._transport, _ = await loop.create_connection(lambda: self, "127.0.0.1", self._peer.port)
+        self._transport.write(self._request)
+        await asyncio.wait_for(self._answered.wait(), _LONG_S)
+
+    def leave(self) -> None:
+        """Closes it at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        if self._answered.is_set():
+            return  # more events: nothing to learn from them
+        self._reader.feed(data)
+        if self._reader.complete or (self._reader.pieces and not self._whole):
+            self.is_there = self._reader.status == 200
+            self._answered.set()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.is_there = False
+        self._answered.set()

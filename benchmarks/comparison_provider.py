@@ -1,0 +1,90 @@
+"""The provider of the comparison: a stream where the body asks for one, else a completion of a given length.
+
+``python -m benchmarks.comparison_provider --port P --events N --interval-ms T --answer-bytes B``. Streams are those of
+``benchmarks.event_provider``. A request is read to its end before it is answered; bodies need a Content-Length.
+"""
+
+import argparse
+import asyncio
+import json
+
+import uvloop
+
+from benchmarks.event_provider import EventStream
+from benchmarks.messages import ANSWER_BODY
+
+#: What a request that asks for a stream has near one end of its body, however it is written.
+_STREAM = (b'"stream":true', b'"stream": true')
+_NEAR = 600
+#: What starts a stream in ``EventStream``: a whole request.
+_HEAD_ALONE = b"\r\n\r\n"
+
+
+def completion(length: int) -> bytes:
+    """A completion of about so many bytes; the canned one of ``messages`` where that is long enough."""
+    if length <= len(ANSWER_BODY):
+        return ANSWER_BODY
+    answer = json.loads(ANSWER_BODY)
+    message = answer["choices"][0]["message"]
+    message["content"] = words(length - len(ANSWER_BODY), 2)
+    return json.dumps(answer, separators=(",", ":")).encode()
+
+
+def words(length: int, seed: int) -> str:
+    """So many characters of words that come again in no pattern; a compressor finds some, as in real prompts."""
+    state, parts, size = seed, [], 0
+    while size < length:
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        parts.append(f"w{state >> 48:x}")
+        size += len(parts[-1]) + 1
+    return " ".join(parts)[:length]
+
+
+class AnyAnswer(EventStream):
+    """A connection: each request gets a stream or the completion."""
+
+    def __init__(self, events: int, interval: float, answer: bytes) -> None:
+        super().__init__(events, interval)
+        self._answer = answer
+        self._body = bytearray()
+        self._awaited = -1
+
+    def data_received(self, data: bytes) -> None:
+        self._body += data
+        if self._awaited < 0:
+            at = self._body.find(b"\r\n\r\n")
+            if at < 0:
+                return
+            head = bytes(self._body[:at]).lower() + b"\r\n"
+            self._awaited = int(head.partition(b"content-length:")[2].partition(b"\r\n")[0] or 0)
+            del self._body[: at + 4]
+            if b"expect: 100-continue" in head:
+                self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        if len(self._body) < self._awaited:
+            return
+        ends = bytes(self._body[:_NEAR] + self._body[-_NEAR:])
+        self._body.clear()
+        self._awaited = -1
+        if any(mark in ends for mark in _STREAM):
+            super().data_received(_HEAD_ALONE)
+        else:
+            self._transport.write(self._answer)
+
+
+async def _serve(port: int, events: int, interval: float, answer_bytes: int) -> None:
+    loop = asyncio.get_running_loop()
+    body = completion(answer_bytes)
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    server = await loop.create_server(lambda: AnyAnswer(events, interval, answer), "127.0.0.1", port, backlog=8192)
+    print("ready", flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--events", type=int, required=True)
+    parser.add_argument("--interval-ms", type=float, required=True)
+    parser.add_argument("--answer-bytes", type=int, default=0)
+    wanted = parser.parse_args()
+    uvloop.run(_serve(wanted.port, wanted.events, wanted.interval_ms / 1000, wanted.answer_bytes))

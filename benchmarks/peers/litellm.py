@@ -1,0 +1,51 @@
+"""The LiteLLM proxy in the settings its page of best practices for production recommends, without a database.
+
+Installed by ``python -m benchmarks.peers``. One uvicorn worker, ``LITELLM_LOG=ERROR``, ``LITELLM_MODE=PRODUCTION``, a
+master key, no verbose logging. Without a database it writes no spend log: it logs nothing here. Two settings are ours:
+callers' connections stay open for 300 s as with nginx (else 5), and prices come from its package, not from the network.
+It runs on the Python that Relaybook runs on.
+"""
+
+import json
+from pathlib import Path
+
+from benchmarks.bench import Bench
+from benchmarks.messages import FIVE
+from benchmarks.peers.installed import package_version, packages
+from benchmarks.peers.peer import StartedPeer, Upstream, new_port
+
+_MODEL = "gpt-4o-mini"
+_RUN = "import sys; from litellm import run_server; sys.argv[0] = 'litellm'; run_server()"
+
+
+class LiteLLM(StartedPeer):
+    """One process."""
+
+    name = "LiteLLM"
+
+
+def start(bench: Bench, place: Path, upstream: Upstream) -> LiteLLM:
+    """LiteLLM with one model. Its key is the one that callers send anyway."""
+    installed = packages("litellm")
+    key = FIVE.request["Authorization"].removeprefix("Bearer ")
+    parameters = {"model": f"openai/{_MODEL}", "api_base": upstream.url, "api_key": key}
+    configuration = {
+        "model_list": [{"model_name": _MODEL, "litellm_params": parameters}],
+        "general_settings": {"master_key": key, "proxy_batch_write_at": 60},
+        "litellm_settings": {"request_timeout": 600, "set_verbose": False, "json_logs": True},
+    }
+    path = place / "config.yaml"
+    path.write_text(json.dumps(configuration, indent=1))  # JSON is YAML
+    port = new_port()
+    environment = {
+        "PYTHONPATH": str(installed),
+        "LITELLM_MODE": "PRODUCTION",
+        "LITELLM_LOG": "ERROR",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    }
+    if upstream.ca_file is not None:
+        environment["SSL_CERT_FILE"] = str(upstream.ca_file)
+    # -S: nothing that is installed beside Relaybook is seen.
+    command = [bench.python, "-S", "-c", _RUN, "--host", "127.0.0.1", "--port", str(port), "--config", str(path)]
+    command += ["--num_workers", "1", "--keepalive_timeout", "300"]
+    return LiteLLM(place, command, port, package_version("litellm", "litellm"), environment)

@@ -1,0 +1,125 @@
+"""The face every compared proxy has, and what is the same for those that are one started command."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol, Self
+
+from tests.support.server import wait_until
+
+from benchmarks.nginx import free_port
+from benchmarks.process_cpu import resident_kib
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+_START_SECONDS = 90.0
+
+
+class NotInstalled(Exception):
+    """The proxy cannot be started here; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """The provider a proxy stands before: a port on loopback. With ``ca_file`` it speaks TLS, trusted by that file."""
+
+    port: int
+    ca_file: Path | None = None
+
+    @property
+    def url(self) -> str:
+        """Its base URL, with ``/v1``. By name where a certificate has to match."""
+        return f"http://127.0.0.1:{self.port}/v1" if self.ca_file is None else f"https://localhost:{self.port}/v1"
+
+
+class Peer(Protocol):
+    """One proxy that runs. Entered it answers; left it and every process of it has ended."""
+
+    @property
+    def name(self) -> str:
+        """The heading of its column."""
+
+    @property
+    def version(self) -> str:
+        """Versions of the program and of what runs it."""
+
+    @property
+    def port(self) -> int:
+        """Where callers reach it, on 127.0.0.1."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """What a caller must send besides its own headers."""
+
+    def pids(self) -> list[int]:
+        """All its processes; empty where there is no proxy."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class StartedPeer:
+    """A command that is the proxy. Made it is started; entered it accepts connections."""
+
+    name = ""
+    headers: Mapping[str, str] = NOTHING
+
+    def __init__(self, place: Path, command: Sequence[str], port: int, version: str, env: Mapping[str, str]) -> None:
+        """``place`` is its working directory and has its output; proxies named in our environment are not its own."""
+        self.port = port
+        self.version = version
+        self.output = place / "output"
+        own = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+        with self.output.open("wb") as out:
+            self._process = subprocess.Popen(command, stdout=out, stderr=out, cwd=place, env=own | dict(env))
+
+    def pids(self) -> list[int]:
+        """The command's process and its descendants."""
+        return process_tree(self._process.pid)
+
+    def __enter__(self) -> Self:
+        wait_until(lambda: self._listens() or self._process.poll() is not None, _START_SECONDS, f"start of {self.name}")
+        if self._process.poll() is not None:
+            last = self.output.read_text("utf-8", "replace").strip().splitlines()[-1:]
+            raise NotInstalled(f"it ended with {self._process.returncode}: {''.join(last)[:200]}")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait(10)
+
+    def _listens(self) -> bool:
+        """Whether the port is listened on, without connecting: nothing is asked of the proxy before it is measured."""
+        wanted = f":{self.port:04X}"
+        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+            for line in Path(table).read_text().splitlines()[1:]:
+                fields = line.split()
+                if fields[1].endswith(wanted) and fields[3] == "0A":
+                    return True
+        return False
+
+
+def process_tree(pid: int) -> list[int]:
+    """A process and all its descendants that live."""
+    found = [pid]
+    for parent in found:
+        for children in Path(f"/proc/{parent}/task").glob("*/children"):
+            found += [int(each) for each in children.read_text().split()]
+    return found
+
+
+def resident_mib(peer: Peer) -> float:
+    """RSS of all processes of a proxy; what they share is counted once for each."""
+    return sum(map(resident_kib, peer.pids())) / 1024
+
+
+def new_port() -> int:
+    """A port for a proxy."""
+    return free_port()

@@ -1,0 +1,47 @@
+"""Relaybook itself with its log on, as ``relaybook serve`` starts it: a supervisor, relay, recorder and dashboard."""
+
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.bench import Bench, Relaybook
+from benchmarks.compiled import compiled
+from benchmarks.peers.peer import NOTHING, NotInstalled, Upstream, process_tree
+
+
+class RelaybookPeer(Relaybook):
+    """All its processes; the roles of three of them can be told apart by ``pid_of``."""
+
+    headers = NOTHING
+
+    def __init__(self, bench: Bench, place: Path, upstream: Upstream, durability: str, what: str) -> None:
+        ca = [] if upstream.ca_file is None else ["--upstream-ca-file", str(upstream.ca_file)]
+        flags = ["--durability", durability, "--drain-timeout", "1", *ca]
+        super().__init__(bench, str(place.relative_to(bench.directory)), upstream.url, *flags)
+        self.name = f"Relaybook, {what}"
+        self.version = version("relaybook")
+
+    def pids(self) -> list[int]:
+        """The supervisor and its children."""
+        return process_tree(self.process.pid)
+
+    def lag_bytes(self) -> int:
+        """What the recorder has not read yet of the journal."""
+        return int(self.get("/api/status")["journal"]["lag_bytes"] or 0)
+
+    def store_bytes(self) -> int:
+        """The log's size on disk, without the journal."""
+        return int(self.get("/api/status")["storage"]["store_bytes"])
+
+
+def start(durability: str) -> Callable[[Bench, Path, Upstream], RelaybookPeer]:
+    """Starts it with one of its two promises: to survive a killed program, or a power cut."""
+    return lambda bench, place, upstream: RelaybookPeer(bench, place, upstream, durability, durability)
+
+
+def start_compiled(bench: Bench, place: Path, upstream: Upstream) -> RelaybookPeer:
+    """Starts it with its request path compiled (compile_relay.py)."""
+    other = compiled(bench)
+    if other is None:
+        raise NotInstalled("the request path could not be compiled (python compile_relay.py)")
+    return RelaybookPeer(other, place, upstream, "process", "compiled")
