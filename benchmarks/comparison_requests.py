@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.comparison_field import Field, rest, spent
-from benchmarks.comparison_wrk import run_wrk
 from benchmarks.messages import FIVE, SDK, HeaderSet
 from benchmarks.peers.catalogue import ENTRIES
 from benchmarks.peers.peer import Peer
 from benchmarks.peers.relaybook import RelaybookPeer
 from benchmarks.process_cpu import cpu_seconds
+from benchmarks.wrk import Load, run_wrk
 
 CONNECTIONS = (1, 32, 256)
 #: A slow proxy is measured for longer, up to so many times: each connection has its turn this often.
@@ -36,7 +36,7 @@ def _warm_up(field: Field) -> None:
     field.provider.canned(FIVE)
     for entry in ENTRIES:
         if peer := field.peers.get(entry.name):
-            field.rates[entry.name] = run_wrk(peer, FIVE, 1 if field.bench.quick else entry.warm_up_s, 32).per_second
+            field.rates[entry.name] = _load(peer, FIVE, 1 if field.bench.quick else entry.warm_up_s, 32).per_second
             rest(peer)
 
 
@@ -64,7 +64,7 @@ def one_round(peer: Peer, headers: HeaderSet, seconds: float, connections: int) 
     """One run of wrk: CPU µs of each request by process, until the log has caught up, and what was written."""
     stored = peer.store_bytes() if isinstance(peer, RelaybookPeer) else 0
     before, written = spent(peer), _written(peer)
-    load = run_wrk(peer, headers, seconds, connections)
+    load = _load(peer, headers, seconds, connections)
     found: dict[str, Any] = {"requests": load.requests, "requests_per_s": load.per_second, "failed": load.failed}
     found |= {"broken": load.broken, "p50_us": load.p50_us, "p99_us": load.p99_us}
     if load.requests == 0:
@@ -85,6 +85,10 @@ def one_round(peer: Peer, headers: HeaderSet, seconds: float, connections: int) 
     found["written_bytes"] = (_written(peer) - written) * each / 1e6
     found["store_bytes"] = (peer.store_bytes() - stored) * each / 1e6
     return found
+
+
+def _load(peer: Peer, headers: HeaderSet, seconds: float, connections: int) -> Load:
+    return run_wrk(peer.port, headers, seconds, connections, peer.headers)
 
 
 def _written(peer: Peer) -> int:

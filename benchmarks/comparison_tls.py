@@ -6,9 +6,9 @@ import trustme
 
 from benchmarks.comparison_field import Field, rest
 from benchmarks.comparison_requests import one_round
-from benchmarks.comparison_wrk import run_wrk
 from benchmarks.messages import FIVE
 from benchmarks.peers.peer import NotInstalled, Peer, Upstream
+from benchmarks.wrk import run_wrk
 
 _ROUNDS = 2
 _SECONDS = 1
@@ -36,7 +36,7 @@ def measure_tls(field: Field) -> None:
                 field.result.note(_ROW, name, f"it did not start: {error}"[:100])
                 del peers[name]
         for peer in peers.values():
-            run_wrk(peer, FIVE, 1, _CONNECTIONS)
+            run_wrk(peer.port, FIVE, 1, _CONNECTIONS, peer.headers)
             rest(peer)
         for number in field.rounds(_ROUNDS, _UNTIL_S):
             for name, peer in peers.items():

@@ -1,17 +1,20 @@
 """Load by wrk: one thread, many connections, each sending its next request when the answer came.
 
 64 requests of different lengths take turns, so that a relay which remembers what it saw last gains no more by it than
-in use.
+in use. What is on its way when the time is over is broken off.
 """
 
 import json
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from benchmarks.messages import REQUEST_BODY, HeaderSet
 
+_NONE: Mapping[str, str] = MappingProxyType({})
 _SCRIPT = """
 local requests, n = {}, 0
 function init()
@@ -24,29 +27,39 @@ function request()
   n = n % 64 + 1
   return requests[n]
 end
-function done(summary, latency, requests)
+function done(summary, latency)
   local e = summary.errors
-  print(string.format('RESULT {"requests":%d,"errors":%d,"p50_us":%d,"p99_us":%d,"microseconds":%d}', summary.requests,
-    e.connect + e.read + e.write + e.status + e.timeout, latency:percentile(50), latency:percentile(99),
-    summary.duration))
+  print(string.format(
+    'RESULT {"requests":%d,"failed":%d,"broken":%d,"p50_us":%d,"p99_us":%d,"microseconds":%d}',
+    summary.requests, e.status, e.connect + e.read + e.write + e.timeout, latency:percentile(50),
+    latency:percentile(99), summary.duration))
 end
 """
 
 
 @dataclass(frozen=True)
 class Load:
-    """What one run of wrk did."""
+    """What one run did. ``failed``: answers that were no success. ``broken``: connections lost, answers never come."""
 
     requests: int
-    errors: int
+    failed: int
+    broken: int
     p50_us: int
     p99_us: int
     microseconds: int
 
+    @property
+    def per_second(self) -> float:
+        """Requests that succeeded."""
+        return (self.requests - self.failed) / self.microseconds * 1e6
 
-def run_wrk(port: int, headers: HeaderSet, seconds: float, connections: int = 32) -> Load:
-    """Posts completions for so many seconds (whole ones)."""
-    lines = [f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}" for name, value in headers.request.items()]
+
+def run_wrk(
+    port: int, headers: HeaderSet, seconds: float, connections: int = 32, extra: Mapping[str, str] = _NONE
+) -> Load:
+    """Posts completions for so many seconds (whole ones), with ``extra`` headers; an answer may take 30 s."""
+    sent = headers.request | dict(extra)
+    lines = [f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}" for name, value in sent.items()]
     lines.append(f"body = {json.dumps(REQUEST_BODY.decode())}")
     lines.append(f"varying = {{{', '.join(map(json.dumps, headers.varying))}}}")
     begin = (f"[{json.dumps(name)}] = {json.dumps(headers.request[name])}" for name in headers.varying)
@@ -54,7 +67,7 @@ def run_wrk(port: int, headers: HeaderSet, seconds: float, connections: int = 32
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
         Path(file.name).write_text("\n".join([*lines, _SCRIPT]))
         url = f"http://127.0.0.1:{port}/v1/chat/completions"
-        command = ["wrk", "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "-s", file.name, url]
-        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        command = ["wrk", "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "--timeout", "30s"]
+        output = subprocess.run([*command, "-s", file.name, url], capture_output=True, text=True, check=True).stdout
     found = next(line for line in output.splitlines() if line.startswith("RESULT "))
     return Load(**json.loads(found.removeprefix("RESULT ")))

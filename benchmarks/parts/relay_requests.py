@@ -71,8 +71,12 @@ def _relay_round(server: Relaybook, headers: HeaderSet, seconds: float) -> dict[
 
 
 def _of_load(load: Load) -> dict[str, Any]:
-    per_second = load.requests / load.microseconds * 1e6
-    return {"requests": load.requests, "errors": load.errors, "requests_per_s": per_second, "p50_us": load.p50_us}
+    return {
+        "requests": load.requests,
+        "errors": load.failed + load.broken,
+        "requests_per_s": load.per_second,
+        "p50_us": load.p50_us,
+    }
 
 
 def _summarise(result: Result, headers: str) -> None:
