@@ -25,6 +25,7 @@ PARTS = [
     "idle",
     "recovery",
     "page",
+    "capacity",
     "comparison",
     "big_log",
 ]

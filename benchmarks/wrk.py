@@ -55,15 +55,25 @@ class Load:
 
 
 def run_wrk(
-    port: int, headers: HeaderSet, seconds: float, connections: int = 32, extra: Mapping[str, str] = _NONE
+    port: int,
+    headers: HeaderSet,
+    seconds: float,
+    connections: int = 32,
+    extra: Mapping[str, str] = _NONE,
+    pause_ms: float = 0,
 ) -> Load:
-    """Posts completions for so many seconds (whole ones), with ``extra`` headers; an answer may take 30 s."""
+    """Posts completions for so many seconds (whole ones), with ``extra`` headers; an answer may take 30 s.
+
+    Each connection pauses so long between an answer and its next request, on average: the pauses differ.
+    """
     sent = headers.request | dict(extra)
     lines = [f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}" for name, value in sent.items()]
     lines.append(f"body = {json.dumps(REQUEST_BODY.decode())}")
     lines.append(f"varying = {{{', '.join(map(json.dumps, headers.varying))}}}")
     begin = (f"[{json.dumps(name)}] = {json.dumps(headers.request[name])}" for name in headers.varying)
     lines.append(f"varying_begin = {{{', '.join(begin)}}}")
+    if pause_ms:
+        lines.append(f"function delay() return math.random(0, {round(2 * pause_ms)}) end")
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
         Path(file.name).write_text("\n".join([*lines, _SCRIPT]))
         url = f"http://127.0.0.1:{port}/v1/chat/completions"

@@ -12,8 +12,8 @@ const MORE_ROWS = 200;
 /** The most the API gives. */
 const WIDE_ROWS = 500;
 
-/** What is asked for at once where only the latest requests matter. */
-const LATEST_ROWS = 100;
+/** What is asked for at once where only the latest requests matter, or those around one. */
+const SOME_ROWS = 100;
 
 type Place = { cursor: string | undefined; limit: number };
 
@@ -38,6 +38,19 @@ export function latestOfThreadQuery(filter: Filter) {
   const asked = apiPairs({ filter, range: {} });
   return queryOptions({
     queryKey: ["latest-of-thread", asked],
-    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...asked, ["limit", String(LATEST_ROWS)]]), signal),
+    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...asked, ["limit", String(SOME_ROWS)]]), signal),
+  });
+}
+
+/** The requests around one of a thread, each with its place in its conversation as far as these tell. */
+export function aroundInThreadQuery(filter: Filter, id: string) {
+  const asked = apiPairs({ filter, range: {} });
+  const place: [string, string][] = [
+    ["limit", String(SOME_ROWS)],
+    ["around", id],
+  ];
+  return queryOptions({
+    queryKey: ["around-in-thread", asked, id],
+    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...asked, ...place]), signal),
   });
 }

@@ -17,7 +17,7 @@ export function ThreadLink({ request, place }: { request: RequestDetail; place: 
   };
   return (
     <a className={css.value} href={threadHref(thread, request.id)} onClick={follow}>
-      {place !== undefined && `Turn ${place.turn} of ${place.turns} · `}open thread{" "}
+      {place !== undefined && `Turn ${place.turn}${place.turns === null ? "" : ` of ${place.turns}`} · `}open thread{" "}
       <kbd className={css.key} aria-hidden="true">
         t
       </kbd>

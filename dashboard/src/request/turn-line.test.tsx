@@ -76,9 +76,17 @@ describe("the drawer of a request of a conversation", () => {
     expect(await screen.findByRole("button", { name: /^6 earlier messages, seen in turn 2/ })).toBeVisible();
   });
 
+  it("asks around a request that is older than the latest ones, and says no last turn", async () => {
+    answers.set(THREAD, () => Response.json(threadPage([threadRow("8", { seq: 99_999_999 })])));
+    answers.set(`${THREAD}&around=${id}`, () => Response.json(talk));
+    await open({ messages });
+    expect(await screen.findByRole("link", { name: /^Turn 3 · open thread/ })).toBeVisible();
+    expect(screen.getByRole("button", { name: "turn 4" })).toBeVisible();
+  });
+
   it.each([
     ["a request that stands alone", threadPage([threadRow(id, { conversation: id })])],
-    ["one that is too far back", { ...talk, data: [] }],
+    ["one that the thread does not have", { ...talk, data: [] }],
   ])("says nothing of turns for %s", async (_, page) => {
     const asked = vi.fn(() => Response.json(page));
     answers.set(THREAD, asked);

@@ -16,6 +16,10 @@ describe("the turn of a request", () => {
     expect(turnOf(branched, "1")).toMatchObject({ after: "4" });
   });
 
+  it("is told without how many there are by a page that may not have the last one", () => {
+    expect(turnOf(talk, "2", false)).toMatchObject({ turn: 2, turns: null, after: "3" });
+  });
+
   it("is none where nothing goes on, and where the request is not there", () => {
     expect(turnOf(threadPage([threadRow("1"), threadRow("9", { conversation: "9" })]), "1")).toBeUndefined();
     expect(turnOf(talk, "7")).toBeUndefined();

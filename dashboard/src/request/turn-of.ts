@@ -3,9 +3,9 @@
 import type { RequestDetail, Thread } from "~/api/types.gen";
 
 export type TurnPlace = {
-  /** Counts from 1; `turns` is the highest. */
+  /** Counts from 1; `turns` is the highest, where the page has the latest. */
   turn: number;
-  turns: number;
+  turns: number | null;
   /** The request it goes on from, and the latest that goes on from it. */
   before: string | null;
   after: string | null;
@@ -13,23 +13,27 @@ export type TurnPlace = {
   seen: number;
 };
 
-/** Undefined where nothing goes on from anything, or the page does not have the request. */
-export function turnOf(thread: Thread, id: string): TurnPlace | undefined {
+/** Undefined where nothing goes on from anything, or the page, the latest of the thread or another, has it not. */
+export function turnOf(thread: Thread, id: string, isLatest = true): TurnPlace | undefined {
   const row = thread.data.find((each) => each.id === id);
   const turns = thread.conversations.find((each) => each.conversation === row?.conversation)?.turns ?? 1;
   if (row === undefined || turns < 2) return undefined;
   return {
     turn: row.turn,
-    turns,
+    turns: isLatest ? turns : null,
     before: row.follows,
     after: thread.data.findLast((each) => each.follows === id)?.id ?? null,
     seen: row.follows === null ? 0 : row.new_messages.from,
   };
 }
 
-/** Whether reading the thread's latest page again would tell no more of a request: it is there, or older than the page. */
-export function isToldOf(thread: Thread | undefined, { id, seq }: Pick<RequestDetail, "id" | "seq">): boolean {
+/** Whether a request is older than all of the page. */
+export function isBefore(thread: Thread | undefined, { seq }: Pick<RequestDetail, "seq">): boolean {
   const oldest = thread?.data[0]?.seq ?? null;
-  const isOlder = oldest !== null && seq !== null && seq < oldest;
-  return isOlder || thread?.data.some((row) => row.id === id) === true;
+  return oldest !== null && seq !== null && seq < oldest;
+}
+
+/** Whether reading the thread's latest page again would tell no more of a request: it is there, or older than the page. */
+export function isToldOf(thread: Thread | undefined, request: Pick<RequestDetail, "id" | "seq">): boolean {
+  return isBefore(thread, request) || thread?.data.some((row) => row.id === request.id) === true;
 }

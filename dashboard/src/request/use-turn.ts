@@ -1,22 +1,31 @@
-/** Which turn of its conversation a request is: one question for all requests of a thread. */
+/** Which turn of its conversation a request is: one question for all late requests of a thread, one for each other. */
 
 import { useQuery } from "@tanstack/react-query";
-import { latestOfThreadQuery } from "~/api/thread";
+import { aroundInThreadQuery, latestOfThreadQuery } from "~/api/thread";
 import type { RequestDetail } from "~/api/types.gen";
 import { useLogSearch } from "~/url/search-context";
 import { threadOf } from "./thread-of";
-import { isToldOf, type TurnPlace, turnOf } from "./turn-of";
+import { isBefore, isToldOf, type TurnPlace, turnOf } from "./turn-of";
 
 const FRESH_MS = 30_000;
 const SPOKEN: ReadonlySet<string> = new Set(["chat", "response"]);
 
-/** Undefined where it is none, and where it is not known: too far back, not read yet, or not to be read. */
+/** Undefined where it is none, and where it is not known: not read yet, or not to be read. */
 export function useTurn(request: RequestDetail): TurnPlace | undefined {
   const { outcome, body_state, kind } = request;
-  const { data } = useQuery({
-    ...latestOfThreadQuery(threadOf(request, useLogSearch().filter)),
-    enabled: outcome !== "open" && body_state !== "no_bodies" && SPOKEN.has(kind),
+  const thread = threadOf(request, useLogSearch().filter);
+  const hasTurns = outcome !== "open" && body_state !== "no_bodies" && SPOKEN.has(kind);
+  const latest = useQuery({
+    ...latestOfThreadQuery(thread),
+    enabled: hasTurns,
     staleTime: ({ state }) => (isToldOf(state.data, request) ? FRESH_MS : 0),
-  });
-  return data && turnOf(data, request.id);
+  }).data;
+  const isOlder = isBefore(latest, request);
+  const around = useQuery({
+    ...aroundInThreadQuery(thread, request.id),
+    enabled: hasTurns && isOlder,
+    staleTime: FRESH_MS,
+  }).data;
+  const page = isOlder ? around : latest;
+  return page && turnOf(page, request.id, !isOlder);
 }

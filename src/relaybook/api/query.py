@@ -10,8 +10,9 @@ from typing import Final
 from fastapi import Request
 
 from relaybook import clock
+from relaybook.api.errors import ApiError
 from relaybook.filter_parameters import parse_filter
-from relaybook.filters import MAX_LIMIT, BadFilter, Filter, parse_limit
+from relaybook.filters import MAX_LIMIT, BadFilter, Cursor, Filter, parse_cursor, parse_limit
 
 Pairs = list[tuple[str, str]]
 
@@ -68,6 +69,20 @@ def limit_of(taken: dict[str, str], default: int = 50) -> int:
     if not text:
         raise BadFilter("limit", f"limit is empty: it takes a whole number from 1 to {MAX_LIMIT}.")
     return parse_limit(text)
+
+
+def place_of(taken: dict[str, str]) -> tuple[Cursor | None, str | None]:
+    """Where the page asked for is: behind a cursor, or around the request of this id."""
+    cursor = parse_cursor(taken["cursor"]) if "cursor" in taken else None
+    around = taken.get("around")
+    if around is not None and (cursor or not around):
+        raise BadFilter("around", "around takes the id of a request, and cannot be given together with cursor.")
+    return cursor, around
+
+
+def nothing_around(record_id: str) -> ApiError:
+    """The refusal of a page around a request that there is not."""
+    return ApiError("not_found", f"No request has the id {record_id[:80]!r}, so no page can be around it.", "around")
 
 
 def wanted_of(pairs: Iterable[tuple[str, str]], *also: str) -> Filter:

@@ -8,9 +8,8 @@ from msgspec import UNSET
 
 from relaybook.api import document, query
 from relaybook.api.answers import RequestPage, Row
-from relaybook.api.errors import ApiError
 from relaybook.api.reading import reading_of
-from relaybook.filters import BadFilter, Cursor, Filter, Term, parse_cursor
+from relaybook.filters import Cursor, Filter, Term
 from relaybook.records import to_json
 from relaybook.stores.base import Page, Reader
 
@@ -33,10 +32,7 @@ async def list_requests(request: Request) -> Response:
     """
     place, rest = query.take(query.pairs_of(request), *_PLACE)
     limit, wanted = query.limit_of(place), query.wanted_of(rest, *_PLACE)
-    cursor = parse_cursor(place["cursor"]) if "cursor" in place else None
-    around = place.get("around")
-    if around is not None and (cursor or not around):
-        raise BadFilter("around", "around takes the id of a request, and cannot be given together with cursor.")
+    cursor, around = query.place_of(place)
     reading = reading_of(request)
     deadline_ns = reading.deadline_ns()
 
@@ -65,7 +61,7 @@ def _around(reader: Reader, record_id: str, wanted: Filter, limit: int, deadline
     if reader.running(Filter((Term("id", (record_id,)),))):
         # What still runs has its place at the top of the log.
         return _page(reader, wanted, limit, None, deadline_ns)
-    raise ApiError("not_found", f"No request has the id {record_id[:80]!r}, so no page can be around it.", "around")
+    raise query.nothing_around(record_id)
 
 
 def _answer(page: Page) -> RequestPage:

@@ -13,10 +13,10 @@ from relaybook.api.stats import sum_of
 from relaybook.api.sums_answers import Sum
 from relaybook.api.thread_answers import Conversation, NewMessages, Thread, ThreadRow
 from relaybook.clock import format_moment
-from relaybook.filters import BadFilter, Cursor, Filter, Term, parse_cursor
+from relaybook.filters import BadFilter, Cursor, Filter, Term
 from relaybook.records import Record, to_json
 from relaybook.stats import Question
-from relaybook.stores.base import Reader
+from relaybook.stores.base import Page, Reader
 from relaybook.stores.errors import DeadlinePassed
 from relaybook.sums import Sums, share
 
@@ -26,12 +26,13 @@ router = document.section("log")
 _LOOK_BACK: Final = 2000
 #: Adding up all of a thread may take no longer.
 _TOTAL_NS: Final = 100 * 1_000_000
-_PLACE: Final = ("limit", "cursor")
+_PLACE: Final = ("limit", "cursor", "around")
 _PARAMETERS = [
     document.parameter("namespace", "The thread: one namespace."),
     document.parameter("property.<name>", "Or one value of one property."),
     document.limit(500),
     document.parameter("cursor", "The next_cursor of an earlier page."),
+    document.parameter("around", "An id of ours: the page has this request in its middle, and no newer_cursor."),
 ]
 
 
@@ -44,12 +45,12 @@ async def tell_thread(request: Request) -> Response:
     """
     place, rest = query.take(query.pairs_of(request), *_PLACE)
     limit, wanted = query.limit_of(place, 500), _thread(query.wanted_of(rest, *_PLACE))
-    cursor = parse_cursor(place["cursor"]) if "cursor" in place else None
+    cursor, around = query.place_of(place)
     if cursor is not None and cursor.direction != "older":
         raise BadFilter("cursor", f"cursor is {place['cursor']!r}: pass on the next_cursor of an earlier page.")
     reading = reading_of(request)
     deadline_ns = reading.deadline_ns()
-    found = await reading.ask(lambda reader: _tell(reader, wanted, limit, cursor, deadline_ns))
+    found = await reading.ask(lambda reader: _tell(reader, wanted, limit, (cursor, around), deadline_ns))
     return Response(msgspec.json.encode(found), media_type="application/json")
 
 
@@ -61,8 +62,10 @@ def _thread(wanted: Filter) -> Filter:
     return wanted
 
 
-def _tell(reader: Reader, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Thread:
-    page = reader.page(wanted, limit, cursor, deadline_ns)
+def _tell(
+    reader: Reader, wanted: Filter, limit: int, place: tuple[Cursor | None, str | None], deadline_ns: int
+) -> Thread:
+    page, cursor = _page(reader, wanted, limit, place, deadline_ns)
     steps = reader.steps(wanted, limit + _LOOK_BACK, cursor, deadline_ns)
     known = places(reversed(steps))
     records = [record for record in reversed(page.records) if record.id in known]
@@ -75,6 +78,19 @@ def _tell(reader: Reader, wanted: Filter, limit: int, cursor: Cursor | None, dea
         next_cursor=str(page.next_cursor) if page.next_cursor else None,
         complete=page.complete,
     )
+
+
+def _page(
+    reader: Reader, wanted: Filter, limit: int, place: tuple[Cursor | None, str | None], deadline_ns: int
+) -> tuple[Page, Cursor | None]:
+    """The page, and the cursor that all of it is behind; a request that still runs has its place at the end."""
+    cursor, around = place
+    page = None if around is None else reader.around(around, wanted, limit, deadline_ns)
+    if page is not None:
+        return page, Cursor("older", (page.records[0].seq or 0) + 1)
+    if around is not None and not reader.running(Filter((Term("id", (around,)),))):
+        raise query.nothing_around(around)
+    return reader.page(wanted, limit, cursor, deadline_ns), cursor
 
 
 def _row(record: Record, place: Place) -> ThreadRow:

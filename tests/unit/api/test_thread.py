@@ -69,6 +69,24 @@ def test_a_page_knows_what_it_goes_on_from() -> None:
     assert earlier["total"]["requests"] == 7
 
 
+def test_a_page_can_be_around_a_request_of_long_ago() -> None:
+    store = log(*conversation(9))
+    found = thread(store, f"namespace=user-1&limit=3&around={record_of(4).id}")
+    assert [row["turn"] for row in found["data"]] == [3, 4, 5]
+    assert found["data"][0]["follows"] == record_of(2).id
+    earlier = thread(store, f"namespace=user-1&limit=3&cursor={found['next_cursor']}")
+    assert [row["turn"] for row in earlier["data"]] == [1, 2]
+
+
+def test_around_is_refused_with_a_reason() -> None:
+    client = client_of(log(*conversation(2)))
+    both = client.get(f"/api/thread?namespace=user-1&around={record_of(1).id}&cursor=o5")
+    assert (both.status, both.json()["error"]["param"]) == (400, "around")
+    unknown = client.get(f"/api/thread?namespace=user-1&around={record_of(99).id}")
+    assert (unknown.status, unknown.json()["error"]["param"]) == (404, "around")
+    assert "No request has the id" in unknown.json()["error"]["message"]
+
+
 def test_a_retry_repeats_what_failed() -> None:
     store = log(*conversation(2), entry(8, ["question 1", "answer 1", "question 2"], "another"))
     [_, second, third] = thread(store)["data"]
@@ -105,7 +123,6 @@ def test_a_request_without_messages_is_told_all_the_same() -> None:
         ("namespace=a&limit=0", "limit"),
         ("namespace=a&cursor=x", "cursor"),
         ("namespace=a&cursor=n5", "cursor"),
-        ("namespace=a&around=x", "around"),
     ],
 )
 def test_anything_but_one_thread_is_refused_by_name(query: str, param: str) -> None:
