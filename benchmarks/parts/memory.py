@@ -11,13 +11,14 @@ from benchmarks.parts.streams import start_event_provider
 from benchmarks.process_cpu import resident_kib
 
 STREAMS, IDLE = 1000, 10_000
+_SPARE_DESCRIPTORS = 200
+_EVENTS_SEEN, _EVENTS_MORE = 3, 60
 METHOD = (
     f"RSS of the relay's process. Streams: {STREAMS:,} at a time, one event of 280 bytes a second each, measured when "
-    f"each has had 3. Idle: {IDLE:,} callers' connections (fewer where the descriptor limit is lower) that each had "
-    "one answer before. Each on a server of its own; both sides of a stream are counted."
+    f"each has had {_EVENTS_SEEN}, and again {_EVENTS_MORE} events later. Idle: {IDLE:,} "
+    "callers' connections (fewer where the descriptor limit is lower) that each had one answer before. Each on a "
+    "server of its own; both sides of a stream are counted."
 )
-_SPARE_DESCRIPTORS = 200
-_EVENTS_SEEN = 3
 
 
 def run(bench: Bench) -> Result:
@@ -31,9 +32,11 @@ def run(bench: Bench) -> Result:
     streams, idle = result.rounds
     result.add("empty", streams["empty_kib"] / 1024, "MiB")
     result.add(f"with {streams['count']:,} streams", streams["full_kib"] / 1024, "MiB")
-    result.add("each active stream", _each(streams), "KiB", 64)
+    result.add("each active stream", _each(streams), "KiB", 16)
+    grown = (streams["later_kib"] - streams["full_kib"]) / streams["count"]
+    result.add(f"… more of it {_EVENTS_MORE} events later", grown, "KiB", 1)
     result.add(f"with {idle['count']:,} idle connections", idle["full_kib"] / 1024, "MiB")
-    result.add("each idle connection", _each(idle), "KiB")
+    result.add("each idle connection", _each(idle), "KiB", 8)
     return result
 
 
@@ -48,23 +51,25 @@ def _most_idle() -> int:
 async def _grow(relay: Relaybook, what: str, count: int) -> dict[str, Any]:
     empty = resident_kib(relay.pid)
     writers: list[asyncio.StreamWriter] = []
-    waiting = []
+    readers: list[asyncio.StreamReader] = []
     for _ in range(count):
         reader, writer = await asyncio.open_connection("127.0.0.1", relay.port)
         writers.append(writer)
         if what == "stream":
             writer.write(STREAM_REQUEST)
-            waiting.append(_see_events(reader))
+            readers.append(reader)
         else:
             writer.write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             await reader.readuntil(b"ok\n")
-    await asyncio.gather(*waiting)
+    await asyncio.gather(*(_see(reader, _EVENTS_SEEN) for reader in readers))
     full = resident_kib(relay.pid)
+    await asyncio.gather(*(_see(reader, _EVENTS_MORE) for reader in readers))
+    later = resident_kib(relay.pid)
     for writer in writers:
         writer.transport.abort()
-    return {"count": count, "empty_kib": empty, "full_kib": full}
+    return {"count": count, "empty_kib": empty, "full_kib": full, "later_kib": later}
 
 
-async def _see_events(reader: asyncio.StreamReader) -> None:
-    for _ in range(_EVENTS_SEEN):
+async def _see(reader: asyncio.StreamReader, events: int) -> None:
+    for _ in range(events):
         await reader.readuntil(b"\n\n")
