@@ -34,6 +34,17 @@ describe("the bars of the histogram", () => {
     expect(barsOf({ ...ANSWER, groups: [] }).map((bar) => bar.requests)).toEqual([0, 0, 0, 0]);
   });
 
+  it("are preceded by empty ones where a log is young, and never fewer than asked for", () => {
+    const bars = barsOf(ANSWER, 6);
+    expect(bars.map((bar) => bar.requests)).toEqual([0, 0, 4, 0, 0, 2]);
+    expect(bars.map((bar) => bar.from)).toEqual(
+      ["13:40", "13:50", "14:00", "14:10", "14:20", "14:30"].map((time) => Date.parse(`2026-11-22T${time}:00Z`)),
+    );
+    expect(bars.every((bar) => bar.to - bar.from === 600_000)).toBe(true);
+    expect(barsOf(ANSWER, 3)).toHaveLength(4);
+    expect(barsOf({ ...ANSWER, to: ANSWER.from }, 6)).toEqual([]);
+  });
+
   it("add up, but nobody knows the median of several", () => {
     const bars = barsOf(ANSWER);
     const all = together(bars, 3, 0);

@@ -9,8 +9,20 @@ import { count, plural } from "~/format/number";
 /** `from`, `to`: milliseconds. `p50`: milliseconds; null: unknown. */
 export type Bucket = { from: number; to: number; requests: number; failed: number; p50: number | null };
 
-/** All buckets of an answer that parts nothing, those without a request too. */
-export function barsOf(answer: StatsAnswer): Bucket[] {
+/** So many bars a log has that is shown from its beginning: its first minute is no wall. */
+export const LEAST_BARS = 30;
+
+/** All buckets of an answer that parts nothing, those without a request too; before them empty ones, up to `least`. */
+export function barsOf(answer: StatsAnswer, least = 0): Bucket[] {
+  const told = toldBy(answer);
+  const step = answer.bucket_seconds * 1000;
+  const first = told[0]?.from ?? 0;
+  const lacking = told.length === 0 ? 0 : Math.max(0, least - told.length);
+  const before = Array.from({ length: lacking }, (_, at) => first - (lacking - at) * step);
+  return [...before.map((from) => ({ from, to: from + step, requests: 0, failed: 0, p50: null })), ...told];
+}
+
+function toldBy(answer: StatsAnswer): Bucket[] {
   const points = new Map(answer.groups[0]?.points.map((point) => [new Date(point.at).getTime(), point]));
   return bucketsOf(answer).map((from) => {
     const point = points.get(from);

@@ -4,7 +4,7 @@ import { isTooMuch, spanInWords, statsQuery } from "~/api/stats";
 import type { LogSearch } from "~/url/search";
 import { useGo } from "~/url/use-go";
 import css from "./histogram.module.css";
-import { barsOf, totalInWords } from "./histogram-buckets";
+import { barsOf, LEAST_BARS, totalInWords } from "./histogram-buckets";
 import { HistogramStrip } from "./histogram-strip";
 
 /**
@@ -16,7 +16,9 @@ import { HistogramStrip } from "./histogram-strip";
 export function Histogram({ search }: { search: LogSearch }) {
   const go = useGo();
   const { data, error, isPlaceholderData } = useQuery(statsQuery(search));
-  const bars = useMemo(() => (data === undefined ? [] : barsOf(data)), [data]);
+  // Before a log's first request there was none; before any other time there may have been.
+  const least = search.range.from === undefined && !isPlaceholderData ? LEAST_BARS : 0;
+  const bars = useMemo(() => (data === undefined ? [] : barsOf(data, least)), [data, least]);
 
   if (data === undefined) {
     if (error === null) return null;
