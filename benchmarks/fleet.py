@@ -1,0 +1,46 @@
+"""How evenly a fleet is loaded when a balancer sends each namespace to one node: ``python -m benchmarks.fleet``.
+
+The namespaces are those of the big log (benchmarks/big_log_words.py): half of all requests under eight labels, half
+under 200,000 users, the first of whom sends one in sixty of theirs. Nothing is drawn: every namespace weighs what it
+has, so that the heaviest node comes out exactly. docs/scaling.md has the table.
+"""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from itertools import pairwise
+
+from benchmarks.big_log_words import DRAWN_LABELS, USER_WEIGHTS, user_name
+
+NODES = (2, 10, 100, 1000)
+
+
+def weights() -> tuple[dict[str, float], dict[str, float]]:
+    """The share of all requests that each label has, and each user."""
+    labels: dict[str, float] = {}
+    for label in DRAWN_LABELS:
+        labels[label] = labels.get(label, 0) + 0.5 / len(DRAWN_LABELS)
+    steps = pairwise([0.0, *USER_WEIGHTS])
+    users = {user_name(rank): 0.5 * (end - start) / USER_WEIGHTS[-1] for rank, (start, end) in enumerate(steps)}
+    return labels, users
+
+
+def heaviest(nodes: int, pinned: Iterable[tuple[str, float]], spread: float = 0.0) -> float:
+    """What the heaviest node has, times the mean: ``pinned`` go to the node of their hash, ``spread`` to all alike."""
+    loads = [spread / nodes] * nodes
+    for name, share in pinned:
+        loads[int.from_bytes(blake2b(name.encode(), digest_size=8).digest()) % nodes] += share
+    return max(loads) * nodes
+
+
+def main() -> None:
+    """Prints the table."""
+    labels, users = weights()
+    print("| nodes | every namespace to the node of its hash | users' so, labels to any node |\n|---:|---:|---:|")
+    for nodes in NODES:
+        all_hashed = heaviest(nodes, [*labels.items(), *users.items()])
+        users_hashed = heaviest(nodes, users.items(), sum(labels.values()))
+        print(f"| {nodes:,} | {all_hashed:.2f} × the mean | {users_hashed:.2f} × |")
+
+
+if __name__ == "__main__":
+    main()
