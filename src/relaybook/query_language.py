@@ -85,6 +85,8 @@ def _words(part: _Part) -> Term:
         _refuse(part, f"a name is followed by a colon: write {right[:80]}. To look for this text, write {quoted}.")
     if not has_words(part.value):
         _refuse(part, "it has no letter and no digit to look for.")
+    if not part.is_quoted and "*" in part.value[:-1]:
+        _refuse(part, "a * stands at the end of a word alone. For a piece of text write contains:piece from:-1h.")
     return Term(WORDS, (part.value,), part.negated)
 
 

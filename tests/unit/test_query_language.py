@@ -86,6 +86,8 @@ def test_values_are_quoted_or_begin(text: str, values: tuple[str, ...], prefixes
         ("a -status>=500", "'-status>=500' at character 3: a name is followed by a colon: write -status:>=500"),
         ("model=gpt-4o", 'write model:gpt-4o. To look for this text, write "model=gpt-4o"'),
         ("- refund", "'-' at character 1"),
+        ("a *ighthouse", "'*ighthouse' at character 3: a * stands at the end of a word alone"),
+        ("light*se", "For a piece of text write contains:piece from:-1h"),
         ("outcome:compl*", "one of open"),
         ("x" * (MAX_CHARACTERS + 1), f"at most {MAX_CHARACTERS}"),
         ("a " * (MAX_PARTS + 1), f"at most {MAX_PARTS}"),

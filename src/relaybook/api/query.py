@@ -82,7 +82,8 @@ def place_of(taken: dict[str, str]) -> tuple[Cursor | None, str | None]:
 
 def nothing_around(record_id: str) -> ApiError:
     """The refusal of a page around a request that there is not."""
-    return ApiError("not_found", f"No request has the id {record_id[:80]!r}, so no page can be around it.", "around")
+    message = f"around takes an id of ours (Service-Request-Id), and no request has the id {record_id[:80]!r}."
+    return ApiError("not_found", message, "around")
 
 
 def wanted_of(pairs: Iterable[tuple[str, str]], *also: str) -> Filter:

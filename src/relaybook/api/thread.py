@@ -13,7 +13,7 @@ from relaybook.api.stats import sum_of
 from relaybook.api.sums_answers import Sum
 from relaybook.api.thread_answers import Conversation, NewMessages, Thread, ThreadRow
 from relaybook.clock import format_moment
-from relaybook.filters import BadFilter, Cursor, Filter, Term
+from relaybook.filters import BadFilter, Cursor, Filter, Term, matches
 from relaybook.records import Record, to_json
 from relaybook.stats import Question
 from relaybook.stores.base import Page, Reader
@@ -32,7 +32,9 @@ _PARAMETERS = [
     document.parameter("property.<name>", "Or one value of one property."),
     document.limit(500),
     document.parameter("cursor", "The next_cursor of an earlier page."),
-    document.parameter("around", "An id of ours: the page has this request in its middle, and no newer_cursor."),
+    document.parameter(
+        "around", "An id of ours: the page has this request in its middle. For newer ones: its last row's."
+    ),
 ]
 
 
@@ -55,11 +57,18 @@ async def tell_thread(request: Request) -> Response:
 
 
 def _thread(wanted: Filter) -> Filter:
-    term = wanted.terms[0] if len(wanted.terms) == 1 else Term("", ())
-    is_one = len(term.values) == 1 and not term.negated and not term.prefixes
-    if not is_one or not (term.name == "namespace" or term.name.startswith("property.")):
-        raise BadFilter("namespace", "A thread is one namespace= or one property.<name>=, and nothing else.")
+    others = [term.name for term in wanted.terms if not _may_be_thread(term)]
+    rule = "A thread is one namespace= or one property.<name>=, and nothing else"
+    if others and len(others) < len(wanted.terms):
+        raise BadFilter(others[0], f"{rule}: leave out {others[0]}.")
+    if others or len(wanted.terms) != 1:
+        raise BadFilter("namespace", f"{rule}.")
     return wanted
+
+
+def _may_be_thread(term: Term) -> bool:
+    is_one = len(term.values) == 1 and not term.negated and not term.prefixes
+    return is_one and (term.name == "namespace" or term.name.startswith("property."))
 
 
 def _tell(
@@ -87,6 +96,8 @@ def _page(
     cursor, around = place
     page = None if around is None else reader.around(around, wanted, limit, deadline_ns)
     if page is not None:
+        if not any(matches(wanted, record) for record in page.records if record.id == around):
+            raise BadFilter("around", f"around is {around!r}: that request is in another thread than this one.")
         return page, Cursor("older", (page.records[0].seq or 0) + 1)
     if around is not None and not reader.running(Filter((Term("id", (around,)),))):
         raise query.nothing_around(around)

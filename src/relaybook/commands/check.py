@@ -22,8 +22,12 @@ from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment,
 _UPSTREAM_SECONDS: Final = 5.0
 
 
+class _Doubtful(Exception):
+    """It may be right; the text says what to look at."""
+
+
 def check(configuration: Configuration) -> int:
-    """Prints one line each, ✓ or ✗; 1 if any is ✗. Bad settings never come this far."""
+    """Prints one line each, ✓, ✗, or ? for what to look at; 1 if any is ✗. Bad settings never come this far."""
     steps: list[tuple[str, Callable[[Configuration], str]]] = [
         ("settings", _settings),
         ("data", _data),
@@ -35,6 +39,8 @@ def check(configuration: Configuration) -> int:
     for name, step in steps:
         try:
             print(f"✓ {name}: {step(configuration)}", flush=True)
+        except _Doubtful as error:
+            print(f"? {name}: {error}", flush=True)
         except CommandFailed as error:
             failed = True
             print(f"✗ {name}: {error}", flush=True)
@@ -118,12 +124,12 @@ def _upstream(configuration: Configuration) -> str:
     except (OSError, HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
         raise CommandFailed(f"{url} cannot be reached: {reason}. Look at --upstream and the network.") from None
+    if status == 404:
+        raise _Doubtful(f"{url} answered 404; most providers have it, so look whether the path of --upstream is right")
     return f"{url} answered {status}{_remark(status)}"
 
 
 def _remark(status: int) -> str:
     if status == 401:
         return ", as it should without a key"
-    if status == 404:
-        return "; most providers have it, so look whether the path of --upstream is right"
     return "" if status < 300 else ", so it can be reached"

@@ -12,6 +12,8 @@ from relaybook.filters import BadFilter
 
 _NAMED: Final = re.compile(r"-?[A-Za-z][\w.-]*:")
 _NUMBER: Final = re.compile(r"-\d+", re.ASCII)
+_PLACE: Final = re.compile(r"^q, (.+?) at character \d+: ")
+_TO_WRITE: Final = re.compile(r'write ("[^"]+")\.')
 _PARAMETER: Final = re.compile(r"(?:not\.)?(?:property\.[^=]+|[A-Za-z_.-]+)=")
 
 
@@ -24,6 +26,8 @@ def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:
     query = []
     for argument in arguments:
         name, equals, value = argument.partition("=")
+        if name == "limit" and equals:
+            raise BadArgument(f"{argument} is no filter: for the latest {value} requests write -n {value}.")
         if equals and _PARAMETER.match(argument):
             terms.append((name, value))
         else:
@@ -33,8 +37,13 @@ def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:
     try:
         parse_filter(terms, clock.wall_us())
     except BadFilter as error:
-        raise BadArgument(str(error)) from None
+        raise BadArgument(_for_a_shell(str(error))) from None
     return terms
+
+
+def _for_a_shell(message: str) -> str:
+    """Without the place in a ``q`` that nobody wrote, and with quotes that a shell leaves to us."""
+    return _TO_WRITE.sub(r"write '\1'.", _PLACE.sub(r"\1: ", message))
 
 
 def _is_named(word: str) -> bool:

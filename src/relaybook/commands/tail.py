@@ -4,10 +4,13 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 
+from relaybook import clock
 from relaybook.commands.filters import read_terms
 from relaybook.commands.source import open_log
 from relaybook.commands.words import Row, one_line, today
 from relaybook.configuration import Configuration
+from relaybook.filter_parameters import parse_filter
+from relaybook.filters import WORDS
 
 
 def tail(
@@ -19,8 +22,16 @@ def tail(
     shown = _print_rows(log.follow(terms, lines) if follow else log.latest(terms, lines), as_json)
     if not shown:
         asked = " and ".join(filters)
-        print(f"No request where {asked}.{_star(terms)}" if asked else "No request yet.", file=sys.stderr)
+        hint = _star(terms) or _whole_words(terms)
+        print(f"No request where {asked}.{hint}" if asked else "No request yet.", file=sys.stderr)
     return 0
+
+
+def _whole_words(terms: Sequence[tuple[str, str]]) -> str:
+    """A hint for who looked for a piece of a word."""
+    wanted = parse_filter(terms, clock.wall_us()).terms
+    word = next((term.values[0] for term in wanted if term.name == WORDS and not term.values[0].endswith("*")), "")
+    return f" Words are found whole: for a piece of text write 'contains:\"{word}\"' from=-1h." if word else ""
 
 
 def _star(terms: Sequence[tuple[str, str]]) -> str:

@@ -4,6 +4,7 @@ import errno
 import logging
 import os
 import resource
+import shutil
 import socket
 import sys
 import time
@@ -272,10 +273,15 @@ def _told_demo(settings: Settings, base_url: str, dashboard_url: str) -> None:
         f"  curl {base_url}/chat/completions -H 'Authorization: Bearer demo' -H 'Content-Type: application/json' \\\n"
         "    -H 'Service-Namespace: my-app' \\\n"
         """    -d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "A haiku about tea?"}]}'\n"""
-        f"  relaybook tail --follow --dashboard {dashboard_url.removeprefix('http://')} namespace=my-app\n\n"
+        f"  {_own_name()} tail --follow --dashboard {dashboard_url.removeprefix('http://')} namespace=my-app\n\n"
         "Ctrl-C stops it.",
         flush=True,
     )
+
+
+def _own_name() -> str:
+    """How a shell calls this program: by its name where that is found, else by its path."""
+    return "relaybook" if shutil.which("relaybook") else os.path.relpath(sys.argv[0])
 
 
 def _warn_of_others(settings: Settings) -> None:

@@ -80,11 +80,15 @@ def test_a_page_can_be_around_a_request_of_long_ago() -> None:
 
 def test_around_is_refused_with_a_reason() -> None:
     client = client_of(log(*conversation(2)))
+    other = client_of(log(*conversation(2), entry_of(record_of(9, namespace="other"))))
+    foreign = other.get(f"/api/thread?namespace=user-1&around={record_of(9).id}")
+    assert (foreign.status, foreign.json()["error"]["param"]) == (400, "around")
+    assert "another thread" in foreign.json()["error"]["message"]
     both = client.get(f"/api/thread?namespace=user-1&around={record_of(1).id}&cursor=o5")
     assert (both.status, both.json()["error"]["param"]) == (400, "around")
     unknown = client.get(f"/api/thread?namespace=user-1&around={record_of(99).id}")
     assert (unknown.status, unknown.json()["error"]["param"]) == (404, "around")
-    assert "No request has the id" in unknown.json()["error"]["message"]
+    assert "an id of ours" in unknown.json()["error"]["message"]
 
 
 def test_a_retry_repeats_what_failed() -> None:
@@ -120,6 +124,7 @@ def test_a_request_without_messages_is_told_all_the_same() -> None:
         ("not.namespace=a", "namespace"),
         ("namespace_prefix=a", "namespace"),
         ("model=a", "namespace"),
+        ("namespace=a&status=error", "status"),
         ("namespace=a&limit=0", "limit"),
         ("namespace=a&cursor=x", "cursor"),
         ("namespace=a&cursor=n5", "cursor"),

@@ -45,3 +45,17 @@ def test_everything_else_is_the_query_language(arguments: list[str], query: str 
 def test_what_the_api_would_refuse_is_refused_here(bad: str) -> None:
     with pytest.raises(BadArgument):
         read_terms([bad])
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ("12:30", """'12:30': '12' is no name here. To look for this text, write '"12:30"'."""),
+        ("duration>2s", """'duration>2s': a name is followed by a colon: write duration:>2s."""),
+        ("limit=5", "limit=5 is no filter: for the latest 5 requests write -n 5."),
+    ],
+)
+def test_what_to_write_instead_can_be_typed_into_a_shell(bad: str, said: str) -> None:
+    with pytest.raises(BadArgument) as refused:
+        read_terms([bad])
+    assert str(refused.value).startswith(said)

@@ -50,6 +50,7 @@ def test_a_bad_filter_is_refused_before_anything_is_read(settings: Configuration
         ("model=gpt*", "write model:gpt* for"),
         ("not.model=gpt*", "write -model:gpt* for"),
         ("model:gpt*", ""),
+        ("fternoo", ""),
     ],
 )
 def test_where_nothing_is_found_a_star_is_explained(
@@ -61,3 +62,19 @@ def test_where_nothing_is_found_a_star_is_explained(
     assert said.startswith(f"No request where {asked}.")
     assert hint in said
     assert ("After = a *" in said) == bool(hint)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_explained"), [("fternoo", True), ("aftern*", False), ("model:fternoo", False), ("-fternoo", True)]
+)
+def test_where_nothing_is_found_whole_words_are_explained(
+    asked: str,
+    is_explained: bool,
+    settings: Configuration,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(OneRow, "latest", lambda *_: [])
+    assert module.tail(settings, [asked], lines=3) == 0
+    said = capsys.readouterr().err
+    assert ("Words are found whole: for a piece of text write 'contains:\"fternoo\"' from=-1h." in said) == is_explained
