@@ -30,8 +30,8 @@ METHOD = (
     "whole of Relaybook share the machine. Saturated: as fast as it goes, rounds of "
     f"{_SECONDS} s, one and two relay processes by turns; CPU of every process, wrk's and the provider's too, over "
     "requests, until the log has caught up. The model (benchmarks/capacity.py) takes those CPU times and says at which "
-    "rate a process or all cores would be used up if everything, the recording too, had to keep pace; measured / "
-    f"model is above 1 where the log was left behind meanwhile. Steady: {_LONG_S} s at {_LOAD:.0%} of the model's rate "
+    "rate a process or all cores would be used up if everything were recorded at once; what is measured is what was "
+    f"answered, and the log may be behind when the load ends. Steady: {_LONG_S} s at {_LOAD:.0%} of the model's rate "
     f"(wrk's connections pause between requests), how far the log is behind asked every {_LOOK_S:g} s."
 )
 

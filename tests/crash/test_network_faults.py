@@ -43,7 +43,9 @@ def ask(network: tuple[Network, asyncio.Runner], choice: Choice, **plans: Plan) 
 def test_an_answer_cut_before_its_body_is_a_502_and_no_second_try(
     network: tuple[Network, asyncio.Runner], after: int, ending: Ending
 ) -> None:
-    seen = ask(network, STREAM, far=Plan(back=Fault(after=after, ending=ending)))
+    # A reset at once may come before the relay knows that it is connected; then it could not reach the provider.
+    fault = Fault(after=after, ending=ending, stall_seconds=0.2)
+    seen = ask(network, STREAM, far=Plan(back=fault))
     assert (seen.call.status, seen.call.complete, seen.outcome) == (502, True, "upstream_failed")
     assert seen.record is not None
     assert seen.record.error_code == "upstream_reset"

@@ -105,7 +105,9 @@ def queries(path: str, parameters: list[dict[str, Any]]) -> Iterator[Place]:
     if path == LOG and IS_LONG:
         yield from (Place(path, (name,), beside=BESIDE.get(name, ("limit",))) for name in names)
     if path == THREAD:  # is one namespace or one property's value, and nothing else
-        yield from (Place(path, (name, "limit", "cursor")) for name in names if name not in ("limit", "cursor"))
+        place = ("limit", "cursor", "around")
+        yield from (Place(path, (name, "limit", "cursor")) for name in names if name not in place)
+        yield Place(path, ("namespace", "around"))
         return
     if together := tuple(name for name in names if name != "around"):
         yield Place(path, together)
