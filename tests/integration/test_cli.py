@@ -318,6 +318,15 @@ def test_check_says_what_is_wrong_and_ends_with_1(tmp_path: Path) -> None:
     assert "Look at --upstream and the network" in wrong["upstream:"]
 
 
+def test_check_doubts_a_provider_that_has_no_models_there(tmp_path: Path) -> None:
+    with simulated_provider(tmp_path) as upstream:
+        found = relaybook(tmp_path, "check", "--data", "new", "--upstream", upstream.removesuffix("v1") + "api")
+    assert found.returncode == 0, found.stdout
+    [doubt] = [line for line in found.stdout.splitlines() if not line.startswith("✓")]
+    assert doubt.startswith("? upstream: ")
+    assert "look whether the path of --upstream is right" in doubt
+
+
 def test_check_makes_nothing(tmp_path: Path) -> None:
     with simulated_provider(tmp_path) as upstream:
         found = relaybook(tmp_path, "check", "--data", "new", "--upstream", upstream)

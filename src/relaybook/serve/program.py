@@ -280,8 +280,10 @@ def _told_demo(settings: Settings, base_url: str, dashboard_url: str) -> None:
 
 
 def _own_name() -> str:
-    """How a shell calls this program: by its name where that is found, else by its path."""
-    return "relaybook" if shutil.which("relaybook") else os.path.relpath(sys.argv[0])
+    """How a shell calls this program: by its name, or where that is not found by the path it was called by."""
+    called = Path(sys.argv[0])
+    is_known = called.name != "relaybook" or shutil.which("relaybook") is not None
+    return "relaybook" if is_known else os.path.relpath(called)
 
 
 def _warn_of_others(settings: Settings) -> None:
