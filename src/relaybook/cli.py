@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from cyclopts import App, CycloptsError, Parameter
-from cyclopts.exceptions import UnknownOptionError, UnusedCliTokensError
+from cyclopts.exceptions import MissingArgumentError, UnknownOptionError, UnusedCliTokensError
 
 from relaybook import __version__
 from relaybook.commands.failure import BAD_SETTINGS, FAILED, BadArgument, CommandFailed
@@ -28,6 +28,9 @@ Relaybook {__version__}: a proxy that relays requests to a language model and lo
   relaybook --help                all commands; relaybook serve --help all settings"""
 
 PLATFORM: Final = os.name
+#: What other programs call what we call otherwise.
+_OTHERWISE: Final = {"--port": "--listen HOST:PORT", "--host": "--listen HOST:PORT", "--limit": "-n"}
+_WHICH: Final = "show takes the id of a request: relaybook show ID, an id of ours, of the provider or of the client."
 #: What reading the log needs to know.
 _WHERE: Final = ("data", "dashboard", "dashboard_url")
 
@@ -167,7 +170,10 @@ def _run(given: list[str]) -> int:
     try:
         return int(app(given, exit_on_error=False, print_error=False) or 0)
     except UnknownOptionError as error:
-        return _end(_secret_flag(given) or _excluding(given) or str(error), BAD_SETTINGS)
+        return _end(_secret_flag(given) or _excluding(given) or _meant(given) or str(error), BAD_SETTINGS)
+    except MissingArgumentError as error:
+        is_show = given[:1] == ["show"] and len(given) == 1
+        return _end(_WHICH if is_show else _excluding(given) or str(error), BAD_SETTINGS)
     except UnusedCliTokensError as error:
         return _end(f"Nothing here takes {' '.join(error.unused_tokens or [])!r}.", BAD_SETTINGS)
     except CycloptsError as error:
@@ -178,6 +184,12 @@ def _run(given: list[str]) -> int:
         if isinstance(error, BrokenPipeError):
             raise
         return _end(str(error), FAILED)
+
+
+def _meant(given: Sequence[str]) -> str | None:
+    names = [argument.partition("=")[0] for argument in given]
+    unknown = next((name for name in names if name in _OTHERWISE), None)
+    return f"Unknown option: {unknown}. It is {_OTHERWISE[unknown]} here." if unknown else None
 
 
 def _resolve(flags: dict[str, Any]) -> Configuration:
