@@ -19,6 +19,7 @@ class RelaybookPeer(Relaybook):
         flags = ["--durability", durability, "--drain-timeout", "1", *ca]
         super().__init__(bench, str(place.relative_to(bench.directory)), upstream.url, *flags)
         self.name = f"Relaybook, {what}"
+        self.syncs = durability == "power"
         self.version = version("relaybook")
 
     def pids(self) -> list[int]:
