@@ -6,8 +6,6 @@ Nothing but arithmetic; ``benchmarks.parts.capacity`` holds it against what is m
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_DAY_S = 86_400
-
 
 @dataclass(frozen=True)
 class Share:
@@ -23,8 +21,3 @@ def most_requests(shares: Sequence[Share], cores: int) -> tuple[float, str]:
     limits = [(share.processes / share.cpu_us * 1e6, share.name) for share in shares if share.cpu_us > 0]
     limits.append((cores / sum(share.cpu_us for share in shares) * 1e6, f"{cores} cores"))
     return min(limits)
-
-
-def gibibytes_a_day(requests_per_s: float, bytes_each: float) -> float:
-    """What a log grows by in a day at such a rate."""
-    return requests_per_s * bytes_each * _DAY_S / 2**30

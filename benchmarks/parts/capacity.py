@@ -61,7 +61,7 @@ def _start(bench: Bench, provider: Nginx, workers: int) -> Relaybook:
 
 
 def _by_process(server: Relaybook, provider: Nginx) -> dict[str, float]:
-    """CPU seconds so far. There may be several relays: they are what is neither named here nor anything else."""
+    """CPU seconds so far. There may be several relays: theirs is what is left of the whole tree."""
     named = {role: cpu_seconds(server.pid_of(role)) for role in ROLES if role != "relay"}
     named["supervisor"] = cpu_seconds(server.process.pid)
     everything = sum(map(cpu_seconds, process_tree(server.process.pid)))

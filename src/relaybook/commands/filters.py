@@ -27,7 +27,7 @@ def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:
     for argument in arguments:
         name, equals, value = argument.partition("=")
         if name == "limit" and equals:
-            raise BadArgument(f"{argument} is no filter: for the latest {value} requests write -n {value}.")
+            raise BadArgument(f"{argument[:80]!r} is no filter: how many are shown says -n, as in -n 5.")
         if equals and _PARAMETER.match(argument):
             terms.append((name, value))
         else:

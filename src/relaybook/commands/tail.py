@@ -29,8 +29,9 @@ def tail(
 
 def _whole_words(terms: Sequence[tuple[str, str]]) -> str:
     """A hint for who looked for a piece of a word."""
-    wanted = parse_filter(terms, clock.wall_us()).terms
-    word = next((term.values[0] for term in wanted if term.name == WORDS and not term.values[0].endswith("*")), "")
+    terms_of_words = [term for term in parse_filter(terms, clock.wall_us()).terms if term.name == WORDS]
+    words = [term.values[0] for term in terms_of_words if not term.negated]
+    word = next((word for word in words if not word.endswith("*")), "")
     return f" Words are found whole: for a piece of text write 'contains:\"{word}\"' from=-1h." if word else ""
 
 

@@ -52,7 +52,7 @@ def test_what_the_api_would_refuse_is_refused_here(bad: str) -> None:
     [
         ("12:30", """'12:30': '12' is no name here. To look for this text, write '"12:30"'."""),
         ("duration>2s", """'duration>2s': a name is followed by a colon: write duration:>2s."""),
-        ("limit=5", "limit=5 is no filter: for the latest 5 requests write -n 5."),
+        ("limit=5", "'limit=5' is no filter: how many are shown says -n, as in -n 5."),
     ],
 )
 def test_what_to_write_instead_can_be_typed_into_a_shell(bad: str, said: str) -> None:
