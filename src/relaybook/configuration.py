@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from relaybook.settings import BadSetting, Settings
 from relaybook.suggestions import suggest
-from relaybook.typed_values import BadValue, parse_value
+from relaybook.typed_values import BadValue, format_value, parse_value
 
 PREFIX: Final = "RELAYBOOK_"
 FILE_NAME: Final = "relaybook.toml"
@@ -59,6 +59,12 @@ def flag_of(name: str) -> str:
 def variable_of(name: str) -> str:
     """``RELAYBOOK_IDLE_TIMEOUT`` for ``idle_timeout``."""
     return PREFIX + name.upper()
+
+
+def default_of(name: str) -> str:
+    """The setting's default as a person would write it; ``–`` where it has none."""
+    field = FIELDS[name]
+    return format_value(field.default_factory() if callable(field.default_factory) else field.default)
 
 
 def resolve(

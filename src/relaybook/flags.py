@@ -2,11 +2,11 @@
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, TypeVar, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from cyclopts import Parameter
 
-from relaybook.configuration import FIELDS, FLAGS, TYPES
+from relaybook.configuration import FIELDS, FLAGS, TYPES, default_of
 from relaybook.typed_values import required_type
 
 _Command = TypeVar("_Command", bound=Callable[..., int])
@@ -34,7 +34,15 @@ def _config_parameter() -> inspect.Parameter:
 def _parameter(name: str) -> inspect.Parameter:
     kind = required_type(TYPES[name])
     hint: Any = bool | None if kind is bool else list[str] | None if get_origin(kind) is list else str | None
-    return _keyword(name, hint, FIELDS[name].metadata["help"])
+    return _keyword(name, hint, f"{FIELDS[name].metadata['help']}{_choices_and_default(name, kind)}")
+
+
+def _choices_and_default(name: str, kind: Any) -> str:
+    default = default_of(name)
+    known = [] if default == "–" else [f"default: {default}"]
+    if get_origin(kind) is Literal:
+        known.insert(0, " or ".join(get_args(kind)))
+    return f" ({'; '.join(known)})" if known else ""
 
 
 def _keyword(name: str, hint: Any, text: str) -> inspect.Parameter:

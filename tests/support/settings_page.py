@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from relaybook.configuration import FIELDS, FLAGS, TYPES, flag_of, variable_of
-from relaybook.typed_values import describe_type, format_value
+from relaybook.configuration import FIELDS, FLAGS, TYPES, default_of, flag_of, variable_of
+from relaybook.typed_values import describe_type
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "settings.md"
 HEAD: Final = """\
@@ -38,11 +38,10 @@ def settings_page() -> str:
 
 
 def _row(name: str) -> str:
-    field = FIELDS[name]
-    default = format_value(field.default_factory() if callable(field.default_factory) else field.default)
+    default = default_of(name)
     spelling = f"`{flag_of(name)}`" if name in FLAGS else f"`{variable_of(name)}` (no flag)"
     takes = "size" if default.endswith("iB") else describe_type(TYPES[name])
-    return f"| {spelling} | {default if default == '–' else f'`{default}`'} | {takes} | {field.metadata['help']} |\n"
+    return f"| {spelling} | {default if default == '–' else f'`{default}`'} | {takes} | {FIELDS[name].metadata['help']} |\n"
 
 
 if __name__ == "__main__":

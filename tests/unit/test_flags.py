@@ -28,3 +28,16 @@ def test_every_setting_has_its_flag_by_default() -> None:
         return len(flags)
 
     assert list(inspect.signature(every).parameters) == ["config", *FLAGS]
+
+
+def test_the_help_says_what_may_be_written_and_what_is_taken_otherwise() -> None:
+    @takes_settings()
+    def every(**flags: Any) -> int:
+        return len(flags)
+
+    parameters = inspect.signature(every).parameters
+    texts = {name: parameters[name].annotation.__metadata__[0].help for name in FLAGS}
+    assert texts["durability"].endswith(" (process or power; default: process)")
+    assert texts["drain_timeout"].endswith(" (default: 30 s)")
+    assert texts["header_prefix"].endswith(" (default: Service, Relaybook)")
+    assert "(" not in texts["hosts"]
