@@ -11,10 +11,19 @@ from relaybook.stores.sqlite import SqliteReader, SqliteWriter, entries, lookups
 from relaybook.stores.sqlite.connection import DATABASE
 
 RECORDS = 400
+#: How many parts are merged into one (in as many slices), and the parts of the log when nothing is left to merge.
+MERGED = {16: [-3, -2, -1, 48, 49, 50], 4: [-3 - 2**40, -2 - 2**40, -1 - 2**40, 48, 49, 50]}
+
+
+@pytest.fixture(params=MERGED)
+def merged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    monkeypatch.setattr(lookups, "_MERGED", request.param)
+    monkeypatch.setattr(lookups, "_SLICES", request.param)
+    return MERGED[request.param]
 
 
 @pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, merged: list[int]) -> Path:
     """A log with parts of eight records, and every tenth record with the same client's id."""
     for module in (entries, lookups):
         monkeypatch.setattr(module, "PART", 8)
@@ -47,18 +56,18 @@ def is_whole(directory: Path) -> bool:
     return ones and tenths == [number + 1 for number in range(RECORDS) if number % 10 == 0][::-1]
 
 
-def test_full_groups_are_merged_and_every_id_is_found_all_the_same(log: Path) -> None:
+def test_full_groups_are_merged_and_every_id_is_found_all_the_same(log: Path, merged: list[int]) -> None:
     assert len(parts(log)) == RECORDS // 8 + 1
     assert is_whole(log)
     writer = SqliteWriter(log)
     assert writer.tidy(soon())
     assert not writer.tidy(soon())
     writer.close()
-    assert parts(log) == [-3, -2, -1, 48, 49, 50]
+    assert parts(log) == merged
     assert is_whole(log)
 
 
-def test_at_every_step_of_merging_every_id_is_found(log: Path) -> None:
+def test_at_every_step_of_merging_every_id_is_found(log: Path, merged: list[int]) -> None:
     steps = 0
     while True:
         # A writer that is closed after one slice stands for a death: the next one goes on.
@@ -73,7 +82,7 @@ def test_at_every_step_of_merging_every_id_is_found(log: Path) -> None:
         steps += 1
         if steps % 5 == 0:
             assert is_whole(log)
-    assert parts(log) == [-3, -2, -1, 48, 49, 50]
+    assert parts(log) == merged
     assert is_whole(log)
 
 

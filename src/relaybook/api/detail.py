@@ -84,8 +84,9 @@ def _readable(reader: Reader, found: Found, side: Side) -> bytes | None:
 
 def _body(reader: Reader, found: Found, side: Side) -> bytes | None:
     """What crossed, of a request that is still open so far."""
-    if found.so_far is not None:
-        return found.so_far.request if side == "request" else found.so_far.response
+    at_hand = found.stored.request if side == "request" else found.stored.response
+    if at_hand is not None or found.so_far is not None:
+        return at_hand
     pieces = reader.body(found.stored.record.id, side)
     return None if pieces is None else b"".join(pieces)
 

@@ -57,4 +57,6 @@ def _as_stored(running: Running) -> Stored:
         detail=running.detail or Detail(),
         request_size=None if running.request is None else len(running.request),
         response_size=None if running.response is None else len(running.response),
+        request=running.request,
+        response=running.response,
     )

@@ -1,10 +1,8 @@
 """The port: what the recorder writes to a store and what readers ask of one.
 
 Two faces. A ``Writer`` belongs to the one recorder process; a ``Reader`` may be opened in any number of processes
-beside it. A third, ``Labels``, is in ``stores/labels.py``. Implementations differ in where things lie, never in
-meaning: one conformance suite runs on all of them.
-
-What goes wrong is in ``stores/errors.py``.
+beside it. A third, ``Labels``, is in ``stores/labels.py``; what goes wrong is in ``stores/errors.py``. Implementations
+differ in where things lie, never in meaning: one conformance suite runs on all of them.
 """
 
 from collections.abc import Iterator
@@ -112,12 +110,17 @@ class Page(msgspec.Struct, kw_only=True):
 
 
 class Stored(msgspec.Struct, kw_only=True):
-    """One record with what the detail view needs. Body sizes are as they crossed; None: not stored."""
+    """One record with what the detail view needs. Body sizes are as they crossed; None: not stored.
+
+    The bodies themselves are here where they came with the rest at no cost; else None, and ``Reader.body`` reads them.
+    """
 
     record: Record
     detail: Detail
     request_size: int | None
     response_size: int | None
+    request: bytes | None = None
+    response: bytes | None = None
 
 
 class Step(msgspec.Struct, kw_only=True):
@@ -274,10 +277,7 @@ class Reader(Protocol):
         """
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
-        """Values of ``namespace model user key finish_reason property property.<name>``, most frequent first.
-
-        Raises BadFilter for any other field.
-        """
+        """Of ``namespace model user key finish_reason property property.<name>``, or BadFilter. Most frequent first."""
 
     def gaps(self, since_us: int) -> list[Gap]:
         """Spans in which something is missing, latest first."""

@@ -15,6 +15,12 @@ def body(store, entry, side):
     return None if pieces is None else b"".join(pieces)
 
 
+def at_hand(store, entry):
+    """Both bodies where the record brings them along; a store need not."""
+    stored = store.reader.get(entry.record.id)
+    return None if stored.request is stored.response is None else (stored.request, stored.response)
+
+
 def noise(seed, size):
     return random.Random(seed).randbytes(size)
 
@@ -26,6 +32,7 @@ def test_bodies_come_back_byte_for_byte(store: Store) -> None:
     for n, entry in enumerate(entries, 1):
         assert body(store, entry, "request") == noise(n, n * 7)
         assert body(store, entry, "response") == noise(-n, n)
+        assert at_hand(store, entry) in (None, (noise(n, n * 7), noise(-n, n)))
 
 
 @pytest.mark.parametrize(
@@ -39,6 +46,7 @@ def test_empty_and_missing_bodies_are_told_apart(store: Store, request_: bytes |
     assert body(store, entry, "response") == response
     assert stored.request_size == (None if request_ is None else len(request_))
     assert stored.response_size == (None if response is None else len(response))
+    assert at_hand(store, entry) in (None, (request_, response))
 
 
 def test_bytes_set_aside_come_before_the_rest(store: Store) -> None:
@@ -49,6 +57,7 @@ def test_bytes_set_aside_come_before_the_rest(store: Store) -> None:
     assert body(store, entry, "response") == b"two "
     stored = store.reader.get(entry.record.id)
     assert (stored.request_size, stored.response_size) == (12, 4)
+    assert at_hand(store, entry) in (None, (b"one and rest", b"two "))
 
 
 def test_bytes_set_aside_in_an_earlier_commits_time_survive_a_restart(store: Store) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from relaybook.records import Detail, Record, Side
-from relaybook.stores.base import Body, Entry
+from relaybook.stores.base import Body, Entry, Stored
 from relaybook.stores.errors import BodyDamaged
 from relaybook.stores.sqlite import bodies
 from relaybook.stores.sqlite.connection import BODIES
@@ -23,9 +23,20 @@ class KeptBodies:
         """A pack that is gone was aged out."""
         return (self._directory / pack_name(kept.pack)).exists()
 
-    def detail(self, kept: bodies.Kept) -> Detail:
-        """Raises BodyDamaged."""
-        return bodies.decode_detail(b"".join(_slice(read_extent(self._directory, kept.shared()), 0, kept.detail)))
+    def stored(self, record: Record, kept: bodies.Kept) -> Stored:
+        """With those of its bodies that lie in the shared frame. Raises BodyDamaged."""
+        if not self.has(kept):
+            return Stored(record=record, detail=Detail(), request_size=None, response_size=None)
+        shared = b"".join(read_extent(self._directory, kept.shared()))
+        answer_at = kept.detail + bodies.rest(kept.request)
+        return Stored(
+            record=record,
+            detail=bodies.decode_detail(shared[: kept.detail]),
+            request_size=bodies.size(kept.request),
+            response_size=bodies.size(kept.response),
+            request=_shared_body(kept.request, shared[kept.detail : answer_at]),
+            response=_shared_body(kept.response, shared[answer_at:]),
+        )
 
     def pieces(self, kept: bodies.Kept, side: Side) -> Iterator[bytes] | None:
         """A body piece by piece; None: not stored. Raises BodyDamaged."""
@@ -62,6 +73,11 @@ class KeptBodies:
             return None
         pieces = [piece for extent in side.extents for piece in read_extent(self._directory, extent)]
         return Body([], [*pieces, rest[: side.rest]])
+
+
+def _shared_body(side: bodies.Side | None, rest: bytes) -> bytes | None:
+    """A body that has no bytes elsewhere."""
+    return None if side is None or side.extents else rest
 
 
 def _slice(pieces: Iterator[bytes], start: int, length: int) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from relaybook import clock
 from relaybook.filters import Cursor, Filter, matches
-from relaybook.records import Detail, Gap, Record, Side
+from relaybook.records import Gap, Record, Side
 from relaybook.stats import Question, Stats, build, span_of
 from relaybook.stores.base import (
     Count,
@@ -99,17 +99,7 @@ class SqliteReader:
 
     def get(self, record_id: str) -> Stored | None:
         found = self._row(_BY_ID, record_id)
-        if found is None:
-            return None
-        record, kept = found
-        if not self._kept.has(kept):
-            return Stored(record=record, detail=Detail(), request_size=None, response_size=None)
-        return Stored(
-            record=record,
-            detail=self._kept.detail(kept),
-            request_size=bodies.size(kept.request),
-            response_size=bodies.size(kept.response),
-        )
+        return None if found is None else self._kept.stored(*found)
 
     def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
         found = self._row(_BY_ID, record_id)
