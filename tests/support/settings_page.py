@@ -41,7 +41,8 @@ def _row(name: str) -> str:
     default = default_of(name)
     spelling = f"`{flag_of(name)}`" if name in FLAGS else f"`{variable_of(name)}` (no flag)"
     takes = "size" if default.endswith("iB") else describe_type(TYPES[name])
-    return f"| {spelling} | {default if default == '–' else f'`{default}`'} | {takes} | {FIELDS[name].metadata['help']} |\n"
+    shown = default if default == "–" else f"`{default}`"
+    return f"| {spelling} | {shown} | {takes} | {FIELDS[name].metadata['help']} |\n"
 
 
 if __name__ == "__main__":
