@@ -80,6 +80,10 @@ class ServerLog:
             return None
         return detail
 
+    def values(self, field: str) -> list[str]:
+        """See ``LogSource``."""
+        return [one["value"] for one in self._ask(f"/api/values/{field}", [("limit", str(MAX_LIMIT))])["data"]]
+
     def _live(self, terms: list[tuple[str, str]], last_id: str | None) -> HTTPResponse:
         return self._open("/api/live", terms, "text/event-stream", _SILENCE_SECONDS, last_id)
 

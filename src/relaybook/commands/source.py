@@ -30,6 +30,9 @@ class LogSource(Protocol):
     def find(self, text: str) -> dict[str, Any] | None:
         """The detail of the request with this id, ours or another's. None: there is none."""
 
+    def values(self, field: str) -> list[str]:
+        """The 500 most frequent values of ``namespace``, or names of properties (``property``)."""
+
 
 def open_log(configuration: Configuration) -> LogSource:
     """The log to read; says on standard error which it is when it is not the usual one. Raises CommandFailed."""

@@ -107,6 +107,14 @@ class StoreLog:
             raise CommandFailed(f"The log cannot be read: {answer['error']['message']}")
         return self._told(answer)
 
+    def values(self, field: str) -> list[str]:
+        """See ``LogSource``."""
+        deadline_ns = clock.monotonic_ns() + _LOOK_SECONDS * clock.NANOSECONDS
+        try:
+            return [one.value for one in self._reader.values(field, "", MAX_LIMIT, deadline_ns)]
+        except (StoreTooNew, StoreUnavailable, DeadlinePassed) as error:
+            raise CommandFailed(f"The log cannot be read: {error}") from None
+
 
 def _filter(terms: list[tuple[str, str]]) -> Filter:
     return parse_filter(terms, clock.wall_us())

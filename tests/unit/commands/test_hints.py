@@ -1,0 +1,74 @@
+"""What somebody is told whose filter found nothing."""
+
+import pytest
+
+from relaybook.commands.filters import read_terms
+from relaybook.commands.hints import hint
+from relaybook.filters import MAX_LIMIT
+
+
+class Log:
+    """A log with some namespaces and names of properties, and nothing in it."""
+
+    def __init__(self, namespaces: list[str] | None = None, properties: list[str] | None = None) -> None:
+        self._values = {"namespace": namespaces or [], "property": properties or []}
+
+    def values(self, field: str) -> list[str]:
+        return self._values[field]
+
+
+def told(log: Log, *filters: str) -> str:
+    return hint(log, read_terms(filters))  # type: ignore[arg-type]  # it asks for nothing else
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("model=gpt*", "write model:gpt* for"),
+        ("not.model=gpt*", "write -model:gpt* for"),
+        ("model:gpt*", ""),
+        ("fternoo", ""),
+    ],
+)
+def test_a_star_after_an_equals_sign_is_explained(asked: str, hint: str) -> None:
+    said = told(Log(["x"], ["user"]), asked)
+    assert hint in said
+    assert ("After = a *" in said) == bool(hint)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_explained"), [("fternoo", True), ("aftern*", False), ("model:fternoo", False), ("-fternoo", False)]
+)
+def test_that_words_are_found_whole_is_explained(asked: str, is_explained: bool) -> None:
+    said = told(Log(), asked)
+    assert (
+        said == " Words are found whole: for a piece of text write 'contains:\"fternoo\"' from=-1h."
+    ) == is_explained
+
+
+@pytest.mark.parametrize("asked", ["property.usr=42", "property.usr:42"])
+def test_a_property_that_no_request_has_is_told(asked: str) -> None:
+    assert told(Log(properties=["user", "channel"]), asked) == " No request has a property usr. Did you mean user?"
+    assert told(Log(properties=["b", "a"]), asked) == " No request has a property usr. There are b, a."
+    assert told(Log(), asked) == " No request has a property usr."
+
+
+def test_a_namespace_under_which_nothing_was_logged_is_told() -> None:
+    log = Log(["production", "staging"])
+    assert (
+        told(log, "namespace=prodction")
+        == " Nothing was logged under the namespace prodction. Did you mean production?"
+    )
+    assert told(log, "namespace=ios", "status=error") == " Nothing was logged under the namespace ios."
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["namespace=staging", "namespace=ios namespace=staging", "-namespace:ios", "namespace:s*", "property.user=7"],
+)
+def test_nothing_is_said_of_what_there_is(asked: str) -> None:
+    assert told(Log(["production", "staging"], ["user"]), *asked.split()) == ""
+
+
+def test_nothing_is_said_where_not_all_values_are_known() -> None:
+    assert told(Log([f"user-{n}" for n in range(MAX_LIMIT)]), "namespace=ios") == ""
