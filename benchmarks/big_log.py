@@ -39,7 +39,7 @@ from benchmarks.big_log_words import (
 )
 from relaybook import bodies, clock
 from relaybook.records import Detail, Record
-from relaybook.serve.recording import collect_rarely
+from relaybook.serve.collection import collect_rarely
 from relaybook.stores.base import Batch, Body, Entry
 from relaybook.stores.sqlite import SqliteWriter
 

@@ -25,7 +25,7 @@ from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.suspects import Suspects
 from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
-from relaybook.serve.recording import collect_rarely
+from relaybook.serve.collection import collect_rarely
 from relaybook.stores.memory import MemoryStore
 from relaybook.stores.sqlite import SqliteReader, SqliteTextIndex
 from relaybook.stores.sqlite.entries import EntryTables

@@ -6,7 +6,7 @@ from typing import Final
 from relaybook.bodies.facts import NAME_CHARACTERS, PREVIEW_CHARACTERS
 
 #: SQLite ends texts at NUL in some functions, and lone surrogates cannot be encoded as UTF-8.
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")
 
 _CHARACTERS_PER_TOKEN: Final = 4
 

@@ -3,7 +3,6 @@
 Whatever the store does, the journal keeps what is not recorded, and the relay does not notice.
 """
 
-import gc
 import logging
 import os
 import signal
@@ -25,6 +24,7 @@ from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.suspects import Suspects
 from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
+from relaybook.serve.collection import collect_rarely
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.settings import Settings
 from relaybook.stores.base import Batch, Extent
@@ -113,13 +113,6 @@ def _note_what_is_aside(data: DataDirectory, store: SqliteWriter) -> None:
     gaps = [gap for gap in map(gap_of, aside) if gap.to_at not in told]
     if gaps:
         store.commit(Batch(gaps=gaps))
-
-
-def collect_rarely() -> None:
-    """A batch is thousands of objects that live until its commit and hold no cycles: looking through them for
-    cycles again and again costs a seventh of the recorder's time (benchmarks/parts/recorder.py)."""
-    gc.freeze()
-    gc.set_threshold(200_000, 20, 100)
 
 
 class _Told:

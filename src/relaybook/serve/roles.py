@@ -122,6 +122,7 @@ def _show(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
     from relaybook.api.options import ApiOptions
     from relaybook.api.server import DashboardServer
     from relaybook.dashboard.page import load_page
+    from relaybook.serve.collection import collect_rarely
     from relaybook.serve.probe import DataProbe
     from relaybook.stores.sqlite.labels import SqliteLabels
     from relaybook.stores.sqlite.reader import SqliteReader
@@ -147,5 +148,6 @@ def _show(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
         _on_end(supervisor_pipe, leave)
         await server.serve(sockets=[_inherited(orders.socket)])
 
+    collect_rarely()
     asyncio.run(serve())
     reader.close()

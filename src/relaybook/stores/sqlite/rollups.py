@@ -148,7 +148,7 @@ class RollupTables:
         return field
 
     def _new_series(self, field: _Field, value: str | None) -> _Series | None:
-        kept = value
+        kept: str | None = value
         if len(field.series) >= field.most:
             if field.name.startswith("property."):
                 self._open(field)
