@@ -92,7 +92,7 @@ lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade ta
 	@$(LOCK) $(ARGS) --group bootstrap --output-file requirements/bootstrap.txt
 
 .PHONY: compiled
-compiled: .venv/.dev $(PAGE) ## A wheel in dist/ whose request path is compiled: a third less CPU (needs a C compiler)
+compiled: .venv/.dev $(PAGE) ## A wheel in dist/, compiled where requests go through: a third less CPU (needs a C compiler)
 	@RELAYBOOK_COMPILE=1 $(BIN)/python -m hatchling build -t wheel
 
 .PHONY: clean

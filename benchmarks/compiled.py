@@ -21,7 +21,7 @@ def compiled(bench: Bench) -> Bench | None:
     if not (source / ".complete").exists():
         shutil.rmtree(source, ignore_errors=True)
         source.parent.mkdir(parents=True, exist_ok=True)
-        made = subprocess.run([sys.executable, "compile_relay.py", str(source)], cwd=_ROOT, capture_output=True)
+        made = subprocess.run([sys.executable, "compile_with_mypyc.py", str(source)], cwd=_ROOT, capture_output=True)
         if made.returncode:
             return None
         (source / ".complete").touch()
@@ -30,6 +30,6 @@ def compiled(bench: Bench) -> Bench | None:
 
 def _digest() -> str:
     found = hashlib.sha256(sys.version.encode())
-    for path in sorted([*(_ROOT / "src").rglob("*.py"), _ROOT / "compile_relay.py"]):
+    for path in sorted([*(_ROOT / "src").rglob("*.py"), _ROOT / "compile_with_mypyc.py"]):
         found.update(path.read_bytes())
     return found.hexdigest()[:16]

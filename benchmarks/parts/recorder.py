@@ -1,5 +1,8 @@
 """How many records a second the recorder makes of a full journal, on one core, and where the time goes."""
 
+import os
+import subprocess
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -9,6 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.bench import Bench
+from benchmarks.compiled import compiled
 from benchmarks.figures import Result
 from benchmarks.messages import ANSWER_BODY, REQUEST_BODY
 from benchmarks.written_journal import write_journal
@@ -45,7 +49,8 @@ METHOD = (
     "is, in this process. CPU is the process's user + system time. The rate is records per second of CPU. The steps "
     "are those of a second run, in which each is timed from outside, which costs some time itself. *base fields*: the "
     "first run without the steps of a commit that serve features; their prices below are those of the second run. "
-    "Words are indexed afterwards by the recorder's own pass, which is measured apart. It runs on this script's Python."
+    "*compiled*: as it is, in a process of its own with what is compiled by `make compiled`. Words are indexed "
+    "afterwards by the recorder's own pass, which is measured apart. It runs on this script's Python."
 )
 _EXCHANGES = 200_000
 _STEPS = {"read": (RunReader, "read"), "fold": (Fold, "feed"), "understand": (Understanding, "entry")}
@@ -72,6 +77,9 @@ def run(bench: Bench) -> Result:
     base = each - sum(commit[name] for name in _FEATURES)
     result.add("records a second of CPU, with everything but words", 1e6 / each, "", 8_000, at_least=True)
     result.add("records a second of CPU, base fields", 1e6 / base, "", 15_000, at_least=True)
+    if (compiled_s := _compiled(bench, exchanges)) is not None:
+        result.rounds.append({"what": "compiled", "exchanges": exchanges, "cpu_s": compiled_s})
+        result.add("records a second of CPU, with everything but words, compiled", exchanges / compiled_s, "")
     result.add("records a second by the clock", exchanges / found["wall_s"], "")
     result.add("all of it", each, "µs/record")
     whole = stepwise["cpu_s"] / exchanges * 1e6
@@ -83,6 +91,17 @@ def run(bench: Bench) -> Result:
         result.add(f"of commit: {feature}", commit[name], "µs/record")
     _index(bench.directory / "plain" / "store", exchanges, result)
     return result
+
+
+def _compiled(bench: Bench, exchanges: int) -> float | None:
+    """CPU seconds of the same on the compiled source, in a process of its own; None: there is no compiler."""
+    other = compiled(bench)
+    if other is None:
+        return None
+    place = bench.place("compiled")
+    environment = os.environ | {"PYTHONPATH": str(other.source)}
+    command = [sys.executable, "-m", "benchmarks.parts.recorder", str(place), str(exchanges)]
+    return float(subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[str, Any]:
@@ -158,3 +177,9 @@ def _begun(method: Callable[..., Any], split: _Split) -> Callable[..., Any]:
         return method(*args, **more)
 
     return begun
+
+
+if __name__ == "__main__":
+    collect_rarely()
+    _record(Path(sys.argv[1]) / "warm-up", 1_000)
+    print(_record(Path(sys.argv[1]), int(sys.argv[2]))["cpu_s"])

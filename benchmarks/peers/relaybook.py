@@ -41,8 +41,8 @@ def start(durability: str) -> Callable[[Bench, Path, Upstream], RelaybookPeer]:
 
 
 def start_compiled(bench: Bench, place: Path, upstream: Upstream) -> RelaybookPeer:
-    """Starts it with its request path compiled (compile_relay.py)."""
+    """Starts it with its request path compiled (compile_with_mypyc.py)."""
     other = compiled(bench)
     if other is None:
-        raise NotInstalled("the request path could not be compiled (python compile_relay.py)")
+        raise NotInstalled("the request path could not be compiled (python compile_with_mypyc.py)")
     return RelaybookPeer(other, place, upstream, "process", "compiled")

@@ -71,7 +71,7 @@ def test_a_project_with_the_page_wants_no_node_and_builds_nothing(
 
 def test_a_wheel_is_compiled_where_that_is_asked_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = project / "build" / "compiled" / "relaybook"
-    (project / "compile_relay.py").write_text(
+    (project / "compile_with_mypyc.py").write_text(
         "import pathlib, sys\n"
         "made = pathlib.Path(sys.argv[1], 'relaybook', 'ids.so')\n"
         "made.parent.mkdir(parents=True)\n"

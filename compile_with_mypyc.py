@@ -1,6 +1,6 @@
-"""Compiles the request path with mypyc: the same typed Python, as C. Plain Python goes on to run everywhere.
+"""Compiles what every request goes through: the same typed Python, as C. Plain Python goes on to run everywhere.
 
-``python compile_relay.py <directory>`` makes there a copy of src/ with the compiled modules beside their sources; what
+``python compile_with_mypyc.py <directory>`` makes there a copy of src/ with the compiled modules beside their sources; what
 stands in the repository is not touched. Needs a C compiler and Python's headers. A wheel has the same modules when it
 is built with RELAYBOOK_COMPILE=1 (``make compiled``, hatch_build.py). What it gains: docs/benchmarks.md.
 """
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent
-#: What a request or a piece of a stream goes through. The rest of the relay runs once a process or never.
+#: What a request or a piece of a stream goes through in the relay, and its record in the recorder. The rest runs rarely.
+#: No struct that msgspec decodes is among them: the compiler leaves its fields without their types.
 MODULES: Final = (
     *("clock", "ids", "tags"),
     *(f"journal/{name}" for name in ("frame", "segment", "writer")),
@@ -24,6 +25,15 @@ MODULES: Final = (
             *("refuse", "relay", "request_head", "routes", "shared", "upstream"),
         )
     ),
+    *(
+        f"bodies/{name}"
+        for name in (
+            *("advice", "answer", "assembly", "chat", "detail", "errors", "lenient", "media", "request", "responses"),
+            *("speech", "sse", "text", "usage"),
+        )
+    ),
+    *(f"recorder/{name}" for name in ("bodies_kept", "loop", "prices", "understand")),
+    *(f"stores/sqlite/{name}" for name in ("counters", "entries", "packs", "rollups", "rows")),
 )
 _GROUP: Final = "relaybook_compiled"
 
@@ -48,6 +58,6 @@ def compile_into(directory: Path) -> list[Path]:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        raise SystemExit("Name the directory to compile into: python compile_relay.py build/compiled")
+        raise SystemExit("Name the directory to compile into: python compile_with_mypyc.py build/compiled")
     made = compile_into(Path(sys.argv[1]).resolve())
     print(f"{len(made)} compiled modules in {sys.argv[1]}")
