@@ -1,8 +1,8 @@
 """Compiles what every request goes through: the same typed Python, as C. Plain Python goes on to run everywhere.
 
-``python compile_with_mypyc.py <directory>`` makes there a copy of src/ with the compiled modules beside their sources; what
-stands in the repository is not touched. Needs a C compiler and Python's headers. A wheel has the same modules when it
-is built with RELAYBOOK_COMPILE=1 (``make compiled``, hatch_build.py). What it gains: docs/benchmarks.md.
+``python compile_with_mypyc.py <directory>`` makes there a copy of src/ with the compiled modules beside their sources;
+what stands in the repository is not touched. Needs a C compiler and Python's headers. A wheel has the same modules when
+it is built with RELAYBOOK_COMPILE=1 (``make compiled``, hatch_build.py). What it gains: docs/benchmarks.md.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent
-#: What a request or a piece of a stream goes through in the relay, and its record in the recorder. The rest runs rarely.
+#: What a request or a piece of a stream goes through in the relay, and its record in the recorder.
 #: No struct that msgspec decodes is among them: the compiler leaves its fields without their types.
 MODULES: Final = (
     *("clock", "ids", "tags"),
