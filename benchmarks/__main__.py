@@ -42,6 +42,7 @@ def main() -> int:
         "--python", default=sys.executable, help="interpreter of the measured server (same minor version)"
     )
     parser.add_argument("--source", type=Path, default=_SOURCE, help="another source tree to measure")
+    parser.add_argument("--keep-as", default="", metavar="NOTE", help="keep the result beside others, not for the page")
     parser.add_argument("--quick", action="store_true", help="a few seconds a part, to try the scripts; keeps nothing")
     parser.add_argument("--page", action="store_true", help="only write the tables into docs/benchmarks.md again")
     wanted = parser.parse_args()
@@ -55,16 +56,16 @@ def main() -> int:
     for part in wanted.parts or [part for part in PARTS if part not in _BY_NAME_ONLY]:
         with tempfile.TemporaryDirectory(prefix="relaybook-bench-") as directory:
             bench = Bench(Path(directory), wanted.python, wanted.source.resolve(), wanted.quick)
-            _run_part(part, bench, machine)
+            _run_part(part, bench, machine, wanted.keep_as)
     return 0
 
 
-def _run_part(part: str, bench: Bench, machine: dict[str, object]) -> None:
+def _run_part(part: str, bench: Bench, machine: dict[str, object], note: str) -> None:
     began, load = now(), load_average()
     print(f"{part} …", flush=True)
     result = import_module(f"benchmarks.parts.{part}").run(bench)
     if not bench.quick:
-        print(f"kept in {results.keep(result, machine, began, (load, load_average())).name}")
+        print(f"kept in {results.keep(result, machine, began, (load, load_average()), note).name}")
     print("\n".join(results.table(result.plain())), end="\n\n", flush=True)
 
 
