@@ -1,6 +1,7 @@
 """The main program of a child process: reads its orders from standard input and does its role's work."""
 
 import os
+import signal
 import sys
 
 import msgspec
@@ -15,7 +16,10 @@ def main() -> int:
         line = supervisor.readline()
     if not line.endswith(b"\n"):
         return 0  # the supervisor is gone before it could say what to do
-    return run_role(decode_orders(line), 0)
+    code = run_role(decode_orders(line), 0)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)  # we are leaving: another word to leave must not become the exit code
+    return code
 
 
 if __name__ == "__main__":
