@@ -65,3 +65,12 @@ class Relaybook(Server):
     def wait_until_recorded(self, seconds: float = 30.0) -> None:
         """Returns when the recorder has read all that the relay wrote."""
         wait_until(lambda: self.get("/api/status")["journal"]["lag_bytes"] == 0, seconds, "the recorder's catching up")
+
+    def wait_until_indexed(self, seconds: float = 120.0) -> None:
+        """Returns when the recorder has nothing left to do: words are indexed behind, and would disturb the next."""
+
+        def is_indexed() -> bool:
+            status = self.get("/api/status")
+            return bool(status["journal"]["lag_bytes"] == 0 and status["indexed_to"] == status["last_seq"])
+
+        wait_until(is_indexed, seconds, "the index of words")

@@ -1,14 +1,16 @@
-"""What one machine carries with the log on, by one and two relay processes, beside what the model says."""
+"""What one machine carries with the log on, by one and two relay processes and compiled, beside what the model says."""
 
 import os
 import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.bench import ROLES, Bench, Relaybook
 from benchmarks.capacity import Share, most_requests
+from benchmarks.compiled import compiled
 from benchmarks.figures import Result
 from benchmarks.messages import FIVE
 from benchmarks.nginx import Nginx, start_provider
@@ -16,48 +18,66 @@ from benchmarks.peers.peer import process_tree
 from benchmarks.process_cpu import cpu_seconds
 from benchmarks.wrk import Load, run_wrk
 
-WORKERS = (1, 2)
 _CONNECTIONS = 64
+_STEADY_CONNECTIONS = 256
 _ROUNDS = 3
 _SECONDS = 8
+_TRIAL_S = 5
 _LONG_S = 60
-#: Of the rate at which everything is used up: what the long run offers.
-_LOAD = 0.75
 _LOOK_S = 0.5
 GOAL_PER_S, GOAL_BEHIND_S = 10_000, 2.0
+#: Offered a little more than the goal, for the goal is what must be reached.
+_OFFERED_PER_S = 1.03 * GOAL_PER_S
 METHOD = (
     f"wrk (1 thread, {_CONNECTIONS} connections, five headers), the provider (nginx with a canned completion) and the "
-    "whole of Relaybook share the machine. Saturated: as fast as it goes, rounds of "
-    f"{_SECONDS} s, one and two relay processes by turns; CPU of every process, wrk's and the provider's too, over "
-    "requests, until the log has caught up. The model (benchmarks/capacity.py) takes those CPU times and says at which "
-    "rate a process or all cores would be used up if everything were recorded at once; what is measured is what was "
-    f"answered, and the log may be behind when the load ends. Steady: {_LONG_S} s at {_LOAD:.0%} of the model's rate "
-    f"(wrk's connections pause between requests), how far the log is behind asked every {_LOOK_S:g} s."
+    f"whole of Relaybook share the machine. Saturated: as fast as it goes, rounds of {_SECONDS} s, one relay process, "
+    "two, and one of the compiled source by turns; CPU of every process, wrk's and the provider's too, over requests, "
+    "until the log has caught up; the next round waits until the words are indexed, too. The model "
+    "(benchmarks/capacity.py) takes those CPU times and says at which rate a process or all cores would be used up if "
+    "everything were recorded at once; what is measured is what was answered, and the log may be behind when the load "
+    f"ends. Steady: {_LONG_S} s, {_OFFERED_PER_S:,.0f} requests a second offered (wrk's {_STEADY_CONNECTIONS} "
+    f"connections pause between requests, as long as a trial of {_TRIAL_S} s says they must), how far the log is "
+    f"behind asked every {_LOOK_S:g} s."
 )
 
 
+@dataclass(frozen=True)
+class _Setup:
+    name: str
+    workers: int
+    server: Relaybook
+
+
 def run(bench: Bench) -> Result:
-    """Both numbers of relay processes by turns, then each steadily."""
+    """All setups by turns, then each steadily."""
     result = Result("capacity", METHOD)
     with ExitStack() as stack:
         provider = stack.enter_context(start_provider(bench.place("provider"), FIVE))
-        servers = {workers: stack.enter_context(_start(bench, provider, workers)) for workers in WORKERS}
-        for server in servers.values():
-            run_wrk(server.port, FIVE, 1, _CONNECTIONS)
+        setups = [
+            _Setup(name, workers, stack.enter_context(_start(source, provider, name, workers)))
+            for name, workers, source in (
+                ("1 relay process", 1, bench),
+                ("2 relay processes", 2, bench),
+                ("1 relay process, compiled", 1, compiled(bench)),
+            )
+            if source is not None
+        ]
+        for setup in setups:
+            run_wrk(setup.server.port, FIVE, 1, _CONNECTIONS)
         for number in range(bench.rounds(_ROUNDS)):
-            for workers, server in servers.items():
-                same = {"what": "saturated", "workers": workers, "round": number}
-                result.rounds.append(same | _saturated(bench, server, provider))
-        for workers in WORKERS:
-            _summarise(result, workers)
-        for workers, server in servers.items():
-            _steady(bench, result, workers, server)
+            for setup in setups:
+                same = {"what": "saturated", "setup": setup.name, "round": number}
+                result.rounds.append(same | _saturated(bench, setup.server, provider))
+        for setup in setups:
+            _summarise(result, setup)
+        for setup in setups:
+            _steady(bench, result, setup)
     return result
 
 
-def _start(bench: Bench, provider: Nginx, workers: int) -> Relaybook:
+def _start(bench: Bench, provider: Nginx, name: str, workers: int) -> Relaybook:
     upstream = f"http://127.0.0.1:{provider.port}/v1"
-    return Relaybook(bench, f"workers-{workers}", upstream, "--workers", str(workers))
+    return Relaybook(bench, name.replace(" ", "-"), upstream, "--workers", str(workers))
 
 
 def _by_process(server: Relaybook, provider: Nginx) -> dict[str, float]:
@@ -69,7 +89,6 @@ def _by_process(server: Relaybook, provider: Nginx) -> dict[str, float]:
 
 
 def _saturated(bench: Bench, server: Relaybook, provider: Nginx) -> dict[str, Any]:
-    server.wait_until_recorded()
     before, callers = _by_process(server, provider), os.times().children_user + os.times().children_system
     load = run_wrk(server.port, FIVE, bench.seconds(_SECONDS), _CONNECTIONS)
     caller = os.times().children_user + os.times().children_system - callers
@@ -77,6 +96,7 @@ def _saturated(bench: Bench, server: Relaybook, provider: Nginx) -> dict[str, An
     server.wait_until_recorded()
     each = 1e6 / load.requests
     spent = {name: (used - before[name]) * each for name, used in _by_process(server, provider).items()}
+    server.wait_until_indexed()
     found = {"requests_per_s": load.per_second, "errors": load.failed + load.broken, "lag_s": lag_s}
     return found | {"cpu_us": spent | {"wrk": caller * each}}
 
@@ -85,20 +105,19 @@ def _lag_s(server: Relaybook) -> float:
     return float(server.get("/api/status")["journal"]["lag_seconds"] or 0)
 
 
-def _shares(result: Result, workers: int) -> list[Share]:
+def _shares(result: Result, setup: _Setup) -> list[Share]:
     """CPU of a request by process; medians of the rounds."""
-    rounds = [each["cpu_us"] for each in result.rounds if each["what"] == "saturated" and each["workers"] == workers]
+    rounds = [each["cpu_us"] for each in result.rounds if each["what"] == "saturated" and each["setup"] == setup.name]
     medians = {name: sorted(each[name] for each in rounds)[len(rounds) // 2] for name in rounds[0]}
-    return [Share(name, cpu_us, workers if name == "relay" else 1) for name, cpu_us in medians.items()]
+    return [Share(name, cpu_us, setup.workers if name == "relay" else 1) for name, cpu_us in medians.items()]
 
 
-def _summarise(result: Result, workers: int) -> None:
-    same = {"what": "saturated", "workers": workers}
-    name = f"{workers} relay process{'es' if workers > 1 else ''}"
+def _summarise(result: Result, setup: _Setup) -> None:
+    same = {"what": "saturated", "setup": setup.name}
     rate = result.median("requests_per_s", **same)
-    shares = _shares(result, workers)
+    shares = _shares(result, setup)
     model, limit = most_requests(shares, os.cpu_count() or 1)
-    result.add(f"{name}, saturated: requests", rate, "/s")
+    result.add(f"{setup.name}, saturated: requests", rate, "/s")
     for share in sorted(shares, key=lambda share: -share.cpu_us):
         result.add(f"… CPU of a request: {share.name}", share.cpu_us, "µs")
     result.add(f"… the model's rate (used up: {limit})", model, "/s")
@@ -107,22 +126,31 @@ def _summarise(result: Result, workers: int) -> None:
     result.add("… failed requests", sum(e["errors"] for e in result.rounds if same.items() <= e.items()), "", 0)
 
 
-def _steady(bench: Bench, result: Result, workers: int, server: Relaybook) -> None:
-    server.wait_until_recorded()
-    wanted = _LOAD * most_requests(_shares(result, workers), os.cpu_count() or 1)[0]
+def _steady(bench: Bench, result: Result, setup: _Setup) -> None:
+    pause_ms = _pause_ms(bench, setup.server)
     lags: list[float] = []
     load = _watched(
-        lambda: run_wrk(server.port, FIVE, bench.seconds(_LONG_S), _CONNECTIONS, pause_ms=_CONNECTIONS / wanted * 1e3),
-        lambda: lags.append(_lag_s(server)),
+        lambda: run_wrk(setup.server.port, FIVE, bench.seconds(_LONG_S), _STEADY_CONNECTIONS, pause_ms=pause_ms),
+        lambda: lags.append(_lag_s(setup.server)),
     )
-    same = {"what": "steady", "workers": workers, "wanted_per_s": wanted, "requests_per_s": load.per_second}
+    setup.server.wait_until_indexed()
+    same = {"what": "steady", "setup": setup.name, "requests_per_s": load.per_second}
     result.rounds.append(same | {"lags_s": lags, "p50_us": load.p50_us, "p99_us": load.p99_us})
-    name = f"{workers} relay process{'es' if workers > 1 else ''}, steady for {bench.seconds(_LONG_S):g} s"
+    name = f"{setup.name}, steady for {bench.seconds(_LONG_S):g} s"
     result.add(f"{name}: requests", load.per_second, "/s", GOAL_PER_S, at_least=True)
     result.add("… log behind at most", max(lags), "s", GOAL_BEHIND_S)
     result.add("… time of a request, p50", load.p50_us / 1e3, "ms")
     result.add("… time of a request, p99", load.p99_us / 1e3, "ms")
     result.add("… failed requests", load.failed + load.broken, "", 0)
+
+
+def _pause_ms(bench: Bench, server: Relaybook) -> float:
+    """A trial tells how much of each connection's time the answers take; the pauses are the rest of it."""
+    every_ms = _STEADY_CONNECTIONS / _OFFERED_PER_S * 1e3
+    trial = run_wrk(server.port, FIVE, bench.seconds(_TRIAL_S), _STEADY_CONNECTIONS, pause_ms=every_ms)
+    took_ms = _STEADY_CONNECTIONS / trial.per_second * 1e3 - every_ms
+    server.wait_until_indexed()
+    return max(every_ms - took_ms, 1)
 
 
 def _watched(work: Callable[[], Load], look: Callable[[], None]) -> Load:

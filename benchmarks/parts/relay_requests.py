@@ -16,7 +16,8 @@ METHOD = (
     f"nginx with a canned completion of {len(ANSWER_BODY)} bytes. Rounds of 3 s take turns: nginx as plain proxy, "
     "relay, relay with durability = power, relay with its request path compiled (`make compiled`). CPU is user + "
     "system time of the proxy's process over requests; medians of the rounds. Both bodies are journaled and the "
-    "recorder runs meanwhile; its CPU is counted until it has caught up, which the next round waits for."
+    "recorder runs meanwhile; its CPU is counted until it has caught up, and the next round waits until it has indexed "
+    "the words, too."
 )
 #: Relay over nginx; ``traced`` is told for comparison.
 GOALS = {"five": 2.2, "sdk": 2.6}
@@ -60,12 +61,12 @@ def _nginx_round(nginx: Nginx, headers: HeaderSet, seconds: float) -> dict[str, 
 
 
 def _relay_round(server: Relaybook, headers: HeaderSet, seconds: float) -> dict[str, Any]:
-    server.wait_until_recorded()
     before = server.cpu()
     load = run_wrk(server.port, headers, seconds)
     relay = cpu_seconds(server.pid)
     server.wait_until_recorded()
     spent = {role: (used - before[role]) / load.requests * 1e6 for role, used in server.cpu().items()}
+    server.wait_until_indexed()
     found = {"cpu_us": (relay - before["relay"]) / load.requests * 1e6}
     return _of_load(load) | found | {f"{role}_cpu_us": spent[role] for role in ROLES if role != "relay"}
 

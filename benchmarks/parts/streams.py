@@ -52,7 +52,7 @@ def run(bench: Bench) -> Result:
                     found = _load(at, pid, streams, bench.seconds(_SECONDS))
                     result.rounds.append({"proxy": proxy, "streams": streams, "round": number} | found)
                     for each in recording:
-                        each.wait_until_recorded()
+                        each.wait_until_indexed()
     _summarise(result)
     return result
 
