@@ -1,7 +1,8 @@
 """Callers that read streams: so many at a time, each asking again when its stream ended, on uvloop.
 
-``python -m benchmarks.event_load --port P --streams N --seconds S --pid PID`` prints one line of JSON: events received
-in a window of S seconds, the CPU time the process PID used in it, and the time to each stream's first event.
+``python -m benchmarks.event_load --port P --streams N --stream-seconds T --seconds S --pid PID`` prints one line of
+JSON: events received in a window of S seconds, the CPU time the process PID used in it, and the time to each stream's
+first event. Streams last T seconds, and begin evenly spread over as many.
 """
 
 import argparse
@@ -20,7 +21,8 @@ STREAM_REQUEST = FIVE.request_head("127.0.0.1") + REQUEST_BODY.replace(b"{", b'{
 STREAM_REQUEST = STREAM_REQUEST.replace(
     b"Content-Length: %d" % len(REQUEST_BODY), b"Content-Length: %d" % (len(REQUEST_BODY) + 14)
 )
-_STREAM_SECONDS = 2.0
+_END = b"\r\n0\r\n\r\n"
+_END_BYTES = len(_END)
 
 
 class Counts:
@@ -40,6 +42,7 @@ class Caller(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._last = b""
         self._ask()
 
     def _ask(self) -> None:
@@ -53,19 +56,20 @@ class Caller(asyncio.Protocol):
         if events and self._waiting:
             self._waiting = False
             self._counts.first_ms.append((time.perf_counter() - self._asked) * 1e3)
-        if data.endswith(b"\r\n0\r\n\r\n"):
+        self._last = data if len(data) >= _END_BYTES else (self._last + data)[-_END_BYTES:]
+        if self._last.endswith(_END):  # nginx sends the last chunk in a piece of its own
             self._ask()
 
     def connection_lost(self, error: Exception | None) -> None:
         self._counts.broken += 1
 
 
-async def _load(port: int, streams: int, seconds: float, pid: int) -> dict[str, float]:
+async def _load(port: int, streams: int, stream_seconds: float, seconds: float, pid: int) -> dict[str, float]:
     loop = asyncio.get_running_loop()
     counts = Counts()
     for _ in range(streams):
         await loop.create_connection(lambda: Caller(counts), "127.0.0.1", port)
-        await asyncio.sleep(_STREAM_SECONDS / streams)
+        await asyncio.sleep(stream_seconds / streams)
     counts.first_ms.clear()
     events, used, began = counts.events, cpu_seconds(pid), loop.time()
     await asyncio.sleep(seconds)
@@ -84,7 +88,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--streams", type=int, required=True)
+    parser.add_argument("--stream-seconds", type=float, required=True)
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--pid", type=int, required=True)
     wanted = parser.parse_args()
-    print(json.dumps(uvloop.run(_load(wanted.port, wanted.streams, wanted.seconds, wanted.pid))))
+    found = _load(wanted.port, wanted.streams, wanted.stream_seconds, wanted.seconds, wanted.pid)
+    print(json.dumps(uvloop.run(found)))
