@@ -84,6 +84,7 @@ def tail(
     ],
     lines: Annotated[int, Parameter(name=("--lines", "-n"), help="How many, 1 to 500")] = 20,
     follow: Annotated[bool, Parameter(name=("--follow", "-f"), negative=(), help="Go on with those that come")] = False,
+    ids: Annotated[bool, Parameter(negative=(), help="Each request's id before it, for relaybook show")] = False,
     json: Annotated[bool, Parameter(negative=(), help="One JSON object a line")] = False,
     **flags: Any,
 ) -> int:
@@ -92,7 +93,7 @@ def tail(
 
     if not 1 <= lines <= 500:
         raise BadArgument(f"--lines is {lines}: it takes a number from 1 to 500.")
-    return tail(_resolve(flags), filters, lines=lines, follow=follow, as_json=json)
+    return tail(_resolve(flags), filters, lines=lines, follow=follow, with_ids=ids, as_json=json)
 
 
 @app.command

@@ -12,23 +12,36 @@ from relaybook.configuration import Configuration
 
 
 def tail(
-    configuration: Configuration, filters: Sequence[str], *, lines: int, follow: bool = False, as_json: bool = False
+    configuration: Configuration,
+    filters: Sequence[str],
+    *,
+    lines: int,
+    follow: bool = False,
+    with_ids: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Prints oldest first. Ends by itself without ``follow``. Raises BadArgument and CommandFailed."""
     terms = read_terms(filters)
     log = open_log(configuration)
-    shown = _print_rows(log.follow(terms, lines) if follow else log.latest(terms, lines), as_json)
+    rows = log.follow(terms, lines) if follow else log.latest(terms, lines)
+    shown = _print(_line(row, with_ids=with_ids, as_json=as_json) for row in rows)
     if not shown:
         asked = " and ".join(filters)
         print(f"No request where {asked}.{hint(log, terms)}" if asked else "No request yet.", file=sys.stderr)
     return 0
 
 
-def _print_rows(rows: Iterable[Row], as_json: bool) -> int:
+def _line(row: Row, *, with_ids: bool, as_json: bool) -> str:
+    if as_json:
+        return json.dumps(row)
+    line = one_line(row, today())
+    return f"{row['id']}  {line}" if with_ids else line
+
+
+def _print(lines: Iterable[str]) -> int:
     """How many there were."""
     shown = 0
-    for row in rows:
+    for line in lines:
         shown += 1
-        print(json.dumps(row) if as_json else one_line(row, today()))
-        sys.stdout.flush()
+        print(line, flush=True)
     return shown

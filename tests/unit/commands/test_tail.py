@@ -33,6 +33,15 @@ def test_a_line_for_each_request(settings: Configuration, capsys: pytest.Capture
     assert "[('kind', 'chat')] 3" in line
 
 
+def test_ids_stand_before_the_lines_where_they_are_wanted(
+    settings: Configuration, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module.tail(settings, [], lines=3)
+    module.tail(settings, [], lines=3, with_ids=True)
+    without, with_id = capsys.readouterr().out.splitlines()
+    assert with_id == f"{row()['id']}  {without}"
+
+
 def test_json_is_one_object_a_line(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
     module.tail(settings, [], lines=3, follow=True, as_json=True)
     (line,) = capsys.readouterr().out.splitlines()
