@@ -121,7 +121,7 @@ export type RequestPage = {
   running?: (Row)[];
   /** Pass it on as `cursor` for older requests; null: there are none. */
   next_cursor: string | null;
-  /** Pass it on as `cursor` for newer requests; null: none. */
+  /** Pass it on as `cursor` for newer requests; null: this page is empty, keep the one you had. */
   newer_cursor: string | null;
   /** False when the deadline ended the search: next_cursor goes on from there. */
   complete: boolean;

@@ -33,7 +33,10 @@ class RequestPage(Struct, kw_only=True):
         str | None,
         Meta(description="Pass it on as `cursor` for older requests; null: there are none."),
     ]
-    newer_cursor: Annotated[str | None, Meta(description="Pass it on as `cursor` for newer requests; null: none.")]
+    newer_cursor: Annotated[
+        str | None,
+        Meta(description="Pass it on as `cursor` for newer requests; null: this page is empty, keep the one you had."),
+    ]
     complete: Annotated[
         bool,
         Meta(description="False when the deadline ended the search: next_cursor goes on from there."),

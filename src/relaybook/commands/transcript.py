@@ -57,7 +57,7 @@ def _error(detail: dict[str, Any]) -> str:
         return (
             "no server runs on this log; what became of the request is in the journal, and recorded at the next start"
         )
-    went_well = detail["outcome"] in ("open", "complete") and not detail["failed"]
+    went_well = detail["outcome"] in ("open", "complete", "client_closed") and not detail["failed"]
     reason = None if went_well else detail.get("reason")
     return ": ".join(filter(None, (detail["error_code"], detail["error_message"] or reason)))
 

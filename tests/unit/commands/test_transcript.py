@@ -37,6 +37,7 @@ def test_the_error_stands_beside_the_result() -> None:
 def test_the_reason_stands_there_only_when_something_went_wrong() -> None:
     assert lines(reason="OK")[0] == "result      ✓ 200"
     assert "OK" not in lines(outcome="open", duration_ms=None, reason="OK")[0]
+    assert lines(outcome="client_closed", reason="OK")[0] == "result      ◌ caller left"
     cut = lines(outcome="upstream_failed", failed=True, error_code="upstream_reset", reason="It closed.")
     assert cut[0] == "result      ✗ provider cut upstream_reset: It closed."
 
