@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import results
 from benchmarks.bench import Bench
-from benchmarks.machine import describe_machine, load_average, now
+from benchmarks.machine import describe_machine, load_average, now, uncommitted
 
 PARTS = [
     "relay_requests",
@@ -53,20 +53,22 @@ def main() -> int:
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that every program started here is ended
     machine = describe_machine(wanted.python, wanted.source)
+    changed = [] if wanted.quick else uncommitted(wanted.source)
+    if changed:
+        print(
+            f"Nothing will be kept: {', '.join(changed)} differs from the commit {machine['commit']}. Commit it first."
+        )
     for part in wanted.parts or [part for part in PARTS if part not in _BY_NAME_ONLY]:
         with tempfile.TemporaryDirectory(prefix="relaybook-bench-") as directory:
             bench = Bench(Path(directory), wanted.python, wanted.source.resolve(), wanted.quick)
-            _run_part(part, bench, machine, wanted.keep_as)
+            began, load = now(), load_average()
+            print(f"{part} …", flush=True)
+            result = import_module(f"benchmarks.parts.{part}").run(bench)
+            if not wanted.quick and not changed:
+                kept = results.keep(result, machine, began, (load, load_average()), wanted.keep_as)
+                print(f"kept in {kept.name}")
+            print("\n".join(results.table(result.plain())), end="\n\n", flush=True)
     return 0
-
-
-def _run_part(part: str, bench: Bench, machine: dict[str, object], note: str) -> None:
-    began, load = now(), load_average()
-    print(f"{part} …", flush=True)
-    result = import_module(f"benchmarks.parts.{part}").run(bench)
-    if not bench.quick:
-        print(f"kept in {results.keep(result, machine, began, (load, load_average()), note).name}")
-    print("\n".join(results.table(result.plain())), end="\n\n", flush=True)
 
 
 if __name__ == "__main__":

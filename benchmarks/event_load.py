@@ -1,8 +1,8 @@
 """Callers that read streams: so many at a time, each asking again when its stream ended, on uvloop.
 
 ``python -m benchmarks.event_load --port P --streams N --stream-seconds T --seconds S --pid PID`` prints one line of
-JSON: events received in a window of S seconds, the CPU time the process PID used in it, and the time to each stream's
-first event. Streams last T seconds, and begin evenly spread over as many.
+JSON: events received in a window of S seconds and the reads they came in, the CPU time the process PID used in it, and
+the time to each stream's first event. Streams last T seconds, and begin evenly spread over as many.
 """
 
 import argparse
@@ -30,6 +30,7 @@ class Counts:
 
     def __init__(self) -> None:
         self.events = 0
+        self.reads = 0
         self.broken = 0
         self.first_ms: list[float] = []
 
@@ -53,6 +54,7 @@ class Caller(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         events = data.count(b"data: ")
         self._counts.events += events
+        self._counts.reads += events > 0
         if events and self._waiting:
             self._waiting = False
             self._counts.first_ms.append((time.perf_counter() - self._asked) * 1e3)
@@ -71,12 +73,14 @@ async def _load(port: int, streams: int, stream_seconds: float, seconds: float, 
         await loop.create_connection(lambda: Caller(counts), "127.0.0.1", port)
         await asyncio.sleep(stream_seconds / streams)
     counts.first_ms.clear()
-    events, used, began = counts.events, cpu_seconds(pid), loop.time()
+    events, reads, used, began = counts.events, counts.reads, cpu_seconds(pid), loop.time()
     await asyncio.sleep(seconds)
-    events, used, took = counts.events - events, cpu_seconds(pid) - used, loop.time() - began
+    events, reads = counts.events - events, counts.reads - reads
+    used, took = cpu_seconds(pid) - used, loop.time() - began
     return {
         "events": events,
         "events_per_s": events / took,
+        "reads_per_event": reads / max(events, 1),
         "cpu_us": used / max(events, 1) * 1e6,
         "broken": counts.broken,
         "first_p50_ms": percentile(counts.first_ms, 50),

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+_BENCHMARKS = Path(__file__).parent
 _PACKAGES = ("relaybook", "uvloop", "httptools", "msgspec", "apsw", "zstandard")
 _DESCRIBE_PYTHON = """
 import platform, sys, sysconfig
@@ -31,9 +32,17 @@ def describe_machine(python: str, source: Path) -> dict[str, Any]:
         "python_is_profile_guided_build": optimised == "True",
         "nginx": _first(r"nginx/(\S+)", _output(["nginx", "-v"])),
         "wrk": _first(r"wrk (?:debian/)?(\S+)", _output(["wrk", "-v"])),
-        "commit": _output(["git", "-C", str(source), "describe", "--always", "--dirty"]).strip(),
+        "commit": _output(["git", "-C", str(source), "describe", "--always"]).strip(),
         "packages": {name: version(name) for name in _PACKAGES},
     }
+
+
+def uncommitted(source: Path) -> list[str]:
+    """Files that a figure depends on and that are not as they were committed, so that nobody could measure it again."""
+    measured = ["git", "-C", str(source), "status", "--porcelain", "--", "."]
+    measuring = ["git", "-C", str(_BENCHMARKS), "status", "--porcelain", "--", ".", ":!results"]
+    lines = [*_output(measured).splitlines(), *_output(measuring).splitlines()]
+    return [line[3:] for line in lines]
 
 
 def now() -> str:

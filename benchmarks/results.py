@@ -13,13 +13,13 @@ PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 _BEGIN = "<!-- figures: written by python -m benchmarks --page -->"
 
 
-def keep(result: Result, machine: dict[str, Any], began: str, load: tuple[float, float], note: str) -> Path:
-    """Writes ``<date>-<part>.json``; a later run of the same day takes its place.
+def keep(result: Result, machine: dict[str, Any], began: str, load: tuple[float, float], note: str = "") -> Path:
+    """Writes ``<moment>-<part>.json``, so that no run takes another's place; the page shows the latest.
 
-    With a ``note`` it is ``<date>-<part>.<note>.json``, which is kept beside that and is not shown on the page.
+    With a ``note`` it is ``<moment>-<part>.<note>.json``, which is not shown on the page.
     """
     RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{began[:10]}-{result.part}{note and '.'}{note}.json"
+    path = RESULTS / f"{began.replace(':', '-')}-{result.part}{note and '.'}{note}.json"
     facts = {"part": result.part, "began": began, "machine": machine, "load_average_before_and_after": load}
     path.write_text(json.dumps(facts | result.plain(), indent=1, ensure_ascii=False) + "\n", "utf-8")
     return path
@@ -67,7 +67,7 @@ def _run(result: dict[str, Any]) -> str:
     build = "" if machine["python_is_profile_guided_build"] else " (configured without --enable-optimizations)"
     load = " and ".join(f"{each:g}" for each in result["load_average_before_and_after"])
     return (
-        f"Run of {result['began']} ({result['began'][:10]}-{result['part']}.json): {machine['cores']} × "
+        f"Run of {result['began']}: {machine['cores']} × "
         f"{machine['cpu']}, Linux {machine['kernel']}, {machine['system']}, Python {machine['python']}{build}, nginx "
         f"{machine['nginx']}, commit {machine['commit']}, load average before and after {load}."
     )

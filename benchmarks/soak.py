@@ -26,7 +26,7 @@ from benchmarks import results
 from benchmarks.bench import ROLES, Bench, Relaybook
 from benchmarks.caller import PacedCaller
 from benchmarks.figures import Result
-from benchmarks.machine import describe_machine, load_average, now
+from benchmarks.machine import describe_machine, load_average, now, uncommitted
 from benchmarks.mixed_traffic import CALLERS, KINDS, Traffic
 from benchmarks.process_cpu import resident_kib
 from relaybook.journal import disk
@@ -62,7 +62,7 @@ def main() -> int:
         bench = Bench(Path(directory), sys.executable, _SOURCE)
         result, faults = _soak(bench, wanted.minutes * 60, wanted.per_second, wanted.warm_up)
     loads = (load, load_average())
-    if wanted.minutes >= KEPT_FROM_MINUTES:
+    if wanted.minutes >= KEPT_FROM_MINUTES and not uncommitted(_SOURCE):
         print(f"kept in {results.keep(result, machine, began, loads).name}")
     print("\n".join(results.table(result.plain())))
     print(f"load average before and after: {loads[0]:g} and {loads[1]:g}")

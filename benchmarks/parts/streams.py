@@ -21,7 +21,9 @@ METHOD = (
     "take turns: direct, nginx (proxy_buffering off), relay, relay with its request path compiled; the next waits "
     "until all is recorded and its words are indexed. CPU is that of the proxy's process over events received; the "
     "first event is timed from sending the request, and what a proxy adds is the difference of the percentiles to "
-    "direct. Medians of the rounds. The ratio is valid only where all events came at their pace."
+    "direct. Medians of the rounds. Pace kept is 99 % of the events that come directly. The ratio is valid only where "
+    "the callers got the events one by one: what is late merges them into fewer reads, and a merged event costs nearly "
+    "nothing."
 )
 
 
@@ -37,8 +39,10 @@ class Load:
 
 
 LOADS = (Load(300, 50), Load(1000, 50), Load(1000, 10))
-#: Of all events. A starved machine merges events into fewer reads, which makes any proxy look cheap.
-_PACE_KEPT = 0.967
+#: Of the events that come directly.
+_PACE_KEPT = 0.99
+#: Reads per event at the callers: a starved machine merges events into fewer reads, which makes any proxy look cheap.
+_ONE_BY_ONE = 0.97
 _EVENTS = 100
 _ROUNDS = 4
 _SECONDS = 6
@@ -94,18 +98,21 @@ def _stream(port: int, pid: int, load: Load, seconds: float) -> dict[str, Any]:
 
 
 def _costs(result: Result, load: Load, proxies: list[str]) -> None:
-    wanted = load.streams * load.per_second * _PACE_KEPT
-    cpu = {proxy: result.median("cpu_us", proxy=proxy, load=str(load)) for proxy in proxies}
-    pace = {proxy: result.median("events_per_s", proxy=proxy, load=str(load)) for proxy in proxies}
+    def median(name: str) -> dict[str, float]:
+        return {proxy: result.median(name, proxy=proxy, load=str(load)) for proxy in proxies}
+
+    cpu, pace, reads = median("cpu_us"), median("events_per_s"), median("reads_per_event")
     for proxy in proxies:
+        wanted = None if proxy == "direct" else pace["direct"] * _PACE_KEPT
         result.add(f"{load}, {proxy}: pace", pace[proxy], "events/s", wanted, at_least=True)
+        result.add(f"{load}, {proxy}: reads at the callers", reads[proxy], "per event")
         if proxy != "direct":
             result.add(f"{load}, {proxy}", cpu[proxy], "µs/event")
     for proxy, most in (("relay", 1.4), ("compiled", 1.35)):
         if proxy in proxies:
-            kept = min(pace["nginx"], pace[proxy]) >= wanted
-            what = f"{load}, {proxy} / nginx{'' if kept else ', not valid: see the pace'}"
-            result.add(what, cpu[proxy] / cpu["nginx"], "×", most if kept else None)
+            valid = min(reads["nginx"], reads[proxy]) >= _ONE_BY_ONE
+            what = f"{load}, {proxy} / nginx{'' if valid else ', not valid: events merged'}"
+            result.add(what, cpu[proxy] / cpu["nginx"], "×", most if valid else None)
 
 
 def _first_events(result: Result, load: Load, proxies: list[str]) -> None:
