@@ -26,6 +26,7 @@ from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
 from relaybook.serve.collection import collect_rarely
 from relaybook.serve.data_directory import DataDirectory
+from relaybook.serve.time_slices import take_long_slices
 from relaybook.settings import Settings
 from relaybook.stores.base import Batch, Extent
 from relaybook.stores.errors import BodyDamaged, StoreDamaged, StoreTooNew, SyncFailed
@@ -42,6 +43,7 @@ _LOCK_WAIT_SECONDS: Final = 60.0
 def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int:
     """Records until a signal or the supervisor's end; the exit code."""
     collect_rarely()
+    take_long_slices()  # what we do can wait, but not the relay
     told = _Told()
     signal.signal(signal.SIGTERM, told)
     signal.signal(signal.SIGINT, told)
