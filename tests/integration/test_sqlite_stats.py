@@ -152,7 +152,8 @@ def test_a_question_ends_at_its_deadline(tmp_path: Path) -> None:
 
 def _back_to_version_2(directory: Path) -> None:
     connection = apsw.Connection(str(directory / DATABASE))
-    for table in ("rollups", "series", "rollup_fields", "turns"):
+    connection.execute("DROP TRIGGER namespaces_enter_zone; DROP TRIGGER namespaces_grow_zone")
+    for table in ("rollups", "series", "rollup_fields", "turns", "namespace_zones"):
         connection.execute(f"DROP TABLE {table}")
     connection.execute("DROP INDEX requests_kind; DROP INDEX requests_finish")
     connection.execute("DELETE FROM totals WHERE name = 'identity'; DELETE FROM value_counts WHERE field = 'kind'")

@@ -1,5 +1,7 @@
 """Every store: namespaces, values of fields, and records by the ids of others."""
 
+import random
+
 import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import an_entry, soon
@@ -57,6 +59,42 @@ def test_pages_of_namespaces_show_each_once(five: Store, sort: NamespaceSort, li
         more, cursor = names(five, sort=sort, limit=limit, after=cursor)
         shown += more
     assert shown == names(five, sort=sort)[0]
+
+
+@pytest.fixture
+def many(store):
+    """2,000 namespaces, written in four batches, some again and again, with few and with many equal figures."""
+    chance = random.Random(1)
+    users = [f"user-{chance.randrange(10**9)}" for _ in range(1_990)] + [f"label{n}" for n in range(10)]
+    for _ in range(4):
+        drawn = [*users, *chance.choices(users, k=500), *chance.choices(users[-10:], k=500)]
+        chance.shuffle(drawn)
+        store.commit(*(_drawn_entry(name, chance) for name in drawn))
+    return store
+
+
+def _drawn_entry(name, chance):
+    cost = chance.choice([None, chance.random()])
+    return an_entry(namespace=name, started_at=chance.randrange(10**6), failed=chance.random() < 0.1, cost_usd=cost)
+
+
+@pytest.mark.parametrize("sort", ["last_at", "requests", "failed", "cost_usd"])
+def test_of_many_namespaces_the_first_are_those_of_the_whole_list(many: Store, sort: NamespaceSort) -> None:
+    rows, _ = many.reader.namespaces("", sort, 10_000, None, None, soon())
+    whole = [row.namespace for row in sorted(rows, key=lambda row: (-(getattr(row, sort) or 0), row.namespace))]
+    assert len(whole) == 2_000
+    assert [row.namespace for row in rows] == whole
+    assert next(row.requests for row in rows if row.namespace == "label3") > 100
+    for limit in (150, 1_999):
+        shown, cursor = names(many, sort=sort, limit=limit)
+        while cursor is not None:
+            more, cursor = names(many, sort=sort, limit=limit, after=cursor)
+            shown += more
+        assert shown == whole
+    for prefix in ("user-1", "user-9999", "label", "label3", "lab", "z", "user-" + whole[7][5:9]):
+        expected = [name for name in whole if name.startswith(prefix)]
+        assert names(many, prefix, sort, limit=20)[0] == expected[:20]
+        assert names(many, prefix, sort, limit=3_000)[0] == expected
 
 
 @pytest.mark.parametrize("after", ["", "x", "[]", '["requests",1,"a"]', '["last_at","x","a"]', '["last_at",1e400,"a"]'])

@@ -19,6 +19,7 @@ from relaybook.stores.sqlite.packs import PackWriter
 from relaybook.stores.sqlite.rollups import RollupTables
 from relaybook.stores.sqlite.rows import INSERT, row_of
 from relaybook.stores.sqlite.schema import PART
+from relaybook.stores.sqlite.zones import split_zones
 
 _ADD_PROPERTY: Final = "INSERT INTO properties (name, value, seq) VALUES (?, ?, ?)"
 _ADD_NOTE: Final = "INSERT INTO notes (kind, code, seq) VALUES (?, ?, ?)"
@@ -65,6 +66,7 @@ class EntryTables:
         self._connection.executemany(_ADD_LOOKUP, _lookups(records, first))
         self._watch("lookups")
         self._connection.executemany(counters.ADD_NAMESPACES, counters.namespace_sums(records))
+        split_zones(self._connection)
         self._connection.executemany(counters.ADD_VALUES, counters.value_sums(records))
         self._connection.executemany(counters.ADD_SPANS, counters.spans(records, first))
         self._watch("counters")

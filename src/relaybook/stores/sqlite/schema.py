@@ -142,11 +142,29 @@ INSERT INTO value_counts SELECT 'kind', kind, count(*) FROM requests GROUP BY ki
 CREATE TABLE turns (seq INTEGER PRIMARY KEY, turn BLOB NOT NULL) STRICT;
 """
 
+#: ``namespace_zones`` has the largest figures of the namespaces from ``first`` to the next zone's (``zones.py``).
+_IN_ZONE: Final = """
+    requests = max(requests, new.requests), failed = max(failed, new.failed), cost_usd = max(cost_usd, new.cost_usd),
+    last_at = max(last_at, new.last_at)
+    WHERE first = (SELECT max(first) FROM namespace_zones WHERE first <= new.namespace); END;
+"""
+_ZONES: Final = f"""
+CREATE TABLE namespace_zones (first TEXT NOT NULL PRIMARY KEY, names INTEGER NOT NULL, requests INTEGER NOT NULL,
+  failed INTEGER NOT NULL, cost_usd REAL NOT NULL, last_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO namespace_zones SELECT '', count(*), coalesce(max(requests), 0), coalesce(max(failed), 0),
+  coalesce(max(cost_usd), 0.0), coalesce(max(last_at), 0) FROM namespaces;
+CREATE TRIGGER namespaces_enter_zone AFTER INSERT ON namespaces
+  BEGIN UPDATE namespace_zones SET names = names + 1, {_IN_ZONE}
+CREATE TRIGGER namespaces_grow_zone AFTER UPDATE OF requests, failed, cost_usd, last_at ON namespaces
+  BEGIN UPDATE namespace_zones SET {_IN_ZONE}
+"""  # noqa: S608 - a constant
+
 MIGRATIONS: Final = (
     Migration(1, "requests and all that is counted with them", _TABLES),
     Migration(2, "labels, counting, what there is of running requests", _LABELS_AND_COUNTS),
     Migration(3, "statistics", _STATISTICS),
     Migration(4, "finding", _FINDING),
+    Migration(5, "zones of namespaces", _ZONES),
 )
 
 

@@ -10,6 +10,7 @@ from relaybook.records import Record
 from relaybook.stores.sqlite.rollups import RollupTables
 from relaybook.stores.sqlite.rows import SELECT_LIST, record_of
 from relaybook.stores.sqlite.schema import Fills
+from relaybook.stores.sqlite.zones import split_zones
 
 _log = logging.getLogger("relaybook.stores")
 _PORTION: Final = 10_000
@@ -36,4 +37,4 @@ def _portions(connection: apsw.Connection) -> Iterator[list[Record]]:
         seq = portion[-1].seq
 
 
-FILLS: Final[Fills] = {3: fill_rollups}
+FILLS: Final[Fills] = {3: fill_rollups, 5: split_zones}
