@@ -32,7 +32,8 @@ METHOD: Final = (
     f"kind. *warm*: the same again at once. *recording*: warm, while another process writes {PER_SECOND:,} exchanges a "
     "second of the same kind into a run of the server's journal, five each millisecond, which the server's own "
     "recorder follows; no relay is involved; one question every 25 ms. What was recorded stays in the log, so it is "
-    "larger each time. Goals are held against median and p99 alike. A question the API does not know yet is left out and said so."
+    "larger each time. Goals are held against median and p99 alike. A question the API does not know yet is left out "
+    "and said so."
 )
 _LOG: Final = "log"
 _STATES: Final = ("cold", "warm", "recording")
