@@ -76,8 +76,8 @@ soak: .venv/.dev ## Half an hour of mixed traffic: does memory grow? make soak A
 	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 .PHONY: bench
-bench: .venv/.dev ## Measure, and write the figures below benchmarks/
-	@$(BIN)/python -m benchmarks $(ARGS)
+bench: .venv/.dev ## Measure beside nginx and others, and write the figures below benchmarks/; ARGS=part names others
+	@$(BIN)/python -m benchmarks $(or $(ARGS),comparison recorder latency memory)
 
 .PHONY: docs
 docs: .venv/.dev ## Write the generated pages again: docs/settings.md, docs/api.md, the page's types

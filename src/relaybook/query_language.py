@@ -19,6 +19,9 @@ MAX_PARTS: Final = 100
 #: A name, and a bound or value without the colon between them.
 _ALMOST: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
 
+#: What other search boxes know: looked for as words they would find nothing, silently.
+_OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
+
 
 class _Part(NamedTuple):
     """One part as it was written. ``name`` is empty for words."""
@@ -83,6 +86,12 @@ def _words(part: _Part) -> Term:
         right = f"{minus}{meant[1]}:{meant[2].removeprefix('=')}"
         quoted = '"' + part.value[:80] + '"'
         _refuse(part, f"a name is followed by a colon: write {right[:80]}. To look for this text, write {quoted}.")
+    if not part.is_quoted and part.value in _OPERATORS:
+        _refuse(
+            part,
+            f"there is no {part.value} here: all parts must hold, - before one excludes it, and for one of several "
+            f'values write them all (model:a model:b). To look for this word, write "{part.value}".',
+        )
     if not has_words(part.value):
         _refuse(part, "it has no letter and no digit to look for.")
     if not part.is_quoted and "*" in part.value[:-1]:
@@ -93,8 +102,11 @@ def _words(part: _Part) -> Term:
 def _refuse_name(part: _Part) -> NoReturn:
     known, near = f"{', '.join(NAMES)}, property.<name>", suggest(part.name, NAMES)
     quoted = '"' + part.written[:80] + '"'
+    as_property = f" For a property, write property.{part.name[:80]}." if part.name[0].isalpha() else ""
     _refuse(
-        part, f"{part.name[:80]!r} is no name here.{near} To look for this text, write {quoted}. Known names: {known}."
+        part,
+        f"{part.name[:80]!r} is no name here.{near} To look for this text, write {quoted}.{as_property} Known names: "
+        f"{known}.",
     )
 
 

@@ -182,7 +182,7 @@ def test_show_finds_a_request_by_any_id(data: Path, tmp_path: Path, any_id: str)
 def test_show_of_an_unknown_id_ends_with_1(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "show", "nothing/here?", "--data", "data", "--dashboard", free_address())
     assert (found.returncode, found.stdout) == (1, "")
-    assert "No request in the log has the id nothing/here?." in found.stderr
+    assert "No request in the log has the id nothing/here?: not as ours" in found.stderr
 
 
 def test_without_a_log_the_commands_say_where_they_looked(tmp_path: Path) -> None:

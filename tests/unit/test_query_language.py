@@ -73,6 +73,9 @@ def test_values_are_quoted_or_begin(text: str, values: tuple[str, ...], prefixes
     ("text", "said"),
     [
         ("refund modell:gpt-4o", "'modell:gpt-4o' at character 8: 'modell' is no name here"),
+        ("user-id:42", 'write "user-id:42". For a property, write property.user-id. Known names'),
+        ("refund OR return", "'OR' at character 8: there is no OR here: all parts must hold"),
+        ("a -NOT b", "'-NOT' at character 3: there is no NOT here"),
         ("https://example.com", 'write "https://example.com"'),
         ('refund "where is', "at character 8: the quote is not closed"),
         ('model:"x', "at character 1: the quote is not closed"),
@@ -106,3 +109,7 @@ def test_the_wrong_part_is_pointed_at(text: str, said: str) -> None:
 def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
     with suppress(BadFilter):
         assert isinstance(read(text), tuple)
+
+
+def test_what_other_search_boxes_know_is_a_word_when_quoted() -> None:
+    assert [term.values for term in read('"OR" or "and NOT" -"AND"')] == [("OR",), ("or",), ("and NOT",), ("AND",)]

@@ -13,6 +13,9 @@ def show(configuration: Configuration, any_id: str, *, as_json: bool = False) ->
     """Ours first, else the newest that carries the id as the provider's, completion's or client's."""
     detail = open_log(configuration).find(any_id)
     if detail is None:
-        raise CommandFailed(f"No request in the log has the id {escape(any_id[:80])}.")
+        raise CommandFailed(
+            f"No request in the log has the id {escape(any_id[:80])}: not as ours, nor as the provider's, completion's "
+            "or client's. relaybook tail --ids tells those of the latest requests."
+        )
     print(json.dumps(detail) if as_json else transcript(detail, today()))
     return 0

@@ -36,5 +36,5 @@ def test_json_is_the_whole_detail(settings: Configuration, capsys: pytest.Captur
 
 
 def test_an_unknown_id_is_a_failure(settings: Configuration) -> None:
-    with pytest.raises(CommandFailed, match=r"has the id no\\x1b\."):
+    with pytest.raises(CommandFailed, match=r"has the id no\\x1b: not as ours"):
         module.show(settings, "no\x1b")
