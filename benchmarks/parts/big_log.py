@@ -49,7 +49,7 @@ def run(bench: Bench) -> Result:
     recipe = _log(directory, bench.quick, result)
     here = replace(bench, directory=directory)
     with _server(here) as relay:
-        relay.wait_until_indexed()  # what an earlier run recorded: its words would be indexed during our questions
+        relay.wait_until_indexed(900)  # what an earlier run recorded: its words would be indexed during our questions
         asked = questions(recipe, relay.get("/api/status")["last_seq"])
     for question in asked:
         with _server(here) as relay:
