@@ -8,6 +8,7 @@ from tests.support.records import an_entry, soon
 
 from relaybook.filters import BadFilter
 from relaybook.stores.base import NamespaceSort
+from relaybook.stores.labels import LabelChange
 
 
 def names(store, prefix="", sort="last_at", limit=500, after=None, pinned=None):
@@ -152,3 +153,17 @@ def test_a_record_is_found_by_each_id_of_others(store: Store) -> None:
     assert [record.id for record in store.reader.find("mine", 5)] == [later.record.id, entry.record.id]
     assert [record.id for record in store.reader.find("mine", 1)] == [later.record.id]
     assert store.reader.find("nothing", 5) == []
+
+
+@pytest.mark.parametrize("sort", ["last_at", "requests", "failed", "cost_usd"])
+def test_pinned_ones_among_many_are_found_wherever_they_are(many: Store, sort: NamespaceSort) -> None:
+    rows, _ = many.reader.namespaces("", sort, 10_000, None, None, soon())
+    for row in (rows[3], rows[1_000], rows[1_990]):
+        many.labels.change(LabelChange(namespace=row.namespace, pinned=True))
+    many.labels.change(LabelChange(namespace="without a request", pinned=True))
+    whole = [row.namespace for row in rows] + ["without a request"]
+    is_pinned = {row.namespace for row in many.reader.namespaces("", sort, 100, None, True, soon())[0]}
+    assert {rows[3].namespace, rows[1_000].namespace, rows[1_990].namespace, "without a request"} <= is_pinned
+    assert names(many, sort=sort, pinned=True)[0] == [name for name in whole if name in is_pinned]
+    assert names(many, sort=sort, pinned=False, limit=30)[0] == [name for name in whole if name not in is_pinned][:30]
+    assert names(many, sort=sort, limit=10_000)[0] == whole

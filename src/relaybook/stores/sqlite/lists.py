@@ -1,6 +1,6 @@
 """Reads the lists beside the log: namespaces and values of fields."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import apsw
@@ -28,6 +28,8 @@ _SHOWN: Final = {
     False: Condition("pinned = 0 AND requests > 0"),
     None: Condition("(pinned = 1 OR requests > 0)"),
 }
+#: More of them, about 30 µs each, and reading all namespaces at once is not much slower.
+_MOST_ZONES: Final = 150
 _VALUE_FIELDS: Final = ("model", "user", "key", "finish_reason", "property")
 
 
@@ -39,7 +41,7 @@ def namespaces(
     after: str | None,
     pinned: bool | None,
 ) -> tuple[list[NamespaceRow], str | None]:
-    """Reads zone by zone until no other can have one of the first: 3 of 12 ms for 200,000 namespaces."""
+    """Reads zone by zone until no other can have one of the first: 3 ms for 200,000 namespaces, all at once 11."""
     place = None if after is None else parse_place(after, sort)
     column = _SORTS[sort]
     terms = [_SHOWN[pinned]]
@@ -48,38 +50,41 @@ def namespaces(
         terms.append(Condition(follows, (place.figure, place.figure, place.namespace)))
     if connection is None:
         return [], None
-    rows = _first_rows(connection, column, terms, limit + 1, zones(connection, column, prefix, place))
+    rows = None
+    if not pinned:  # pinned ones have an index of their own
+        rows = _by_zones(connection, column, terms, limit + 1, zones(connection, column, prefix, place))
+    if rows is None:
+        rows = _rows(connection, column, [*terms, starts_with("namespace", prefix)], limit + 1)
     found = [_namespace_row(row) for row in rows[:limit]]
     return found, str(place_of(found[-1], sort)) if len(rows) > limit else None
 
 
-def _first_rows(
-    connection: apsw.Connection, column: str, terms: Sequence[Condition], limit: int, zones: Iterable[Zone]
-) -> list[tuple[Any, ...]]:
-    """The first rows by the column's figure, largest first, and the name."""
+def _by_zones(
+    connection: apsw.Connection, column: str, terms: Sequence[Condition], limit: int, zones: Sequence[Zone]
+) -> list[tuple[Any, ...]] | None:
+    """The first rows; None where they are in too many zones, as those of a late page are."""
     rows: list[tuple[Any, ...]] = []
     least: int | float = 0
-    for zone in zones:
+    for asked, zone in enumerate(zones):
         if len(rows) == limit:
             least = rows[-1][-1]
             if (-zone.most, zone.first) > (-least, rows[-1][0]):
                 break
-        asked = [*terms, _within(zone), Condition(f"{column} >= ?", (least,))]
-        sql = (
-            f"SELECT {_NAMESPACE_COLUMNS}, {column} FROM namespaces "  # noqa: S608 - columns from a fixed table
-            f"WHERE {' AND '.join(term.sql for term in asked)} ORDER BY {column} DESC, namespace LIMIT ?"
-        )
-        rows += connection.execute(sql, (*(value for term in asked for value in term.bindings), limit))
+        if asked == _MOST_ZONES:
+            return None
+        rows += _rows(connection, column, [*terms, zone.condition(), Condition(f"{column} >= ?", (least,))], limit)
         rows.sort(key=lambda row: (-row[-1], row[0]))
         del rows[limit:]
     return rows
 
 
-def _within(zone: Zone) -> Condition:
-    """A range for the table's key: without an OR, which would read on to the end of the table."""
-    if zone.end is None:
-        return Condition("namespace >= ?", (zone.first,))
-    return Condition("namespace >= ? AND namespace < ?", (zone.first, zone.end))
+def _rows(connection: apsw.Connection, column: str, terms: Sequence[Condition], limit: int) -> list[tuple[Any, ...]]:
+    """By the column's figure, which comes last in them, largest first, and the name, which comes first."""
+    sql = (
+        f"SELECT {_NAMESPACE_COLUMNS}, {column} FROM namespaces "  # noqa: S608 - columns from a fixed table
+        f"WHERE {' AND '.join(term.sql for term in terms)} ORDER BY {column} DESC, namespace LIMIT ?"
+    )
+    return list(connection.execute(sql, (*(value for term in terms for value in term.bindings), limit)))
 
 
 def namespace(connection: apsw.Connection, name: str) -> NamespaceRow:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import apsw
 
 from relaybook.stores.namespace_order import Figure, Place
-from relaybook.stores.sqlite.query import after_prefix
+from relaybook.stores.sqlite.query import Condition, after_prefix
 
 #: Names in a zone. A page of 50 looks into about as many zones, so small ones save reading; but all are looked over.
 _MOST: Final = 512
@@ -23,24 +23,32 @@ INSERT OR REPLACE INTO namespace_zones
 SELECT CASE part WHEN 0 THEN :first ELSE min(namespace) END, count(*),
   max(requests), max(failed), max(cost_usd), max(last_at)
 FROM (SELECT *, (row_number() OVER (ORDER BY namespace) - 1) * :parts / :names AS part FROM namespaces
-  WHERE namespace >= :first AND (:end IS NULL OR namespace < :end))
+  WHERE namespace >= :first AND namespace < :end)
 GROUP BY part
 """
+#: SQLite orders all text before any bytes: so a range without an end is one, too, and the table's key serves it.
+_AFTER_ALL_TEXT: Final = b""
 
 
 def split_zones(connection: apsw.Connection) -> None:
     """Within the caller's transaction. Costs as much as reading the names of the zones that are too large."""
     for first, names in list(connection.execute(_TOO_LARGE)):
-        end = connection.execute(_END, (first,)).get
+        end = connection.execute(_END, (first,)).get or _AFTER_ALL_TEXT
         connection.execute(_SPLIT, {"first": first, "end": end, "names": names, "parts": names // _FEW})
 
 
 class Zone(NamedTuple):
-    """Names from ``first`` to before ``end``, or to the last; ``most``: no figure of theirs is larger."""
+    """Names from ``first`` to before ``end`` (None: to the last); ``most``: no figure of theirs is larger."""
 
     first: str
     end: str | None
     most: Figure
+
+    def condition(self) -> Condition:
+        """A name is in it."""
+        if self.end is None:
+            return Condition("namespace >= ?", (self.first,))
+        return Condition("namespace >= ? AND namespace < ?", (self.first, self.end))
 
 
 def zones(connection: apsw.Connection, column: str, prefix: str, after: Place | None) -> list[Zone]:

@@ -5,6 +5,7 @@ import random
 import apsw
 import pytest
 
+from relaybook.stores.sqlite import lists
 from relaybook.stores.sqlite.schema import MIGRATIONS, migrate
 from relaybook.stores.sqlite.upgrade import FILLS
 from relaybook.stores.sqlite.zones import split_zones, zones
@@ -87,3 +88,23 @@ def test_zones_are_cut_to_the_prefix(prefix: str) -> None:
     found = zones(connection, "requests", prefix, None)
     within = [name for name in names for zone in found if name >= zone.first and (zone.end is None or name < zone.end)]
     assert sorted(within) == [name for name in names if name.startswith(prefix)]
+
+
+@pytest.mark.parametrize("most", [0, 1, 3])
+def test_what_is_in_too_many_zones_is_read_all_at_once(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = _a_log()
+    _write(connection, [f"user-{number:05}" for number in range(3_000)], random.Random(1))
+    split_zones(connection)
+
+    def pages(prefix: str) -> list[str]:
+        found, after = [], None
+        while True:
+            rows, after = lists.namespaces(connection, prefix, "last_at", 400, after, None)
+            found += [row.namespace for row in rows]
+            if after is None:
+                return found
+
+    expected = [pages(prefix) for prefix in ("", "user-01", "z")]
+    assert [len(names) for names in expected] == [3_000, 1_000, 0]
+    monkeypatch.setattr(lists, "_MOST_ZONES", most)
+    assert [pages(prefix) for prefix in ("", "user-01", "z")] == expected
