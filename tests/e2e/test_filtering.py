@@ -145,6 +145,7 @@ def test_backspace_takes_away_the_value_chosen_last(tab: LogPage, crowd: dict[st
     chosen = _top_of_the_log(tab, crowd["iOS"])
     tab.chip(chosen, "namespace iOS").click()
     tab.wait_for_query(("namespace", "iOS"))
+    tab.wait_for_rows(len(crowd["iOS"]))  # rows that are exchanged between press and release take the click along
     tab.chip(chosen, "status 200").click()
     tab.wait_for_query(("namespace", "iOS"), ("status", "200"))
     tab.press("Backspace")
