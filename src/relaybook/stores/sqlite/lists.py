@@ -1,6 +1,7 @@
 """Reads the lists beside the log: namespaces and values of fields."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any, Final
 
 import apsw
@@ -28,7 +29,7 @@ _SHOWN: Final = {
     False: Condition("pinned = 0 AND requests > 0"),
     None: Condition("(pinned = 1 OR requests > 0)"),
 }
-#: More of them, about 30 µs each, and reading all namespaces at once is not much slower.
+#: Where the first are in more of them, all namespaces are read at once, which takes 11 ms for 200,000.
 _MOST_ZONES: Final = 150
 _VALUE_FIELDS: Final = ("model", "user", "key", "finish_reason", "property")
 
@@ -64,7 +65,7 @@ def _by_zones(
 ) -> list[tuple[Any, ...]] | None:
     """The first rows; None where they are in too many zones, as those of a late page are."""
     rows: list[tuple[Any, ...]] = []
-    least: int | float = 0
+    least: int | float = -inf
     for asked, zone in enumerate(zones):
         if len(rows) == limit:
             least = rows[-1][-1]

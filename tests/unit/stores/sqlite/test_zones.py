@@ -108,3 +108,12 @@ def test_what_is_in_too_many_zones_is_read_all_at_once(most: int, monkeypatch: p
     assert [len(names) for names in expected] == [3_000, 1_000, 0]
     monkeypatch.setattr(lists, "_MOST_ZONES", most)
     assert [pages(prefix) for prefix in ("", "user-01", "z")] == expected
+
+
+def test_a_figure_below_zero_is_listed_last() -> None:
+    connection = _a_log()
+    _write(connection, ["a", "b", "c"], random.Random(1))
+    connection.execute("UPDATE namespaces SET cost_usd = -1.0, costed = 1 WHERE namespace = 'b'")
+    rows, _ = lists.namespaces(connection, "", "cost_usd", 5, None, None)
+    assert rows[-1].namespace == "b"
+    assert len(rows) == 3
