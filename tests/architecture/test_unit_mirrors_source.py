@@ -24,6 +24,7 @@ ELSEWHERE: dict[str, str] = {
     "journal/writer.py": "writes files: tests/integration/test_journal.py",
     "relay/connection.py": "a socket: tests/integration, tests/conformance",
     "recorder/loop.py": "reads a journal and writes a store: tests/integration/test_recorder.py",
+    "recorder/run.py": "reads a journal: tests/integration/test_recorder.py",
     "relay/dial.py": "dials: tests/integration, tests/conformance",
     "relay/downstream.py": "a socket: tests/integration, tests/conformance",
     "relay/front.py": "asks the relay's state: tests/integration/test_bad_input.py, test_slips.py",

@@ -45,12 +45,16 @@ def payloads_of(frames: list[Frame]) -> list[bytes]:
 def test_a_live_reader_gets_what_was_written_and_no_more(tmp_path: Path, durable: bool) -> None:
     writer = make_writer(tmp_path, durable=durable)
     reader = RunReader(writer.path)
+    assert read_all(reader) == []
     put(writer, b"one", b"two")
     if durable:
+        assert not reader.waiting
         assert read_all(reader) == []
         writer.sync()
     writer.append(Kind.SENT, EXCHANGE, b"still in the batch")
+    assert reader.waiting
     assert payloads_of(read_all(reader)) == [b"one", b"two"]
+    assert not reader.waiting
     assert not reader.over
     writer.close()
     assert payloads_of(read_all(reader)) == [b"still in the batch"]

@@ -1,17 +1,20 @@
 """Claims about the recorder's loop on a real journal: once, whole, in order, whatever dies between."""
 
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.support.frames import opened
 from tests.support.no_text import no_text
 
+from relaybook import clock
 from relaybook.filters import Filter
 from relaybook.ids import id_text, new_id
 from relaybook.journal.events import Answered, Closed, Noted, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, Kind
-from relaybook.journal.reader import list_runs
+from relaybook.journal.reader import RunReader, list_runs
 from relaybook.journal.segment import sequences
 from relaybook.journal.writer import JournalWriter
 from relaybook.recorder import loop
@@ -42,11 +45,11 @@ class World:
         self.store = store or MemoryStore()
         self.writer = JournalWriter(self.journal, MIB, durable=False)
 
-    def recorder(self) -> Recorder:
+    def recorder(self, times_told: Callable[[], int] = lambda: 1) -> Recorder:
         understanding = Understanding(Prices(), self.store.read_back)
         keeping = Keeping(self.store.set_aside, self.store.read_back, 16 * MIB)
         quarantine, suspects = Quarantine(self.path / "quarantine"), Suspects(self.path)
-        patience, figures = Patience(Ballast(self.path / "ballast", 0), lambda: 1), Figures(self.path / "figures")
+        patience, figures = Patience(Ballast(self.path / "ballast", 0), times_told), Figures(self.path / "figures")
         return Recorder(
             self.journal, self.store, patience, understanding, keeping, quarantine, suspects, figures, no_text()
         )
@@ -270,3 +273,31 @@ def test_a_running_requests_bodies_grow_in_the_store_and_those_of_a_discreet_one
     work_off(recorder)
     assert world.store.open_request(id_text(shown)) is None
     assert world.store.open_request(id_text(discreet)) is not None
+
+
+def test_an_idle_recorder_looks_at_the_mark_and_twice_a_second_at_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    now_ns, naps, read_at, recorded_at = clock.monotonic_ns(), 0, [], []
+    read = RunReader.read
+
+    def sleep(seconds: float) -> None:
+        nonlocal now_ns, naps
+        now_ns += int(seconds * 1e9)
+        naps += 1
+        recorded_at.extend([naps] if world.records() and not recorded_at else [])
+        if naps == 65:
+            world.close(world.open())
+
+    def reading(reader: RunReader) -> list[Any]:
+        read_at.append(naps)
+        return read(reader)
+
+    monkeypatch.setattr(clock, "monotonic_ns", lambda: now_ns)
+    monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(RunReader, "read", reading)
+    world.recorder(lambda: int(naps > 100)).run()
+    assert len([nap for nap in read_at if 20 <= nap < 60]) == 4  # of 40 naps, two seconds
+    assert 65 in read_at
+    assert 65 < recorded_at[0] <= 70  # a commit waits a fifth of a second for others

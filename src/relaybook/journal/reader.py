@@ -74,6 +74,11 @@ class RunReader:
         """Whether the writer is gone and every frame was read."""
         return self._finished
 
+    @property
+    def waiting(self) -> bool:
+        """Whether the writer tells of more than was read, in the file that is read. Costs no system call."""
+        return self._segment is not None and self._segment.mark > self.place.offset
+
     def read(self, most_bytes: int = _READ_BYTES) -> list[Frame]:
         """The next frames, up to about ``most_bytes`` of them; empty when there is nothing (yet).
 

@@ -13,18 +13,19 @@ from pathlib import Path
 from typing import Final
 
 from relaybook import clock
-from relaybook.journal.reader import Place, RunReader, list_runs
+from relaybook.journal.reader import list_runs
 from relaybook.recorder.bodies_kept import Keeping, shown
 from relaybook.recorder.figures import Figures
-from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
+from relaybook.recorder.fold import Exchange, encode_exchange
 from relaybook.recorder.notes import add_refused, gaps_of
 from relaybook.recorder.patience import GivenUp, Patience
 from relaybook.recorder.quarantine import Quarantine
+from relaybook.recorder.run import Run
 from relaybook.recorder.suspects import Suspects
 from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
 from relaybook.records import Gap
-from relaybook.stores.base import Batch, Entry, Extent, Moved, Running, RunPosition, Writer
+from relaybook.stores.base import Batch, Entry, Extent, Moved, Running, Writer
 from relaybook.stores.errors import BatchRejected
 
 log = logging.getLogger("relaybook.recorder")
@@ -45,26 +46,6 @@ _MANY_FRAMES: Final = 2000
 
 class DefectiveBatch(Exception):
     """The store rejects what the recorder itself made, not what came with a request: a defect of ours."""
-
-
-class _Run:
-    """One run while it is read."""
-
-    def __init__(self, path: Path, position: RunPosition | None, moved: list[Moved]) -> None:
-        start = Place(*position.replay_from) if position else None
-        self.name = path.name
-        self.reader = RunReader(path, start) if start else RunReader(path)
-        recorded_to = position.read_to[2] if position else 0
-        self.fold = Fold(recorded_to, (decode_exchange(each.state) for each in moved))
-        self.lost_told = 0
-
-    def position(self) -> RunPosition:
-        place = self.reader.place
-        read_to = (place.segment, place.offset, place.number)
-        needed = self.fold.first_needed()
-        # a place says which number was the last before it
-        replay_from = (needed[0], needed[1], needed[2] - 1) if needed else read_to
-        return RunPosition(read_to=read_to, replay_from=replay_from)
 
 
 class Recorder:
@@ -91,7 +72,7 @@ class Recorder:
         self._quarantine = quarantine
         self._suspects = suspects
         self._figures = figures
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, Run] = {}
         self._positions = store.positions()
         self._entries: list[Entry] = []
         self._erase: list[Extent] = []
@@ -119,13 +100,13 @@ class Recorder:
                 if self._patience.is_told():
                     break
                 if not self._catch_up(_IDLE_NS):
-                    time.sleep(_IDLE_SECONDS)
+                    self._wait()
             self._commit()
 
     def step(self) -> bool:
         """Reads once from every run and commits when it is time. False: there was nothing to do."""
         now = clock.monotonic_ns()
-        if now - self._runs_seen_ns > _LOOK_FOR_RUNS_NS:
+        if now - self._runs_seen_ns >= _LOOK_FOR_RUNS_NS:
             self._look_for_runs(now)
         worked = False
         self._is_behind = False
@@ -142,6 +123,19 @@ class Recorder:
                 self._catch_up(_BUSY_NS)
         return worked
 
+    def _wait(self) -> None:
+        """Until something is written, waits to be committed, or it is time to look around again.
+
+        An idle server costs its machine little: a look at the runs' marks is no system call.
+        """
+        until_ns = self._runs_seen_ns + _LOOK_FOR_RUNS_NS
+        while True:
+            time.sleep(_IDLE_SECONDS)
+            if self._changed or self._patience.is_told() or clock.monotonic_ns() >= until_ns:
+                return
+            if any(run.reader.waiting for run in self._runs.values()):
+                return
+
     def _catch_up(self, time_ns: int) -> bool:
         """Work that can wait, for a while: words are made findable, the store tidies up. False: nothing is left."""
         worked = self._text.work(clock.monotonic_ns() + time_ns)
@@ -156,9 +150,9 @@ class Recorder:
             self._positions = {name: at for name, at in self._positions.items() if name not in gone}
         for path in paths:
             if path.name not in self._runs:
-                self._runs[path.name] = _Run(path, self._positions.get(path.name), self._store.moved(path.name))
+                self._runs[path.name] = Run(path, self._positions.get(path.name), self._store.moved(path.name))
 
-    def _read(self, run: _Run) -> bool:
+    def _read(self, run: Run) -> bool:
         before = run.reader.place
         frames = run.reader.read()
         if run.reader.place != before:  # also where a sealed segment ended without another frame
@@ -185,7 +179,7 @@ class Recorder:
             self._erase += erase
             self._bytes += exchange.held
 
-    def _take_notes(self, run: _Run) -> None:
+    def _take_notes(self, run: Run) -> None:
         for note in run.fold.notes:
             add_refused(self._refused, note)
             self._gaps += gaps_of(note)
@@ -198,7 +192,7 @@ class Recorder:
             now_us = clock.wall_us()
             self._gaps.append(Gap(from_at=now_us, to_at=now_us, count=lost, reason="damaged"))
 
-    def _set_aside(self, run: _Run) -> None:
+    def _set_aside(self, run: Run) -> None:
         """Takes large bodies of open exchanges out of memory."""
         for exchange in run.fold.open.values():
             self._bytes += self._keeping.set_aside_if_large(exchange)
@@ -226,7 +220,7 @@ class Recorder:
         self._since_ns = None
         self._clean_up()
 
-    def _move(self, run: _Run) -> list[Moved]:
+    def _move(self, run: Run) -> list[Moved]:
         """States of open exchanges that would hold back a segment, or whose bytes lie in the store already."""
         here = run.reader.place.segment
         moved = []
