@@ -82,7 +82,7 @@ def tail(
     *filters: Annotated[
         str, Parameter(help="name=value, like namespace=staging, from=-15m; or words, 'duration:>2s', -- -model:gpt*")
     ],
-    lines: Annotated[int, Parameter(name=("--lines", "-n"), help="How many, 1 to 500")] = 20,
+    lines: Annotated[int, Parameter(name=("--lines", "-n"), help="How many, 1 to 500; with --follow also 0")] = 20,
     follow: Annotated[bool, Parameter(name=("--follow", "-f"), negative=(), help="Go on with those that come")] = False,
     ids: Annotated[bool, Parameter(negative=(), help="Each request's id before it, for relaybook show")] = False,
     json: Annotated[bool, Parameter(negative=(), help="One JSON object a line")] = False,
@@ -91,8 +91,8 @@ def tail(
     """Print the latest requests of the log, one line each."""
     from relaybook.commands.tail import tail
 
-    if not 1 <= lines <= 500:
-        raise BadArgument(f"--lines is {lines}: it takes a number from 1 to 500.")
+    if not (0 if follow else 1) <= lines <= 500:
+        raise BadArgument(f"--lines is {lines}: it takes a number from 1 to 500, with --follow also 0.")
     return tail(_resolve(flags), filters, lines=lines, follow=follow, with_ids=ids, as_json=json)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from relaybook.clock import format_moment
 from relaybook.filter_values import canonical_name, checked_value
 from relaybook.filters import CONTAINS, NAMES, NUMBERS, BadFilter, Filter, Term
 from relaybook.query_language import parse_query
@@ -40,6 +41,7 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, also: Sequence[s
     terms = [term for (name, negated), values in wanted.items() for term in terms_of(name, values, negated)]
     terms += parse_query(query, now_us) if query is not None else ()
     _refuse_boundless(terms)
+    _refuse_empty_span(terms)
     return Filter(tuple(terms))
 
 
@@ -49,6 +51,15 @@ def _refuse_boundless(terms: Iterable[Term]) -> None:
     if CONTAINS in names and "from" not in names:
         message = f"{CONTAINS} reads every request since a moment, and there is none: add from, such as from=-1h."
         raise BadFilter(CONTAINS, message)
+
+
+def _refuse_empty_span(terms: Iterable[Term]) -> None:
+    """Nothing can have started in it, so an empty answer would only look like one."""
+    start = max((int(term.values[0]) for term in terms if term.name == "from"), default=None)
+    end = min((int(term.values[0]) for term in terms if term.name == "to"), default=None)
+    if start is not None and end is not None and start >= end:
+        shown = f"from is {format_moment(start)} and to is {format_moment(end)}"
+        raise BadFilter("from", f"{shown}: there is no time between them, give a from that is before to.")
 
 
 def terms_of(name: str, values: list[str], negated: bool) -> Iterable[Term]:

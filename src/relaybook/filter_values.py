@@ -7,15 +7,25 @@ from typing import Final, NoReturn, get_args
 
 from relaybook import clock
 from relaybook.filters import CONTAINS, NAMES, NUMBERS, BadFilter
-from relaybook.records import Kind, Outcome
+from relaybook.ids import parse_id
+from relaybook.records import AdviceCode, Kind, Outcome, WarningCode
 
 MOST_CONTAINED: Final = 1000
 _RELATIVE: Final = re.compile(r"-(\d{1,6})(s|m|h|d|w)", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_SPACE_FOR_PLUS: Final = re.compile(r"[\d:.T-]+ \d\d:?\d\d", re.ASCII)
 _STATUS: Final = re.compile(r"error|[1-5]xx|[1-9]\d\d", re.ASCII)
 _NUMBER: Final = re.compile(r"(>=|<=|>|<|=)?\s*\$?(\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)?", re.ASCII)
 _MILLISECONDS: Final = {"ms": 1.0, "s": 1000.0, "m": 60_000.0, "h": 3_600_000.0}
 _TIMES: Final = ("duration", "first_token")
+#: Names that take few values, and which.
+_CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "outcome": get_args(Outcome),
+    "kind": get_args(Kind),
+    "warning": get_args(WarningCode),
+    "advice": get_args(AdviceCode),
+    "failed": ("true", "false"),
+}
 
 
 def canonical_name(name: str) -> str | None:
@@ -27,17 +37,22 @@ def canonical_name(name: str) -> str | None:
     return None
 
 
-def checked_value(name: str, value: str, now_us: int, shown: str) -> str:
-    """A value as a Term has it. ``shown`` is how the reader wrote the name. Raises BadFilter."""
+def checked_value(name: str, value: str, now_us: int, shown: str, *, is_beginning: bool = False) -> str:
+    """A value, or the beginning of one, as a Term has it. ``shown`` is how the reader wrote the name.
+
+    Raises BadFilter.
+    """
 
     def refuse(right: str) -> NoReturn:
         raise BadFilter(shown, f"{shown} is {value[:80]!r}: it takes {right}.")
 
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
         refuse("text without NUL and lone surrogates")
-    choices = {"outcome": get_args(Outcome), "kind": get_args(Kind), "failed": ("true", "false")}.get(name)
+    choices = _CHOICES.get(name)
     if choices is not None and value not in choices:
         refuse(f"one of {', '.join(choices)}")
+    if name == "id" and not is_beginning and parse_id(value) is None:
+        refuse("an id of ours (Service-Request-Id); show, and /api/requests/ID, take those of others, too")
     if name == "status" and not _STATUS.fullmatch(value):
         refuse("a status such as 200, a class such as 4xx, or error")
     if name in NUMBERS:
@@ -84,7 +99,13 @@ def parse_moment(text: str, now_us: int, parameter: str = "from") -> int:
         at = at if at.tzinfo else at.replace(tzinfo=UTC)
         since = at - datetime(1970, 1, 1, tzinfo=UTC)
     except (ValueError, OverflowError):
-        example = clock.format_moment(now_us)
-        message = f"{parameter} is {text[:80]!r}: it takes a moment, write one like {example}, or relative like -15m."
-        raise BadFilter(parameter, message) from None
+        raise BadFilter(parameter, f"{parameter} is {text[:80]!r}: {_moment_meant(text, now_us)}") from None
     return (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def _moment_meant(text: str, now_us: int) -> str:
+    """What to write instead of what is no moment."""
+    if _SPACE_FOR_PLUS.fullmatch(text):
+        return f"a + in an address means a space, write it as %2B: {text.replace(' ', '%2B')}."
+    example = clock.format_moment(now_us)
+    return f"it takes a moment, write one like {example}, or relative like -15m, in {', '.join(_SECONDS)}."

@@ -70,11 +70,15 @@ def _value(part: _Part, name: str, now_us: int) -> tuple[str, bool]:
     """The value, and whether it is the beginning of one."""
     if not part.value and not part.is_quoted:
         _refuse(part, f"nothing follows the colon: write {part.name}:value.")
-    is_text = name in TEXT_FIELDS or name.startswith("property.")
-    is_prefix = is_text and not part.is_quoted and part.value.endswith("*") and name not in ("outcome", "kind")
+    is_free_text = name in TEXT_FIELDS and name not in ("outcome", "kind")
+    may_begin = (is_free_text or name.startswith("property.")) and not part.is_quoted
+    is_prefix = may_begin and part.value.endswith("*")
     written = part.value[:-1] if is_prefix else part.value
+    if may_begin and "*" in written:
+        quoted = f'{part.name}:"{written[:80]}"'
+        _refuse(part, f"a * stands at the end of a value alone. For a value with a * in it, write {quoted}.")
     try:
-        return checked_value(name, written, now_us, part.name), is_prefix
+        return checked_value(name, written, now_us, part.name, is_beginning=is_prefix), is_prefix
     except BadFilter as error:
         _refuse(part, str(error))
 

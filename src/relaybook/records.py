@@ -16,6 +16,18 @@ Kind = Literal["chat", "completion", "response", "embedding", "models", "other"]
 StreamEnd = Literal["done", "no_done", "cut"]
 BodyState = Literal["stored", "no_bodies", "expired"]
 Side = Literal["request", "response"]
+WarningCode = Literal[
+    "namespace_cut",
+    "value_cut",
+    "control_characters_replaced",
+    "not_utf8",
+    "duplicate_tag",
+    "too_many_properties",
+    "unknown_header",
+    "unknown_log_value",
+    "not_understood",
+]
+AdviceCode = Literal["temperature_and_top_p", "temperature_above_1", "cut_by_max_tokens", "doubled_path"]
 
 #: Microseconds since the epoch, UTC.
 Moment = Annotated[int, "moment"]

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
 
-from relaybook.records import Note
+from relaybook.records import Note, WarningCode
 
 MAX_CHARACTERS: Final = 256
 MAX_PROPERTIES: Final = 64
@@ -43,13 +43,13 @@ class Cleaned(msgspec.Struct, frozen=True):
     """A value after the rules, and the codes of what they changed."""
 
     text: str
-    changes: tuple[str, ...] = ()
+    changes: tuple[WarningCode, ...] = ()
 
 
 @lru_cache(4096)
 def clean(raw: bytes) -> Cleaned:
     """Applies the rules for values to the bytes of a header value."""
-    changes: list[str] = []
+    changes: list[WarningCode] = []
     text = _decode(raw, changes)
     text = unicodedata.normalize("NFC", text).strip()
     if _CONTROL.search(text):
@@ -62,7 +62,7 @@ def clean(raw: bytes) -> Cleaned:
     return Cleaned(text, tuple(changes))
 
 
-def _decode(raw: bytes, changes: list[str]) -> str:
+def _decode(raw: bytes, changes: list[WarningCode]) -> str:
     if b"%" in raw and not _BROKEN_PERCENT.search(raw):
         try:
             return unquote_to_bytes(raw).decode()
@@ -141,7 +141,7 @@ class _Reading:
         else:
             self._warn("unknown_header", f"{name} is not a header of ours and was not passed on{self._suggest(name)}")
 
-    def _warn(self, code: str, message: str) -> None:
+    def _warn(self, code: WarningCode, message: str) -> None:
         note = Note(code, message)
         if note not in self._warnings:
             self._warnings.append(note)
@@ -190,7 +190,7 @@ class _Reading:
         else:
             self._properties[key] = text
 
-    def _clean(self, name: str, raw: bytes, cut_code: str) -> str:
+    def _clean(self, name: str, raw: bytes, cut_code: WarningCode) -> str:
         cleaned = clean(raw)
         for change in cleaned.changes:
             code = cut_code if change == "value_cut" else change
@@ -198,7 +198,7 @@ class _Reading:
         return cleaned.text
 
 
-_CHANGES: Final = {
+_CHANGES: Final[dict[WarningCode, str]] = {
     "value_cut": f"{{name}} is longer than {MAX_CHARACTERS} characters: it was cut, and its hash added.",
     "control_characters_replaced": "{name} holds control characters: each was replaced by U+FFFD.",
     "not_utf8": "{name} is not UTF-8: its bytes were read as Latin-1. Percent-encode what is not ASCII.",

@@ -7,10 +7,12 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ import pytest
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
 from relaybook.api.server import DashboardServer
+from relaybook.commands import store_log
 from relaybook.commands.failure import CommandFailed
 from relaybook.commands.server_log import NoServer, ServerLog
 from relaybook.commands.store_log import StoreLog
@@ -281,6 +284,40 @@ def test_following_a_data_directory_shows_each_request_once(data: Path) -> None:
     assert next(rows)["seq"] == 3
     write(data, entry(4, "web"), entry(5, "ios"))
     assert next(rows)["seq"] == 5
+
+
+def test_following_from_now_on_shows_none_that_was_there(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seqs = count(4)
+
+    def write_one(_: float = 0) -> None:
+        write(data, entry(next(seqs), "ios"))
+
+    with dashboard(data) as address, repeated(write_one):
+        rows = ServerLog(f"http://{address}", None).follow([], 0)
+        assert next(rows)["seq"] >= 4
+        rows.close()  # type: ignore[attr-defined]  # a generator: gives its connection back
+    here = next(seqs)
+    seqs = count(here)
+    monkeypatch.setattr(store_log, "time", SimpleNamespace(sleep=write_one))
+    assert next(StoreLog.open(data).follow([], 0))["seq"] == here
+
+
+@contextmanager
+def repeated(act: Callable[[], None]) -> Iterator[None]:
+    """``act`` again and again, meanwhile."""
+    is_over = threading.Event()
+
+    def repeat() -> None:
+        while not is_over.wait(0.2):
+            act()
+
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 def write(data: Path, *entries: Entry) -> None:

@@ -60,6 +60,11 @@ def test_names_of_properties_are_read_as_tags_are() -> None:
         ("contains", "", "0 characters: it takes a piece of text of 1 to 1000"),
         ("contains", "x" * 1001, "1001 characters"),
         ("from", "yesterday", "relative like -15m"),
+        ("from", "-1y", "in s, m, h, d, w"),
+        ("from", "2026-11-21T15:02:31 01:00", "write it as %2B: 2026-11-21T15:02:31%2B01:00"),
+        ("warning", "value-cut", "one of namespace_cut, value_cut"),
+        ("not.advice", "temperature", "one of temperature_and_top_p"),
+        ("id", "chatcmpl-1", "an id of ours"),
         ("from", "2026-13-01", "write one like 2026-11-21T14:02:31.000000Z"),
     ],
 )
@@ -73,6 +78,17 @@ def test_what_cannot_be_understood_is_refused_by_name(name: str, value: str, sai
 def test_a_span_is_given_once() -> None:
     with pytest.raises(BadFilter, match="given once"):
         read(("to", "-1h"), ("to", "-2h"))
+
+
+def test_a_span_without_time_in_it_is_refused() -> None:
+    with pytest.raises(
+        BadFilter, match=r"from is 2026-11-21T13:02:31\.000000Z and to is 2026-11-21T12:02:31"
+    ) as refused:
+        read(("from", "-1h"), ("to", "-2h"))
+    assert refused.value.parameter == "from"
+    with pytest.raises(BadFilter, match="no time between them"):
+        read(("from", "2026-11-21"), ("q", "to:2026-11-21"))
+    assert len(read(("from", "-2h"), ("to", "-1h"))) == 2
 
 
 def test_too_many_values_are_refused() -> None:

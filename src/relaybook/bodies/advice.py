@@ -3,6 +3,7 @@
 from typing import Final, TypedDict
 
 from relaybook.bodies.facts import AnswerFacts, RequestFacts
+from relaybook.records import AdviceCode
 
 _CHAT_PATH: Final = "/chat/completions"
 _TOKEN_LIMIT_REASONS: Final = frozenset({"length", "max_output_tokens", "max_tokens"})
@@ -11,7 +12,7 @@ _TOKEN_LIMIT_REASONS: Final = frozenset({"length", "max_output_tokens", "max_tok
 class Remark(TypedDict):
     """``code`` is for programs, ``message`` for people."""
 
-    code: str
+    code: AdviceCode
     message: str
 
 
@@ -19,7 +20,7 @@ def advice(path: str, request: RequestFacts, answer: AnswerFacts) -> list[Remark
     """Remarks in a fixed order; empty when there is nothing to say."""
     remarks: list[Remark] = []
 
-    def remark(code: str, message: str) -> None:
+    def remark(code: AdviceCode, message: str) -> None:
         remarks.append({"code": code, "message": message})
 
     temperature, top_p = request.temperature, request.top_p

@@ -62,7 +62,7 @@ class ServerLog:
         last_id: str | None = None
         while True:
             with suppress(NoServer, OSError, HTTPException), self._live(terms, last_id) as stream:
-                earlier = self.latest(terms, limit) if last_id is None else []
+                earlier = self.latest(terms, limit) if limit and last_id is None else []
                 for row, seen_id in chain(map(_seen, earlier), _rows(read_events(stream))):
                     last_id = seen_id or last_id
                     if row is not None and printed.is_new(_once(row)):

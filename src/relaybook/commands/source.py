@@ -25,7 +25,7 @@ class LogSource(Protocol):
         """The latest finished requests, oldest of them first, then those that run."""
 
     def follow(self, terms: Terms, limit: int) -> Iterator[Row]:
-        """The same, then each request when it has run for a second and when it ends, for ever; neither twice."""
+        """The same (0: none), then for ever each request when it has run for a second and when it ends; none twice."""
 
     def find(self, text: str) -> dict[str, Any] | None:
         """The detail of the request with this id, ours or another's. None: there is none."""

@@ -86,7 +86,8 @@ class StoreLog:
         wanted = _filter(terms)
         seq = self._reader.last_seq()
         # What is recorded between the two looks has a higher seq and comes with the first round.
-        yield from (row for row in self.latest(terms, limit) if row["seq"] is None or row["seq"] <= seq)
+        earlier = self.latest(terms, limit) if limit else []
+        yield from (row for row in earlier if row["seq"] is None or row["seq"] <= seq)
         while True:
             try:
                 records, seq = self._reader.since(seq, wanted, MAX_LIMIT)

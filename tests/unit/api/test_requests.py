@@ -13,9 +13,20 @@ from relaybook.stores.base import Batch, Page
 from relaybook.stores.errors import DeadlinePassed, StoreUnavailable
 from relaybook.stores.memory import MemoryStore
 
-GOOD_VALUES = {"outcome": "complete", "kind": "chat", "status": "4xx", "failed": "true", "from": "-15m", "to": "-1s"}
+GOOD_VALUES = {
+    "id": "0199a3d2-0000-7000-8000-000000000001",
+    "warning": "value_cut",
+    "advice": "doubled_path",
+    "outcome": "complete",
+    "kind": "chat",
+    "status": "4xx",
+    "failed": "true",
+    "from": "-15m",
+    "to": "-1s",
+}
 GOOD_VALUES |= {"duration": "%3E2s", "first_token": "%3C9ms", "cost": "%3E1", "input_tokens": "1", "output_tokens": "1"}
-GOOD_VALUES |= {"retry_count": "%3E=1"}
+GOOD_VALUES |= {"retry_count": "%3E=1", "warning": "value_cut", "advice": "doubled_path"}
+GOOD_VALUES |= {"id": "0199a3d2-0000-7000-8000-000000000001"}
 
 
 class Listening(MemoryStore):
