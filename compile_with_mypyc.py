@@ -32,7 +32,7 @@ MODULES: Final = (
             *("speech", "sse", "text", "usage"),
         )
     ),
-    *(f"recorder/{name}" for name in ("bodies_kept", "loop", "prices", "understand")),
+    *(f"recorder/{name}" for name in ("bodies_kept", "loop", "prices", "run", "understand")),
     *(f"stores/sqlite/{name}" for name in ("counters", "entries", "packs", "rollups", "rows")),
 )
 _GROUP: Final = "relaybook_compiled"

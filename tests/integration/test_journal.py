@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.support.server import wait_until
 
+from relaybook import clock
 from relaybook.journal import disk
 from relaybook.journal.events import Closed, decode_closed, encode_event
 from relaybook.journal.frame import Frame, Kind
@@ -122,6 +123,76 @@ def test_after_a_failed_write_the_batch_is_whole_in_the_next_segment(
     assert payloads_of(read_all(reader)) == [b"before", b"one", b"two", b"three"]
     assert (reader.frames_lost, reader.place.segment) == (0, 2)
     writer.close()
+
+
+def test_after_a_failed_write_also_what_waited_for_its_sync_is_in_the_next_segment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = make_writer(tmp_path, durable=True)
+    reader = RunReader(writer.path)
+    put(writer, b"synced")
+    writer.sync()
+    put(writer, b"waits")
+    writer._spare.result()
+    real, failures = os.pwrite, iter([True])
+
+    def error_once(descriptor: int, data: bytes, at: int) -> int:
+        if next(failures, False):
+            raise OSError(5, "Input/output error")
+        return real(descriptor, data, at)
+
+    monkeypatch.setattr(os, "pwrite", error_once)
+    put(writer, b"one")
+    assert payloads_of(read_all(reader)) == [b"synced"]
+    writer.sync()
+    assert payloads_of(read_all(reader)) == [b"waits", b"one"]
+    assert (reader.frames_lost, reader.place.segment) == (0, 2)
+    writer.close()
+
+
+def test_what_waits_for_its_sync_survives_a_seal_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = make_writer(tmp_path, durable=True)
+    writer._spare.result()
+    writer.seal_soon()
+    put(writer, b"waits")
+    now_ns, synced = clock.monotonic_ns(), []
+
+    def failing(descriptor: int) -> None:
+        synced.append(descriptor)
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(clock, "monotonic_ns", lambda: now_ns + 61 * clock.NANOSECONDS)
+        broken.setattr(disk, "sync", failing)
+        with pytest.raises(JournalUnavailable, match="Input/output error"):
+            writer.tick()
+        with pytest.raises(OSError, match="has failed"):
+            writer.sync()
+    assert len(synced) == 1  # never again, for the kernel forgets what it could not write
+    put(writer, b"one")
+    writer.sync()
+    reader = RunReader(writer.path)
+    assert payloads_of(read_all(reader)) == [b"waits", b"one"]
+    assert reader.frames_lost == 0
+    writer.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux tells what a process writes")
+def test_a_sync_writes_what_was_written_and_not_the_megabyte_around_it(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path, durable=True)
+    writer._spare.result()
+    before = bytes_to_disk()
+    for _ in range(50):
+        put(writer, b"x" * 100)
+        writer.sync()
+    assert bytes_to_disk() - before < 50 * 160 * 1024
+    writer.close()
+
+
+def bytes_to_disk() -> int:
+    """What this process has caused to be written; the kernel counts whole folios of its page cache."""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("write_bytes"))
 
 
 def test_a_short_write_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

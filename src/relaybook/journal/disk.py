@@ -4,13 +4,17 @@ The only module that knows which calls a platform lacks. Every function raises O
 """
 
 import fcntl
+import mmap
 import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
-_ZEROS: Final = bytes(1 << 20)
+#: The page cache keeps what one write brought as one folio. A page that is mapped and changed makes its whole folio
+#: dirty, and each sync writes that: so the first page, which has a segment's mark, is written by itself.
+_FIRST: Final = mmap.PAGESIZE
+_ZEROS: Final = bytes(1 << 16)
 
 
 def create_file(path: Path) -> int:
@@ -40,7 +44,8 @@ def allocate(descriptor: int, size: int, *, zero: bool) -> None:
     elif not zero and hasattr(fcntl, "F_PREALLOCATE"):
         preallocate_on_macos(descriptor, size)
     else:
-        for at in range(0, size, len(_ZEROS)):
+        write_all(descriptor, _ZEROS[: min(size, _FIRST)], 0)
+        for at in range(_FIRST, size, len(_ZEROS)):
             write_all(descriptor, _ZEROS[: size - at], at)
 
 

@@ -42,10 +42,6 @@ def _ended(head: bytes) -> bytes | None:
     return head[17:33] if head[16] == Kind.CLOSED else None
 
 
-def _nothing() -> None:
-    return
-
-
 class JournalWriter:
     """One worker's run. ``append`` gathers, ``write`` makes it survive the process, ``sync`` a power cut."""
 
@@ -63,7 +59,7 @@ class JournalWriter:
         #: Exchanges whose end was in a batch that could not be written.
         self._owed: list[bytes] = []
         #: Called when the batch gets its first frame.
-        self.wake: Callable[[], None] = _nothing
+        self.wake: Callable[[], None] = lambda: None
         self._unsynced: list[bytes] = []
         self._seal_at_ns: int | None = None
         self._seal_wanted = False
@@ -132,8 +128,9 @@ class JournalWriter:
     def write(self) -> None:
         """Puts the batch into the operating system; on return it survives the process, whatever happens to it.
 
-        A write that fails is done again, whole and with the same numbers, in the spare segment. Raises
-        JournalUnavailable if that fails too; the batch is then forgotten, and none of it may be released.
+        A write that fails is done again, whole and with the same numbers, in the spare segment, and what waits for its
+        sync before it. Raises JournalUnavailable if that fails too; then the batch is forgotten and nothing of it may
+        be released.
         """
         parts, self._parts = self._parts, []
         if self._durable:
@@ -141,13 +138,14 @@ class JournalWriter:
         try:
             if self._is_spoiled:
                 self._take_spare()
+                parts = self._unsynced[:] or parts
             self._put(parts)
         except _NoSpare as error:
             self._number = self._written  # what follows takes these numbers, so that nothing seems to be missing
             raise self._gave_up(parts, error) from error
         except OSError:
             self._written = self._number
-            self._write_again(parts)
+            self._write_again(self._unsynced[:] or parts)
         self._written = self._number
         if self._seal_wanted:
             self._seal_wanted = False
@@ -172,7 +170,7 @@ class JournalWriter:
 
     def _gave_up(self, parts: list[bytes], error: Exception) -> JournalUnavailable:
         """The batch is forgotten, but for which exchanges ended in it: ``tick`` tells of them later."""
-        self._unsynced.clear()
+        del self._unsynced[-len(parts) :]
         self._owed += [ended for head in parts[::2] if (ended := _ended(head)) is not None]
         return JournalUnavailable(f"the journal in {self.path} cannot be written: {error}")
 
@@ -224,6 +222,8 @@ class JournalWriter:
             raise _NoSpare(str(error)) from error
 
     def _sync_segment(self) -> None:
+        if self._is_spoiled:
+            raise OSError(5, "a write or a sync of this segment has failed, so it is not synced again")
         try:
             disk.sync(self._current.descriptor)
         except OSError:

@@ -2,7 +2,8 @@
 
 What one tick of the event loop wants to do to the outside is queued here as actions; at the end of the tick the
 journal's batch is written with one ``write``, then the actions run in order. With ``durability = power`` they wait
-for a sync, and one sync serves all that came meanwhile (group commit).
+for a sync, and one sync serves all that came meanwhile (group commit). Frames that no action waits for, as those that
+say how an exchange ended, are synced with those of others, or a little later.
 
 Invariant: an action runs only if every frame appended before it was queued is in the journal. When the journal takes
 nothing, the batch's actions are dropped, never run.
@@ -12,8 +13,12 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable
+from typing import Final
 
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
+
+#: How long a frame that no action waits for may wait for its sync.
+SYNC_LATE_SECONDS: Final = 0.05
 
 Action = Callable[[bytes], None]
 _Queue = list[tuple[Action, bytes]]
@@ -37,6 +42,9 @@ class Gate:
         self._actions: _Queue = []
         self._armed = False
         self._syncing: _Queue | None = None
+        #: Whether frames are written and not synced; and what will sync them if no action comes before.
+        self._is_unsynced = False
+        self._late: asyncio.TimerHandle | None = None
         self._syncer = _Syncer(loop, journal, self._synced) if durable else None
         #: Appends a frame to the journal's batch: ``frame(kind, exchange, payload)``.
         self.frame = journal.append
@@ -65,12 +73,26 @@ class Gate:
             except JournalUnavailable as error:
                 self._on_failure(error)
                 return
-            if self._syncer is not None:
-                self._syncing = actions
-                self._syncer.start()
-                return
-        for action, data in actions:
-            action(data)
+            self._is_unsynced = self._syncer is not None
+        if not self._is_unsynced:
+            for action, data in actions:
+                action(data)
+        elif actions:
+            self._sync(actions)
+        elif self._late is None:
+            self._late = self._loop.call_later(SYNC_LATE_SECONDS, self._sync_late)
+
+    def _sync(self, actions: _Queue) -> None:
+        """Has the journal synced; then the actions run."""
+        assert self._syncer is not None
+        self._syncing = actions
+        self._is_unsynced = False
+        self._syncer.start()
+
+    def _sync_late(self) -> None:
+        self._late = None
+        if self._is_unsynced and self._syncing is None:
+            self._sync([])
 
     def _synced(self, failed: OSError | None) -> None:
         actions, self._syncing = self._syncing or [], None
@@ -95,9 +117,12 @@ class Gate:
 
     def close(self) -> None:
         """Writes and releases what is queued. The journal stays open."""
+        if self._late is not None:
+            self._late.cancel()
         if self._syncer is not None:
             self._syncer.stop()
             self._syncer = None
+            self._is_unsynced = False
             self._synced(None)
         self._flush()
 

@@ -16,10 +16,11 @@ def main() -> int:
         line = supervisor.readline()
     if not line.endswith(b"\n"):
         return 0  # the supervisor is gone before it could say what to do
-    code = run_role(decode_orders(line), 0)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_IGN)  # we are leaving: another word to leave must not become the exit code
-    return code
+    try:
+        return run_role(decode_orders(line), 0)
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)  # we are leaving: another word to leave must not become the exit code
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from relaybook.journal.writer import JournalUnavailable
+from relaybook.relay import gate
 from relaybook.relay.gate import Gate
 
 
@@ -155,6 +156,52 @@ def test_in_power_mode_actions_wait_for_the_sync_and_one_sync_serves_many() -> N
         world.journal.may_sync.set()
         await world.settle(lambda: world.events[-1] == b"c")
         assert world.events == [("write", (b"a",)), "sync", b"1", ("write", (b"b", b"c")), "sync", b"b", b"c"]
+        world.gate.close()
+
+    asyncio.run(main())
+
+
+def test_frames_nobody_waits_for_are_synced_with_those_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        monkeypatch.setattr(gate, "SYNC_LATE_SECONDS", 600.0)
+        world = World(durable=True)
+        world.gate.frame(1, b"", b"closed")
+        await world.settle(lambda: bool(world.events))
+        world.gate.frame(1, b"", b"a")
+        world.gate.then(world.act, b"1")
+        await world.settle(lambda: b"1" in world.events)
+        world.gate.then(world.act, b"2")
+        await world.settle()
+        assert world.events == [("write", (b"closed",)), ("write", (b"a",)), "sync", b"1", b"2"]
+        world.gate.close()
+
+    asyncio.run(main())
+
+
+def test_frames_nobody_waits_for_are_synced_a_little_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        monkeypatch.setattr(gate, "SYNC_LATE_SECONDS", 0.001)
+        world = World(durable=True)
+        for name in (b"a", b"b"):
+            world.gate.frame(1, b"", name)
+            await world.settle(lambda: world.events[-1:] == ["sync"])
+        assert world.events == [("write", (b"a",)), "sync", ("write", (b"b",)), "sync"]
+        world.gate.close()
+
+    asyncio.run(main())
+
+
+def test_an_action_waits_for_the_sync_of_frames_before_it_also_when_it_has_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def main() -> None:
+        monkeypatch.setattr(gate, "SYNC_LATE_SECONDS", 600.0)
+        world = World(durable=True)
+        world.gate.frame(1, b"", b"a")
+        await world.settle(lambda: bool(world.events))
+        world.gate.then(world.act, b"1")
+        await world.settle(lambda: b"1" in world.events)
+        assert world.events == [("write", (b"a",)), "sync", b"1"]
         world.gate.close()
 
     asyncio.run(main())
