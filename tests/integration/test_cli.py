@@ -25,7 +25,7 @@ from relaybook.commands.failure import CommandFailed
 from relaybook.commands.server_log import NoServer, ServerLog
 from relaybook.commands.store_log import StoreLog
 from relaybook.records import Detail, Record
-from relaybook.serve.data_directory import DataDirectory
+from relaybook.serve.data_directory import DataDirectory, Serving
 from relaybook.stores.base import Batch, Body, Entry, Running
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 
@@ -339,9 +339,11 @@ def simulated_provider(directory: Path) -> Iterator[str]:
 
 def test_check_is_content_where_everything_is_in_place(data: Path, tmp_path: Path) -> None:
     with simulated_provider(tmp_path) as upstream:
-        found = relaybook(tmp_path, "check", "--data", "data", "--upstream", upstream)
+        ports = ("--listen", free_address(), "--dashboard", free_address())
+        found = relaybook(tmp_path, "check", "--data", "data", "--upstream", upstream, *ports)
     assert found.returncode == 0, found.stdout
-    assert [line[0] for line in found.stdout.splitlines()] == ["✓"] * 5
+    assert [line[0] for line in found.stdout.splitlines()] == ["✓"] * 6
+    assert f"ports: {ports[1]} and {ports[3]} are free" in found.stdout
     assert "3 requests in the log" in found.stdout
     assert "answered 401, as it should without a key" in found.stdout
 
@@ -359,9 +361,22 @@ def test_check_doubts_a_provider_that_has_no_models_there(tmp_path: Path) -> Non
     with simulated_provider(tmp_path) as upstream:
         found = relaybook(tmp_path, "check", "--data", "new", "--upstream", upstream.removesuffix("v1") + "api")
     assert found.returncode == 0, found.stdout
-    [doubt] = [line for line in found.stdout.splitlines() if not line.startswith("✓")]
-    assert doubt.startswith("? upstream: ")
+    [doubt] = [line for line in found.stdout.splitlines() if line.startswith("? upstream: ")]
     assert "look whether the path of --upstream is right" in doubt
+
+
+def test_check_doubts_a_port_that_is_taken_unless_it_is_the_servers_own(data: Path, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        taken = f"127.0.0.1:{listener.getsockname()[1]}"
+        command = ("check", "--data", "data", "--upstream", f"http://{free_address()}/v1", "--dashboard", taken)
+        found = relaybook(tmp_path, *command, "--listen", free_address())
+        assert f"? ports: dashboard is {taken}, where another program listens: stop it, or choose" in found.stdout
+        served = DataDirectory(data)
+        served.open()
+        served.say(Serving(os.getpid(), "0"))
+        found = relaybook(tmp_path, *command)
+        served.close()
+    assert f"{taken} were not tried, because a server runs with this data" in found.stdout
 
 
 def test_check_makes_nothing(tmp_path: Path) -> None:

@@ -18,6 +18,9 @@ from relaybook.configuration import Configuration
 from relaybook.journal import disk
 from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
+from relaybook.serve.data_directory import DataDirectory
+from relaybook.serve.listening import listen, why_not
+from relaybook.settings import split_address
 
 _UPSTREAM_SECONDS: Final = 5.0
 
@@ -33,6 +36,7 @@ def check(configuration: Configuration) -> int:
         ("data", _data),
         ("journal", _journal),
         ("store", _store),
+        ("ports", _ports),
         ("upstream", _upstream),
     ]
     failed = False
@@ -104,6 +108,19 @@ def _store(configuration: Configuration) -> str:
         told += f"; set aside as damaged: {', '.join(each.name for each in aside)}. Stop the server and run this with "
         told += "--salvage to copy back what can be read"
     return told
+
+
+def _ports(configuration: Configuration) -> str:
+    addresses = {name: str(getattr(configuration.settings, name)) for name in ("listen", "dashboard")}
+    both = " and ".join(addresses.values())
+    if DataDirectory(configuration.data).is_served():
+        return f"{both} were not tried, because a server runs with this data"
+    for name, address in addresses.items():
+        try:
+            listen(*split_address(address, name)).close()
+        except OSError as error:
+            raise _Doubtful(why_not(address, name, error)) from None
+    return f"{both} are free"
 
 
 def _upstream(configuration: Configuration) -> str:

@@ -136,14 +136,17 @@ class DataDirectory:
 
     def serving(self) -> Serving | None:
         """Who serves this data now; None: nobody. Raises msgspec.MsgspecError for what an earlier version wrote."""
+        return self.said() if self.is_served() else None
+
+    def is_served(self) -> bool:
+        """Whether anybody serves this data now."""
         try:
             lock = disk.try_lock(self.path / _LOCK)
-        except FileNotFoundError:
-            return None
+        except (FileNotFoundError, NotADirectoryError):
+            return False
         if lock is not None:
             os.close(lock)
-            return None
-        return self.said()
+        return lock is None
 
     def said(self) -> Serving:
         """What was written down last. Raises msgspec.MsgspecError, OSError."""

@@ -20,6 +20,7 @@ from relaybook.journal import disk
 from relaybook.serve.child_process import Child, Predecessor
 from relaybook.serve.data_directory import DataDirectory, DataInUse, Serving
 from relaybook.serve.days_left import days_left
+from relaybook.serve.listening import BACKLOG, listen, why_not
 from relaybook.serve.operator_log import log_to_stderr
 from relaybook.serve.orders import Orders
 from relaybook.serve.reload import HandedOver, Left, hand_over, rehearse, taken_over
@@ -31,7 +32,6 @@ log = logging.getLogger("relaybook.serve")
 _BAD_SETTINGS: Final = 2
 #: Addresses that stand for all of a machine can be listened on, not dialled.
 _ON_THIS_MACHINE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
-_BACKLOG: Final = 4096
 _WAIT_FOR_PORT_NS: Final = 60 * clock.NANOSECONDS
 
 
@@ -46,7 +46,7 @@ def demo(settings: Settings) -> int:
         raise BadSetting("data", "no data directory is set")
     with socket.socket() as provider:
         provider.bind(("127.0.0.1", 0))
-        provider.listen(_BACKLOG)
+        provider.listen(BACKLOG)
         port = provider.getsockname()[1]
         settings = replace(
             settings, data=settings.data / "demo", upstream=f"http://127.0.0.1:{port}/v1", price_as="openai"
@@ -202,7 +202,7 @@ def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:
     told = False
     while True:
         try:
-            return _listen(host, port)
+            return listen(host, port)
         except OSError as error:
             if error.errno == errno.EADDRINUSE and data.children_live() and clock.monotonic_ns() < until_ns:
                 if not told:
@@ -210,26 +210,7 @@ def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:
                 told = True
                 time.sleep(0.1)
                 continue
-            raise BadSetting(name, _why_not(address, name, error)) from error
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(where)
-        listener.listen(_BACKLOG)
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
-def _why_not(address: str, name: str, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"{name} is {address}, where another program listens: stop it, or choose another with --{name}."
-    return f"{name} is {address}, where nothing can listen: {error.strerror}. Choose another with --{name}."
+            raise BadSetting(name, why_not(address, name, error)) from error
 
 
 def _address(asked: str, listener: socket.socket) -> str:
