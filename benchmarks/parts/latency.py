@@ -13,12 +13,13 @@ from benchmarks.nginx import start_provider, start_proxy
 
 METHOD = (
     "The canned completion of relay_requests, asked for directly, through nginx and through the relay. One connection: "
-    "the three take turns request by request, 6,000 each. 200 a second: requests leave at even moments whatever the "
-    "answers do, each timed from its moment; rounds of 5 s take turns, three each. Added is the difference to direct "
-    "of the same percentile."
+    "the three take turns request by request, 6,000 each; then the same with durability = power. 200 a second: "
+    "requests leave at even moments whatever the answers do, each timed from its moment; rounds of 5 s take turns, "
+    "three each. Added is the difference to direct of the same percentile."
 )
 _ASKED = 6000
 _PER_SECOND = 200.0
+_MOST_US = {("one connection", "relay", 50): 100.0, ("power, one connection", "power", 50): 600.0}
 
 
 def run(bench: Bench) -> Result:
@@ -28,19 +29,24 @@ def run(bench: Bench) -> Result:
         provider = stack.enter_context(start_provider(bench.place("provider"), FIVE))
         nginx = stack.enter_context(start_proxy(bench.place("nginx"), provider.port))
         relay = stack.enter_context(Relaybook(bench, "relay", f"http://127.0.0.1:{provider.port}/v1"))
+        power = stack.enter_context(
+            Relaybook(bench, "power", f"http://127.0.0.1:{provider.port}/v1", "--durability", "power")
+        )
         ports = {"direct": provider.port, "nginx": nginx.port, "relay": relay.port}
-        closed = _one_connection(ports, 500 if bench.quick else _ASKED)
+        durable = {"direct": provider.port, "nginx": nginx.port, "power": power.port}
+        asked = 500 if bench.quick else _ASKED
+        one, one_durable = _one_connection(ports, asked), _one_connection(durable, asked)
         paced: dict[str, list[float]] = {name: [] for name in ports}
         for _ in range(bench.rounds(3)):
             for name, port in ports.items():
                 paced[name] += uvloop.run(PacedCaller(port).run(_PER_SECOND, bench.seconds(5)))
-    for way, found in (("one connection", closed), ("200 a second", paced)):
+    for way, found in (("one connection", one), ("power, one connection", one_durable), ("200 a second", paced)):
         result.rounds.append({"way": way, "microseconds": {name: [round(x) for x in xs] for name, xs in found.items()}})
         for percent in (50, 95, 99):
             direct = percentile(found["direct"], percent)
-            for name in ("nginx", "relay"):
+            for name in [*found][1:]:
                 added = percentile(found[name], percent) - direct
-                result.add(f"{way}: added by {name}, p{percent}", added, "µs")
+                result.add(f"{way}: added by {name}, p{percent}", added, "µs", _MOST_US.get((way, name, percent)))
         result.add(f"{way}: direct, p50", percentile(found["direct"], 50), "µs")
     return result
 
