@@ -84,13 +84,12 @@ class Cursor(msgspec.Struct, frozen=True):
         return f"{self.direction[0]}{self.seq}"
 
 
-def parse_cursor(text: str) -> Cursor:
+def parse_cursor(text: str, *, only_older: bool = False) -> Cursor:
     """Reads what ``str(cursor)`` wrote; anything else raises BadFilter."""
     found = _CURSOR.fullmatch(text)
-    if found is None:
-        raise BadFilter(
-            "cursor", f"cursor is {text[:80]!r}: pass on the next_cursor or newer_cursor of an earlier page."
-        )
+    if found is None or (only_older and found[1] != "o"):
+        right = "next_cursor" if only_older else "next_cursor or newer_cursor"
+        raise BadFilter("cursor", f"cursor is {text[:80]!r}: pass on the {right} of an earlier page.")
     return Cursor("older" if found[1] == "o" else "newer", int(found[2]))
 
 

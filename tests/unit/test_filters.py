@@ -46,6 +46,12 @@ def test_other_cursors_are_refused(text: str) -> None:
     assert refused.value.parameter == "cursor"
 
 
+def test_where_there_is_no_newer_page_none_is_offered() -> None:
+    assert parse_cursor("o5", only_older=True) == Cursor("older", 5)
+    with pytest.raises(BadFilter, match="cursor is 'n5': pass on the next_cursor of an earlier page"):
+        parse_cursor("n5", only_older=True)
+
+
 SAID = "The Whole thing."
 RECORD = a_record(
     id="01a1fc49-f842-7000-ba81-d9e8ed513cc3",

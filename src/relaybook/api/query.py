@@ -71,9 +71,9 @@ def limit_of(taken: dict[str, str], default: int = 50) -> int:
     return parse_limit(text)
 
 
-def place_of(taken: dict[str, str]) -> tuple[Cursor | None, str | None]:
+def place_of(taken: dict[str, str], *, only_older: bool = False) -> tuple[Cursor | None, str | None]:
     """Where the page asked for is: behind a cursor, or around the request of this id."""
-    cursor = parse_cursor(taken["cursor"]) if "cursor" in taken else None
+    cursor = parse_cursor(taken["cursor"], only_older=only_older) if "cursor" in taken else None
     around = taken.get("around")
     if around is not None and (cursor or not around):
         raise BadFilter("around", "around takes the id of a request, and cannot be given together with cursor.")

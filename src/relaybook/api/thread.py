@@ -47,9 +47,7 @@ async def tell_thread(request: Request) -> Response:
     """
     place, rest = query.take(query.pairs_of(request), *_PLACE)
     limit, wanted = query.limit_of(place, 500), _thread(query.wanted_of(rest, *_PLACE))
-    cursor, around = query.place_of(place)
-    if cursor is not None and cursor.direction != "older":
-        raise BadFilter("cursor", f"cursor is {place['cursor']!r}: pass on the next_cursor of an earlier page.")
+    cursor, around = query.place_of(place, only_older=True)
     reading = reading_of(request)
     deadline_ns = reading.deadline_ns()
     found = await reading.ask(lambda reader: _tell(reader, wanted, limit, (cursor, around), deadline_ns))

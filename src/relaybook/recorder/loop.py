@@ -265,6 +265,7 @@ class Recorder:
     def _commit_once(self, batch: Batch) -> None:
         began_ns = clock.monotonic_ns()
         self._store.commit(batch)
+        self._text.committed(batch.entries)
         self._figures.committed(clock.monotonic_ns() - began_ns)
 
     def _without_rejected(self, batch: Batch) -> Batch:

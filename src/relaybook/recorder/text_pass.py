@@ -5,10 +5,12 @@ index that is lost is filled anew from the log.
 """
 
 import logging
+from collections import deque
+from collections.abc import Iterable
 from typing import Final, Protocol
 
 from relaybook import clock
-from relaybook.stores.base import Entry
+from relaybook.stores.base import Entry, body_size
 from relaybook.stores.errors import DeadlinePassed, StoreUnavailable
 from relaybook.stores.said import MAX_BYTES, text_of
 from relaybook.stores.text import TextIndex
@@ -16,6 +18,9 @@ from relaybook.stores.text import TextIndex
 log = logging.getLogger("relaybook.recorder")
 
 _AT_ONCE: Final = 200
+#: So many entries, and bytes of their bodies, are kept in memory until their words are indexed.
+_MOST_FRESH: Final = 2000
+_MOST_FRESH_BYTES: Final = 16 << 20
 _AGAIN_NS: Final = 5 * clock.NANOSECONDS
 
 
@@ -33,6 +38,31 @@ class TextPass:
         self._reader = reader
         self._index = index
         self._not_before_ns = 0
+        #: What was just committed, by rising ``seq``, with how many bytes its bodies have.
+        self._fresh: deque[tuple[Entry, int]] = deque()
+        self._fresh_bytes = 0
+
+    def committed(self, entries: Iterable[Entry]) -> None:
+        """What of these is whole in memory need not be read back, much of the work, unless it waits for long."""
+        for entry in entries:
+            size = (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
+            is_whole = not any(body and body.extents for body in (entry.request, entry.response))
+            is_new = not self._fresh or _seq(self._fresh[-1][0]) < _seq(entry)
+            has_room = len(self._fresh) < _MOST_FRESH and self._fresh_bytes + size <= _MOST_FRESH_BYTES
+            if is_whole and is_new and has_room:
+                self._fresh.append((entry, size))
+                self._fresh_bytes += size
+
+    def _in_memory(self, after: int) -> list[Entry]:
+        """Entries that directly follow ``after``."""
+        found: list[Entry] = []
+        while self._fresh and len(found) < _AT_ONCE and _seq(self._fresh[0][0]) <= after + 1:
+            entry, size = self._fresh.popleft()
+            self._fresh_bytes -= size
+            if _seq(entry) == after + 1:
+                found.append(entry)
+                after += 1
+        return found
 
     def work(self, until_ns: int) -> bool:
         """Indexes until a moment of the monotonic clock, or all there is. False: nothing was left to do."""
@@ -45,7 +75,8 @@ class TextPass:
         if clock.monotonic_ns() < self._not_before_ns:
             return False
         try:
-            entries = self._reader.entries(self._index.indexed_to(), _AT_ONCE, MAX_BYTES)
+            after = self._index.indexed_to()
+            entries = self._in_memory(after) or self._reader.entries(after, _AT_ONCE, MAX_BYTES)
             if not entries:
                 return False
             texts = [(_seq(entry), text) for entry in entries if (text := text_of(entry))]

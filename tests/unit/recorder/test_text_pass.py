@@ -8,9 +8,10 @@ from tests.support.records import a_batch, an_entry, soon
 
 from relaybook import clock
 from relaybook.filters import WORDS, Filter, Term
+from relaybook.recorder import text_pass
 from relaybook.recorder.text_pass import TextPass
 from relaybook.stores import said
-from relaybook.stores.base import Entry
+from relaybook.stores.base import Body, Entry
 from relaybook.stores.errors import StoreDamaged, StoreFull
 from relaybook.stores.memory import MemoryStore
 
@@ -26,9 +27,22 @@ class Failing(MemoryStore):
         super().add(*args)  # type: ignore[arg-type]
 
 
-def filled(store: MemoryStore, number: int) -> None:
-    asked = json.dumps({"messages": [{"role": "user", "content": "where is my refund"}]}).encode()
-    store.commit(a_batch(*(an_entry(asked, b"{}") for _ in range(number))))
+class Counting(MemoryStore):
+    """A store that counts what is read back out of it."""
+
+    read_back = 0
+
+    def entries(self, after: int, limit: int, most_bytes: int) -> list[Entry]:
+        found = super().entries(after, limit, most_bytes)
+        self.read_back += len(found)
+        return found
+
+
+def filled(store: MemoryStore, number: int, asked: Body | None = None) -> list[Entry]:
+    asked = asked or Body(rest=[json.dumps({"messages": [{"role": "user", "content": "where is my refund"}]}).encode()])
+    entries = [an_entry(asked, b"{}") for _ in range(number)]
+    store.commit(a_batch(*entries))
+    return entries
 
 
 def found(store: MemoryStore) -> int:
@@ -91,3 +105,38 @@ def test_no_defect_of_the_index_comes_out() -> None:
     store.failure = RuntimeError("a defect")
     filled(store, 1)
     assert not TextPass(store, store).work(soon())
+
+
+def test_what_was_just_committed_is_not_read_back() -> None:
+    store = Counting()
+    text = TextPass(store, store)
+    filled(store, 3)  # recorded before this pass began
+    text.committed(filled(store, 450))
+    text.committed(filled(store, 2))
+    assert text.work(soon())
+    assert found(store) == store.indexed_to() == 455
+    assert store.read_back < 250
+    text.committed(filled(store, 7))
+    before = store.read_back
+    assert text.work(soon())
+    assert (found(store), store.read_back) == (462, before)
+
+
+def test_what_is_not_whole_in_memory_or_too_much_for_it_is_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_pass, "_MOST_FRESH", 5)
+    store = Counting()
+    text = TextPass(store, store)
+    aside = Body([store.set_aside(b'{"messages": [{"role": "user", "content": "refund"}]}')])
+    text.committed([*filled(store, 2), *filled(store, 1, aside), *filled(store, 9)])
+    assert text.work(soon())
+    assert found(store) == store.indexed_to() == 12
+    assert store.read_back == 10
+
+
+def test_a_repeated_request_does_not_lead_back() -> None:
+    store = Counting()
+    text = TextPass(store, store)
+    entries = filled(store, 3)
+    text.committed([*entries, entries[0], *filled(store, 2)])
+    assert text.work(soon())
+    assert (found(store), store.indexed_to(), store.read_back) == (5, 5, 0)
