@@ -75,7 +75,7 @@ def _value(part: _Part, name: str, now_us: int) -> tuple[str, bool]:
     is_prefix = may_begin and part.value.endswith("*")
     written = part.value[:-1] if is_prefix else part.value
     if may_begin and "*" in written:
-        quoted = f'{part.name}:"{written[:80]}"'
+        quoted = f'{"-" if part.negated else ""}{part.name}:"{part.value[:80]}"'
         _refuse(part, f"a * stands at the end of a value alone. For a value with a * in it, write {quoted}.")
     try:
         return checked_value(name, written, now_us, part.name, is_beginning=is_prefix), is_prefix

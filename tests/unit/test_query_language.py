@@ -96,7 +96,7 @@ def test_values_are_quoted_or_begin(text: str, values: tuple[str, ...], prefixes
             "namespace:*ios",
             'a * stands at the end of a value alone. For a value with a * in it, write namespace:"*ios"',
         ),
-        ("-property.app:a*b*", 'write property.app:"a*b"'),
+        ("-property.app:a*b*", 'write -property.app:"a*b*"'),
         ("id:chatcmpl-1", "an id of ours"),
         ("outcome:compl*", "one of open"),
         ("x" * (MAX_CHARACTERS + 1), f"at most {MAX_CHARACTERS}"),
