@@ -380,10 +380,13 @@ def test_check_doubts_a_port_that_is_taken_unless_it_is_the_servers_own(data: Pa
 
 
 def test_check_makes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
     with simulated_provider(tmp_path) as upstream:
-        found = relaybook(tmp_path, "check", "--data", "new", "--upstream", upstream)
-    assert found.returncode == 0, found.stdout
+        for name in ("new", "empty"):
+            found = relaybook(tmp_path, "check", "--data", name, "--upstream", upstream)
+            assert found.returncode == 0, found.stdout
     assert not (tmp_path / "new").exists()
+    assert list((tmp_path / "empty").iterdir()) == []
 
 
 def test_check_names_the_damaged_segment(data: Path, tmp_path: Path) -> None:

@@ -139,11 +139,10 @@ class DataDirectory:
         return self.said() if self.is_served() else None
 
     def is_served(self) -> bool:
-        """Whether anybody serves this data now."""
-        try:
-            lock = disk.try_lock(self.path / _LOCK)
-        except (FileNotFoundError, NotADirectoryError):
+        """Whether anybody serves this data now. Makes no lock: it would be the asker's, and in the server's way."""
+        if not (self.path / _LOCK).exists():
             return False
+        lock = disk.try_lock(self.path / _LOCK)
         if lock is not None:
             os.close(lock)
         return lock is None
