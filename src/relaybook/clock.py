@@ -23,4 +23,4 @@ def wall_us() -> int:
 
 def format_moment(at_us: int) -> str:
     """RFC 3339 in UTC with microseconds, as the API writes moments: ``2026-11-21T14:02:31.000042Z``."""
-    return datetime.fromtimestamp(at_us // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%S") + f".{at_us % 1_000_000:06d}Z"
+    return f"{datetime.fromtimestamp(at_us // 1_000_000, UTC).isoformat()[:19]}.{at_us % 1_000_000:06d}Z"
