@@ -13,9 +13,9 @@ from relaybook.records import AdviceCode, Kind, Outcome, WarningCode
 MOST_CONTAINED: Final = 1000
 _RELATIVE: Final = re.compile(r"-(\d{1,6})(s|m|h|d|w)", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-#: The years 1 to 9999, which is what can be written: relative moments and zones may reach beyond.
+#: The years 1 to 9999, which can be written. Relative moments and zones reach beyond, where no request is.
 _FIRST_US: Final = -62_135_596_800_000_000
-_END_US: Final = 253_402_300_800_000_000
+_LAST_US: Final = 253_402_300_799_999_999
 _SPACE_FOR_PLUS: Final = re.compile(r"[\d:.T-]+ \d\d:?\d\d", re.ASCII)
 _STATUS: Final = re.compile(r"error|[1-5]xx|[1-9]\d\d", re.ASCII)
 _NUMBER: Final = re.compile(r"(>=|<=|>|<|=)?\s*\$?(\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)?", re.ASCII)
@@ -95,10 +95,7 @@ def parse_moment(text: str, now_us: int, parameter: str = "from") -> int:
 
     Raises BadFilter in the name of ``parameter``.
     """
-    found = _moment(text, now_us, parameter)
-    if not _FIRST_US <= found < _END_US:
-        raise BadFilter(parameter, f"{parameter} is {text[:80]!r}: it takes a moment of the years 1 to 9999.")
-    return found
+    return max(_FIRST_US, min(_moment(text, now_us, parameter), _LAST_US))
 
 
 def _moment(text: str, now_us: int, parameter: str) -> int:
