@@ -95,7 +95,9 @@ class Gate:
             self._sync([])
 
     def _synced(self, failed: OSError | None) -> None:
-        actions, self._syncing = self._syncing or [], None
+        if self._syncing is None:
+            return  # closing was quicker
+        actions, self._syncing = self._syncing, None
         if failed is not None:
             try:
                 self._journal.write_unsynced_again()
@@ -116,15 +118,13 @@ class Gate:
                 self._on_failure(error)
 
     def close(self) -> None:
-        """Writes and releases what is queued. The journal stays open."""
-        if self._late is not None:
-            self._late.cancel()
-        if self._syncer is not None:
-            self._syncer.stop()
-            self._syncer = None
-            self._is_unsynced = False
-            self._synced(None)
+        """Writes and releases what is queued, synced if need be; what comes later, too. The journal stays open."""
+        if self._syncer is None:
+            self._flush()
+            return
+        self._synced(self._syncer.stop())
         self._flush()
+        self._sync_late()
 
 
 class _Syncer:
@@ -136,26 +136,38 @@ class _Syncer:
         self._loop = loop
         self._journal = journal
         self._done = done
+        self._failed: OSError | None = None
+        self._is_stopped = False
         self._wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._runner = threading.Thread(target=self._run, name="journal-sync", daemon=True)
         self._runner.start()
 
     def start(self) -> None:
-        self._wanted.put(True)
+        """Has the journal synced; then ``done`` is called with what failed. After ``stop``, before this returns."""
+        if self._is_stopped:
+            self._sync()
+            self._done(self._failed)
+        else:
+            self._wanted.put(True)
 
-    def stop(self) -> None:
-        """Returns when the last sync asked for has ended. Its ``done`` may not be called any more."""
+    def stop(self) -> OSError | None:
+        """Returns when the last sync asked for has ended, and how it did; ``done`` may be called for it, too."""
+        self._is_stopped = True
         self._wanted.put(False)
         self._runner.join()
+        return self._failed
+
+    def _sync(self) -> None:
+        self._failed = None
+        try:
+            self._journal.sync()
+        except OSError as error:
+            self._failed = error
 
     def _run(self) -> None:
         while self._wanted.get():
-            failed: OSError | None = None
+            self._sync()
             try:
-                self._journal.sync()
-            except OSError as error:
-                failed = error
-            try:
-                self._loop.call_soon_threadsafe(self._done, failed)
+                self._loop.call_soon_threadsafe(self._done, self._failed)
             except RuntimeError:
                 return  # the loop has closed

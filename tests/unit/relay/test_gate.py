@@ -225,13 +225,46 @@ def test_after_a_failed_sync_the_batch_is_written_again_or_nothing_is_released(f
     asyncio.run(main())
 
 
-def test_closing_releases_what_is_queued() -> None:
+@pytest.mark.parametrize("durable", [False, True])
+def test_closing_releases_what_is_queued_once_the_journal_has_it(durable: bool) -> None:
     async def main() -> None:
-        for durable in (False, True):
-            world = World(durable=durable)
-            world.gate.frame(1, b"", b"a")
-            world.gate.then(world.act, b"1")
-            world.gate.close()
-            assert world.events == [("write", (b"a",)), b"1"]
+        world = World(durable=durable)
+        world.gate.frame(1, b"", b"a")
+        world.gate.then(world.act, b"1")
+        world.gate.close()
+        assert world.events == [("write", (b"a",))] + ["sync"] * durable + [b"1"]
+        await world.settle()
+        assert world.events[-1] == b"1"
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_closing_while_a_sync_fails_writes_the_batch_again_or_releases_nothing(fails: bool) -> None:
+    async def main() -> None:
+        world = World(durable=True)
+        world.journal.sync_fails = True
+        world.gate.frame(1, b"", b"a")
+        world.gate.then(world.act, b"1")
+        world.gate._flush()
+        world.journal.fails = fails
+        world.gate.close()
+        await world.settle()
+        assert world.events == [("write", (b"a",))] + ([] if fails else ["again", b"1"])
+        assert world.failures == ["full"] * fails
+
+    asyncio.run(main())
+
+
+def test_after_closing_all_is_synced_and_later_actions_wait_for_a_sync_too() -> None:
+    async def main() -> None:
+        world = World(durable=True)
+        world.gate.frame(1, b"", b"closed")
+        world.gate.close()
+        assert world.events == [("write", (b"closed",)), "sync"]
+        world.gate.frame(1, b"", b"a")
+        world.gate.then(world.act, b"1")
+        await world.settle(lambda: b"1" in world.events)
+        assert world.events[2:] == [("write", (b"a",)), "sync", b"1"]
 
     asyncio.run(main())
