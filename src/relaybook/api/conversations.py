@@ -41,10 +41,7 @@ class Conversations:
     def place(self, step: Step) -> Place:
         """The place of the next request."""
         turn = None if step.turn is None else decode_turn(step.turn)
-        if turn is None:
-            place = Place(step.id, 1, None, None, 0, 0)
-        else:
-            place = self._again(turn) or self._next(turn) or Place(step.id, 1, None, None, 0, turn.messages)
+        place = Place(step.id, 1, None, None, 0, 0) if turn is None else self._place(step.id, turn)
         self._places[step.id] = place
         if step.completion_id is not None:
             self._by_response[step.completion_id] = step.id
@@ -52,10 +49,11 @@ class Conversations:
             self._remember(turn, step.id)
         return place
 
-    def _again(self, turn: Turn) -> Place | None:
-        if (known := self._by_messages.get(turn.asked)) is None or turn.previous is not None:
-            return None
-        return self._places[known]._replace(repeats=known, messages=turn.messages)
+    def _place(self, record_id: str, turn: Turn) -> Place:
+        place = self._next(turn)
+        if (known := self._by_messages.get(turn.asked)) is not None and turn.previous is None:
+            place = (place or self._places[known])._replace(repeats=known, messages=turn.messages)
+        return place or Place(record_id, 1, None, None, 0, turn.messages)
 
     def _next(self, turn: Turn) -> Place | None:
         for origin in turn.origins:

@@ -63,6 +63,14 @@ def test_the_same_messages_ask_again() -> None:
     assert found["r4"] == Place("r1", 2, "r1", "r3", 2, 3)
 
 
+def test_what_is_asked_again_in_a_second_run_goes_on_from_that_run() -> None:
+    """As when a script is run twice: its second turn goes on from its own first one, which asked the same again."""
+    run = (asks(1, 1, 10), asks(2, 3, 20, Origin(2, 10, 0)))
+    found = of(*run, *run)
+    assert found["r3"] == Place("r1", 1, None, "r1", 0, 1)
+    assert found["r4"] == Place("r1", 2, "r3", "r2", 2, 3)
+
+
 def test_a_response_that_is_named_is_followed() -> None:
     steps = [step(1, asks(1, 1, 10), "resp_1"), step(2, asks(1, 1, 0, previous="resp_1"))]
     assert places(steps)["r2"] == Place("r1", 2, "r1", None, 0, 1)
