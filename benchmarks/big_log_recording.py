@@ -2,13 +2,17 @@
 
 ``python -m benchmarks.big_log_recording <journal> <records a second>``. The server's own recorder finds the run and
 follows it, as it follows the relay's. The exchanges are those of a big log with a seed of its own, begun now.
+
+They are made before the writing begins, so that it takes as much of a processor as the relay takes for requests at this
+pace. Making their texts meanwhile took three times that.
 """
 
+import gc
 import signal
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from benchmarks.big_log import BigLog
 from benchmarks.big_log_facts import Recipe
@@ -23,11 +27,24 @@ from relaybook.stores.base import Entry
 _TICK_SECONDS: Final = 0.001
 #: So many that the one long conversation, which the log has already, does not come before a quarter of them.
 _ENDLESS: Final = 10**9
+#: For so long the exchanges last that were made: all questions take two thirds of it.
+_MADE_SECONDS: Final = 150
+
+
+class Made(NamedTuple):
+    """An exchange that is over at once, but for its moment: the payloads of its frames."""
+
+    opened: Opened
+    answered: bytes | None
+    closed: bytes
 
 
 def write_evenly(journal: Path, per_second: int) -> None:
     """Says on stdout when it begins; SIGTERM ends it."""
-    made = BigLog(Recipe(_ENDLESS, clock.wall_us(), seed=clock.wall_us()))
+    log = BigLog(Recipe(_ENDLESS, clock.wall_us(), seed=clock.wall_us()))
+    firsts = range(0, per_second * _MADE_SECONDS, per_second)
+    made = [_made(entry) for first in firsts for entry in log.entries(first, per_second)]
+    gc.freeze()
     writer = JournalWriter(journal, 64 << 20, durable=False)
     is_told: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: is_told.append(number))
@@ -35,9 +52,11 @@ def write_evenly(journal: Path, per_second: int) -> None:
     began, written = time.monotonic(), 0
     while not is_told:
         due = int((time.monotonic() - began) * per_second)
-        for entry in made.entries(written, min(due - written, per_second)):
-            _append(writer, entry)
-            written += 1
+        if due > len(made):
+            sys.exit(f"The exchanges made for {_MADE_SECONDS} s are used up: the questions took longer than that.")
+        for each in made[written:due]:
+            _append(writer, each)
+        written = due
         if writer.waiting:
             writer.write()
         time.sleep(_TICK_SECONDS)
@@ -45,12 +64,10 @@ def write_evenly(journal: Path, per_second: int) -> None:
     print(f"{written} {time.monotonic() - began}", flush=True)
 
 
-def _append(writer: JournalWriter, entry: Entry) -> None:
-    """The three frames of an exchange that is over at once."""
+def _made(entry: Entry) -> Made:
     record, detail = entry.record, entry.detail
-    exchange = new_id()
     opened = Opened(
-        clock.wall_ns(),
+        0,
         b"POST",
         record.path.encode(),
         detail.request_head,
@@ -65,12 +82,19 @@ def _append(writer: JournalWriter, entry: Entry) -> None:
         entry.request.rest[0] if entry.request else b"",
         True,
     )
-    writer.append(Kind.OPENED, exchange, encode_event(opened))
-    if record.status is not None:
-        body = entry.response.rest[0] if entry.response else b""
-        answered = Answered(record.status, b"OK", detail.response_head, False, body)
-        writer.append(Kind.ANSWERED, exchange, encode_event(answered))
-    writer.append(Kind.CLOSED, exchange, encode_event(Closed(record.outcome, None, None, 180_000)))  # type: ignore[arg-type]
+    body = entry.response.rest[0] if entry.response else b""
+    answered = None if record.status is None else Answered(record.status, b"OK", detail.response_head, False, body)
+    closed = Closed(record.outcome, None, None, 180_000)  # type: ignore[arg-type]
+    return Made(opened, None if answered is None else encode_event(answered), encode_event(closed))
+
+
+def _append(writer: JournalWriter, made: Made) -> None:
+    exchange = new_id()
+    made.opened.wall_ns = clock.wall_ns()
+    writer.append(Kind.OPENED, exchange, encode_event(made.opened))
+    if made.answered is not None:
+        writer.append(Kind.ANSWERED, exchange, made.answered)
+    writer.append(Kind.CLOSED, exchange, made.closed)
 
 
 if __name__ == "__main__":
