@@ -30,8 +30,8 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, also: Sequence[s
         name = canonical_name(raw_name.removeprefix("not."))
         if name is None:
             near = suggest(raw_name.removeprefix("not."), (*NAMES, *also))
-            known = ", ".join((*NAMES, "property.<name>", "q", *also))
-            raise BadFilter(raw_name, f"{raw_name[:80]!r} is not a parameter here.{near} Known: {known}.")
+            meant = near or f" Known: {', '.join((*NAMES, 'property.<name>', 'q', *also))}."
+            raise BadFilter(raw_name, f"{raw_name[:80]!r} is not a parameter here.{meant}")
         if name in ("from", "to") and (negated or (name, negated) in wanted):
             raise BadFilter(raw_name, f"{raw_name} can be given once and not be negated.")
         values = wanted.setdefault((name, negated), [])

@@ -104,13 +104,13 @@ def _words(part: _Part) -> Term:
 
 
 def _refuse_name(part: _Part) -> NoReturn:
-    known, near = f"{', '.join(NAMES)}, property.<name>", suggest(part.name, NAMES)
+    near = suggest(part.name, NAMES)
+    known = "" if near else f" Known names: {', '.join(NAMES)}, property.<name>."
     quoted = '"' + part.written[:80] + '"'
     as_property = f" For a property, write property.{part.name[:80]}." if part.name[0].isalpha() else ""
     _refuse(
         part,
-        f"{part.name[:80]!r} is no name here.{near} To look for this text, write {quoted}.{as_property} Known names: "
-        f"{known}.",
+        f"{part.name[:80]!r} is no name here.{near} To look for this text, write {quoted}.{as_property}{known}",
     )
 
 

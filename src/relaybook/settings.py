@@ -77,7 +77,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         split_address(self.listen, "listen")
-        host, _ = split_address(self.dashboard, "dashboard")
+        host, port = split_address(self.dashboard, "dashboard")
+        if port and split_address(self.listen, "listen") == (host, port):
+            raise BadSetting(
+                "dashboard", f"dashboard is {self.dashboard}, and so is listen: give it a port of its own."
+            )
         if not is_loopback(host) and not self.dashboard_token:
             raise BadSetting(
                 "dashboard",
@@ -153,6 +157,7 @@ def check_upstream(url: str) -> None:
         parts, port = urlsplit(""), None
     clean = url.isascii() and url.isprintable() and " " not in url
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or port == 0 or not clean:
-        raise BadSetting("upstream", f"upstream is {url!r}: write a base URL like https://api.openai.com/v1.")
+        wrong = "" if "://" in url else " It lacks the https:// or http:// at its beginning."
+        raise BadSetting("upstream", f"upstream is {url!r}: write a base URL like https://api.openai.com/v1.{wrong}")
     if parts.query or parts.fragment:
         raise BadSetting("upstream", f"upstream is {url!r}: a base URL has no ? and no #.")

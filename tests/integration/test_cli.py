@@ -222,9 +222,12 @@ def test_the_token_is_needed_and_sent(data: Path, tmp_path: Path) -> None:
 
 def test_a_server_that_was_named_must_answer(data: Path, tmp_path: Path) -> None:
     named = f"http://{free_address()}"
-    found = relaybook(tmp_path, "tail", "--data", "data", RELAYBOOK_DASHBOARD_URL=named)
+    found = relaybook(tmp_path, "tail", RELAYBOOK_DASHBOARD_URL=named)
     assert (found.returncode, found.stdout) == (1, "")
     assert f"{named} does not answer" in found.stderr
+    assert "It is the setting dashboard_url (environment RELAYBOOK_DASHBOARD_URL)" in found.stderr
+    read = relaybook(tmp_path, "tail", "--data", "data", RELAYBOOK_DASHBOARD_URL=named)
+    assert (read.returncode, len(read.stdout.splitlines())) == (0, 3)
 
 
 class Elsewhere(BaseHTTPRequestHandler):
@@ -404,4 +407,4 @@ def test_a_taken_port_is_one_line_and_2(tmp_path: Path) -> None:
         found = relaybook(tmp_path, "simulate", "--listen", taken)
     assert found.returncode == 2
     assert found.stderr.count("\n") == 1
-    assert f"cannot start on {taken}" in found.stderr
+    assert f"listen is {taken}, where another program listens" in found.stderr

@@ -44,6 +44,11 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["config", "--dashboard-token=x"], "set RELAYBOOK_DASHBOARD_TOKEN, or dashboard_token in relaybook.toml"),
         (["config", "--config", "none.toml"], "none.toml cannot be read"),
         (["serve", "--upstream", "api.openai.com"], "write a base URL like https://api.openai.com/v1"),
+        (["serve", "--upstream", "localhost:8000/v1"], "It lacks the https:// or http:// at its beginning."),
+        (
+            ["serve", "--listen", "[::1]:4300", "--dashboard", "[::1]:4300"],
+            "and so is listen: give it a port of its own",
+        ),
         (["tail", "nonsense:x"], "is no name here"),
         (["tail", "--lines", "0"], "--lines is 0: it takes a number from 1 to 500, with --follow also 0."),
         (["tail", "-f", "--lines", "501"], "--lines is 501"),

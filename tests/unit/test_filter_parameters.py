@@ -39,7 +39,7 @@ def test_names_of_properties_are_read_as_tags_are() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("modell", "x", "is not a parameter here. Did you mean model? Known: namespace"),
+        ("modell", "x", "is not a parameter here. Did you mean model?"),
         ("q", "modell:x", "is no name here. Did you mean model? To look"),
         ("property.", "x", "is not a parameter"),
         ("not.", "x", "is not a parameter"),

@@ -74,7 +74,7 @@ def test_values_are_quoted_or_begin(text: str, values: tuple[str, ...], prefixes
     ("text", "said"),
     [
         ("refund modell:gpt-4o", "'modell:gpt-4o' at character 8: 'modell' is no name here"),
-        ("user-id:42", 'write "user-id:42". For a property, write property.user-id. Known names'),
+        ("user-id:42", 'write "user-id:42". For a property, write property.user-id.'),
         ("refund OR return", "'OR' at character 8: there is no OR here: all parts must hold"),
         ("a -NOT b", "'-NOT' at character 3: there is no NOT here"),
         ("https://example.com", 'write "https://example.com"'),

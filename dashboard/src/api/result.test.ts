@@ -19,6 +19,7 @@ describe("how a request ended", () => {
     [{ outcome: "upstream_failed", error_code: "upstream_reset" }, "✗ provider cut"],
     [{ outcome: "upstream_failed", error_code: "upstream_unreachable" }, "✗ no provider"],
     [{ outcome: "client_closed" }, "◌ caller left"],
+    [{ outcome: "client_closed", failed: true }, "✗ 200 error in stream"],
     [{ outcome: "interrupted" }, "✗ relay stopped"],
     [{ outcome: "refused", status: 413 }, "✗ 413 refused"],
   ] as const)("%j is told as %s", (row, told) => {

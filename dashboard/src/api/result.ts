@@ -12,7 +12,7 @@ export function resultOf(row: Row, now: Date): Result {
     case "open":
       return { sign: "◐", words: `running ${duration(ranFor(row, now))}`, tone: "running" };
     case "client_closed":
-      return { sign: "◌", words: "caller left", tone: "left" };
+      return row.failed ? complete(row) : { sign: "◌", words: "caller left", tone: "left" };
     case "interrupted":
       return { sign: "✗", words: "relay stopped", tone: "bad" };
     case "refused":

@@ -12,7 +12,7 @@ export type Row = {
   ended_at: string | null;
   /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (of a stream: to its `[DONE]`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** Whether the caller did not get a good answer. A caller who left is not a failure. */
+  /** Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's answer was one by then. */
   failed: boolean;
   /** The namespace it was logged under. A label, not a security boundary. */
   namespace: string;
@@ -159,7 +159,7 @@ export type RequestDetail = {
   ended_at: string | null;
   /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (of a stream: to its `[DONE]`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** Whether the caller did not get a good answer. A caller who left is not a failure. */
+  /** Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's answer was one by then. */
   failed: boolean;
   /** The namespace it was logged under. A label, not a security boundary. */
   namespace: string;
@@ -369,7 +369,7 @@ export type ThreadRow = {
   ended_at: string | null;
   /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (of a stream: to its `[DONE]`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** Whether the caller did not get a good answer. A caller who left is not a failure. */
+  /** Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's answer was one by then. */
   failed: boolean;
   /** The namespace it was logged under. A label, not a security boundary. */
   namespace: string;

@@ -87,6 +87,9 @@ describe("the first line tells how it ended and whose fault it was", () => {
     expect(told({ ...left, status: null })).toBe(
       "◌ The caller left after 1.90 s, before the answer began. The provider was told at once.",
     );
+    expect(told({ ...left, failed: true, error_code: "server_error", error_message: "Sorry." })).toBe(
+      '✗ The provider\'s answer ended with an error: server_error, "Sorry." Passed on unchanged. Then the caller left.',
+    );
   });
 
   it("when Relaybook stopped", () => {

@@ -20,7 +20,7 @@ function sentences(request: RequestDetail, now: Date): string[] {
     case "open":
       return running(request, now);
     case "client_closed":
-      return callerLeft(request);
+      return request.failed ? [...providerRefused(request), "Then the caller left."] : callerLeft(request);
     case "interrupted":
       return relayStopped(request);
     case "refused":

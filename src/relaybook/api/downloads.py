@@ -101,7 +101,9 @@ def _why_missing(record: Record) -> ApiError:
     if record.outcome == "open":
         return ApiError("still_running", "The request is still running; its bodies can be read once it has ended.")
     if record.body_state == "no_bodies":
-        return ApiError("no_bodies", "Not stored: this request was logged without bodies (Service-Log: no-bodies).")
+        return ApiError(
+            "no_bodies", "Not stored: this request was logged without bodies (setting log, or header Service-Log)."
+        )
     if record.body_state == "expired":
         return ApiError("expired", "No longer stored: the body has expired (setting keep_bodies_days).")
     return ApiError("not_found", "This request has no such body.")

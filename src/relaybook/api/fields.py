@@ -17,7 +17,8 @@ MEANINGS: Final[dict[str, str]] = {
     "outcome": "How it ended: `open` still running; `complete` the provider's response was relayed to its end (of a "
     "stream: to its `[DONE]`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the "
     "caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself.",
-    "failed": "Whether the caller did not get a good answer. A caller who left is not a failure.",
+    "failed": "Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's "
+    "answer was one by then.",
     "namespace": "The namespace it was logged under. A label, not a security boundary.",
     "properties": "Custom properties by name, from headers and from the body's `metadata`.",
     "warnings": "What was adjusted in the request's tags.",

@@ -15,7 +15,7 @@ _MOST_NAMED: Final = 8
 def hint(log: LogSource, terms: Sequence[tuple[str, str]]) -> str:
     """With a blank before it; empty when nothing is likely."""
     wanted = parse_filter(terms, clock.wall_us())
-    return _star(terms) or _no_such_name(log, wanted) or _whole_words(wanted)
+    return _star(terms) or _no_such_name(log, wanted) or _words(log, wanted)
 
 
 def _star(terms: Sequence[tuple[str, str]]) -> str:
@@ -42,8 +42,10 @@ def _no_such_name(log: LogSource, wanted: Filter) -> str:
     return ""
 
 
-def _whole_words(wanted: Filter) -> str:
-    """For who looked for a piece of a word."""
+def _words(log: LogSource, wanted: Filter) -> str:
+    """For who looked for a piece of a word, or where no words are kept."""
     words = [term.values[0] for term in wanted.terms if term.name == WORDS and not term.negated]
+    if words and any(row["body_state"] == "no_bodies" for row in log.latest([], 1)):
+        return " The latest request was logged without bodies (setting log, or header Service-Log), so without words."
     word = next((word for word in words if not word.endswith("*")), "")
     return f" Words are found whole: for a piece of text write 'contains:\"{word}\"' from=-1h." if word else ""

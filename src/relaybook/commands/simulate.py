@@ -5,6 +5,7 @@ from typing import Final
 
 from relaybook.commands.failure import BadArgument
 from relaybook.configuration import flag_of
+from relaybook.serve.listening import why_not
 from relaybook.settings import split_address
 from relaybook.simulator import SimulatorSettings, run
 
@@ -29,5 +30,5 @@ def simulate(listen: str, first_token_ms: float, tokens_per_second: float, ledge
     try:
         run(settings)
     except OSError as error:
-        raise BadArgument(f"The simulated provider cannot start on {listen}: {error.strerror or error}.") from None
+        raise BadArgument(why_not(listen, "listen", error)) from None
     return 0

@@ -1,7 +1,7 @@
 """Where a command reads the log: a running server's API where one answers, else the data directory itself.
 
-``--dashboard-url`` names the server (and then it must answer); else the dashboard's own address is tried. ``--data``
-alone names the directory.
+``dashboard_url`` names the server (and then it must answer); else the dashboard's own address is tried. ``--data`` as
+the only one of these flags names the directory, whatever the environment says.
 """
 
 import sys
@@ -46,7 +46,11 @@ def open_log(configuration: Configuration) -> LogSource:
         server.greet()
     except NoServer as error:
         if settings.dashboard_url:
-            raise CommandFailed(f"{error} Is the server running there?") from None
+            source = configuration.sources["dashboard_url"]
+            raise CommandFailed(
+                f"{error} It is the setting dashboard_url ({source}): start the server there, or read a directory with "
+                "--data."
+            ) from None
     else:
         return server
     nobody = f"No server answers at {settings.dashboard}"
@@ -58,8 +62,8 @@ def open_log(configuration: Configuration) -> LogSource:
 
 def _is_data_named(configuration: Configuration) -> bool:
     """Whether the command was told a directory and no server: then nobody else's log will do."""
-    told = {name for name in ("data", "dashboard") if configuration.sources[name] == "flag"}
-    return told == {"data"} and not configuration.settings.dashboard_url
+    told = {name for name in ("data", "dashboard", "dashboard_url") if configuration.sources[name] == "flag"}
+    return told == {"data"}
 
 
 def own_address(dashboard: str) -> str:

@@ -51,11 +51,16 @@ class StoreLog:
     @classmethod
     def open(cls, data: Path) -> "StoreLog":
         """Raises CommandFailed when there is no log, or one that cannot be read."""
-        if not cls.exists(data):
-            raise CommandFailed(cls.missing(data))
         try:
+            if not cls.exists(data):
+                raise CommandFailed(cls.missing(data))
             directory = DataDirectory(data)
             return cls(SqliteReader(directory.store), is_served=directory.serving() is not None)
+        except PermissionError as error:
+            raise CommandFailed(
+                f"The log in {data} cannot be read: {error.strerror}. Be the user that serve runs as, or leave out "
+                "--data to ask the server."
+            ) from None
         except (StoreTooNew, StoreUnavailable) as error:
             raise CommandFailed(str(error)) from None
 

@@ -17,7 +17,6 @@ Row = Mapping[str, Any]
 UNKNOWN: Final = "–"
 _WIDTHS: Final = (12, 14, 15, 13, 8, 7)
 _PREVIEW: Final = 48
-_OUTCOMES: Final = {"client_closed": "◌ caller left", "interrupted": "✗ relay stopped"}
 #: Control and format characters, lone surrogates, line and paragraph separators; some change how others are shown.
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
@@ -43,8 +42,10 @@ def result(row: Row) -> str:
     outcome, status = row["outcome"], row["status"]
     if outcome == "open":
         return "◐ running" if row.get("is_served", True) else "◌ unfinished"
-    if outcome in _OUTCOMES:
-        return _OUTCOMES[outcome]
+    if outcome == "interrupted":
+        return "✗ relay stopped"
+    if outcome == "client_closed" and not row["failed"]:
+        return "◌ caller left"
     if outcome == "upstream_failed":
         return "✗ no provider" if row["error_code"] == "upstream_unreachable" else "✗ provider cut"
     if outcome == "refused":
@@ -66,9 +67,9 @@ def cost(row: Row) -> str:
     usd = row["cost_usd"]
     if usd is None:
         return UNKNOWN
-    about = "≈" if row["tokens_estimated"] else ""
     if 0 < usd < 0.0001:
-        return about + "<$0.0001"
+        return "<$0.0001"
+    about = "≈" if row["tokens_estimated"] else ""
     return about + (f"${usd:.4f}" if 0 < usd < 1 else f"${usd:,.2f}" if usd else "$0")
 
 

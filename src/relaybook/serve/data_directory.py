@@ -61,9 +61,10 @@ class DataDirectory:
             self._lock = lock if lock is not None else disk.try_lock(self.path / _LOCK)
             self.secret()
         except OSError as error:
+            is_file = isinstance(error, FileExistsError | NotADirectoryError)
             raise BadSetting(
                 "data",
-                f"data is {self.path}, which cannot be used: {error.strerror}. "
+                f"data is {self.path}, which {'is no directory' if is_file else f'cannot be used: {error.strerror}'}. "
                 "Name a directory you may write to, with --data.",
             ) from error
         if self._lock is None:

@@ -78,7 +78,8 @@ def _serve(
         _import_roles()
         return 0
     base_url = f"http://{_address(settings.listen, relay)}/v1"
-    dashboard_url = settings.dashboard_url or f"http://{_address(settings.dashboard, dashboard)}"
+    here = f"http://{_address(settings.dashboard, dashboard)}"
+    dashboard_url = settings.dashboard_url or here
 
     def orders(role: str) -> Orders:
         return Orders(role, settings, base_url, dashboard_url, sample_data=provider is not None)
@@ -106,7 +107,7 @@ def _serve(
         children += [Child(orders("simulator"), provider, held), Child(orders("traffic"), None, held)]
     predecessors = [Predecessor(left) for left in handed.children] if handed else []
     supervisor = Supervisor(predecessors, settings.drain_timeout, reload, is_replaced)
-    code = supervisor.run(children, lambda: tell(settings, base_url, dashboard_url))
+    code = supervisor.run(children, lambda: tell(settings, base_url, here))
     data.close()
     return code
 
@@ -221,7 +222,7 @@ def _address(asked: str, listener: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _told(settings: Settings, base_url: str, dashboard_url: str) -> None:
+def _told(settings: Settings, base_url: str, dashboard: str) -> None:
     data = DataDirectory(settings.data or Path())
     free = disk.free_bytes(data.path)
     days = days_left(data, free)
@@ -231,22 +232,26 @@ def _told(settings: Settings, base_url: str, dashboard_url: str) -> None:
         if settings.when_log_fails == "refuse"
         else "when the disk is full requests are relayed unlogged (--when-log-fails refuse refuses them)"
     )
+    outside = f"  (for others {settings.dashboard_url})" if settings.dashboard_url else ""
+    kept = "kept for ever"
+    kept = f"survives power cuts, {kept}" if settings.durable else kept
+    kept = f"without bodies, {kept}" if settings.log == "no-bodies" else kept
     _warn_of_others(settings)
     print(
         f"Relaybook {__version__}\n"
         f"base URL   {base_url}  →  {settings.upstream}\n"
-        f"dashboard  {dashboard_url}\n"
+        f"dashboard  {dashboard}{outside}\n"
         f"data       {data.path}\n"
-        f"log: kept for ever, {free / 1e9:.0f} GB free{pace}; {full}",
+        f"log: {kept}, {free / 1e9:.0f} GB free{pace}; {full}",
         flush=True,
     )
 
 
-def _told_demo(settings: Settings, base_url: str, dashboard_url: str) -> None:
+def _told_demo(settings: Settings, base_url: str, dashboard: str) -> None:
     _warn_of_others(settings)
     print(
         f"Relaybook {__version__}, demo\n"
-        f"dashboard  {dashboard_url}  ←  open this\n"
+        f"dashboard  {dashboard}  ←  open this\n"
         f"base URL   {base_url}  →  a simulated provider; any key will do\n"
         f"data       {DataDirectory(settings.data or Path()).path}\n\n"
         "What fills the log is sample data: a tea shop, its customers and a few other programs, errors and all.\n"
@@ -254,7 +259,7 @@ def _told_demo(settings: Settings, base_url: str, dashboard_url: str) -> None:
         f"  curl {base_url}/chat/completions -H 'Authorization: Bearer demo' -H 'Content-Type: application/json' \\\n"
         "    -H 'Service-Namespace: my-app' \\\n"
         """    -d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "A haiku about tea?"}]}'\n"""
-        f"  {_own_name()} tail --follow --dashboard {dashboard_url.removeprefix('http://')} namespace=my-app\n\n"
+        f"  {_own_name()} tail --follow --dashboard {dashboard.removeprefix('http://')} namespace=my-app\n\n"
         "Ctrl-C stops it.",
         flush=True,
     )

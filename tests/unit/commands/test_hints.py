@@ -10,8 +10,14 @@ from relaybook.filters import MAX_LIMIT
 class Log:
     """A log with some namespaces and names of properties, and nothing in it."""
 
-    def __init__(self, namespaces: list[str] | None = None, properties: list[str] | None = None) -> None:
+    def __init__(
+        self, namespaces: list[str] | None = None, properties: list[str] | None = None, body_state: str | None = None
+    ) -> None:
         self._values = {"namespace": namespaces or [], "property": properties or []}
+        self._latest = [{"body_state": body_state}] if body_state else []
+
+    def latest(self, terms: list[tuple[str, str]], limit: int) -> list[dict[str, str]]:
+        return self._latest
 
     def values(self, field: str) -> list[str]:
         return self._values[field]
@@ -44,6 +50,12 @@ def test_that_words_are_found_whole_is_explained(asked: str, is_explained: bool)
     assert (
         said == " Words are found whole: for a piece of text write 'contains:\"fternoo\"' from=-1h."
     ) == is_explained
+
+
+def test_where_no_bodies_are_kept_it_is_told_that_there_are_no_words() -> None:
+    assert "logged without bodies" in told(Log(body_state="no_bodies"), "fternoo")
+    assert "Words are found whole" in told(Log(body_state="stored"), "fternoo")
+    assert told(Log(body_state="no_bodies"), "model:fternoo") == ""
 
 
 @pytest.mark.parametrize("asked", ["property.usr=42", "property.usr:42"])

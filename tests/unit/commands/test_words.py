@@ -31,6 +31,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ({"outcome": "upstream_failed", "error_code": "upstream_unreachable", "failed": True}, "✗ no provider"),
         ({"outcome": "upstream_failed", "error_code": "upstream_reset", "failed": True}, "✗ provider cut"),
         ({"outcome": "client_closed"}, "◌ caller left"),
+        ({"outcome": "client_closed", "failed": True}, "✗ 200 provider"),
         ({"outcome": "open"}, "◐ running"),
         ({"outcome": "interrupted", "failed": True}, "✗ relay stopped"),
         ({"outcome": "refused", "status": 413, "failed": True}, "✗ 413 refused"),
