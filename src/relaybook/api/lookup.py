@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from relaybook.api.errors import ApiError
 from relaybook.filters import Filter
+from relaybook.ids import parse_id
 from relaybook.records import Detail, Record
 from relaybook.stores.base import Reader, Running, Stored
 
@@ -43,8 +44,9 @@ def look_up(reader: Reader, any_id: str) -> Found:
 
 
 def _our_ids(reader: Reader, any_id: str, carriers: list[Record]) -> Iterator[str]:
-    """What the id may mean, as ids of ours."""
-    yield any_id
+    """What the id may mean, as ids of ours. Each that is looked for in vain costs three questions."""
+    if parse_id(any_id) is not None:
+        yield any_id
     yield from (record.id for record in carriers[:1])
     for record in reader.running(Filter()):
         if any_id in (record.provider_request_id, record.completion_id, record.client_request_id):

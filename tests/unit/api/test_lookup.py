@@ -1,5 +1,7 @@
 """A request is found by any id it carries."""
 
+from typing import ClassVar
+
 import pytest
 from tests.support.api_log import log_of, open_of, record_of, running_of
 
@@ -62,6 +64,20 @@ def test_a_request_that_ends_between_two_looks_is_found() -> None:
     store = Ending()
     store.commit(Batch(entries=log_of(record_of(1))._entries))
     assert look_up(store, record_of(1).id).stored.record.id == record_of(1).id
+
+
+def test_an_id_of_others_is_not_looked_for_among_ours() -> None:
+    class Asked(MemoryStore):
+        ids: ClassVar[list[str]] = []
+
+        def get(self, record_id: str) -> Stored | None:
+            self.ids.append(record_id)
+            return super().get(record_id)
+
+    store = Asked()
+    store.commit(Batch(entries=log_of(record_of(1, completion_id="chatcmpl-1"))._entries))
+    look_up(store, "chatcmpl-1")
+    assert store.ids == [record_of(1).id]
 
 
 def test_an_unknown_id_is_refused_with_what_to_do() -> None:
