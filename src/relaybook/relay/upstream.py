@@ -5,6 +5,8 @@ answer can reach another caller (RFC 9112 §6.3). Knows framing and limits of an
 """
 
 import select
+import ssl
+from contextlib import suppress
 from typing import Protocol
 
 from relaybook import clock
@@ -14,7 +16,7 @@ from relaybook.relay.answer_head import AnswerBroken, AnswerHead, AnswerHeadRead
 from relaybook.relay.connection import Connection
 from relaybook.relay.exchange import Answer, Exchange, Surroundings
 from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody, UntilClose
-from relaybook.relay.limits import MAX_HEADERS_BYTES, MAX_INFORMATIONAL
+from relaybook.relay.limits import MAX_HEADERS_BYTES, MAX_INFORMATIONAL, READ_BYTES
 from relaybook.relay.pool import Pool
 
 
@@ -28,8 +30,8 @@ class Upstream(Connection):
     """One connection; ``exchange`` is None while it is idle in the pool."""
 
     __slots__ = (
-        *("body", "exchange", "fresh", "heard", "idle_seconds", "idle_since", "informational", "partial"),
-        *("poll", "pool", "relay", "reusable", "wrote"),
+        *("body", "end_told", "exchange", "fresh", "heard", "idle_seconds", "idle_since", "informational"),
+        *("partial", "poll", "pool", "relay", "reusable", "wrote"),
     )
 
     def __init__(self, relay: UpstreamSurroundings, pool: "Pool[Upstream]") -> None:
@@ -40,6 +42,8 @@ class Upstream(Connection):
         self.fresh = True
         self.wrote = False
         self.reusable = True
+        #: Whether the provider said that it sends nothing more: by TCP, or where TLS is spoken by its close_notify.
+        self.end_told = False
         self.body: Body | None = None
         self.partial = b""
         self.informational = 0
@@ -200,10 +204,24 @@ class Upstream(Connection):
     # -- the end -------------------------------------------------------------------------------------------------
 
     def eof_received(self) -> bool:
+        self.end_told = True
         return False  # close; connection_lost follows
+
+    def _read_rest(self) -> None:
+        """Reads what TLS still holds when the connection ends: the transport would throw it away."""
+        tls: ssl.SSLObject | None = self.transport.get_extra_info("ssl_object")
+        with suppress(ssl.SSLError):  # there is no more of it, and no close_notify
+            while tls is not None and self.exchange is not None:
+                data = tls.read(READ_BYTES)
+                if not data:
+                    self.end_told = True
+                    return
+                self.received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True
+        if exc is None:
+            self._read_rest()
         exchange = self.exchange
         if exchange is None:
             self.pool.discard(self)
@@ -211,7 +229,7 @@ class Upstream(Connection):
         if not self.wrote and not self.fresh:
             self._lost_unused(exchange)
             return
-        if isinstance(self.body, UntilClose) and exc is None:
+        if isinstance(self.body, UntilClose) and exc is None and self.end_told:
             self.body.complete = True
             exchange.answer_piece(b"", True)
             return
