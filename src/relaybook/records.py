@@ -25,9 +25,10 @@ WarningCode = Literal[
     "too_many_properties",
     "unknown_header",
     "unknown_log_value",
-    "not_understood",
 ]
-AdviceCode = Literal["temperature_and_top_p", "temperature_above_1", "cut_by_max_tokens", "doubled_path"]
+AdviceCode = Literal[
+    "temperature_and_top_p", "temperature_above_1", "cut_by_max_tokens", "doubled_path", "not_understood"
+]
 
 #: Microseconds since the epoch, UTC.
 Moment = Annotated[int, "moment"]

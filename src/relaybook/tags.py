@@ -21,6 +21,11 @@ from relaybook.records import Note, WarningCode
 MAX_CHARACTERS: Final = 256
 MAX_PROPERTIES: Final = 64
 _KEPT: Final = MAX_CHARACTERS - 17
+#: Of a longer text only the beginning is kept; normalising a long run of combining marks takes its length squared.
+_NORMALISED: Final = 1024
+#: Longer ones, which callers choose, would stay in memory by the thousand.
+_REMEMBERED_BYTES: Final = 1024
+_REMEMBERED_TAGS_BYTES: Final = 4096
 _BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _KNOWN: Final = ("namespace", "log", "property-")
@@ -46,12 +51,15 @@ class Cleaned(msgspec.Struct, frozen=True):
     changes: tuple[WarningCode, ...] = ()
 
 
-@lru_cache(4096)
 def clean(raw: bytes) -> Cleaned:
     """Applies the rules for values to the bytes of a header value."""
+    return _remembered(raw) if len(raw) <= _REMEMBERED_BYTES else _clean(raw)
+
+
+def _clean(raw: bytes) -> Cleaned:
     changes: list[WarningCode] = []
     text = _decode(raw, changes)
-    text = unicodedata.normalize("NFC", text).strip()
+    text = (unicodedata.normalize("NFC", text[:_NORMALISED]) + text[_NORMALISED:]).strip()
     if _CONTROL.search(text):
         text = _CONTROL.sub("\ufffd", text)
         changes.append("control_characters_replaced")
@@ -60,6 +68,9 @@ def clean(raw: bytes) -> Cleaned:
         text = f"{text[:_KEPT]}~{digest}"
         changes.append("value_cut")
     return Cleaned(text, tuple(changes))
+
+
+_remembered = lru_cache(4096)(_clean)
 
 
 def _decode(raw: bytes, changes: list[WarningCode]) -> str:
@@ -101,7 +112,10 @@ class TagReader:
     def read(self, lines: Iterable[tuple[bytes, bytes]]) -> Tags:
         """Tags of a request from its tag headers (name, value), in the order sent. None of them: the defaults."""
         sent = tuple(lines)
-        return self._remembered(sent) if sent else self._plain
+        if not sent:
+            return self._plain
+        is_short = sum(len(value) for _, value in sent) <= _REMEMBERED_TAGS_BYTES
+        return self._remembered(sent) if is_short else self._read(sent)
 
     def _read(self, lines: tuple[tuple[bytes, bytes], ...]) -> Tags:
         reading = _Reading(self._namespace, self._log, self._prefixes)
@@ -179,7 +193,7 @@ class _Reading:
             self._log = "no-bodies"
 
     def _take_property(self, name: str, key: str, raw: bytes) -> None:
-        key = self._clean(name, key.encode(), "value_cut")
+        key = self._clean(name, key.replace("%", "%25").encode(), "value_cut")
         text = self._clean(name, raw, "value_cut")
         if key in self._properties:
             if self._properties[key] != text:

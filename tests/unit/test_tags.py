@@ -1,5 +1,8 @@
 """Claims about tags: none fails a call, none vanishes silently."""
 
+import tracemalloc
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,3 +138,29 @@ def test_whatever_is_sent_becomes_clean_text_and_a_safe_header(raw: bytes) -> No
 def test_the_echo_of_a_namespace_reads_back_as_the_namespace(text: str) -> None:
     namespace = clean(text.encode(errors="replace").replace(b"%", b"%25")).text
     assert clean(echo(namespace)).text == namespace
+
+
+def test_names_of_properties_are_taken_as_sent() -> None:
+    tags = read(("Service-Property-User%5FId", b"42"))
+    assert tags.properties == {"user%5fid": "42"}
+
+
+def test_long_values_are_not_kept_in_memory() -> None:
+    before = tracemalloc_of(lambda: [clean(b"%d" % number + b"x" * 30_000) for number in range(200)])
+    assert before < 2 << 20
+    before = tracemalloc_of(lambda: [read(("Service-Property-A", b"%d" % n + b"x" * 30_000)) for n in range(200)])
+    assert before < 2 << 20
+
+
+def tracemalloc_of(work: Callable[[], object]) -> int:
+    """Bytes that stay in memory after the work."""
+    tracemalloc.start()
+    work()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return kept
+
+
+def test_a_long_run_of_combining_marks_is_no_work() -> None:
+    marks = ("\u0301\u0327" * 500_000).encode()
+    assert len(clean(marks).text) == MAX_CHARACTERS

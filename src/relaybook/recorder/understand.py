@@ -221,10 +221,12 @@ def _detail(exchange: Exchange) -> Detail:
 
 
 def _wanted(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]:
-    """Wanted headers by lower-case name; of a repeated one the first."""
+    """Wanted headers by lower-case name; of a repeated one the first, of codings all (RFC 9110 §5.3)."""
     found: dict[bytes, str] = {}
-    for name, value in names.findall(head):
-        found.setdefault(name.lower(), value.decode(errors="replace")[:MAX_CHARACTERS].rstrip())
+    for raw_name, value in names.findall(head):
+        name, text = raw_name.lower(), value.decode(errors="replace")[:MAX_CHARACTERS].rstrip()
+        is_more = name == b"content-encoding" and name in found
+        found[name] = f"{found[name]}, {text}" if is_more else found.get(name, text)
     return found
 
 
@@ -258,8 +260,8 @@ def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]])
     """Properties with the body's metadata added by the rules for tags; a header of the same name wins."""
     merged = dict(properties)
     for name, value in pairs:
-        key = clean(name.lower().replace("_", "-").encode()).text
         if len(merged) < MAX_PROPERTIES:
+            key = clean(name.lower().replace("_", "-").replace("%", "%25").encode()).text
             merged.setdefault(key, clean(value.replace("%", "%25").encode()).text)
     return merged
 

@@ -32,13 +32,10 @@ class Downstream(Connection):
         self.body: Body = NoBody()
         self.partial = b""
         self.keep_alive = True
-        self.version_1_0 = False
-        self.reset_on_cut = False
-        self.waiting_drain = False
+        self.version_1_0 = self.reset_on_cut = self.waiting_drain = False
         self.memory = HeadMemory()
         self.address = ""
-        self.body_bytes = 0
-        self.body_since = 0.0
+        self.body_bytes, self.body_since = 0, 0.0
         #: The moment by which the next bytes, or the rest of a head, must have come.
         self.deadline = relay.now + relay.settings.header_timeout
 
@@ -51,8 +48,6 @@ class Downstream(Connection):
         if len(self.relay.connections) > most:
             self._refuse(RelayError.OVERLOADED, f"More than {most} connections are open: try again in a second.")
 
-    # -- receiving -----------------------------------------------------------------------------------------------
-
     def received(self, data: bytes) -> None:
         exchange = self.exchange
         if self.lingering >= 0:
@@ -61,15 +56,20 @@ class Downstream(Connection):
             self._read_heads(self.partial + data if self.partial else data)
         elif not self.body.complete:
             self._read_body(exchange, data)
-            exchange.send()
+            if exchange.answer == Answer.WAITING:
+                exchange.send()
         else:
             self.partial += data
             if len(self.partial) > READ_BYTES:
                 self.feed_when(False)
 
     def _read_heads(self, data: bytes) -> None:
-        """Reads a head, and as long as the answer is the front's, the next: a read may hold a thousand of them."""
+        """Reads heads while the front answers, a thousand in one read; none while the caller takes no answer."""
         while data:
+            if self.write_paused:
+                self.partial = data
+                self.feed_when(False)
+                return
             data = self._read_head(data)
 
     def _read_head(self, data: bytes) -> bytes:
@@ -122,7 +122,7 @@ class Downstream(Connection):
         if broken:
             endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, broken)
         elif (head.length or len(piece)) > relay.settings.max_request_bytes:
-            self._refuse_large(exchange, head.length or len(piece))
+            endings.refuse_large(exchange, head.length or len(piece))
         else:
             if body.complete:
                 self._body_over(body, rest if isinstance(body, NoBody) else body.surplus)
@@ -149,7 +149,7 @@ class Downstream(Connection):
         if exchange.answer != Answer.WAITING:
             self.feed_when(self.body_bytes <= LINGER_BYTES)  # answered early: some of the rest, lest a reset eats it
         elif self.body_bytes > self.relay.settings.max_request_bytes:
-            self._refuse_large(exchange, self.body_bytes)
+            endings.refuse_large(exchange, self.body_bytes)
             return
         elif piece:
             exchange.request_piece(piece)
@@ -157,12 +157,6 @@ class Downstream(Connection):
             self._body_over(body, body.surplus)
             if exchange.answer == Answer.WAITING:
                 exchange.request_end()
-
-    def _refuse_large(self, exchange: Exchange, size: int) -> None:
-        message = refuse.body_too_large(size, self.relay.settings.max_request_bytes)
-        endings.refuse_admitted(exchange, RelayError.REQUEST_TOO_LARGE, message)
-
-    # -- answering -----------------------------------------------------------------------------------------------
 
     def send(self, data: bytes) -> None:
         """Queues bytes of the answer behind the journal."""
@@ -178,8 +172,8 @@ class Downstream(Connection):
         except RuntimeError:
             return  # closed meanwhile: connection_lost tells the exchange
         exchange = self.exchange
-        if exchange is not None and exchange.up is not None and not self.write_paused:
-            exchange.up.feed_when(self.held <= READ_BYTES)
+        if exchange is not None and exchange.up is not None:
+            exchange.up.feed_when(self.held <= READ_BYTES and not self.write_paused)
 
     def release_continue(self, _: bytes) -> None:
         """The caller waits for our word before it sends the body (RFC 9110 §10.1.1)."""
@@ -196,7 +190,9 @@ class Downstream(Connection):
         if self.waiting_drain:
             self.waiting_drain = False
             self.handed_over(b"")
-        elif self.exchange is not None and self.exchange.up is not None:
+        elif self.exchange is None:
+            self._read_on()
+        elif self.exchange.up is not None:
             self.exchange.up.feed_when(True)
 
     def handed_over(self, _: bytes) -> None:
@@ -216,8 +212,14 @@ class Downstream(Connection):
             self.close_gently(linger=not self.body.complete)
             return
         self.deadline = self.relay.now + self.relay.settings.keep_alive_timeout
-        self.feed_when(True)
-        self._read_heads(self.partial)
+        self._read_on()
+
+    def _read_on(self) -> None:
+        """Reads what came behind an answer before that was taken, and what comes."""
+        if self.lingering < 0:
+            rest, self.partial = self.partial, b""
+            self.feed_when(True)
+            self._read_heads(rest)
 
     def close_gently(self, *, linger: bool) -> None:
         """Closes after what was written; with ``linger`` the caller's rest is read a while, lest a reset eats it."""
@@ -237,13 +239,11 @@ class Downstream(Connection):
 
     def _answer_front(self, head: RequestHead, rest: bytes) -> bytes:
         self.transport.write(front.answer(self.relay, head))
-        if head.length or head.chunked or not head.keep_alive:
+        if head.length or head.chunked or not head.keep_alive or self.relay.leaving:
             self.close_gently(linger=True)
             return b""
         self.deadline = self.relay.now + self.relay.settings.keep_alive_timeout
         return rest
-
-    # -- the end -------------------------------------------------------------------------------------------------
 
     def cut(self, _: bytes) -> None:
         """Ends a broken answer: no clean end is possible after it. What was written before still goes out."""

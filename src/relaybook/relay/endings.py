@@ -48,6 +48,12 @@ def refuse_admitted(exchange: Exchange, error: RelayError, message: str) -> None
     exchange.close("refused", error.code, message)
 
 
+def refuse_large(exchange: Exchange, size: int) -> None:
+    """The request's body has so many bytes, or more: too many."""
+    message = refuse.body_too_large(size, exchange.relay.settings.max_request_bytes)
+    refuse_admitted(exchange, RelayError.REQUEST_TOO_LARGE, message)
+
+
 def caller_gone(exchange: Exchange) -> None:
     """The caller's connection is lost. The provider is told at once, or read to the end by choice."""
     exchange.down = None

@@ -164,7 +164,8 @@ class Exchange:
         """Sends what is waiting for the provider in one write, connecting first where needed."""
         up = self.up
         if up is None:
-            if self.dial is None and not self.reclaiming and not self.closed:
+            is_wanted = self.answer == Answer.WAITING and not self.closed  # not for the rest of one answered early
+            if is_wanted and self.dial is None and not self.reclaiming:
                 self.relay.connect(self)
         elif self.pending:
             data = self.pending[0] if len(self.pending) == 1 else b"".join(self.pending)

@@ -12,17 +12,28 @@ from relaybook.relay.limits import SHORTEST_SECRET
 _SCHEME: Final = re.compile(rb"(?i)(?:bearer|basic|digest|negotiate|hmac|aws4-hmac-sha256) +")
 _SECRET_PARAMETER: Final = re.compile(rb"(?i)([?&](?:key|api_key|api-key|token|access_token|sig)=)([^&#]*)")
 
+#: Longer ones, which callers choose, would stay in memory by the thousand.
+_REMEMBERED_BYTES: Final = 4096
+
 
 class Fingerprints:
     """Turns secrets into 12 hex digits that tell them apart and give nothing away."""
 
     def __init__(self, secret: bytes) -> None:
-        self.of: Callable[[bytes], str] = lru_cache(4096)(
-            lambda value: hmac.digest(secret, value, hashlib.sha256).hex()[:12]
-        )
+        self._secret = secret
+        self._known: Callable[[bytes], str] = lru_cache(4096)(self._of)
+        self._known_line: Callable[[bytes], bytes] = lru_cache(4096)(self._line)
 
-        #: A header line with its whole value replaced; only the scheme of an Authorization stays.
-        self.line: Callable[[bytes], bytes] = lru_cache(4096)(self._line)
+    def of(self, value: bytes) -> str:
+        """The fingerprint of a secret."""
+        return self._known(value) if len(value) <= _REMEMBERED_BYTES else self._of(value)
+
+    def line(self, line: bytes) -> bytes:
+        """A header line with its whole value replaced; only the scheme of an Authorization stays."""
+        return self._known_line(line) if len(line) <= _REMEMBERED_BYTES else self._line(line)
+
+    def _of(self, value: bytes) -> str:
+        return hmac.digest(self._secret, value, hashlib.sha256).hex()[:12]
 
     def _line(self, line: bytes) -> bytes:
         name, _, value = line.partition(b":")

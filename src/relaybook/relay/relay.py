@@ -145,7 +145,9 @@ class Relay(Shared):
                 seconds = settings.upstream_timeout
                 message = f"The provider sent no answer within {seconds:g} s (setting upstream_timeout)."
                 endings.fail(exchange, RelayError.UPSTREAM_TIMEOUT, message)
-        elif up.reading and now - up.heard > settings.idle_timeout:
+        elif not up.reading:
+            up.heard = now  # it may say nothing while the caller takes nothing
+        elif now - up.heard > settings.idle_timeout:
             seconds = settings.idle_timeout
             message = f"The provider sent nothing for {seconds:g} s in the middle of its answer (setting idle_timeout)."
             endings.fail(exchange, RelayError.UPSTREAM_TIMEOUT, message)

@@ -29,7 +29,7 @@ from relaybook.tags import Tags
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 _EMPTY_LINES: Final = re.compile(rb"(?:\r\n)+")
 _VERSION: Final = re.compile(rb"[A-Z-]+ [!-~]+ HTTP/(\d\.\d)\r\n")
-_CONNECTION_OPTIONS: Final = HOP_BY_HOP | {b"close", b"transfer-encoding"}
+_CONNECTION_OPTIONS: Final = HOP_BY_HOP | {b"", b"close", b"transfer-encoding"}
 _DECODED: Final = {b"%2e": b".", b"%2f": b"/", b"%5c": b"\\"}
 
 
@@ -196,15 +196,15 @@ class RequestHeadReader:
         head.lines.append(line)
 
     def _take_connection(self, head: RequestHead, line: bytes, value: bytes) -> None:
-        for option in value.lower().split(b","):
-            name = option.strip()
-            if name == b"close":
-                head.keep_alive = False
-            elif name and name not in _CONNECTION_OPTIONS and _is_sent(head, name):
-                shown = name[:80].decode("latin-1")
-                raise HeadRefused(
-                    RelayError.BAD_REQUEST, f"Connection names {shown!r}, a header that is meant for the provider."
-                )
+        options = {option.strip() for option in value.lower().split(b",")}
+        if b"close" in options:
+            head.keep_alive = False
+        others = options - _CONNECTION_OPTIONS
+        if others and (sent := others & {line.partition(b":")[0].lower() for line in head.logged.split(b"\r\n")}):
+            shown = min(sent)[:80].decode("latin-1")
+            raise HeadRefused(
+                RelayError.BAD_REQUEST, f"Connection names {shown!r}, a header that is meant for the provider."
+            )
 
     def _take_expect(self, head: RequestHead, line: bytes, value: bytes) -> None:
         head.expect = value.strip().lower()
@@ -258,10 +258,6 @@ def _check_sizes(raw: bytes, lines: list[bytes]) -> None:
         raise HeadRefused(
             RelayError.HEADERS_TOO_LARGE, f"A header line is longer than {MAX_HEADER_LINE} bytes, the most allowed."
         )
-
-
-def _is_sent(head: RequestHead, name: bytes) -> bool:
-    return any(line.partition(b":")[0].lower() == name for line in head.logged.split(b"\r\n"))
 
 
 def skip_empty_lines(data: bytes) -> bytes:

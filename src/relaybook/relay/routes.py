@@ -45,7 +45,8 @@ class Route:
 
     def map(self, target: bytes) -> bytes:
         """The provider's target for one of ours, byte for byte."""
-        return (self.upstream.path + target[len(self.prefix) :]) or b"/"
+        mapped = self.upstream.path + target[len(self.prefix) :]
+        return mapped if mapped.startswith(b"/") else b"/" + mapped
 
     def below(self, target: bytes) -> str:
         """The path below the base URL, without the query: ``/chat/completions``."""

@@ -137,3 +137,24 @@ def test_when_a_caller_leaves_the_provider_knows_within_a_second(world: World, m
     ]
     kept = world.server.body(records[0]["id"], "response")
     assert kept == (b"one" if moment == "inside the answer" else b"")
+
+
+def test_a_caller_that_takes_no_answers_of_the_relays_own_is_not_read_on(world: World) -> None:
+    async def work() -> None:
+        asked, sent = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000, 0
+        loop = asyncio.get_running_loop()
+        with socket.socket() as greedy:
+            greedy.setblocking(False)
+            await loop.sock_connect(greedy, ("127.0.0.1", world.server.port))
+            with suppress(TimeoutError):
+                while sent < MOST_ON_THE_WAY:
+                    async with asyncio.timeout(2):
+                        await loop.sock_sendall(greedy, asked)
+                    sent += len(asked)
+            assert sent < MOST_ON_THE_WAY
+        async with world.caller() as other:
+            await other.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 5000)
+            for _ in range(5000):
+                assert (await other.answer()).status == 200
+
+    world.run(work())

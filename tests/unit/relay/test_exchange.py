@@ -143,3 +143,12 @@ def test_every_frame_of_a_request_without_bodies_is_one_that_must_not_stay() -> 
     world.exchange.answer_piece(b"x", True)
     assert world.sealed == len(world.kinds) == 5
     assert World().ask().sealed == 0
+
+
+def test_the_rest_of_a_request_that_was_answered_early_opens_no_connection() -> None:
+    world = World(b"Content-Length: 9").begin(b"he").answer(b"Content-Length: 2", body=b"no", complete=True)
+    wanted: list[object] = []
+    world.connect = wanted.append  # type: ignore[method-assign]
+    world.exchange.request_piece(b"llo")
+    world.exchange.send()
+    assert wanted == []

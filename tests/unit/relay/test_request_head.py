@@ -213,3 +213,10 @@ def test_a_length_of_more_digits_than_any_length_has_is_refused() -> None:
 def test_empty_lines_before_a_request_are_passed_over_in_one_step() -> None:
     assert skip_empty_lines(b"\r\n" * 30_000 + b"POST") == b"POST"
     assert skip_empty_lines(b"\nPOST") == b"\nPOST"
+
+
+def test_thousands_of_connection_options_are_no_work() -> None:
+    options = b",".join(b"%x" % number for number in range(5000))
+    lines = [b"X-%d: 1" % number for number in range(90)]
+    assert read(b"Connection: close, " + options, *lines).keep_alive is False
+    assert refusal(*lines, b"Connection: " + options[:20_000] + b", x-7") == RelayError.BAD_REQUEST

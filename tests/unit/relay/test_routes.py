@@ -18,6 +18,7 @@ def route_to(url: str) -> Route:
         ("http://127.0.0.1:8000", b"/v1/models", b"/models"),
         ("http://127.0.0.1:8000/v1/", b"/v1/models/a%2Fb", b"/v1/models/a%2Fb"),
         ("http://127.0.0.1:8000", b"/v1", b"/"),
+        ("http://127.0.0.1:8000", b"/v1?x=1", b"/?x=1"),
     ],
 )
 def test_the_base_url_stands_in_for_v1(url: str, target: bytes, mapped: bytes) -> None:
