@@ -177,6 +177,45 @@ def test_what_waits_for_its_sync_survives_a_seal_that_fails(tmp_path: Path, monk
     writer.close()
 
 
+@pytest.mark.parametrize("ticks", [False, True])
+def test_what_must_not_stay_does_not_stay_in_the_segment_it_was_written_into_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ticks: bool
+) -> None:
+    writer = make_writer(tmp_path, durable=True)
+    writer._spare.result()
+    writer.seal_soon()
+    put(writer, b"private")
+    real = disk.sync
+
+    def failing(descriptor: int) -> None:
+        monkeypatch.setattr(disk, "sync", real)
+        raise OSError(5, "Input/output error")
+
+    now_ns = clock.monotonic_ns()
+    monkeypatch.setattr(disk, "sync", failing)
+    if ticks:
+        monkeypatch.setattr(clock, "monotonic_ns", lambda: now_ns + 61 * clock.NANOSECONDS)
+        with pytest.raises(JournalUnavailable):
+            writer.tick()
+        writer._spare.result()
+        writer.tick()
+        writer.sync()
+    else:
+        with pytest.raises(OSError, match="Input/output error"):
+            writer.sync()
+        writer.write_unsynced_again()
+    assert read_all(RunReader(writer.path))[-1].segment == 2
+    writer._spare.result()
+    monkeypatch.setattr(clock, "monotonic_ns", lambda: now_ns + 130 * clock.NANOSECONDS)
+    writer.tick()
+    put(writer, b"later")
+    writer.sync()
+    frames = read_all(RunReader(writer.path))
+    assert [(frame.payload, frame.segment) for frame in frames][-1] == (b"later", 3)
+    assert b"private" in payloads_of(frames)
+    writer.close()
+
+
 @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux tells what a process writes")
 def test_a_sync_writes_what_was_written_and_not_the_megabyte_around_it(tmp_path: Path) -> None:
     writer = make_writer(tmp_path, durable=True)

@@ -15,7 +15,7 @@ from relaybook.ids import id_text, new_id
 from relaybook.journal.events import Answered, Closed, Noted, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, Kind
 from relaybook.journal.reader import RunReader, list_runs
-from relaybook.journal.segment import sequences
+from relaybook.journal.segment import segment_path, sequences
 from relaybook.journal.writer import JournalWriter
 from relaybook.recorder import loop
 from relaybook.recorder.ballast import Ballast
@@ -301,3 +301,40 @@ def test_an_idle_recorder_looks_at_the_mark_and_twice_a_second_at_everything(
     assert len([nap for nap in read_at if 20 <= nap < 60]) == 4  # of 40 naps, two seconds
     assert 65 in read_at
     assert 65 < recorded_at[0] <= 70  # a commit waits a fifth of a second for others
+
+
+def test_what_is_recorded_is_not_set_aside_again_after_a_restart(tmp_path: Path) -> None:
+    """Nobody would erase it, and it may be of a request whose bodies must not be kept."""
+    world = World(tmp_path)
+    world.writer.close()
+    world.writer = JournalWriter(world.journal, 64 * MIB, durable=False)
+    world.open(namespace="old")  # what keeps the journal from being read further on after the restart
+    discreet = world.open(log="no-bodies")
+    for _ in range(100):
+        world.put(Kind.SENT, discreet, bytes(65_000))
+    world.close(discreet)
+    work_off(world.recorder())
+    aside: list[bytes] = []
+    set_aside = world.store.set_aside
+    world.store.set_aside = lambda data: aside.append(data) or set_aside(data)
+    again = world.recorder()
+    work_off(again)
+    assert aside == []
+    position = next(iter(again._runs.values())).position()
+    assert position == world.store.positions()[world.writer.path.name]
+    assert len(world.records()) == 1
+
+
+def test_what_a_damaged_journal_lost_is_told_once_whatever_restarts(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.open(namespace="old")
+    damaged = world.open()
+    world.put(Kind.SENT, damaged, b"Z" * 300)
+    world.close(world.open())
+    path = segment_path(world.writer.path, sequences(world.writer.path)[0])
+    data = path.read_bytes().replace(b"Z" * 300, b"!" * 300)
+    with path.open("r+b") as file:
+        file.write(data)
+    for _ in range(3):
+        work_off(world.recorder())
+        assert [(gap.reason, gap.count) for gap in world.store.gaps(0)] == [("damaged", 1)]

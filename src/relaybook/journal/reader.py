@@ -47,9 +47,11 @@ def list_runs(directory: Path) -> list[Path]:
 class RunReader:
     """One run, read from a place on. Owns the run once its writer is gone."""
 
-    def __init__(self, path: Path, start: Place = START) -> None:
+    def __init__(self, path: Path, start: Place = START, *, told_to: int = 0) -> None:
+        """Frames up to the number ``told_to`` that are lost were counted by another reader."""
         self.path = path
         self.place = start
+        self._told_to = told_to
         #: Frames that were written but cannot be read any more, and the bytes passed over.
         self.frames_lost = 0
         self.bytes_skipped = 0
@@ -130,8 +132,9 @@ class RunReader:
 
     def _note_lost(self, count: int) -> None:
         if count > 0:
-            self.frames_lost += count
-            self.place = Place(self.place.segment, self.place.offset, self.place.number + count)
+            last = self.place.number + count
+            self.frames_lost += max(min(count, last - self._told_to), 0)
+            self.place = Place(self.place.segment, self.place.offset, last)
 
     def _skip(self, segment: OldSegment, data: bytes, at: int, mark: int) -> None:
         """Passes over damage to the next frame that holds, or to the mark where there is none."""

@@ -52,9 +52,8 @@ class JournalWriter:
         self._segment_bytes = segment_bytes
         self._durable = durable
         self._secret = int.from_bytes(os.urandom(4))
-        self._number = 0
-        #: The last number that may stand in a file.
-        self._written = 0
+        #: The last number that was given, and the last that may stand in a file.
+        self._number = self._written = 0
         self._parts: list[bytes] = []
         #: Exchanges whose end was in a batch that could not be written.
         self._owed: list[bytes] = []
@@ -62,12 +61,11 @@ class JournalWriter:
         self.wake: Callable[[], None] = lambda: None
         self._unsynced: list[bytes] = []
         self._seal_at_ns: int | None = None
-        self._seal_wanted = False
+        self._seal_wanted = self._is_made = False
         #: A write or a sync of the segment has failed: it takes nothing more, and is never synced again.
         self._is_spoiled = True
         self._maker = ThreadPoolExecutor(1, "journal-spare")
         self._lock: int | None = None
-        self._is_made = False
         self._segment: NewSegment | None = None
         self._spare = self._maker.submit(self._make_segment, 1)
         with suppress(_NoSpare):
@@ -199,6 +197,7 @@ class JournalWriter:
         if self._durable:
             self._sync_segment()
         self._take_spare()
+        self._seal_at_ns = None
 
     def _take_spare(self) -> None:
         """Goes on in the spare and has the next one made. Raises _NoSpare."""
@@ -207,7 +206,6 @@ class JournalWriter:
             self._segment.close()
         self._segment = new
         self._is_spoiled = False
-        self._seal_at_ns = None
         self._spare = self._maker.submit(self._make_segment, new.sequence + 1)
 
     def _spare_made(self) -> NewSegment:
@@ -277,6 +275,10 @@ class JournalWriter:
             try:
                 if self._is_spoiled:
                     self._take_spare()
+                    if self._unsynced:
+                        self._write_across(self._unsynced[:])
+                    else:
+                        self._seal_at_ns = None
                 else:
                     self._seal([], self._number)
             except (OSError, _NoSpare) as error:

@@ -67,11 +67,10 @@ class Keeping:
         for extent in body.extents:
             data = self._read_extent(extent)
             digest.update(data)
-            first = first or data[:KEPT_OF_LARGE]
+            first += data[: KEPT_OF_LARGE - len(first)]
         for piece in body.rest:
             digest.update(piece)
-            if len(first) < KEPT_OF_LARGE:
-                first += piece[: KEPT_OF_LARGE - len(first)]
+            first += piece[: KEPT_OF_LARGE - len(first)]
         return Body([], [first]), digest.hexdigest()
 
 

@@ -193,7 +193,9 @@ class Recorder:
             self._gaps.append(Gap(from_at=now_us, to_at=now_us, count=lost, reason="damaged"))
 
     def _set_aside(self, run: Run) -> None:
-        """Takes large bodies of open exchanges out of memory."""
+        """Takes large bodies of open exchanges out of memory; but not again those of recorded ones."""
+        if run.is_replaying:
+            return
         for exchange in run.fold.open.values():
             self._bytes += self._keeping.set_aside_if_large(exchange)
 
@@ -222,8 +224,10 @@ class Recorder:
 
     def _move(self, run: Run) -> list[Moved]:
         """States of open exchanges that would hold back a segment, or whose bytes lie in the store already."""
+        moved: list[Moved] = []
+        if run.is_replaying:
+            return moved
         here = run.reader.place.segment
-        moved = []
         for exchange in run.fold.open.values():
             first = exchange.first
             if first is not None and (first[0] < here or exchange.extents):

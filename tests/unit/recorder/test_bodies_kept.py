@@ -56,6 +56,20 @@ def test_a_large_body_of_an_unknown_path_keeps_its_beginning_length_and_hash() -
     assert erase == []
 
 
+def test_the_beginning_of_a_large_body_is_a_beginning_also_when_it_was_set_aside_in_small_pieces() -> None:
+    body = bytes(range(256)) * 1000
+    world, fold = World(), Fold()
+    fold.feed(Script().open(A, target=b"/v1/files").ask(A, body[:10_000]).frames)
+    world.keeping.set_aside(fold.open[A])
+    exchange = fold.open[A]
+    for start in range(10_000, len(body), 50_000):
+        exchange.request.rest.append(body[start : start + 50_000])
+        world.keeping.set_aside(exchange)
+    beginning, digest = world.keeping._beginning(exchange.request)
+    assert beginning.rest == [body[:KEPT_OF_LARGE]]
+    assert digest == hashlib.sha256(body).hexdigest()
+
+
 def test_a_large_body_of_an_understood_path_is_kept_whole() -> None:
     body = b"z" * (LIMIT + 1)
     entry, erase = World().keep(ended(Script().open(A).ask(A, body).answer(A, b"{}").close(A)))
