@@ -53,25 +53,38 @@ class Child:
         return self._process.poll() if self._process else None
 
     def start(self) -> None:
-        """Starts it, or starts it again."""
+        """Starts it, or starts it again. Where the system has no room for it now, the next start is planned."""
+        self._started_ns = clock.monotonic_ns()
+        try:
+            self._process = self._launched()
+        except OSError as error:
+            log.error("child_not_started", extra={"role": self.role, "reason": str(error)})
+            self._plan()
+            return
+        with suppress(OSError):  # it died at once: whoever waits for it will see
+            self.channel.sendall(encode_orders(self._orders))
+        log.info("child_started", extra={"role": self.role, "pid": self._process.pid})
+        self.due_ns = None
+        self.is_ready = False
+
+    def _launched(self) -> subprocess.Popen[bytes]:
         inherited = [self._held]
         if self._listener is not None:
             self._orders.socket = self._listener.fileno()
             inherited.append(self._listener.fileno())
         self.channel, its_end = socket.socketpair()
-        with its_end:
-            self._process = subprocess.Popen(  # noqa: S603 - our own command line; the role is for who looks at ps
+        try:
+            return subprocess.Popen(  # noqa: S603 - our own command line; the role is for who looks at ps
                 [sys.executable, "-m", "relaybook.serve.child", self.role],
                 stdin=its_end.fileno(),
                 pass_fds=inherited,
                 process_group=0,
             )
-        with suppress(OSError):  # it died at once: whoever waits for it will see
-            self.channel.sendall(encode_orders(self._orders))
-        log.info("child_started", extra={"role": self.role, "pid": self._process.pid})
-        self._started_ns = clock.monotonic_ns()
-        self.due_ns = None
-        self.is_ready = False
+        except OSError:
+            self.channel.close()
+            raise
+        finally:
+            its_end.close()
 
     def hear(self) -> None:
         """Takes what it wrote: it is ready."""
@@ -86,14 +99,16 @@ class Child:
 
     def died(self) -> None:
         """Plans the next start."""
-        now = clock.monotonic_ns()
-        if now - self._started_ns > _STEADY_NS:
+        if clock.monotonic_ns() - self._started_ns > _STEADY_NS:
             self._pause_ns = _FIRST_PAUSE_NS
         pause_ms = self._pause_ns // 1_000_000
         log.error("child_died", extra={"role": self.role, "code": self.exit_code, "restart_ms": pause_ms})
         self.channel.close()
         self.is_ready = False
-        self.due_ns = now + self._pause_ns
+        self._plan()
+
+    def _plan(self) -> None:
+        self.due_ns = clock.monotonic_ns() + self._pause_ns
         self._pause_ns = min(self._pause_ns * 2, _MOST_PAUSE_NS)
 
     def signal(self, number: int) -> None:

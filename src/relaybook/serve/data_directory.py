@@ -90,6 +90,7 @@ class DataDirectory:
             return self._secret.read_bytes()
         except FileNotFoundError:
             made = self._secret.with_name(f".new-secret-{os.getpid()}")
+            made.unlink(missing_ok=True)  # of a start that found the disk full; in a container every pid is the same
             descriptor = disk.create_file(made)
             try:
                 os.write(descriptor, os.urandom(32))

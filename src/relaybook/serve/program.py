@@ -88,7 +88,7 @@ def _serve(
         listeners = {_name(settings, "listen"): relay.fileno(), _name(settings, "dashboard"): dashboard.fileno()}
         handing = HandedOver(listeners, data.lock, held, left)
         reason = "a demo is not reloaded: stop it and start it again" if provider else rehearse(handing)
-        reason = reason or hand_over(handing)
+        reason = reason or hand_over(handing, lambda: supervisor.is_stopping)
         log.error("reload_refused", extra={"reason": reason})
         said = _said(data)
         data.say(msgspec.structs.replace(said, refusals=said.refusals + 1, reason=reason))

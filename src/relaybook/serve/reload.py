@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -75,9 +76,12 @@ def rehearse(handed: HandedOver) -> str | None:
     return lines[-1].removeprefix("relaybook: ") if lines else f"it ended with exit code {done.returncode}"
 
 
-def hand_over(handed: HandedOver) -> str:
+def hand_over(handed: HandedOver, is_stopping: Callable[[], bool]) -> str:
     """Becomes the installed program; signals that come meanwhile wait for it. Returns only where it cannot: why not."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    if is_stopping():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        return "the server was told to stop meanwhile"
     sys.stdout.flush()
     sys.stderr.flush()
     for descriptor in handed.descriptors():

@@ -76,6 +76,11 @@ class Supervisor:
         self._stop()
         return 0
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was told to stop."""
+        return self._signals > 0
+
     def _stop_wanted(self, *_: Any) -> None:
         self._signals += 1
         if self._signals > 1:
@@ -96,11 +101,10 @@ class Supervisor:
         for child in self._children:
             if child.due_ns is None and child.exit_code not in (None, _BAD_SETTINGS):
                 child.died()
+            if child.due_ns is not None and (now >= child.due_ns or (child.is_new and self._relays_listen())):
+                child.start()
             if child.due_ns is not None:
-                if now >= child.due_ns or (child.is_new and self._relays_listen()):
-                    child.start()
-                else:
-                    pause = min(pause, (child.due_ns - now) / clock.NANOSECONDS)
+                pause = min(pause, max(child.due_ns - now, 0) / clock.NANOSECONDS)
         return pause
 
     def _wait(self, seconds: float) -> None:
