@@ -15,7 +15,7 @@ from relaybook.serve.data_directory import DataDirectory
 from relaybook.stores.base import Entry
 from relaybook.stores.errors import StoreDamaged
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
-from relaybook.stores.sqlite.connection import DATABASE
+from relaybook.stores.sqlite.connection import BODIES, DATABASE
 from relaybook.stores.sqlite.set_aside import gap_of, list_set_aside, set_aside
 
 PAGE = 8192
@@ -136,3 +136,18 @@ def test_what_is_in_the_quarantine_is_logged_when_the_store_takes_it(
     assert "2 requests are in the log now, 1 refused" in capsys.readouterr().out
     assert found(data)[good.record.id] == b"good"
     assert [path.stem for path in data.quarantine.iterdir()] == [bad.record.id]
+
+
+def test_a_missing_pack_is_told_as_requests_without_bodies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entries = [an_entry(b"question"), an_entry(None, None, body_state="no_bodies")]
+    data = logged(tmp_path, entries)
+    for pack in (data.store / BODIES).glob("*.pack"):
+        pack.unlink()
+    set_aside(data.store)
+    assert repair(tmp_path, salvage=True, requeue=False) == 0
+    assert "2 requests" in (told := capsys.readouterr().out)
+    assert "1 of them without bodies" in told
+    reader = SqliteReader(data.store)
+    found = [reader.get(entry.record.id) for entry in entries]
+    reader.close()
+    assert [stored and stored.record.body_state for stored in found] == ["expired", "no_bodies"]

@@ -211,7 +211,7 @@ def test_bodies_of_a_pack_that_was_aged_out_are_not_stored(
     (pack,) = (tmp_path / "store" / BODIES).iterdir()
     pack.unlink()
     stored = reader.get(entry.record.id)
-    assert (stored.record, stored.detail, stored.request_size) == (entry.record, Detail(), None)
+    assert (stored.record.id, stored.detail, stored.request_size) == (entry.record.id, Detail(), None)
     assert reader.body(entry.record.id, "request") is None
     writer.close()
     again = SqliteWriter(tmp_path / "store")
@@ -280,3 +280,17 @@ def test_the_write_ahead_log_carries_no_bodies(writer: SqliteWriter, tmp_path: P
     assert secret[:50] not in (tmp_path / "store" / f"{DATABASE}-wal").read_bytes()
     (pack,) = (tmp_path / "store" / BODIES).iterdir()
     assert secret[:50] in pack.read_bytes()
+
+
+def test_a_request_whose_pack_is_gone_says_that_its_bodies_are(
+    writer: SqliteWriter, reader: SqliteReader, tmp_path: Path
+) -> None:
+    kept, bare = an_entry(), an_entry(None, None, body_state="no_bodies")
+    writer.commit(a_batch(kept, bare))
+    for pack in (tmp_path / "store" / BODIES).glob("*.pack"):
+        pack.unlink()
+    expected = ["expired", "no_bodies"]
+    assert [entry.record.body_state for entry in reader.entries(0, 10, 1 << 20)] == expected
+    assert [entry and entry.record.body_state for entry in map(reader.salvage, (1, 2))] == expected
+    stored = [reader.get(entry.record.id) for entry in (kept, bare)]
+    assert [one and one.record.body_state for one in stored] == expected

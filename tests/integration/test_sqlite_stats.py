@@ -10,7 +10,7 @@ from tests.support.records import A_MOMENT, a_batch, an_entry, soon, traffic
 from relaybook import clock
 from relaybook.filters import Filter, Term
 from relaybook.stats import Question, Stats
-from relaybook.stores.errors import DeadlinePassed
+from relaybook.stores.errors import DeadlinePassed, StoreUnavailable
 from relaybook.stores.memory import MemoryStore
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 from relaybook.stores.sqlite.connection import DATABASE
@@ -138,6 +138,24 @@ def test_what_was_not_committed_is_not_summed(tmp_path: Path) -> None:
     writer.close()
     found = ask(tmp_path, by="model")
     assert {group.value: group.total.requests for group in found.groups} == {"a": 1, "b": 1}
+
+
+def test_a_commit_that_failed_late_is_summed_once_it_succeeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = SqliteWriter(tmp_path)
+    batch = a_batch(an_entry(model="a"))
+
+    def fail(lengths: object) -> None:
+        raise apsw.FullError
+
+    monkeypatch.setattr(writer._state, "store_pack_lengths", fail)
+    with pytest.raises(StoreUnavailable):
+        writer.commit(batch)
+    monkeypatch.undo()
+    writer.commit(a_batch())
+    writer.commit(batch)
+    writer.close()
+    found = ask(tmp_path, by="model")
+    assert {group.value: group.total.requests for group in found.groups} == {"a": 1}
 
 
 def test_a_question_ends_at_its_deadline(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The text index on disk: beside the log, of one log only, made anew when it is lost, damaged or another's."""
 
 import json
+import shutil
 import threading
 from pathlib import Path
 
@@ -129,3 +130,18 @@ def test_a_log_without_index_is_read_as_ever(tmp_path: Path) -> None:
 def test_its_files_are_for_their_owner_only(tmp_path: Path) -> None:
     fill(tmp_path, "refund")
     assert {path.stat().st_mode & 0o777 for path in tmp_path.glob(f"{FILE}*")} == {0o600}
+
+
+@pytest.mark.parametrize("recorded_again", [1, 2, 3])
+def test_an_index_that_is_ahead_of_its_log_is_made_anew(tmp_path: Path, recorded_again: int) -> None:
+    """As after a power cut, when the index had reached the disk and the log's last requests had not."""
+    store, earlier = tmp_path / "store", tmp_path / "earlier"
+    fill(store, "an early refund")
+    shutil.copytree(store, earlier)
+    fill(store, "a lost invoice", "another lost invoice")
+    for path in store.glob(f"{FILE}*"):
+        shutil.copy(path, earlier)
+    fill(earlier, *["a fresh start"] * recorded_again)
+    assert find(earlier, "invoice") == []
+    assert find(earlier, "fresh") == [*range(1 + recorded_again, 1, -1)]
+    assert find(earlier, "refund") == [1]

@@ -64,6 +64,10 @@ def _salvage_one(aside: Path, writer: SqliteWriter) -> int:
         return done.unreadable
     emptied = aside.with_name(aside.name.replace(".corrupt-", ".salvaged-"))
     aside.rename(emptied)
+    if done.without_bodies:
+        print(f"  Bodies that are lost or damaged did not come back; {emptied} is kept as it was.")
+        print("  Delete it when you want nothing more of it.", flush=True)
+        return 0
     print(f"  All of it could be read; {emptied} is kept as it was and may be deleted.", flush=True)
     return 0
 

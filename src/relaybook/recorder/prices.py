@@ -21,6 +21,9 @@ Cost: TypeAlias = tuple[float | None, str | None]
 
 FROM_PROVIDER: Final = "provider"
 
+#: The dearest answers cost some hundred dollars; a provider's figure above this is a mistake, and would hide in every
+#: sum what all other requests cost.
+_MOST_STATED_USD: Final = 1e6
 _UNKNOWN: Final[Cost] = (None, None)
 _DAY_US: Final = 86_400_000_000
 _DECIMALS: Final = 12
@@ -125,7 +128,7 @@ class Prices:
         if not usage:
             return _UNKNOWN
         stated = usage.get("cost")
-        if isinstance(stated, int | float) and not isinstance(stated, bool) and 0 <= stated < float("inf"):
+        if isinstance(stated, int | float) and not isinstance(stated, bool) and 0 <= stated <= _MOST_STATED_USD:
             return float(stated), FROM_PROVIDER
         shape = _shape(usage)
         key = (upstream, model, response_model, service_tier, shape, at_us // _DAY_US)

@@ -40,6 +40,11 @@ def parse_place(text: str, sort: NamespaceSort) -> Place:
         place = _DECODER.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError):
         place = None
-    if place is None or place.sort != sort or abs(place.figure) >= 2**63:
+    if place is None or place.sort != sort or not _is_storable(place.figure):
         raise BadFilter("cursor", f"cursor is {text[:80]!r}: pass on the next_cursor of an earlier page, sorted alike.")
     return place
+
+
+def _is_storable(figure: Figure) -> bool:
+    """Whether a store can compare with it: integers have 64 bits there."""
+    return isinstance(figure, float) or abs(figure) < 2**63

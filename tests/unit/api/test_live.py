@@ -217,6 +217,20 @@ def test_a_point_too_old_or_from_another_log_is_a_gap(resume_from: int, monkeypa
     run(test)
 
 
+def test_a_store_too_slow_to_tell_what_was_missed_makes_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test() -> None:
+        world = World(*(record_of(number) for number in range(1, 11)))
+        monkeypatch.setattr(world.store, "since", lambda seq, wanted, limit: ([], seq))
+        listener = await world.listen(resume_from=5)
+        assert await listener.next() == Event("gap", {"seq": 10}, 10)
+        monkeypatch.undo()
+        world.record(record_of(11))
+        assert await listener.rows(1) == [record_of(11).id]
+        world.leave()
+
+    run(test)
+
+
 def test_a_point_ahead_of_the_last_look_is_no_gap() -> None:
     async def test() -> None:
         world = World(record_of(1))

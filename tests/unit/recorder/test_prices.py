@@ -203,13 +203,16 @@ def test_an_unknown_upstream_may_be_priced_as_another() -> None:
     assert cost(usage, "openai/gpt-4.1", OPENROUTER, prices=Prices("openai")) is not None
 
 
-@pytest.mark.parametrize(("stated", "expected"), [(0.00123, 0.00123), (0, 0.0), (1, 1.0)])
+@pytest.mark.parametrize(("stated", "expected"), [(0.00123, 0.00123), (0, 0.0), (1, 1.0), (1e6, 1e6)])
 def test_the_providers_own_figure_wins(stated: float, expected: float) -> None:
     usage: Usage = {"prompt_tokens": 1, "completion_tokens": 1, "cost": stated}
     assert Prices().cost(LOCAL, "any", None, usage, None, AT_US) == (expected, FROM_PROVIDER)
 
 
-@pytest.mark.parametrize("stated", [True, "0.1", -1, None, float("inf"), float("nan"), {"total_cost": 1.0}])
+@pytest.mark.parametrize(
+    "stated",
+    [True, "0.1", -1, None, float("inf"), float("nan"), 1e19, 10**30, {"total_cost": 1.0}],
+)
 def test_a_figure_that_is_no_amount_is_passed_over(stated: Any) -> None:
     usage: Usage = chat(1000, 500) | {"cost": stated}
     assert cost(usage) == cost(chat(1000, 500))

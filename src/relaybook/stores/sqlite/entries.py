@@ -77,7 +77,8 @@ class EntryTables:
 
     def committed(self, added: Sequence[Entry], asked: Sequence[Entry]) -> None:
         """The transaction has ended well: the records learn their ``seq``."""
-        self._rollups.committed()
+        if added:
+            self._rollups.committed()
         for seq, entry in enumerate(added, self._last_seq + 1):
             entry.record.seq = seq
         self._last_seq += len(added)

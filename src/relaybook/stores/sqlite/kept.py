@@ -26,7 +26,7 @@ class KeptBodies:
     def stored(self, record: Record, kept: bodies.Kept) -> Stored:
         """With those of its bodies that lie in the shared frame. Raises BodyDamaged."""
         if not self.has(kept):
-            return Stored(record=record, detail=Detail(), request_size=None, response_size=None)
+            return Stored(record=_expired(record, kept), detail=Detail(), request_size=None, response_size=None)
         shared = b"".join(read_extent(self._directory, kept.shared()))
         answer_at = kept.detail + bodies.rest(kept.request)
         return Stored(
@@ -64,8 +64,8 @@ class KeptBodies:
                     response=self._whole(kept.response, shared[kept.detail + bodies.rest(kept.request) :], most_bytes),
                 )
         except BodyDamaged:
-            record = msgspec.structs.replace(record, body_state="expired")
-        return Entry(record=record, detail=Detail(), request=None, response=None)
+            pass
+        return Entry(record=_expired(record, kept), detail=Detail(), request=None, response=None)
 
     def _whole(self, side: bodies.Side | None, rest: bytes, most_bytes: int | None) -> Body | None:
         """One body in memory; what of it lies in the shared frame comes first in ``rest``."""
@@ -73,6 +73,13 @@ class KeptBodies:
             return None
         pieces = [piece for extent in side.extents for piece in read_extent(self._directory, extent)]
         return Body([], [*pieces, rest[: side.rest]])
+
+
+def _expired(record: Record, kept: bodies.Kept) -> Record:
+    """The record without the bodies that were kept of it, if any."""
+    if kept.request is None and kept.response is None:
+        return record
+    return msgspec.structs.replace(record, body_state="expired")
 
 
 def _shared_body(side: bodies.Side | None, rest: bytes) -> bytes | None:

@@ -84,7 +84,8 @@ def steps(
     """What tells which requests go on from which, the latest recorded first."""
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
-    found = _walk(connection, wanted, (1, start), limit, deadline, newest_first=True)
+    found = _walk(connection, wanted, (1, start), limit, Deadline(deadline.at_ns), newest_first=True)
+    deadline.watch(connection)
     rows = connection.executemany(_STEP, ((seq,) for seq in found.seqs))
     return [
         Step(seq=seq, id=name, started_at=at, failed=bool(failed), completion_id=completion_id, turn=turn)

@@ -1,18 +1,20 @@
 """The text index of the SQLite store: a database of its own beside the log's, ``text.sqlite``, with one FTS5 table.
 
-It belongs to one log, whose random identity it carries; an index of another log, or a damaged one, is dropped and made
-anew. It keeps words and where they stand, not the texts. Readers attach it; see ``attach``.
+It belongs to one log, whose random identity it carries; an index of another log, one that is ahead of its log, or a
+damaged one is dropped and made anew. It keeps words and where they stand, not the texts. Readers attach it; see
+``attach``.
 """
 
 import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import apsw
 
 from relaybook.filters import WORDS
+from relaybook.stores.errors import StoreUnavailable
 from relaybook.stores.sqlite import disk
 from relaybook.stores.sqlite.connection import open_for_reading
 from relaybook.stores.sqlite.failures import translated
@@ -31,6 +33,13 @@ _PREPARE: Final = (
     "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;"
     "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA journal_size_limit = 67108864;"
 )
+
+
+class _Log(NamedTuple):
+    """What tells a log from any other, and how far it has come."""
+
+    identity: int
+    last_seq: int
 
 
 class SqliteTextIndex:
@@ -63,7 +72,7 @@ class SqliteTextIndex:
     def _open(self) -> apsw.Connection:
         if self._connection is not None:
             return self._connection
-        log = _identity(self._directory)
+        log = _log(self._directory)
         try:
             connection, self._indexed_to = self._open_for(log)
         except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, _OfAnotherLog):
@@ -72,7 +81,7 @@ class SqliteTextIndex:
         self._connection = connection
         return connection
 
-    def _open_for(self, log: int) -> tuple[apsw.Connection, int]:
+    def _open_for(self, log: _Log) -> tuple[apsw.Connection, int]:
         os.close(disk.open_file(self._path))
         connection = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(_BUSY_MS)
@@ -81,9 +90,9 @@ class SqliteTextIndex:
             if not connection.execute("SELECT count(*) FROM sqlite_schema").get:
                 with connection:
                     connection.execute(_TABLES.format("main"))
-                    connection.execute("INSERT INTO text_progress VALUES (?, 0)", (log,))
-            of_log, seq = connection.execute("SELECT log, seq FROM text_progress").get
-            if of_log != log:
+                    connection.execute("INSERT INTO text_progress VALUES (?, 0)", (log.identity,))
+            of_log, seq = connection.execute("SELECT log, seq FROM text_progress").get or (None, 0)
+            if of_log != log.identity or seq > log.last_seq:
                 raise _OfAnotherLog
         except BaseException:
             connection.close()
@@ -102,16 +111,26 @@ class SqliteTextIndex:
 
 
 class _OfAnotherLog(Exception):
-    """The index beside the log was made for another one."""
+    """The index beside the log was made for another one, or for requests that the log lost in a power cut."""
 
 
-def _identity(directory: Path) -> int:
-    """What tells this log from any other."""
+def _log(directory: Path) -> _Log:
     connection = open_for_reading(directory)
     try:
-        return log_identity(connection)
+        last_seq: int = connection.execute("SELECT value FROM totals WHERE name = 'last_seq'").get
+        return _Log(log_identity(connection), last_seq)
     finally:
         connection.close()
+
+
+def drop_if_ahead(directory: Path) -> None:
+    """To be called before the log grows: later nobody could tell that the index holds words of requests it lost."""
+    if not (directory / FILE).exists():
+        return
+    index = SqliteTextIndex(directory)
+    with suppress(StoreUnavailable, apsw.Error):  # without it the log works all the same
+        index.indexed_to()
+    index.close()
 
 
 def log_identity(connection: apsw.Connection) -> int:

@@ -25,6 +25,7 @@ from relaybook.stores.sqlite.packs import Mark, PackWriter, read_extent
 from relaybook.stores.sqlite.running import RunningTables
 from relaybook.stores.sqlite.schema import migrate
 from relaybook.stores.sqlite.state import StateTables
+from relaybook.stores.sqlite.text_index import drop_if_ahead
 from relaybook.stores.sqlite.upgrade import FILLS
 
 _KNOWN: Final = "SELECT seq FROM requests WHERE id = ?"
@@ -65,6 +66,7 @@ class SqliteWriter:
         self._file = disk.identity(self._path)
         try:
             migrate(self._connection, str(self._path), fills=FILLS)
+            drop_if_ahead(directory)
             self._entries = EntryTables(self._connection)
             self._state = StateTables(self._connection)
             self._running = RunningTables(self._connection)

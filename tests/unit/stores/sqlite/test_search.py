@@ -9,7 +9,8 @@ from relaybook.filters import Filter, Term
 from relaybook.stores.sqlite.plan import Plan, make_plan
 from relaybook.stores.sqlite.rows import INSERT, row_of
 from relaybook.stores.sqlite.schema import migrate
-from relaybook.stores.sqlite.search import Deadline, Found, search
+from relaybook.stores.sqlite.search import Deadline, Found, Windows, search
+from relaybook.stores.sqlite.texts import HOLDS
 
 EVERY_TENTH = Filter((Term("route", ("tenth",)),))
 
@@ -57,3 +58,40 @@ def test_without_time_the_walk_stops_where_it_began(
     plan: Plan = make_plan(connection, EVERY_TENTH, (1, 101))
     late = Deadline(clock.monotonic_ns() - 1)
     assert search(connection, plan, 5, late, newest_first=newest_first) == Found([], True, False, reached)
+
+
+MS = 1_000_000
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_where_texts_are_read_every_walk_comes_further_before_its_deadline(
+    connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch, newest_first: bool
+) -> None:
+    now_ns = 0
+
+    def read(seq: int, piece: str) -> bool:
+        nonlocal now_ns
+        now_ns += 40 * MS
+        return False
+
+    monkeypatch.setattr(clock, "monotonic_ns", lambda: now_ns)
+    connection.create_scalar_function(HOLDS, read, 2)
+    low, high, walks = 1, 101, 0
+    while low < high:
+        plan = make_plan(connection, Filter((Term("contains", ("nowhere",)),)), (low, high))
+        assert plan.reads_texts
+        deadline = Deadline(now_ns + 2000 * MS)
+        deadline.watch(connection)
+        found = search(connection, plan, 5, deadline, newest_first=newest_first)
+        walks += 1
+        if found.complete:
+            break
+        assert found.reached < high if newest_first else found.reached >= low
+        low, high = (low, found.reached) if newest_first else (found.reached + 1, high)
+    assert 1 < walks < 10
+
+
+def test_windows_grow_while_they_are_quick_and_no_further_than_they_may() -> None:
+    sizes = [high - low for low, high in Windows([(1, 10_001)], newest_first=True, first=32, most=1000)]
+    assert sizes[:4] == [32, 256, 1000, 1000]
+    assert sum(sizes) == 10_000
