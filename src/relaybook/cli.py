@@ -90,7 +90,11 @@ def tail(
 ) -> int:
     """Print the latest requests of the log, one line each."""
     from relaybook.commands.tail import tail
+    from relaybook.commands.words import escape, is_text
 
+    broken = next((one for one in filters if not is_text(one)), None)
+    if broken is not None:
+        raise BadArgument(f"The filter {escape(broken[:80])} is not UTF-8: write it in UTF-8.")
     if not (0 if follow else 1) <= lines <= 500:
         raise BadArgument(f"--lines is {lines}: it takes a number from 1 to 500, with --follow also 0.")
     return tail(_resolve(flags), filters, lines=lines, follow=follow, with_ids=ids, as_json=json)

@@ -57,6 +57,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["tail", "-model:o1", "x"], "write it after --: relaybook tail -- -model:o1"),
         (["tail", "-5"], "-5 would leave out the word 5: for the latest 5 requests write -n 5"),
         (["tail", "--", "-5"], "-5 would leave out the word 5: for the latest 5 requests write -n 5"),
+        (["tail", "caf\udce9"], r"The filter caf\udce9 is not UTF-8: write it in UTF-8."),
         (["show"], "show takes the id of a request: relaybook show ID"),
         (["serve", "--port", "4200"], "Unknown option: --port. It is --listen HOST:PORT here."),
         (["tail", "--limit=5"], "Unknown option: --limit. It is -n here."),

@@ -8,10 +8,15 @@ from relaybook.api.options import PROGRAM_SEGMENTS
 
 def is_navigation(scope: Scope) -> bool:
     """Whether the answer is to be a page: the request wants HTML, and its path is none that programs ask for."""
-    if scope["method"] not in ("GET", "HEAD") or scope["path"].split("/")[1] in PROGRAM_SEGMENTS:
+    if scope["method"] not in ("GET", "HEAD") or _first_segment(scope["path"]) in PROGRAM_SEGMENTS:
         return False
     accepted = Headers(scope=scope).get("accept", "").lower().split(",")
     return any(part.partition(";")[0].strip() == "text/html" for part in accepted)
+
+
+def _first_segment(path: str) -> str:
+    """Of ``*``, which may stand where a path does (RFC 9112 §3.2.4), all."""
+    return path.removeprefix("/").partition("/")[0]
 
 
 def is_known_to_page(path: str) -> bool:

@@ -16,6 +16,8 @@ from relaybook.sums import Distribution, Sums, percentiles
 router = document.section("log")
 
 _PARTS: Final = ("bucket", "by")
+#: The last moment that can be written; the bucket it is in ends behind it.
+_LAST_US: Final = 253_402_300_799_999_999
 _PARAMETERS = [
     document.parameter(
         "bucket", "Seconds of a bucket; without it about 120 buckets.", {"type": "integer", "enum": list(BUCKETS)}
@@ -46,7 +48,7 @@ def _answer(found: Stats, by: str | None) -> StatsAnswer:
     return StatsAnswer(
         bucket_seconds=found.span.bucket_us // 1_000_000,
         from_=format_moment(found.span.from_us),
-        to=format_moment(found.span.to_us),
+        to=format_moment(min(found.span.to_us, _LAST_US)),
         groups=[
             StatsGroup(
                 by={} if by is None else {by: group.value}, points=_points(group, moments), total=sum_of(group.total)

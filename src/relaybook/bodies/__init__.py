@@ -8,7 +8,7 @@ from relaybook.bodies.advice import Remark, advice
 from relaybook.bodies.answer import first_token_offset, read_answer
 from relaybook.bodies.assembly import answer
 from relaybook.bodies.decode import Decoded, decode
-from relaybook.bodies.detail import messages, parameters
+from relaybook.bodies.detail import messages, newest_first, parameters
 from relaybook.bodies.errors import read_error
 from relaybook.bodies.facts import AnswerFacts, Kind, RequestFacts, Usage
 from relaybook.bodies.media import body_words
@@ -36,6 +36,7 @@ __all__ = [
     "estimate_tokens",
     "first_token_offset",
     "messages",
+    "newest_first",
     "parameters",
     "read_answer",
     "read_error",

@@ -6,11 +6,21 @@ only when the bytes make sense neither way.
 
 from typing import Final
 
-from relaybook.bodies import chat, responses
+import msgspec
+
+from relaybook.bodies import chat, lenient, responses
+from relaybook.bodies.chat import how_it_ended
 from relaybook.bodies.facts import AnswerFacts, Kind
 
 _UNREAD: Final = frozenset({"models", "other"})
 _STREAM_STARTS: Final = (b"data:", b"event:", b":", b"id:", b"retry:", b"\r", b"\n", b"\xef\xbb\xbf")
+
+
+class _Object(msgspec.Struct):
+    """Any JSON object, its fields skipped."""
+
+
+_OBJECT: Final = msgspec.json.Decoder(_Object)
 
 
 def read_answer(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> AnswerFacts:
@@ -22,19 +32,21 @@ def read_answer(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> A
         return AnswerFacts()
     read_whole = responses.read_whole if kind == "response" else chat.read_whole
     read_stream = responses.read_stream if kind == "response" else chat.read_stream
-    if streamed:
+    if is_stream(data, streamed):
         facts = read_stream(data, complete=complete)
-        if not facts.understood and not data.startswith(_STREAM_STARTS):
-            whole = read_whole(data)
-            if whole is not None and whole.understood:
-                whole.stream_ended = facts.stream_ended
-                return whole
-        return facts
-    found = read_whole(data)
-    if found is None and data.startswith(_STREAM_STARTS):
-        found = read_stream(data, complete=complete)
-        found.stream_ended = None
-    return found or AnswerFacts()
+    else:
+        facts = read_whole(data) or AnswerFacts()
+        facts.stream_ended = how_it_ended(is_done=False, complete=complete)
+    if not streamed:
+        facts.stream_ended = None
+    return facts
+
+
+def is_stream(data: bytes, streamed: bool) -> bool:
+    """Whether an answer is to be read as a stream: as it was sent (``streamed``), unless the bytes are the other."""
+    if data.startswith(_STREAM_STARTS) == streamed:
+        return streamed
+    return lenient.read(_OBJECT, data) is None
 
 
 def first_token_offset(data: bytes, kind: Kind = "chat") -> int | None:

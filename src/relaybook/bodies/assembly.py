@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from relaybook.bodies import lenient, responses
+from relaybook.bodies.answer import is_stream
 from relaybook.bodies.chat import ChatReader
 from relaybook.bodies.facts import Kind
 from relaybook.bodies.speech import Speech
@@ -25,6 +26,7 @@ def answer(data: bytes, streamed: bool, kind: Kind = "chat") -> dict[str, Any]:
     "finish_reason"}`` and, where there is more, ``other``: fields of the choice and of its message, those of chunks
     merged (texts and lists joined, objects merged, else the last value). ``obfuscation`` is dropped. Never raises.
     """
+    streamed = is_stream(data, streamed)
     if kind == "response":
         return _response(data, streamed)
     reader = ChatReader()
@@ -38,6 +40,8 @@ def answer(data: bytes, streamed: bool, kind: Kind = "chat") -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for value in _objects(data, streamed):
         _take_fields(fields, choices, value)
+    for choice in choices.values():
+        join(choice.get("other", {}))
     fields["choices"] = list(choices.values())
     return fields
 
@@ -121,15 +125,37 @@ def _without_sound(audio: object) -> object:
     return {name: part for name, part in audio.items() if name != "data"} if isinstance(audio, dict) else audio
 
 
+class _Pieces:
+    """A text that goes on from chunk to chunk."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, text: str) -> None:
+        self.texts = [text]
+
+
 def merge(into: dict[str, Any], more: dict[str, Any]) -> None:
-    """Adds a chunk's fields to those so far: texts and lists are joined, objects merged, anything else replaced."""
+    """Adds a chunk's fields to those so far: texts and lists are joined, objects merged, anything else replaced.
+
+    Texts stay in pieces until ``join``.
+    """
     for name, value in more.items():
         before = into.get(name)
         if isinstance(before, dict) and isinstance(value, dict):
             merge(before, value)
         elif isinstance(before, list) and isinstance(value, list):
             before.extend(value)
-        elif isinstance(before, str) and isinstance(value, str) and name not in ("id", "type"):
-            into[name] = before + value
+        elif isinstance(before, str | _Pieces) and isinstance(value, str) and name not in ("id", "type"):
+            pieces = into[name] = before if isinstance(before, _Pieces) else _Pieces(before)
+            pieces.texts.append(value)
         elif value is not None:
             into[name] = value
+
+
+def join(merged: dict[str, Any]) -> None:
+    """Puts the texts of merged fields together, once."""
+    for name, value in merged.items():
+        if isinstance(value, _Pieces):
+            merged[name] = "".join(value.texts)
+        elif isinstance(value, dict):
+            join(value)

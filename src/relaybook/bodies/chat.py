@@ -17,6 +17,8 @@ from relaybook.bodies.wire import ANSWER, Answer, Embedded
 
 _DONE: Final = b"[DONE]"
 _ERROR_EVENT: Final = "error"
+#: As many as OpenAI gives at most; those beyond are not read.
+_MOST_CHOICES: Final = 128
 
 
 class ChatReader:
@@ -39,6 +41,8 @@ class ChatReader:
             for choice in piece.choices:
                 speech = self.speeches.get(choice.index)
                 if speech is None:
+                    if len(self.speeches) == _MOST_CHOICES:
+                        continue
                     speech = self.speeches[choice.index] = Speech()
                 speech.add(choice)
         if piece.usage:

@@ -1,5 +1,6 @@
-"""Lays a request's body out for the detail view: its messages and its parameters, nothing lost."""
+"""Lays a request's body out for the detail view: its messages and its parameters; of what is left out, how much."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from relaybook.bodies import lenient
@@ -16,6 +17,8 @@ _NAMED: Final = (
     "reasoning",
     "reasoning_content",
 )
+#: So many of the first messages are told, and of the last.
+_MOST_AT_AN_END: Final = 5000
 
 
 def messages(data: bytes) -> list[dict[str, Any]]:
@@ -24,12 +27,29 @@ def messages(data: bytes) -> list[dict[str, Any]]:
     Each has ``role``, ``text`` (all its text, parts joined by line breaks, None without any) and ``parts``: empty when
     the content was one text, else ``{"type", "text", "raw"}`` each, ``raw`` being the part as sent where it is more
     than text. ``name``, ``tool_calls`` and the like appear as sent where they were; other fields are under ``other``.
+    Of more than 10,000 the first and the last 5,000, and between them one without a role that says how many are not.
     """
+    first, left_out, last = _items(data)
+    found = [_message(item) for item in first]
+    if left_out:
+        found.append({"role": None, "text": f"[{left_out:,} messages are not shown here]", "parts": []})
+    return found + [_message(item) for item in last]
+
+
+def newest_first(data: bytes) -> Iterator[dict[str, Any]]:
+    """The same messages from the last on, each laid out when it is its turn; without a note on those left out."""
+    first, _, last = _items(data)
+    for item in (*reversed(last), *reversed(first)):
+        yield _message(item)
+
+
+def _items(data: bytes) -> tuple[list[object], int, list[object]]:
+    """The first messages as sent, how many are left out behind them, and the last."""
     body = lenient.load(data)
     found = body.get(_message_field(body)) if isinstance(body, dict) else None
-    if isinstance(found, str):
-        return [{"role": "user", "text": found, "parts": []}]
-    return [_message(item) for item in found] if isinstance(found, list) else []
+    items = found if isinstance(found, list) else [found] if isinstance(found, str) else []
+    left_out = max(0, len(items) - 2 * _MOST_AT_AN_END)
+    return items[:_MOST_AT_AN_END], left_out, items[_MOST_AT_AN_END + left_out :]
 
 
 def parameters(data: bytes) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from relaybook.bodies import lenient
 from relaybook.bodies.facts import ERROR_CHARACTERS
 from relaybook.bodies.text import clean_or_none, preview
 
-_TAG: Final = re.compile(r"<(/?)(\w*)[^<>]*>")
+#: Possessive, so that a tag without an end costs one look.
+_TAG: Final = re.compile(r"<(/?)(\w*+)[^<>]*+>")
 _UNSEEN: Final = frozenset({"script", "style", "head"})
 #: Errors are small; of a larger body only the beginning is looked at, as text.
 _MOST_JSON_BYTES: Final = 1 << 20

@@ -5,6 +5,7 @@ from typing import Final
 
 from relaybook import clock
 from relaybook.commands.source import LogSource
+from relaybook.commands.words import escape
 from relaybook.filter_parameters import parse_filter
 from relaybook.filters import MAX_LIMIT, WORDS, Filter
 from relaybook.suggestions import suggest
@@ -15,7 +16,7 @@ _MOST_NAMED: Final = 8
 def hint(log: LogSource, terms: Sequence[tuple[str, str]]) -> str:
     """With a blank before it; empty when nothing is likely."""
     wanted = parse_filter(terms, clock.wall_us())
-    return _star(terms) or _no_such_name(log, wanted) or _words(log, wanted)
+    return escape(_star(terms) or _no_such_name(log, wanted) or _words(log, wanted))
 
 
 def _star(terms: Sequence[tuple[str, str]]) -> str:

@@ -109,7 +109,8 @@ def _message_lines(message: dict[str, Any]) -> Iterator[str]:
     for part in message["parts"]:
         if not part["text"]:
             yield f"[{part['type'] or 'part'}]"
-    for call in message.get("tool_calls") or []:
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict):
             yield f"ƒ {function.get('name')}({function.get('arguments')})"

@@ -30,6 +30,11 @@ def escape(text: str, keep: str = "") -> str:
     )
 
 
+def is_text(argument: str) -> bool:
+    """False of an argument that is not UTF-8: Python hands its odd bytes on as lone surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in argument)
+
+
 def one_line(row: Row, day: date) -> str:
     """A request in one line; the day stands before the time when it is not ``day``."""
     cells = (escape(row["namespace"]), escape(model(row)), result(row), tokens(row), cost(row), duration(row))

@@ -52,7 +52,7 @@ def _texts(entry: Entry) -> Iterator[str]:
     if record.error_message:
         yield record.error_message
     asked = _readable(entry, "request")
-    for message in reversed(bodies.messages(asked) if asked else []):
+    for message in bodies.newest_first(asked):
         if message.get("text"):
             yield message["text"]
         yield from _of_calls(message.get("tool_calls"))

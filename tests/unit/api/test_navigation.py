@@ -13,7 +13,7 @@ def is_opened(method: str, path: str, accept: str | None) -> bool:
 
 
 @pytest.mark.parametrize("accept", [BROWSER, "TEXT/HTML", "application/xml, text/html;q=0.9"])
-@pytest.mark.parametrize("path", ["/", "/requests/1", "/a.html", "/apis", "//api"])
+@pytest.mark.parametrize("path", ["/", "/requests/1", "/a.html", "/apis", "//api", "*", "x", ""])
 def test_who_asks_for_html_by_get_opens_an_address(accept: str, path: str) -> None:
     assert is_opened("GET", path, accept)
     assert is_opened("HEAD", path, accept)

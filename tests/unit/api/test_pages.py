@@ -186,3 +186,10 @@ def test_without_a_built_page_every_address_of_it_says_how_to_build_it(target: s
 def test_without_a_built_page_a_browser_is_refused_in_json() -> None:
     answer = client_of(token="hunter2").get("/requests", BROWSER)
     assert (answer.status, answer.json()["error"]["code"]) == (401, "not_signed_in")
+
+
+@pytest.mark.parametrize("target", ["*", "x", ""])
+def test_a_target_that_is_no_path_is_an_address_like_others(tmp_path: Path, target: str) -> None:
+    assert is_page(with_page(tmp_path / "open").get(target, BROWSER))
+    assert with_page(tmp_path / "closed", token="hunter2").get(target, BROWSER).status == 401
+    assert client_of(token="hunter2").get(target).status == 401

@@ -73,3 +73,9 @@ def test_quotes_and_percent_signs_are_values() -> None:
     client = client_of(log_of(record_of(1, model=name)))
     found = client.get(f"/api/stats?{SPAN}&by=model&model=50%25%27%20OR%20%221%22%3D1%20--").json()
     assert found["groups"][0]["by"] == {"model": name}
+
+
+def test_a_bucket_that_ends_behind_the_last_moment_ends_there() -> None:
+    found = client_of(log_of(record_of(1))).get("/api/stats?to=9999-12-31T23:59:59Z").json()
+    assert found["to"] == "9999-12-31T23:59:59.999999Z"
+    assert found["total"]["requests"] == 1

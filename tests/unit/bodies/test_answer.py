@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybook.bodies.answer import first_token_offset, read_answer
+from relaybook.bodies.answer import first_token_offset, is_stream, read_answer
 from relaybook.bodies.facts import AnswerFacts, Kind
 
 KINDS: list[Kind] = ["chat", "completion", "response", "embedding", "models", "other"]
@@ -70,6 +70,29 @@ def test_a_stream_sent_for_a_plain_call_is_read() -> None:
 def test_one_object_sent_as_a_stream_is_read() -> None:
     facts = read_answer("chat", WHOLE, streamed=True, complete=True)
     assert (facts.output_preview, facts.stream_ended) == ("Hi", "no_done")
+
+
+@pytest.mark.parametrize(
+    ("data", "is_one"),
+    [
+        (STREAM, True),
+        (b"\xef\xbb\xbf" + STREAM, True),
+        (b": hello\n\n" + STREAM, True),
+        (WHOLE, False),
+        (WHOLE.decode().encode("utf-16"), False),
+        (b"  " + WHOLE, False),
+    ],
+)
+@pytest.mark.parametrize("streamed", [True, False])
+def test_whether_it_is_a_stream_is_seen_from_the_bytes(data: bytes, is_one: bool, streamed: bool) -> None:
+    assert is_stream(data, streamed) is is_one
+    assert read_answer("chat", data, streamed=streamed, complete=True).output_preview == "Hi"
+
+
+@pytest.mark.parametrize("data", [b"", b"nonsense", b"[1]", WHOLE[:-9]])
+@pytest.mark.parametrize("streamed", [True, False])
+def test_what_is_neither_is_read_as_it_was_sent(data: bytes, streamed: bool) -> None:
+    assert is_stream(data, streamed) is streamed
 
 
 def test_an_error_object_sent_as_a_stream_is_read() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybook.bodies.assembly import answer, merge
+from relaybook.bodies.assembly import answer, join, merge
 
 HEAD = {"id": "c1", "model": "m", "obfuscation": "pad", "system_fingerprint": "fp"}
 
@@ -85,7 +85,42 @@ def test_unknown_fields_of_chunks_are_merged() -> None:
 def test_merging_joins_texts_and_lists_and_replaces_the_rest() -> None:
     into: dict[str, Any] = {"a": "x", "b": [1], "c": {"d": 1}, "id": "i", "n": 1}
     merge(into, {"a": "y", "b": [2], "c": {"d": 2, "e": 3}, "id": "j", "n": 2, "new": 0, "a2": None})
+    join(into)
     assert into == {"a": "xy", "b": [1, 2], "c": {"d": 2, "e": 3}, "id": "j", "n": 2, "new": 0}
+
+
+@pytest.mark.parametrize(("value", "then"), [(5, 5), ([1], [1]), ({"b": "x"}, {"b": "x"}), ("x", "abx"), (None, "ab")])
+def test_a_joined_text_is_replaced_by_what_is_none(value: object, then: object) -> None:
+    into: dict[str, Any] = {"n": {"a": "a"}}
+    for more in ("b", value):
+        merge(into, {"n": {"a": more}})
+    join(into)
+    assert into == {"n": {"a": then}}
+
+
+def test_texts_in_many_pieces_are_joined_once() -> None:
+    # One by one, each joined to all before it, these take minutes.
+    into: dict[str, Any] = {"f": ""}
+    for _ in range(200_000):
+        merge(into, {"f": "x" * 100})
+    join(into)
+    assert into == {"f": "x" * 20_000_000}
+
+
+def test_the_wrong_content_is_laid_out_as_what_it_is() -> None:
+    whole = json.dumps(HEAD | {"choices": [{"index": 0, "message": {"content": "Hi"}}]}).encode()
+    stream = event(HEAD | {"choices": [{"index": 0, "delta": {"content": "Hi"}}]}) + b"data: [DONE]\n\n"
+    assert answer(whole, True) == answer(whole, False) == answer(stream, True) == answer(stream, False)
+    assert answer(whole, True)["choices"][0]["text"] == "Hi"
+    response = json.dumps({"status": "completed", "output": [{"content": [{"text": "Hi"}]}]}).encode()
+    assert answer(response, True, "response") == answer(response, False, "response")
+    assert answer(response, True, "response")["choices"][0]["text"] == "Hi"
+
+
+def test_of_very_many_choices_some_are_laid_out() -> None:
+    choices = [{"index": index, "message": {"content": "a", "mood": "good"}} for index in range(1000)]
+    found = answer(json.dumps({"choices": choices}).encode(), False)["choices"]
+    assert [choice["index"] for choice in found] == list(range(128))
 
 
 def test_an_error_stays_visible() -> None:

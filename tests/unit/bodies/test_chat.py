@@ -272,3 +272,10 @@ def test_a_token_counts_only_once_its_event_is_whole() -> None:
 def test_any_mixture_of_events_is_read(pieces: list[bytes]) -> None:
     msgspec.json.encode(stream(b"".join(pieces)))
     first_token_offset(b"".join(pieces))
+
+
+def test_of_very_many_choices_some_are_read() -> None:
+    choices = [{"index": index, "message": {"content": "a"}} for index in range(1000)]
+    facts = read_whole(json.dumps({"choices": choices}).encode())
+    assert facts is not None
+    assert facts.output_characters == 128

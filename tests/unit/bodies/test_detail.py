@@ -1,4 +1,4 @@
-"""Claims about laying out a request: nothing is lost, nothing raises."""
+"""Claims about laying out a request: nothing is lost untold, nothing raises."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybook.bodies.detail import messages, parameters
+from relaybook.bodies.detail import messages, newest_first, parameters
 
 
 def laid_out(*items: Any) -> list[dict[str, Any]]:
@@ -55,6 +55,30 @@ def test_odd_messages_are_kept_raw(item: Any) -> None:
             assert value in kept
 
 
+def test_of_very_many_messages_the_ends_are_laid_out_and_the_rest_is_counted() -> None:
+    found = laid_out(*map(str, range(12_345)))
+    assert [message["text"] for message in found] == [
+        *map(str, range(5000)),
+        "[2,345 messages are not shown here]",
+        *map(str, range(7345, 12_345)),
+    ]
+    assert found[5000] == {"role": None, "text": found[5000]["text"], "parts": []}
+    assert [message["text"] for message in laid_out(*map(str, range(10_000)))] == [*map(str, range(10_000))]
+
+
+@pytest.mark.parametrize("count", [0, 1, 5000, 5001, 10_000])
+def test_from_the_newest_on_they_are_the_same(count: int) -> None:
+    body = json.dumps({"messages": [*map(str, range(count))]}).encode()
+    assert list(newest_first(body)) == messages(body)[::-1]
+    assert list(newest_first(b'{"input":"Hi"}')) == messages(b'{"input":"Hi"}')
+
+
+def test_from_the_newest_on_nobody_counts_the_rest() -> None:
+    body = json.dumps({"messages": [*map(str, range(10_001))]}).encode()
+    texts = [message["text"] for message in newest_first(body)]
+    assert texts == [*map(str, range(10_000, 5000, -1)), *map(str, range(4999, -1, -1))]
+
+
 def test_other_kinds_have_their_messages_elsewhere() -> None:
     assert messages(b'{"input":"Hi"}') == [{"role": "user", "text": "Hi", "parts": []}]
     assert messages(b'{"prompt":["a","b"]}')[1] == {"role": "user", "text": "b", "parts": []}
@@ -76,6 +100,7 @@ def test_values_no_browser_can_read_become_text() -> None:
 @given(st.binary())
 def test_no_bytes_raise(data: bytes) -> None:
     msgspec.json.encode(messages(data))
+    assert list(newest_first(data)) == messages(data)[::-1]
     msgspec.json.encode(parameters(data))
 
 

@@ -60,5 +60,12 @@ def test_endless_tags_hide_no_text_before_them(piece: bytes) -> None:
     assert (read_error(b"<p>502 Bad Gateway</p>" + piece * 20_000)[1] or "").startswith("502 Bad Gateway")
 
 
+@pytest.mark.parametrize("piece", [b"a", b"<a", b"< ", b"</"])
+def test_a_tag_without_an_end_costs_one_look(piece: bytes) -> None:
+    # Backtracking, a hundred of the first take ten minutes.
+    page = b"<" + piece * (65_536 // len(piece))
+    assert {read_error(page) for _ in range(100)} == {(None, page[:200].decode().strip())}
+
+
 def test_a_body_too_large_for_an_error_is_read_as_text() -> None:
     assert read_error(b'{"error":"' + b"x" * (1 << 20) + b'"}') == (None, '{"error":"' + "x" * 190)

@@ -65,6 +65,13 @@ def test_a_property_that_no_request_has_is_told(asked: str) -> None:
     assert told(Log(), asked) == " No request has a property usr."
 
 
+def test_names_cannot_change_how_the_rest_is_shown() -> None:
+    names = ["us\u202eer", "a\x1b[2J"]
+    assert told(Log(properties=names), "property.user=42").endswith(r"Did you mean us\u202eer?")
+    assert told(Log(properties=names), "property.x=42").endswith(r"There are us\u202eer, a\x1b[2J.")
+    assert told(Log(names), "namespace=user").endswith(r"Did you mean us\u202eer?")
+
+
 def test_a_namespace_under_which_nothing_was_logged_is_told() -> None:
     log = Log(["production", "staging"])
     assert (

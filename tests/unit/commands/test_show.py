@@ -38,3 +38,9 @@ def test_json_is_the_whole_detail(settings: Configuration, capsys: pytest.Captur
 def test_an_unknown_id_is_a_failure(settings: Configuration) -> None:
     with pytest.raises(CommandFailed, match=r"has the id no\\x1b: not as ours"):
         module.show(settings, "no\x1b")
+
+
+def test_bytes_that_are_no_text_are_no_id(settings: Configuration, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OneDetail, "find", lambda _, text: text.encode())
+    with pytest.raises(CommandFailed, match=r"has the id caf\\udce9: not as ours"):
+        module.show(settings, "caf\udce9")

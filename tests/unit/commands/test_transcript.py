@@ -3,6 +3,7 @@
 from datetime import date
 from typing import Any
 
+import pytest
 from tests.support.rows import detail
 
 from relaybook.commands.transcript import transcript
@@ -80,6 +81,12 @@ def test_messages_and_answer_are_written_out() -> None:
     assert "ƒ f(None)" in text
     assert "── answer 1 of 2 (stop)\n   (thought) Hm\n   Hello" in text
     assert "── answer 2 of 2 (not finished)" in text
+
+
+@pytest.mark.parametrize("calls", [5, "text", {"function": {"name": "f"}}, True, [5, None, {"function": 5}]])
+def test_tool_calls_of_an_odd_shape_are_passed_over(calls: object) -> None:
+    message = {"role": "user", "text": "Hi", "parts": [], "tool_calls": calls}
+    assert lines(messages=[message])[-2:] == ["── user", "   Hi"]
 
 
 def test_tool_calls_of_the_answer_are_shown_as_calls() -> None:

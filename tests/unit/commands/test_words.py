@@ -8,7 +8,17 @@ from typing import Any
 import pytest
 from tests.support.rows import row
 
-from relaybook.commands.words import clock_time, cost, duration, escape, one_line, question_and_answer, result, tokens
+from relaybook.commands.words import (
+    clock_time,
+    cost,
+    duration,
+    escape,
+    is_text,
+    one_line,
+    question_and_answer,
+    result,
+    tokens,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -109,3 +119,8 @@ def test_long_previews_are_cut() -> None:
 
 def test_no_previews_no_text() -> None:
     assert question_and_answer(row()) == ""
+
+
+def test_bytes_that_are_no_utf_8_are_no_text() -> None:
+    assert is_text("café \U0001f600")
+    assert not is_text(b"caf\xe9".decode("utf-8", "surrogateescape"))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.support.records import an_entry
 
+from relaybook.bodies import detail
 from relaybook.records import Detail
 from relaybook.stores.base import Entry
 from relaybook.stores.said import MAX_CHARACTERS, text_of
@@ -100,3 +101,17 @@ def test_of_a_long_conversation_the_newest_is_kept() -> None:
     assert len(said) <= MAX_CHARACTERS
     assert said.startswith("answer\nnewest\nxxx")
     assert "oldest" not in said
+
+
+def test_what_is_not_read_is_not_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out = []
+    lay_out = detail._message
+    monkeypatch.setattr(detail, "_message", lambda item: laid_out.append(item) or lay_out(item))
+    assert text_of(entry(chat(*["older"] * 100, "x" * MAX_CHARACTERS))) == "x" * MAX_CHARACTERS
+    assert len(laid_out) == 1
+
+
+def test_the_wrong_content_is_found_too() -> None:
+    delta = json.dumps({"choices": [{"index": 0, "delta": {"content": "needle"}}]})
+    assert text_of(entry({}, answer("needle"), stream=True)) == "needle"
+    assert text_of(entry({}, f"data: {delta}\n\ndata: [DONE]\n\n".encode())) == "needle"
