@@ -216,7 +216,7 @@ class Downstream(Connection):
 
     def _read_on(self) -> None:
         """Reads what came behind an answer before that was taken, and what comes."""
-        if self.lingering < 0:
+        if self.lingering < 0 and not self.transport.is_closing():
             rest, self.partial = self.partial, b""
             self.feed_when(True)
             self._read_heads(rest)
@@ -247,9 +247,9 @@ class Downstream(Connection):
 
     def cut(self, _: bytes) -> None:
         """Ends a broken answer: no clean end is possible after it. What was written before still goes out."""
+        self.partial = b""
         if self.exchange is not None:
-            self.exchange.down = None
-            self.exchange = None
+            self.exchange.down, self.exchange = None, None
         if self.reset_on_cut:
             self.reset()
         elif not self.lost:

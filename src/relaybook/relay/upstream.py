@@ -92,7 +92,9 @@ class Upstream(Connection):
             exchange.lost_unused()
 
     def _has_ended(self) -> bool:
-        """Whether the idle socket has something to read: an end, or bytes nobody asked for."""
+        """Whether the idle socket has something to read: an end, or bytes nobody asked for; or has had its end."""
+        if self.end_told:
+            return True
         if self.poll is None:
             found = self.transport.get_extra_info("socket")
             if found is None:
@@ -234,11 +236,8 @@ class Upstream(Connection):
             exchange.answer_piece(b"", True)
             return
         where = "in the middle of its answer" if self.body is not None else "before it answered"
-        endings.fail(
-            exchange,
-            RelayError.UPSTREAM_RESET,
-            f"The provider closed the connection {where}. The request had been sent; it was not repeated.",
-        )
+        sent = "The request had been sent; it was not repeated." if self.wrote else "Nothing was sent; try again."
+        endings.fail(exchange, RelayError.UPSTREAM_RESET, f"The provider closed the connection {where}. {sent}")
 
     def abort(self) -> None:
         self.exchange = None
