@@ -41,8 +41,8 @@ $(NODE_SDK): tests/conformance/node/package-lock.json | .venv/.dev
 	@$(BIN)/python -c 'from tests.conformance.node.node_sdk import install; install()'
 
 .PHONY: check
-check: static page-check ## Format, lint, types, import contracts, unit tests (a minute)
-	@$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/architecture $(ARGS)
+check: static page-check ## Format, lint, types, import contracts, unit tests, a little fuzzing (a minute)
+	@$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/architecture tests/fuzz $(ARGS)
 
 .PHONY: static
 static: .venv/.dev

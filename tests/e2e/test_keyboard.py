@@ -12,6 +12,14 @@ from tests.support.server import wait_until
 pytestmark = needs_chromium
 
 #: By an outline or a shadow; in a box to type into, the caret shows it.
+_FOCUSED_ROW = "() => document.activeElement?.closest('tr')?.dataset.request"
+#: Before the browser has painted anything.
+_J_THEN_FOCUSED_ROW = """
+() => {
+  window.dispatchEvent(new KeyboardEvent("keydown", { key: "j" }));
+  return document.activeElement?.closest("tr")?.dataset.request;
+}
+"""
 _IS_SEEN = """
 (({ outlineStyle, boxShadow }, { tagName }) => tagName === "INPUT" || outlineStyle !== "none" || boxShadow !== "none")(
   getComputedStyle(document.activeElement), document.activeElement)
@@ -90,6 +98,15 @@ def test_a_whole_journey_by_keyboard_alone(tab: LogPage, log: list[str]) -> None
     tab.press("Home", "0")
     tab.wait_for_query()
     tab.wait_for_first(log[0])
+
+
+def test_an_enter_that_follows_at_once_opens_the_row_that_j_has_chosen(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.press("j")
+    wait_until(lambda: tab.state(_FOCUSED_ROW) == log[0], what="the focus on the first row")
+    assert tab.state(_J_THEN_FOCUSED_ROW) == log[1]
+    tab.press("Enter")
+    tab.wait_for_path(f"/requests/{log[1]}")
 
 
 def test_the_keys_are_listed_in_a_dialog_that_a_question_mark_opens(tab: LogPage, log: list[str]) -> None:

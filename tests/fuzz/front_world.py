@@ -97,6 +97,9 @@ class Transport:
     def resume_reading(self) -> None:
         self.reading = True
 
+    def is_closing(self) -> bool:
+        return self.closed
+
     def close(self) -> None:
         if not self.closed:
             self.closed = True

@@ -21,6 +21,7 @@ from uuid import uuid4
 import pytest
 import zstandard
 from tests.integration.test_hostile_http import CHUNKED, PATH, Answer, World, parse, request, talk
+from tests.support.files import contents_below
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 #: A frame of zstd begins with these bytes.
@@ -37,12 +38,11 @@ def canary(word: str) -> str:
 def places(data: Path, *words: str) -> list[str]:
     """Files below a directory that hold any of the words, plainly or compressed."""
     wanted = [word.encode() for word in words]
-    found = []
-    for path in sorted(data.rglob("*")):
-        with suppress(FileNotFoundError):  # removed meanwhile
-            if path.is_file() and any(word in text for text in texts(path.read_bytes()) for word in wanted):
-                found.append(str(path.relative_to(data)))
-    return found
+    return [
+        name
+        for name, content in contents_below(data)
+        if any(word in text for text in texts(content) for word in wanted)
+    ]
 
 
 def texts(raw: bytes) -> Iterator[bytes]:

@@ -9,11 +9,13 @@ import resource
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import pytest
 from tests.integration.hostile.wire import World, ask
+from tests.support.files import paths_below
 from tests.support.server import Program, Server, SimulatedProvider, wait_until
 
 _WITHOUT_TOKEN: Final = {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
@@ -37,8 +39,11 @@ def careless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 def modes(directory: Path) -> dict[str, str]:
     """The mode of a directory and of everything in it, by name."""
-    paths = [directory, *directory.rglob("*")]
-    return {str(path.relative_to(directory.parent)): oct(stat.S_IMODE(path.lstat().st_mode)) for path in paths}
+    found = {}
+    for path in (directory, *paths_below(directory)):
+        with suppress(FileNotFoundError):  # removed meanwhile
+            found[str(path.relative_to(directory.parent))] = oct(stat.S_IMODE(path.lstat().st_mode))
+    return found
 
 
 def test_files_and_directories_are_their_owners_alone_whatever_the_umask(careless: World) -> None:

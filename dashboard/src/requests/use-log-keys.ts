@@ -31,7 +31,8 @@ export function useLogKeys({ search, rows, scroller, box, selected, select, toNe
     const next = rows[at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by))];
     if (next === undefined) return;
     select(next.id);
-    requestAnimationFrame(() => bringIntoSight(scroller.current, next.id, rows.indexOf(next)));
+    // At once, not with the next frame: an Enter that follows quickly must find the focus here.
+    bringIntoSight(scroller.current, next.id, rows.indexOf(next));
   };
   /** Another filter; the selected row keeps its place. */
   const goTo = (filter: Filter, row?: Row) => {

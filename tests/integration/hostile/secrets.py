@@ -2,13 +2,13 @@
 
 import json
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
 from tests.integration.hostile.wire import PATH
 from tests.integration.test_no_bodies import metrics, texts
+from tests.support.files import contents_below
 from tests.support.server import Server
 
 
@@ -69,10 +69,8 @@ def with_key(shape: Shape, key: str, *lines: str, path: str = PATH, body: bytes 
 def found(server: Server) -> dict[str, set[str]]:
     """Every key anywhere, by place: files of the data directory, outputs, figures, the API; only where some are."""
     told = {"stdout": keys_in(server.stdout), "stderr": keys_in(server.stderr)}
-    for path in server.data.rglob("*"):
-        with suppress(FileNotFoundError):  # removed meanwhile
-            if path.is_file():
-                told[str(path.relative_to(server.data))] = set().union(*map(keys_in, texts(path.read_bytes())))
+    for name, content in contents_below(server.data):
+        told[name] = set().union(*map(keys_in, texts(content)))
     if server.process.poll() is None:
         told["/metrics"] = keys_in(metrics(server))
         told |= {path: keys_in(json.dumps(server.get(path))) for path in _paths(server)}
