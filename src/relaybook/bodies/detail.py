@@ -17,7 +17,7 @@ _NAMED: Final = (
     "reasoning",
     "reasoning_content",
 )
-#: So many of the first messages are told, and of the last.
+#: So many of the first messages are told, and of the last; of a message's parts, too.
 _MOST_AT_AN_END: Final = 5000
 
 
@@ -27,7 +27,8 @@ def messages(data: bytes) -> list[dict[str, Any]]:
     Each has ``role``, ``text`` (all its text, parts joined by line breaks, None without any) and ``parts``: empty when
     the content was one text, else ``{"type", "text", "raw"}`` each, ``raw`` being the part as sent where it is more
     than text. ``name``, ``tool_calls`` and the like appear as sent where they were; other fields are under ``other``.
-    Of more than 10,000 the first and the last 5,000, and between them one without a role that says how many are not.
+    Of more than 10,000 the first and the last 5,000, and between them one without a role that says how many are not;
+    of more than 10,000 parts of a message likewise, with a text between them.
     """
     first, left_out, last = _items(data)
     found = [_message(item) for item in first]
@@ -47,7 +48,10 @@ def _items(data: bytes) -> tuple[list[object], int, list[object]]:
     """The first messages as sent, how many are left out behind them, and the last."""
     body = lenient.load(data)
     found = body.get(_message_field(body)) if isinstance(body, dict) else None
-    items = found if isinstance(found, list) else [found] if isinstance(found, str) else []
+    return _ends(found if isinstance(found, list) else [found] if isinstance(found, str) else [])
+
+
+def _ends(items: list[object]) -> tuple[list[object], int, list[object]]:
     left_out = max(0, len(items) - 2 * _MOST_AT_AN_END)
     return items[:_MOST_AT_AN_END], left_out, items[_MOST_AT_AN_END + left_out :]
 
@@ -71,7 +75,7 @@ def _message(item: object) -> dict[str, Any]:
             return {"role": "user", "text": item, "parts": []}
         return {"role": None, "text": None, "parts": [_part(item)]}
     role, content = item.get("role"), item.get("content")
-    parts = [_part(part) for part in content] if isinstance(content, list) else []
+    parts = _parts(content) if isinstance(content, list) else []
     text: str | None
     if isinstance(content, str):
         text = content
@@ -89,6 +93,12 @@ def _message(item: object) -> dict[str, Any]:
     if other:
         message["other"] = other
     return message
+
+
+def _parts(content: list[object]) -> list[dict[str, Any]]:
+    first, left_out, last = _ends(content)
+    note = [f"[{left_out:,} parts are not shown here]"] if left_out else []
+    return [_part(part) for part in (*first, *note, *last)]
 
 
 def _part(part: object) -> dict[str, Any]:

@@ -24,6 +24,8 @@ _LONG_INTEGER: Final = 19
 _MAX_DEPTH: Final = 100
 #: What is looked at of one list or object, so that no body takes more than a moment.
 _MOST_ITEMS: Final = 10_000
+#: Objects and lists of one document; 16 MiB hold five million, which take ten seconds and three gigabytes.
+_MOST_VALUES: Final = 1_000_000
 _PATIENCE: Final = 100
 _MISSING: Final = object()
 ANY: Final["msgspec.json.Decoder[Any]"] = msgspec.json.Decoder()
@@ -37,7 +39,7 @@ _SIMPLE: Final[dict[type, type]] = {
 def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
     """What the typed decoder makes of the JSON; where it refuses, a struct of the fields that fit; else None."""
     try:
-        return decoder.decode(data)
+        return None if _is_too_much(data) else decoder.decode(data)
     except (ValueError, RecursionError):
         found = fit(load(data), decoder.type)
         return None if found is _MISSING else found  # type: ignore[return-value]  # fit() made it of that type
@@ -56,7 +58,7 @@ class Patient(Generic[_T]):
     def read(self, data: bytes) -> _T | None:
         """Like ``read``."""
         try:
-            return self._decoder.decode(data)
+            return None if _is_too_much(data) else self._decoder.decode(data)
         except (ValueError, RecursionError):
             if not self._left:
                 return None
@@ -68,6 +70,8 @@ class Patient(Generic[_T]):
 
 def load(data: bytes) -> object:
     """The JSON value, or None for what cannot be read as JSON at all."""
+    if _is_too_much(data):
+        return None
     try:
         return ANY.decode(data)
     except (ValueError, RecursionError):
@@ -78,6 +82,11 @@ def load(data: bytes) -> object:
         )
     except (ValueError, RecursionError, LookupError):
         return None
+
+
+def _is_too_much(data: bytes) -> bool:
+    """More objects and lists than are read, of two bytes at least; brackets in texts count, too."""
+    return len(data) > 2 * _MOST_VALUES and data.count(b"{") + data.count(b"[") > _MOST_VALUES
 
 
 def _mend(data: bytes) -> str:

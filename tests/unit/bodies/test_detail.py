@@ -66,6 +66,18 @@ def test_of_very_many_messages_the_ends_are_laid_out_and_the_rest_is_counted() -
     assert [message["text"] for message in laid_out(*map(str, range(10_000)))] == [*map(str, range(10_000))]
 
 
+def test_of_very_many_parts_the_ends_are_laid_out_and_the_rest_is_counted() -> None:
+    body = json.dumps({"messages": [{"role": "user", "content": [*map(str, range(12_345))]}]}).encode()
+    for found in (messages(body), list(newest_first(body))):
+        (message,) = found
+        assert message["text"].splitlines() == [part["text"] for part in message["parts"]]
+        assert message["text"].splitlines() == [
+            *map(str, range(5000)),
+            "[2,345 parts are not shown here]",
+            *map(str, range(7345, 12_345)),
+        ]
+
+
 @pytest.mark.parametrize("count", [0, 1, 5000, 5001, 10_000])
 def test_from_the_newest_on_they_are_the_same(count: int) -> None:
     body = json.dumps({"messages": [*map(str, range(count))]}).encode()

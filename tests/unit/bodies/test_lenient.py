@@ -51,6 +51,22 @@ def test_what_is_no_json_is_none(data: bytes) -> None:
     assert load(data) is None
 
 
+@pytest.mark.parametrize("item", [b"{}", b"[]"])
+def test_of_json_with_over_a_million_objects_and_lists_nothing_is_read(item: bytes) -> None:
+    most, more = (b'{"model":"m","x":[' + b",".join([item] * (count - 2)) + b"]}" for count in (1_000_000, 1_000_001))
+    assert read(REQUEST, most) == Request(model="m")
+    assert Patient(REQUEST).read(most) == Request(model="m")
+    assert load(most) is not None
+    assert read(REQUEST, more) is None
+    assert Patient(REQUEST).read(more) is None
+    assert load(more) is None
+
+
+def test_of_long_texts_and_many_numbers_everything_is_read() -> None:
+    body = b'{"model":"m","x":[' + b"1," * 3_000_000 + b'"' + b"{" * 900_000 + b'"]}'
+    assert read(REQUEST, body) == Request(model="m")
+
+
 @settings(deadline=None)
 @given(st.binary())
 def test_no_bytes_raise(data: bytes) -> None:
