@@ -112,6 +112,22 @@ def test_a_connection_that_was_promised_to_stay_serves_one_more_request(server: 
     wait_until(lambda: not is_running(before), 120, "the end of the earlier relay")
 
 
+def test_a_relay_of_before_closes_after_an_answer_of_its_own_and_says_so(server: Server) -> None:
+    """A health check on a kept connection must not keep it for ever."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("POST", PATH, STREAM, HEADERS | {"Sim-Event-Interval-Ms": "100", "Sim-Answer-Tokens": "60"})
+    stream = connection.getresponse()
+    before = server.pid_of("relay")
+    assert reload(server).returncode == 0
+    assert stream.read().endswith(b"data: [DONE]\n\n")
+    connection.request("GET", "/healthz")
+    healthy = connection.getresponse()
+    assert (healthy.status, healthy.headers["Connection"]) == (200, "close")
+    healthy.read()
+    wait_until(lambda: not is_running(before), 120, "the end of the earlier relay")
+    connection.close()
+
+
 def test_the_process_keeps_its_id_and_its_addresses(server: Server) -> None:
     pid = server.process.pid
     assert reload(server).returncode == 0

@@ -18,6 +18,8 @@ from tests.integration.hostile.wire import World, ask
 from tests.support.files import paths_below
 from tests.support.server import Program, Server, SimulatedProvider, wait_until
 
+from relaybook.serve.data_directory import DataDirectory
+
 _WITHOUT_TOKEN: Final = {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
 
 
@@ -60,6 +62,15 @@ def test_a_data_directory_that_was_open_to_others_is_closed(tmp_path: Path) -> N
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
         server.record(ask(server.port).header("service-request-id") or "", 60)
         assert modes(data)["data"] == "0o700"
+
+
+def test_a_secret_that_a_full_disk_cut_short_is_made_anew(tmp_path: Path) -> None:
+    half = tmp_path / f".new-secret-{os.getpid()}"
+    half.write_bytes(b"half")
+    secret = DataDirectory(tmp_path).secret()
+    assert len(secret) == 32
+    assert DataDirectory(tmp_path).secret() == secret
+    assert not half.exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

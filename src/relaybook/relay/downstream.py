@@ -65,12 +65,11 @@ class Downstream(Connection):
 
     def _read_heads(self, data: bytes) -> None:
         """Reads heads while the front answers, a thousand in one read; none while the caller takes no answer."""
-        while data:
-            if self.write_paused:
-                self.partial = data
-                self.feed_when(False)
-                return
+        while data and not self.write_paused:
             data = self._read_head(data)
+        if data:
+            self.partial = data
+            self.feed_when(False)
 
     def _read_head(self, data: bytes) -> bytes:
         data = skip_empty_lines(data)
@@ -238,8 +237,9 @@ class Downstream(Connection):
         self.close_gently(linger=True)
 
     def _answer_front(self, head: RequestHead, rest: bytes) -> bytes:
-        self.transport.write(front.answer(self.relay, head))
-        if head.length or head.chunked or not head.keep_alive or self.relay.leaving:
+        is_last = bool(head.length or head.chunked or not head.keep_alive or self.relay.leaving)
+        self.transport.write(front.answer(self.relay, head, is_last=is_last))
+        if is_last:
             self.close_gently(linger=True)
             return b""
         self.deadline = self.relay.now + self.relay.settings.keep_alive_timeout

@@ -112,20 +112,19 @@ def answers(head: RequestHead) -> bool:
     return head.method in (b"GET", b"HEAD") and head.target.partition(b"?")[0] in (b"/", b"/healthz", b"/readyz")
 
 
-def answer(relay: Shared, head: RequestHead) -> bytes:
-    """Health, readiness, and what a person sees who opens the relay's address."""
+def answer(relay: Shared, head: RequestHead, *, is_last: bool) -> bytes:
+    """Health, readiness, and what a person sees who opens the relay's address. ``is_last``: see ``refuse``."""
     if relay.cors is not None and _is_preflight(relay, head):
         return relay.cors.preflight(head.origin, head.preflight or b"*")
-    head_only = head.method == b"HEAD"
     path = head.target.partition(b"?")[0]
-    if path == b"/healthz":
-        return refuse.text_answer(200, "ok\n", head_only=head_only)
+    status, text = 200, "ok\n"
     if path == b"/readyz":
         trouble = relay.not_ready()
-        return refuse.text_answer(503 if trouble else 200, f"{trouble or 'ready'}\n", head_only=head_only)
-    base = relay.base_url
-    text = f"This is Relaybook. Base URL: {base}\nEvery request is logged; the log is at {relay.dashboard_url}\n"
-    return refuse.text_answer(200, text, head_only=head_only)
+        status, text = 503 if trouble else 200, f"{trouble or 'ready'}\n"
+    elif path == b"/":
+        base = relay.base_url
+        text = f"This is Relaybook. Base URL: {base}\nEvery request is logged; the log is at {relay.dashboard_url}\n"
+    return refuse.text_answer(status, text, head_only=head.method == b"HEAD", is_last=is_last)
 
 
 def _nothing_here(relay: Shared, head: RequestHead) -> str:

@@ -85,11 +85,10 @@ def stream_error_event(message: str) -> bytes:
     return b"data: %b\n\n" % error_json(RelayError.UPSTREAM_STREAM_INTERRUPTED, message)
 
 
-def text_answer(status: int, text: str, *, head_only: bool = False) -> bytes:
-    """A short plain text of our own: health and the front page."""
+def text_answer(status: int, text: str, *, head_only: bool = False, is_last: bool = False) -> bytes:
+    """A short plain text of our own: health and the front page. ``is_last``: the connection closes after it."""
     body = text.encode()
-    head = b"%b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n\r\n" % (
-        status_line(status),
-        len(body),
-    )
-    return head if head_only else head + body
+    lines = [status_line(status), b"Content-Type: text/plain; charset=utf-8", b"Content-Length: %d" % len(body)]
+    if is_last:
+        lines.append(b"Connection: close")
+    return b"\r\n".join([*lines, b"", b"" if head_only else body])

@@ -4,11 +4,12 @@ import asyncio
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from tests.conformance.relay.provider import Line, Seen
 from tests.conformance.relay.wire import READ_LIMIT
-from tests.conformance.relay.world import World, ask, whole
+from tests.conformance.relay.world import World, a_world, ask, whole
 from tests.support.server import wait_until
 
 CHAT = b"POST /v1/chat/completions HTTP/1.1"
@@ -18,6 +19,7 @@ BLOCK = b"10000\r\n" + bytes(0x10000) + b"\r\n"
 MOST_ON_THE_WAY = 24 << 20
 #: The provider of a caller that leaves must know by then.
 SOON_S = 1.0
+IDLE_S = 0.5
 
 
 async def until(found: Callable[[], bool]) -> None:
@@ -65,6 +67,39 @@ def test_a_caller_that_does_not_read_holds_up_its_provider_and_nobody_else(world
         await lines[0].reset()
 
     world.run(work())
+
+
+def test_a_provider_that_is_held_up_is_not_taken_for_a_silent_one(tmp_path: Path) -> None:
+    """``idle_timeout`` is about providers: what a caller does not take, its provider cannot send."""
+
+    async def work(world: World) -> None:
+        lines: list[Line] = []
+
+        async def endless(line: Line, _: Seen) -> None:
+            lines.append(line)
+            await line.send(CHUNKED)
+            with suppress(ConnectionError):
+                while not line.ended:
+                    await line.send(BLOCK)
+
+        loop = asyncio.get_running_loop()
+        with socket.socket() as slow:
+            slow.setblocking(False)
+            await loop.sock_connect(slow, ("127.0.0.1", world.server.port))
+            await loop.sock_sendall(slow, ask(world.script(endless), first=CHAT, body=b"{}"))
+            await until(lambda: bool(lines) and lines[0].sent > len(BLOCK))
+            await standstill(lambda: lines[0].sent)
+            await asyncio.sleep(4 * IDLE_S)
+            got, sent = 0, lines[0].sent
+            while got < sent + MOST_ON_THE_WAY:
+                piece = await loop.sock_recv(slow, READ_LIMIT)
+                assert piece, f"the answer ended after {got} bytes"
+                got += len(piece)
+        await asyncio.wait_for(lines[0].peer_gone(), SOON_S)
+        await lines[0].reset()
+
+    with a_world(tmp_path, "--idle-timeout", f"{IDLE_S}s") as world:
+        world.run(work(world))
 
 
 def test_a_provider_that_does_not_read_holds_up_its_caller_and_nobody_else(world: World) -> None:

@@ -36,5 +36,10 @@ def test_the_event_of_a_broken_stream_is_one_whole_event() -> None:
     assert json.loads(event[6:])["error"]["code"] == "upstream_stream_interrupted"
 
 
+def test_the_last_answer_of_a_connection_says_so() -> None:
+    assert b"\r\nConnection: close\r\n\r\nok\n" in refuse.text_answer(200, "ok\n", is_last=True)
+    assert b"Connection" not in refuse.text_answer(200, "ok\n")
+
+
 def test_a_head_has_no_body() -> None:
     assert refuse.text_answer(200, "ok\n", head_only=True).endswith(b"Content-Length: 3\r\n\r\n")
