@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.conformance.relay.provider import Line, Seen
+from tests.conformance.relay.provider import Line, Script, Seen
 from tests.conformance.relay.wire import READ_LIMIT
 from tests.conformance.relay.world import World, a_world, ask, whole
 from tests.support.server import wait_until
@@ -36,18 +36,23 @@ async def standstill(count: Callable[[], int]) -> int:
     return sent
 
 
+def endless_on(lines: list[Line]) -> Script:
+    """An answer that goes on until its connection ends, which is put into the list."""
+
+    async def endless(line: Line, _: Seen) -> None:
+        lines.append(line)
+        await line.send(CHUNKED)
+        with suppress(ConnectionError):
+            while not line.ended:
+                await line.send(BLOCK)
+
+    return endless
+
+
 def test_a_caller_that_does_not_read_holds_up_its_provider_and_nobody_else(world: World) -> None:
     async def work() -> None:
         lines: list[Line] = []
-
-        async def endless(line: Line, _: Seen) -> None:
-            lines.append(line)
-            await line.send(CHUNKED)
-            with suppress(ConnectionError):
-                while not line.ended:
-                    await line.send(BLOCK)
-
-        name = world.script(endless)
+        name = world.script(endless_on(lines))
         loop = asyncio.get_running_loop()
         with socket.socket() as slow:
             slow.setblocking(False)
@@ -74,19 +79,11 @@ def test_a_provider_that_is_held_up_is_not_taken_for_a_silent_one(tmp_path: Path
 
     async def work(world: World) -> None:
         lines: list[Line] = []
-
-        async def endless(line: Line, _: Seen) -> None:
-            lines.append(line)
-            await line.send(CHUNKED)
-            with suppress(ConnectionError):
-                while not line.ended:
-                    await line.send(BLOCK)
-
         loop = asyncio.get_running_loop()
         with socket.socket() as slow:
             slow.setblocking(False)
             await loop.sock_connect(slow, ("127.0.0.1", world.server.port))
-            await loop.sock_sendall(slow, ask(world.script(endless), first=CHAT, body=b"{}"))
+            await loop.sock_sendall(slow, ask(world.script(endless_on(lines)), first=CHAT, body=b"{}"))
             await until(lambda: bool(lines) and lines[0].sent > len(BLOCK))
             await standstill(lambda: lines[0].sent)
             await asyncio.sleep(4 * IDLE_S)
