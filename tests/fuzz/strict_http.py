@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _REQUEST_LINE: Final = re.compile(rb"(" + _TOKEN + rb") ([!-~\x80-\xff]+) HTTP/1\.([01])")
 _HEADER: Final = re.compile(rb"(" + _TOKEN + rb"):[ \t]*([\t -~\x80-\xff]*?)[ \t]*")
-_CHUNK_LINE: Final = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[\t -~\x80-\xff]*)?")
+#: A size may have as many zeros before it as anybody likes (RFC 9112 §7.1); what is sent on is framed anew.
+_CHUNK_LINE: Final = re.compile(rb"([0-9A-Fa-f]+)[ \t]*(?:;[\t -~\x80-\xff]*)?")
 _LENGTH: Final = re.compile(rb"[0-9]{1,64}")
 
 
