@@ -55,6 +55,9 @@ class _Asking(asyncio.Protocol):
             answer, self._data = self._data, b""
             self._done.answered(self, answer)
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._done.lost(self)
+
 
 class PacedCaller:
     """Sends requests at even moments, on as many connections as it takes; each is timed from its moment."""
@@ -99,3 +102,9 @@ class PacedCaller:
         """An answer is complete."""
         self.answers.append((asking.due_ns, time.monotonic_ns(), answer))
         self._idle.append(asking)
+
+    def lost(self, asking: _Asking) -> None:
+        """A connection ended. An idle one may; one that waits for its answer goes on to be waited for."""
+        if asking in self._idle:
+            self._idle.remove(asking)
+            self._all.remove(asking)
