@@ -54,8 +54,10 @@ def checked_value(name: str, value: str, now_us: int, shown: str, *, is_beginnin
     choices = _CHOICES.get(name)
     if choices is not None and value not in choices:
         refuse(f"one of {', '.join(choices)}")
-    if name == "id" and not is_beginning and parse_id(value) is None:
-        refuse("an id of ours (Service-Request-Id); show, and /api/requests/ID, take those of others, too")
+    if name == "id":
+        value = value.lower()
+        if not is_beginning and parse_id(value) is None:
+            refuse("an id of ours (Service-Request-Id); show, and /api/requests/ID, take those of others, too")
     if name == "status" and not _STATUS.fullmatch(value):
         refuse("a status such as 200, a class such as 4xx, or error")
     if name in NUMBERS:

@@ -65,6 +65,12 @@ def test_other_bounds_are_refused_by_name(name: str, value: str) -> None:
     assert repr(value[:80]) in str(refused.value)
 
 
+def test_our_ids_are_read_in_capitals() -> None:
+    ours = "01a20852-1380-7000-af11-591364b42409"
+    assert checked_value("id", ours.upper(), A_MOMENT, "id") == ours
+    assert checked_value("id", "01A2", A_MOMENT, "id", is_beginning=True) == "01a2"
+
+
 def test_names_are_known_or_not() -> None:
     assert [canonical_name(name) for name in NAMES] == list(NAMES)
     assert canonical_name("property.User_Id") == "property.user-id"

@@ -45,8 +45,9 @@ def look_up(reader: Reader, any_id: str) -> Found:
 
 def _our_ids(reader: Reader, any_id: str, carriers: list[Record]) -> Iterator[str]:
     """What the id may mean, as ids of ours. Each that is looked for in vain costs three questions."""
-    if parse_id(any_id) is not None:
-        yield any_id
+    ours = any_id.lower()  # RFC 9562 §4: written in lower case, read in either
+    if parse_id(ours) is not None:
+        yield ours
     yield from (record.id for record in carriers[:1])
     for record in reader.running(Filter()):
         if any_id in (record.provider_request_id, record.completion_id, record.client_request_id):

@@ -20,6 +20,10 @@ def test_ours_comes_first_and_who_else_carries_it_is_told() -> None:
     assert [record.id for record in found.also] == [record_of(3).id, record_of(2).id]
 
 
+def test_ours_is_found_in_capitals() -> None:
+    assert look_up(log_of(record_of(1)), record_of(1).id.upper()).stored.record.id == record_of(1).id
+
+
 @pytest.mark.parametrize("field", ["provider_request_id", "completion_id", "client_request_id"])
 def test_otherwise_the_newest_that_carries_it(field: str) -> None:
     store = log_of(*(record_of(number, **{field: "chatcmpl-1/2"}) for number in range(1, 41)))
