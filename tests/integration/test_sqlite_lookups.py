@@ -11,22 +11,16 @@ from relaybook.stores.sqlite import SqliteReader, SqliteWriter, entries, lookups
 from relaybook.stores.sqlite.connection import DATABASE
 
 RECORDS = 400
-#: How many parts are merged into one (in as many slices), and the parts of the log when nothing is left to merge.
-MERGED = {16: [-3, -2, -1, 48, 49, 50], 4: [-3 - 2**40, -2 - 2**40, -1 - 2**40, 48, 49, 50]}
+#: The parts of the log when nothing is left to merge: three of level 2, and the rest of level 0.
+MERGED = [-3, -2, -1, 48, 49, 50]
 
 
-@pytest.fixture(params=MERGED)
-def merged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    monkeypatch.setattr(lookups, "_MERGED", request.param)
-    monkeypatch.setattr(lookups, "_SLICES", request.param)
-    return MERGED[request.param]
-
-
-@pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, merged: list[int]) -> Path:
+@pytest.fixture(params=[8])
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
     """A log with parts of eight records, and every tenth record with the same client's id."""
+    monkeypatch.setattr(lookups, "_SLICES", 4)
     for module in (entries, lookups):
-        monkeypatch.setattr(module, "PART", 8)
+        monkeypatch.setattr(module, "PART", request.param)
     writer = SqliteWriter(tmp_path)
     for first in range(0, RECORDS, 50):
         numbers = range(first, first + 50)
@@ -56,18 +50,18 @@ def is_whole(directory: Path) -> bool:
     return ones and tenths == [number + 1 for number in range(RECORDS) if number % 10 == 0][::-1]
 
 
-def test_full_groups_are_merged_and_every_id_is_found_all_the_same(log: Path, merged: list[int]) -> None:
+def test_full_groups_are_merged_and_every_id_is_found_all_the_same(log: Path) -> None:
     assert len(parts(log)) == RECORDS // 8 + 1
     assert is_whole(log)
     writer = SqliteWriter(log)
     assert writer.tidy(soon())
     assert not writer.tidy(soon())
     writer.close()
-    assert parts(log) == merged
+    assert parts(log) == MERGED
     assert is_whole(log)
 
 
-def test_at_every_step_of_merging_every_id_is_found(log: Path, merged: list[int]) -> None:
+def test_at_every_step_of_merging_every_id_is_found(log: Path) -> None:
     steps = 0
     while True:
         # A writer that is closed after one slice stands for a death: the next one goes on.
@@ -82,7 +76,29 @@ def test_at_every_step_of_merging_every_id_is_found(log: Path, merged: list[int]
         steps += 1
         if steps % 5 == 0:
             assert is_whole(log)
-    assert parts(log) == merged
+    assert parts(log) == MERGED
+    assert is_whole(log)
+
+
+@pytest.mark.parametrize("log", [1], indirect=True)
+def test_a_log_that_was_merged_by_sixteen_goes_on(log: Path) -> None:
+    """Of 400 parts those before 256 were one of its second level, those before 384 eight of its first; a death came in
+    the middle of the ninth.
+    """
+    connection = apsw.Connection(str(log / DATABASE))
+    connection.execute(f"UPDATE lookups SET part = {-1 - 2**40} WHERE part BETWEEN 0 AND 255").fetchall()
+    connection.execute("UPDATE lookups SET part = -1 - part / 16 WHERE part BETWEEN 256 AND 383").fetchall()
+    connection.execute("UPDATE lookups SET part = -25 WHERE part BETWEEN 384 AND 399 AND hash < 0").fetchall()
+    connection.close()
+    found = parts(log)
+    assert found[:10] == [-1 - 2**40, *range(-25, -16)]
+    assert found[-1] == 400
+    assert is_whole(log)
+    writer = SqliteWriter(log)
+    assert writer.tidy(soon())
+    writer.close()
+    level_3 = -1 - 1001 * 2**40
+    assert parts(log) == [level_3 - 5, level_3 - 4, -1 - 2**40, -25, 400]
     assert is_whole(log)
 
 
