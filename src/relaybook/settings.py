@@ -59,7 +59,7 @@ class Settings:
     max_request_bytes: int = setting(1 * GIB, "The largest request body that is relayed")
     max_in_flight: int = setting(10_000, "Requests at a time, per worker")
     max_connections: int = setting(50_000, "Open callers' connections, per worker")
-    keep_other_bodies: int = setting(16 * MIB, "How much of a body is kept on paths that are not understood")
+    keep_other_bodies: int = setting(16 * MIB, "Larger bodies on paths that are not understood keep their first 64 KiB")
     header_timeout: float = setting(10.0, "For a request's head to arrive")
     body_timeout: float = setting(30.0, "For the next byte of a request's body to arrive")
     keep_alive_timeout: float = setting(75.0, "A caller's idle connection is closed after it")

@@ -10,7 +10,7 @@ export type Row = {
   started_at: string;
   /** When the last byte had gone to the caller, or the request ended otherwise; null while it runs. */
   ended_at: string | null;
-  /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (of a stream: to its `[DONE]`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
+  /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (how a stream ended: `stream_ended`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
   /** Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's answer was one by then. */
   failed: boolean;
@@ -157,7 +157,7 @@ export type RequestDetail = {
   started_at: string;
   /** When the last byte had gone to the caller, or the request ended otherwise; null while it runs. */
   ended_at: string | null;
-  /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (of a stream: to its `[DONE]`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
+  /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (how a stream ended: `stream_ended`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
   /** Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's answer was one by then. */
   failed: boolean;
@@ -367,7 +367,7 @@ export type ThreadRow = {
   started_at: string;
   /** When the last byte had gone to the caller, or the request ended otherwise; null while it runs. */
   ended_at: string | null;
-  /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (of a stream: to its `[DONE]`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
+  /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (how a stream ended: `stream_ended`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
   /** Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's answer was one by then. */
   failed: boolean;

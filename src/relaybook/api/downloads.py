@@ -105,5 +105,8 @@ def _why_missing(record: Record) -> ApiError:
             "no_bodies", "Not stored: this request was logged without bodies (setting log, or header Service-Log)."
         )
     if record.body_state == "expired":
-        return ApiError("expired", "No longer stored: the body has expired (setting keep_bodies_days).")
+        return ApiError(
+            "expired",
+            "No longer stored: the file below store/bodies that had the body is gone from the data directory.",
+        )
     return ApiError("not_found", "This request has no such body.")

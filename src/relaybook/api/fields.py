@@ -14,9 +14,9 @@ MEANINGS: Final[dict[str, str]] = {
     "seq": "The order of recording, from 1; null while the request runs.",
     "started_at": "When the request's head had arrived.",
     "ended_at": "When the last byte had gone to the caller, or the request ended otherwise; null while it runs.",
-    "outcome": "How it ended: `open` still running; `complete` the provider's response was relayed to its end (of a "
-    "stream: to its `[DONE]`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the "
-    "caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself.",
+    "outcome": "How it ended: `open` still running; `complete` the provider's response was relayed to its end (how a "
+    "stream ended: `stream_ended`); `upstream_failed` the provider could not be reached or broke off; `client_closed` "
+    "the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself.",
     "failed": "Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's "
     "answer was one by then.",
     "namespace": "The namespace it was logged under. A label, not a security boundary.",

@@ -18,7 +18,7 @@ _IDS: Final = {
 }
 _NOT_STORED: Final = {
     "no_bodies": "Not stored: this request was logged without bodies.",
-    "expired": "No longer stored: its bodies have expired.",
+    "expired": "No longer stored: the file of its bodies is gone.",
 }
 
 

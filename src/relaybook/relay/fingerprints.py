@@ -10,7 +10,11 @@ from typing import Final
 from relaybook.relay.limits import SHORTEST_SECRET
 
 _SCHEME: Final = re.compile(rb"(?i)(?:bearer|basic|digest|negotiate|hmac|aws4-hmac-sha256) +")
-_SECRET_PARAMETER: Final = re.compile(rb"(?i)([?&](?:key|api_key|api-key|token|access_token|sig)=)([^&#]*)")
+#: Query parameters whose name ends with one of these words.
+_SECRET_PARAMETER: Final = re.compile(
+    rb"(?i)([?&](?:[^=&#]*[-_.])?(?:(?:api|access|auth)?(?:key|token)|secret|signature|sig|password|credential)=)"
+    rb"([^&#]*)"
+)
 
 #: Longer ones, which callers choose, would stay in memory by the thousand.
 _REMEMBERED_BYTES: Final = 4096

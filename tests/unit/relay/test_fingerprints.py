@@ -1,6 +1,8 @@
 """Claims about fingerprints."""
 
-from relaybook.relay.fingerprints import Fingerprints
+import pytest
+
+from relaybook.relay.fingerprints import Fingerprints, keys_in
 
 
 def test_a_fingerprint_tells_keys_apart_and_depends_on_the_installation() -> None:
@@ -18,6 +20,35 @@ def test_secret_query_parameters_are_replaced_and_others_stay() -> None:
     assert b"&model=gpt&" in made
     assert b"&monkey=1&" in made
     assert made.count(b"=key:") == 4
+
+
+SECRET_NAMES = (
+    *("apikey", "API-Key", "subscription-key", "access_key", "auth_token", "authToken", "X-Amz-Security-Token"),
+    *(
+        "X-Amz-Signature",
+        "X-Amz-Credential",
+        "client_secret",
+        "secret",
+        "signature",
+        "sig",
+        "password",
+        "user.password",
+    ),
+)
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_a_parameter_is_secret_by_the_last_word_of_its_name(name: str) -> None:
+    target = f"/v1/models?model=gpt&{name}=vvvvvvvvvv&x=1".encode()
+    assert b"vvvvvvvvvv" not in Fingerprints(b"a").target(target)
+    assert keys_in(target) == [b"vvvvvvvvvv"]
+
+
+@pytest.mark.parametrize("name", ["monkey", "keyword", "max_tokens", "design", "key_of", "model"])
+def test_other_parameters_stay(name: str) -> None:
+    target = f"/v1/models?{name}=vvvvvvvvvv".encode()
+    assert Fingerprints(b"a").target(target) == target
+    assert keys_in(target) == []
 
 
 def test_only_the_scheme_of_an_authorization_stays() -> None:
