@@ -31,6 +31,11 @@ export function AppFrame() {
     () => (shown === "lists" ? EVERYTHING : shown === "overview" ? readOverview(inUrl).search : inUrl),
     [shown, inUrl],
   );
+  // What the overview supposes where no time was named, nobody chose.
+  const elsewhere = useMemo(
+    () => (shown === "overview" && readOverview(inUrl).isUsual ? { ...search, range: {} } : search),
+    [shown, inUrl, search],
+  );
   const address = useMemo(() => {
     if (shown !== "overview") return (to: LogSearch) => logHref(to);
     const { by } = readOverview(inUrl);
@@ -48,11 +53,11 @@ export function AppFrame() {
           <PointedContext value={pointing.pointed}>
             <div className={css.frame} {...pointing.handlers}>
               <header className={css.head}>
-                <Link to="/requests" search={search} className={css.brand}>
+                <Link to="/requests" search={elsewhere} className={css.brand}>
                   Relaybook
                 </Link>
                 <nav className={css.pages} aria-label="Pages">
-                  <Link to="/requests" search={search} activeProps={{ "aria-current": "page" }}>
+                  <Link to="/requests" search={elsewhere} activeProps={{ "aria-current": "page" }}>
                     Requests
                   </Link>
                   <Link
@@ -65,13 +70,13 @@ export function AppFrame() {
                   </Link>
                   <Link
                     to="/overview"
-                    search={search}
+                    search={elsewhere}
                     activeOptions={{ includeSearch: false }}
                     activeProps={{ "aria-current": "page" }}
                   >
                     Overview
                   </Link>
-                  <Link to="/connect" search={search} activeProps={{ "aria-current": "page" }}>
+                  <Link to="/connect" search={elsewhere} activeProps={{ "aria-current": "page" }}>
                     Connect
                   </Link>
                 </nav>

@@ -8,6 +8,7 @@ import {
   RouterProvider,
   redirect,
 } from "@tanstack/react-router";
+import { againWhenSilent } from "./api/client";
 import { PAGE } from "./api/page-facts";
 import { AppFrame } from "./app-frame";
 import { ConnectPage } from "./connect/connect-page";
@@ -68,7 +69,12 @@ declare module "@tanstack/react-router" {
 const client = new QueryClient({
   defaultOptions: {
     // A dashboard on this very machine is there without a network, too.
-    queries: { retry: false, refetchOnWindowFocus: false, networkMode: "always" },
+    queries: {
+      retry: false,
+      refetchOnWindowFocus: false,
+      refetchInterval: againWhenSilent,
+      networkMode: "always",
+    },
     mutations: { networkMode: "always" },
   },
 });

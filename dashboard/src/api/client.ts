@@ -17,6 +17,16 @@ export class ApiError extends Error {
   }
 }
 
+/** Nobody answered, or a proxy did in Relaybook's place. */
+export function isSilent(error: Error): boolean {
+  return !(error instanceof ApiError) || error.status === 0 || (error.status >= 500 && error.code === "unknown");
+}
+
+/** Milliseconds until a question is asked again to which nobody answered; false: it needs no other try. */
+export function againWhenSilent({ state }: { state: { error: Error | null } }): number | false {
+  return state.error !== null && isSilent(state.error) ? 3000 : false;
+}
+
 /** Address of a call: `/api/requests?…` below the page's sub-path. */
 export function apiUrl(path: string, pairs: readonly (readonly [string, string])[] = []): string {
   const query = new URLSearchParams(pairs.map(([name, value]) => [name, value])).toString();

@@ -8,6 +8,8 @@ import type { Row } from "./types.gen";
 const CALM_PER_SECOND = 5;
 const SOON_MS = 80;
 const CALM_MS = 1000;
+/** A browser reconnects by itself, but not after an answer that is no stream, as of a proxy before a server that starts. */
+const AGAIN_MS = 3000;
 
 export type LiveEvents = {
   /** Rows that are new or have changed, and how many came in the last second. */
@@ -16,7 +18,7 @@ export type LiveEvents = {
   onOpen: () => void;
 };
 
-/** Listens while `enabled` and while the page is in sight; the browser reconnects by itself. */
+/** Listens while `enabled` and while the page is in sight, and again when the stream ends. */
 export function useLive(asked: readonly [string, string][], enabled: boolean, events: LiveEvents): void {
   const onRows = useEffectEvent(events.onRows);
   const onOpen = useEffectEvent(events.onOpen);
@@ -25,12 +27,17 @@ export function useLive(asked: readonly [string, string][], enabled: boolean, ev
   useEffect(() => {
     if (!enabled) return;
     let source: EventSource | undefined;
+    let later: ReturnType<typeof setTimeout> | undefined;
     const batch = new Batch((rows, perSecond) => onRows(rows, perSecond));
     const listen = () => {
+      clearTimeout(later);
       source?.close();
       source = undefined;
       if (document.hidden) return;
       source = new EventSource(url);
+      source.addEventListener("error", () => {
+        if (source?.readyState === EventSource.CLOSED) later = setTimeout(listen, AGAIN_MS);
+      });
       source.addEventListener("open", () => onOpen());
       source.addEventListener("gap", () => onOpen());
       source.addEventListener("request", (event) => batch.add(JSON.parse(event.data) as Row));
@@ -39,6 +46,7 @@ export function useLive(asked: readonly [string, string][], enabled: boolean, ev
     document.addEventListener("visibilitychange", listen);
     return () => {
       document.removeEventListener("visibilitychange", listen);
+      clearTimeout(later);
       source?.close();
       batch.drop();
     };

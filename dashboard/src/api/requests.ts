@@ -3,7 +3,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { isQuery, queryText, withoutQuery } from "~/filters/query-parts";
 import { apiPairs, type LogSearch } from "~/url/search";
-import { ApiError, apiUrl, getJson } from "./client";
+import { ApiError, againWhenSilent, apiUrl, getJson } from "./client";
 import type { RequestCount, RequestDetail, RequestPage } from "./types.gen";
 
 /** The first page is small, to be there soon; who scrolls on gets larger ones. */
@@ -80,7 +80,7 @@ export function requestQuery(id: string) {
   return queryOptions({
     queryKey: ["request", id],
     queryFn: ({ signal }) => getJson<RequestDetail>(apiUrl(`requests/${encodeURIComponent(id)}`), signal),
-    refetchInterval: (query) => (query.state.data?.outcome === "open" ? 1000 : false),
+    refetchInterval: (query) => (query.state.data?.outcome === "open" ? 1000 : againWhenSilent(query)),
     staleTime: (query) => (query.state.data?.outcome === "open" ? 0 : Number.POSITIVE_INFINITY),
   });
 }

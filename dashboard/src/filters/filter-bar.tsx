@@ -17,7 +17,9 @@ import { inOneLine, isExcluded, wordsOf } from "./query-words";
 export function FilterBar() {
   const search = useLogSearch();
   const go = useGo();
-  const found = useQuery({ ...countQuery(search), refetchInterval: whileUnderstood }).data;
+  const counted = useQuery({ ...countQuery(search), refetchInterval: whileUnderstood });
+  // The number of another filter is no answer.
+  const found = counted.isPlaceholderData ? undefined : counted.data;
   const isWhole = search.filter.length === 0;
   return (
     <section className={css.bar} aria-label="Filter">
@@ -31,7 +33,9 @@ export function FilterBar() {
               data-negated={isExcluded(term, value) || undefined}
             >
               <span className={css.dim}>{`${words.name} ${words.verb}`.trim()}</span>{" "}
-              <bdi className={css.value}>{words.value}</bdi>
+              <bdi className={css.value} title={words.value}>
+                {words.value}
+              </bdi>
               <button
                 type="button"
                 className={css.remove}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { also, type Filter, inWords, isOnly, not, only, withoutLast } from "./filter";
+import { also, type Filter, inWords, isOnly, not, only, propertyOf, rowHas, withoutLast } from "./filter";
 
 const staging: Filter = [{ name: "namespace", values: ["staging"], negated: false }];
 const gpt: Filter = [{ name: "model", values: ["gpt-4o"], negated: false }];
@@ -59,6 +59,14 @@ describe("a filter", () => {
 
   it("can be said in words", () => {
     expect(inWords("property.channel", "iOS", true)).toEqual({ name: "channel", verb: "is not", value: "iOS" });
+    expect(inWords("constructor", "x").name).toBe("constructor");
     expect(inWords("failed", "true")).toEqual({ name: "request", verb: "has", value: "failed" });
   });
+});
+
+it("takes no property for one that every object has", () => {
+  const row = { properties: { channel: "iOS" } } as never;
+  expect(propertyOf(row, "channel")).toBe("iOS");
+  expect(propertyOf(row, "constructor")).toBeUndefined();
+  expect(rowHas(row, "property.toString", "x")).toBe(false);
 });

@@ -65,29 +65,39 @@ export function chosen(filter: Filter, name: string): readonly string[] {
   return find(filter, name, false)?.values ?? [];
 }
 
+/** Whether a term says nothing about the namespace. */
+export function isNoNamespace(term: Term): boolean {
+  return term.name !== "namespace" && term.name !== "namespace_prefix";
+}
+
+/** The value of a property; callers choose the names, `constructor` among them. */
+export function propertyOf({ properties }: Pick<Row, "properties">, name: string): string | undefined {
+  return Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
 /** Whether a row shown in the log has the value: what a preview does not fade. */
 export function rowHas(row: Row, name: string, value: string): boolean {
-  if (name.startsWith("property.")) return row.properties[name.slice("property.".length)] === value;
+  if (name.startsWith("property.")) return propertyOf(row, name.slice("property.".length)) === value;
   if (name === "status") return hasStatus(row, value);
   if (name === "failed") return String(row.failed) === value;
-  const field = (row as Record<string, unknown>)[name];
+  const field = Object.hasOwn(row, name) ? (row as Record<string, unknown>)[name] : undefined;
   return typeof field === "string" && field === value;
 }
 
 /** One value of a term in words: `namespace is staging`. */
 export function inWords(name: string, value: string, negated = false): { name: string; verb: string; value: string } {
-  const shown = name.startsWith("property.") ? name.slice("property.".length) : (WORDS[name] ?? name);
+  const shown = name.startsWith("property.") ? name.slice("property.".length) : (WORDS.get(name) ?? name);
   if (name === "namespace_prefix") return { name: shown, verb: negated ? "does not begin with" : "begins with", value };
   if (name === "failed")
     return { name: "request", verb: (value === "true") !== negated ? "has" : "has not", value: "failed" };
   return { name: shown, verb: negated ? "is not" : "is", value };
 }
 
-const WORDS: Record<string, string> = {
-  namespace_prefix: "namespace",
-  finish_reason: "finish reason",
-  outcome: "result",
-};
+const WORDS = new Map([
+  ["namespace_prefix", "namespace"],
+  ["finish_reason", "finish reason"],
+  ["outcome", "result"],
+]);
 
 function hasStatus(row: Row, value: string): boolean {
   if (value === "error") return row.failed;

@@ -5,7 +5,7 @@ import { Middle } from "~/ui/middle";
 import { useLogSearch } from "~/url/search-context";
 import { useAddress, useGo } from "~/url/use-go";
 import chip from "./chips.module.css";
-import { chosen, type Filter } from "./filter";
+import { chosen, isNoNamespace } from "./filter";
 import { FilterLink } from "./filter-link";
 import { groupsOf, type NumberedLabel } from "./label-groups";
 import { useLabels } from "./labels";
@@ -19,7 +19,7 @@ export function NamespaceBar() {
   const go = useGo();
   const address = useAddress();
   const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: 5_000 });
-  const isAll = chosen(search.filter, "namespace").length === 0;
+  const isAll = search.filter.every(isNoNamespace);
   const everywhere = { ...search, filter: search.filter.filter(isNoNamespace) };
 
   return (
@@ -66,6 +66,7 @@ function Label({ label, isChosen }: { label: NumberedLabel; isChosen: boolean })
         name="namespace"
         value={label.namespace}
         className={`${chip.label} ${chip[`slot${label.color ?? 1}`]}`}
+        title={label.namespace}
       >
         <Middle text={label.namespace} />
       </FilterLink>
@@ -83,8 +84,4 @@ function Label({ label, isChosen }: { label: NumberedLabel; isChosen: boolean })
 
 function atLeast(requests: number, isComplete: boolean): string {
   return isComplete ? shortCount(requests) : `${shortCount(requests)}+`;
-}
-
-function isNoNamespace(term: Filter[number]): boolean {
-  return term.name !== "namespace";
 }

@@ -9,7 +9,12 @@ export function NamespaceChip({ namespace }: { namespace: string }) {
   const label = useLabel(namespace);
   if (label !== undefined) {
     return (
-      <FilterLink name="namespace" value={namespace} className={`${chip.label} ${chip[`slot${label.color ?? 1}`]}`}>
+      <FilterLink
+        name="namespace"
+        value={namespace}
+        className={`${chip.label} ${chip[`slot${label.color ?? 1}`]}`}
+        title={namespace}
+      >
         <Middle text={namespace} />
       </FilterLink>
     );

@@ -2,7 +2,7 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { ApiError } from "~/api/client";
 import { logQuery } from "~/api/requests";
 import type { LogSearch } from "~/url/search";
@@ -10,7 +10,7 @@ import { useGo } from "~/url/use-go";
 
 export type Asking = {
   isAsking: boolean;
-  /** Goes there, or says what the API has against it. Undefined where the reader went elsewhere meanwhile. */
+  /** Goes there, or says what the API has against it. `elsewhere`: the reader went there meanwhile, or asked anew. */
   goIfUnderstood: (search: LogSearch) => Promise<"gone" | "elsewhere" | { refused: string }>;
 };
 
@@ -19,16 +19,20 @@ export function useAsking(): Asking {
   const router = useRouter();
   const go = useGo();
   const [isAsking, setAsking] = useState(false);
+  const asked = useRef(0);
   return {
     isAsking,
     goIfUnderstood: async (search) => {
       const from = router.history.location.href;
+      asked.current += 1;
+      const mine = asked.current;
       setAsking(true);
       // The log shows these very rows then.
       const refused = await client.fetchInfiniteQuery(logQuery(search, undefined, 0)).then(
         (log) => log.pages[0]?.refused?.message,
         (error: unknown) => (error instanceof ApiError && error.status === 400 ? error.message : undefined),
       );
+      if (asked.current !== mine) return "elsewhere";
       setAsking(false);
       if (router.history.location.href !== from) return "elsewhere";
       if (refused !== undefined) return { refused };

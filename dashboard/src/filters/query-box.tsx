@@ -68,7 +68,7 @@ export function QueryBox({ box, refused }: Props) {
       return setTyped(EMPTY);
     }
     const end = await asking.goIfUnderstood({ ...search, ...read });
-    if (end === "gone") setTyped(EMPTY);
+    if (end === "gone") setTyped((now) => (now.text === typed.text ? EMPTY : now));
     else if (end !== "elsewhere") setWrong(end.refused);
   };
   const move = (by: 1 | -1) => {
@@ -99,7 +99,6 @@ export function QueryBox({ box, refused }: Props) {
       className={css.form}
       onSubmit={(event) => {
         event.preventDefault();
-        if (asking.isAsking) return;
         if (typed.text.trim() !== "") void submit();
         else if (refused !== undefined) go({ search });
       }}

@@ -1,6 +1,7 @@
 import { resultOf } from "~/api/result";
 import type { Row } from "~/api/types.gen";
 import { useNow } from "~/ui/use-now";
+import { useLogSearch } from "~/url/search-context";
 import { FilterLink } from "./filter-link";
 import css from "./result-link.module.css";
 
@@ -26,14 +27,16 @@ export function ResultLink({ row, className }: Props) {
   );
 }
 
+/** While the log is paused nobody knows whether it still runs. */
 function Running({ row }: { row: Row }) {
+  const isPaused = useLogSearch().live === false;
   const { sign, words, tone } = resultOf(row, useNow());
   return (
     <span className={css[tone]}>
       <span className={css.pulse} aria-hidden="true">
         {sign}
       </span>{" "}
-      {words}
+      {isPaused ? "ran when paused" : words}
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { countQuery } from "~/api/requests";
 import type { RequestCount } from "~/api/types.gen";
 import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
+import { toClipboard } from "~/ui/clipboard";
 import { useNow } from "~/ui/use-now";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
@@ -85,7 +86,7 @@ export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: 
             {label === undefined ? "pin as a label" : "unpin: make it a thread"}
           </Menu.Item>
         )}
-        <Menu.Item onClick={() => void navigator.clipboard?.writeText(value)}>copy</Menu.Item>
+        <Menu.Item onClick={() => void toClipboard(Promise.resolve(value))}>copy</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

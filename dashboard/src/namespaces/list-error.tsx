@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { ApiError } from "~/api/client";
+import { StillLogged } from "~/filters/still-logged";
 import type { ListSearch } from "~/url/list-search";
 import { useGoToList } from "~/url/use-list";
 import css from "./page.module.css";
@@ -21,7 +22,7 @@ export function ListError({ error, whole, onAgain }: Props) {
         {isAskedWrong ? "This address cannot be read: " : "The list could not be read: "}
         {error.message}
       </p>
-      {!isAskedWrong && <p>Requests are still being logged.</p>}
+      {!isAskedWrong && <StillLogged error={error} />}
       <Button variant="default" size="compact-sm" onClick={isAskedWrong ? () => go(whole) : onAgain}>
         {isAskedWrong ? "show the whole list" : "again"}
       </Button>

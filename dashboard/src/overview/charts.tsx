@@ -105,7 +105,7 @@ function percentiles({ p50, p95 }: { p50: number | null; p95: number | null }): 
 
 /** On an axis, where all are round: `$0.02`, `$40`. */
 function dollars(value: number): string {
-  return `$${value < 1000 ? Number(value.toPrecision(3)) : shortCount(value)}`;
+  return `$${value < 1000 ? value.toLocaleString("en-US", { maximumSignificantDigits: 3 }) : shortCount(value)}`;
 }
 
 function tokenWords(value: number | null): string {

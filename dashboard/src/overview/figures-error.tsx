@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { ApiError } from "~/api/client";
 import { isTooMuch } from "~/api/stats";
+import { StillLogged } from "~/filters/still-logged";
 import { USUAL_RANGE } from "./overview-search";
 import css from "./page.module.css";
 import { useGoToOverview, useOverview } from "./use-overview";
@@ -28,7 +29,7 @@ export function FiguresError({ error, onAgain }: { error: Error; onAgain: () => 
         {isWrong ? "This address cannot be read: " : "The figures could not be read: "}
         {error.message}
       </p>
-      {!isWrong && <p>Requests are still being logged.</p>}
+      {!isWrong && <StillLogged error={error} />}
       <Button
         variant="default"
         size="compact-sm"

@@ -9,7 +9,7 @@ import css from "./page.module.css";
 /** What all the requests come to. */
 export function Totals({ total }: { total: Sum }) {
   const { requests, failed, duration_ms, first_token_ms } = total;
-  const share = requests === 0 ? "" : ` (${((failed / requests) * 100).toFixed(1)} %)`;
+  const share = requests === 0 ? "" : ` (${shareOf(failed, requests)})`;
   const facts: Fact[] = [
     { name: "requests", value: count(requests) },
     {
@@ -26,4 +26,10 @@ export function Totals({ total }: { total: Sum }) {
     { name: "cost", value: money(total.cost_usd) },
   ];
   return <FactList facts={facts} />;
+}
+
+/** `4.8 %`; a few of very many are not none. */
+function shareOf(part: number, whole: number): string {
+  const percent = (part / whole) * 100;
+  return part > 0 && percent < 0.05 ? "<0.1 %" : `${percent.toFixed(1)} %`;
 }

@@ -22,6 +22,20 @@ export function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? "";
 }
 
+/** The same for showing: numbers that JavaScript would round, or write otherwise, stay as they stand in the text. */
+export function parsedForSight(text: string): unknown {
+  const { rawJSON } = JSON as { rawJSON?: (number: string) => unknown };
+  const keep = (_: string, value: unknown, at?: { source?: string }) =>
+    typeof value === "number" && at?.source !== undefined && String(value) !== at.source && rawJSON !== undefined
+      ? rawJSON(at.source)
+      : value;
+  try {
+    return JSON.parse(text, keep);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The JSON in a text, or undefined when it is none. */
 export function parsed(text: string): unknown {
   try {

@@ -1,3 +1,4 @@
+import { useLocation } from "@tanstack/react-router";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
 import css from "./live-switch.module.css";
@@ -6,6 +7,7 @@ import css from "./live-switch.module.css";
 export function LiveSwitch() {
   const search = useLogSearch();
   const go = useGo();
+  const anchor = useLocation({ select: ({ state }) => state.anchor });
   const isLive = search.live !== false;
   const { filter, range } = search;
   return (
@@ -14,7 +16,7 @@ export function LiveSwitch() {
       className={css.switch}
       aria-pressed={isLive}
       title={isLive ? "New requests come by themselves. Pause: l" : "Paused. Go on: l"}
-      onClick={() => go({ search: isLive ? { filter, range, live: false } : { filter, range }, replace: true })}
+      onClick={() => go({ search: isLive ? { filter, range, live: false } : { filter, range }, anchor, replace: true })}
     >
       <span className={isLive ? css.on : css.off} aria-hidden="true">
         {isLive ? "●" : "❚❚"}

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { ApiError } from "~/api/client";
+import { StillLogged } from "~/filters/still-logged";
 import { EVERYTHING } from "~/url/search";
 import { useGo } from "~/url/use-go";
 import css from "./log.module.css";
@@ -20,7 +21,7 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
         </Button>
       ) : (
         <>
-          <p>Requests are still being logged.</p>
+          <StillLogged error={error} />
           <Button variant="default" size="compact-sm" onClick={onAgain}>
             again
           </Button>

@@ -1,6 +1,7 @@
 import { type MouseEvent, memo } from "react";
 import { ranFor } from "~/api/result";
 import type { Row } from "~/api/types.gen";
+import { propertyOf } from "~/filters/filter";
 import { FilterLink } from "~/filters/filter-link";
 import { NamespaceChip } from "~/filters/namespace-chip";
 import { PropertyChip } from "~/filters/property-chip";
@@ -22,7 +23,7 @@ type Props = { row: Row; place: number; property: string | undefined; isSelected
 export const LogRow = memo(function LogRow({ row, place, property, isSelected, isFaded }: Props) {
   const search = useLogSearch();
   const go = useGo();
-  const value = property === undefined ? undefined : row.properties[property];
+  const value = property === undefined ? undefined : propertyOf(row, property);
 
   const open = (event: MouseEvent) => {
     if ((event.target as Element).closest("a, button") || isTextMarked()) return;
@@ -90,7 +91,9 @@ export const LogRow = memo(function LogRow({ row, place, property, isSelected, i
 });
 
 function RunsFor({ row }: { row: Row }) {
-  return <>{duration(ranFor(row, useNow()))}…</>;
+  const isPaused = useLogSearch().live === false;
+  const now = useNow();
+  return isPaused ? "–" : `${duration(ranFor(row, now))}…`;
 }
 
 function isTextMarked(): boolean {

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useRef, useState } from "react";
 import { propertiesQuery } from "~/api/namespaces";
+import { requestQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { CopyApiCall } from "~/filters/copy-api-call";
 import { FilterBar } from "~/filters/filter-bar";
@@ -38,11 +39,19 @@ const Histogram = lazy(() =>
   ),
 );
 
+/** So many requests before the last row that is loaded, going from one to the next loads more. */
+const NEAR_THE_END = 5;
+/** The form of our ids. */
+const OURS = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** The log, newest first: filters above, one request open beside it where the URL names one. */
 export function RequestsPage() {
   const inUrl = useLogSearch();
   const go = useGo();
-  const { id } = useParams({ strict: false });
+  const { id: idInUrl } = useParams({ strict: false });
+  // The URL may name it by an id of others, as somebody typed it.
+  const isOthers = idInUrl !== undefined && !OURS.test(idInUrl);
+  const id = useQuery({ ...requestQuery(idInUrl ?? ""), enabled: isOthers }).data?.id ?? idInUrl;
   const anchor = useLocation({ select: ({ state }) => state.anchor });
   const [chosen, setChosen] = useState<{ anchor: string | undefined; id: string | undefined }>();
   const isOpen = id !== undefined;
@@ -80,6 +89,7 @@ export function RequestsPage() {
     rows: log.rows,
     scroller,
     box,
+    anchor,
     selected,
     select: (next) => setChosen({ anchor: anchor?.id, id: next }),
     toNewest,
@@ -89,12 +99,19 @@ export function RequestsPage() {
   const close = () => {
     if (id === undefined) return;
     setChosen({ anchor: anchor?.id, id });
-    go({ search, anchor });
+    go({ search, anchor, replace: true });
     requestAnimationFrame(() => bringIntoSight(scroller.current, id, ids.indexOf(id)));
   };
 
-  const areRowsKnown = ids.length > 0 || log.isEmpty;
   const place = id === undefined ? -1 : ids.indexOf(id);
+  const goToNeighbour = (next: string) => {
+    const at = ids.indexOf(next);
+    if (at >= ids.length - NEAR_THE_END) log.loadOlder();
+    if (at < NEAR_THE_END) log.loadNewer();
+    go({ search, id: next, anchor, replace: true });
+  };
+
+  const areRowsKnown = ids.length > 0 || log.isEmpty;
   return (
     <SearchContext value={search}>
       <main className={css.page}>
@@ -141,10 +158,10 @@ export function RequestsPage() {
         {id !== undefined && (
           <Suspense>
             <RequestDrawer
-              id={id}
+              id={idInUrl ?? id}
               newer={place > 0 ? (ids[place - 1] ?? null) : null}
               older={place === -1 ? null : (ids[place + 1] ?? null)}
-              onGo={(next) => go({ search, id: next, anchor, replace: true })}
+              onGo={goToNeighbour}
               onClose={close}
             />
           </Suspense>

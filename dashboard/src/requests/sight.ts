@@ -12,6 +12,13 @@ export function topOf(scroller: Scroller, id: string): number {
   return row === null || scroller === null ? 120 : topIn(scroller, row);
 }
 
+/** The id of the first row that is whole below the head of the table. */
+export function firstInSight(scroller: Scroller): string | undefined {
+  const head = scroller?.querySelector("thead")?.clientHeight ?? 0;
+  const rows = [...(scroller?.querySelectorAll<HTMLElement>("tr[data-request]") ?? [])];
+  return rows.find((row) => scroller !== null && topIn(scroller, row) >= head - 1)?.dataset.request;
+}
+
 /**
  * Scrolls as little as it takes, below the head of the table; the link of the row's time takes the focus.
  *

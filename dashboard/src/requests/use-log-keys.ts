@@ -1,34 +1,42 @@
 /** The keyboard in the log: moving, opening, filtering. Nothing of it works while somebody types. */
 
 import { useWindowEvent } from "@mantine/hooks";
-import type { RefObject } from "react";
+import { type RefObject, useRef } from "react";
 import type { Row } from "~/api/types.gen";
-import { type Filter, only, withoutLast } from "~/filters/filter";
+import { type Filter, isNoNamespace, only, withoutLast } from "~/filters/filter";
 import { groupsOf } from "~/filters/label-groups";
 import { useLabels } from "~/filters/labels";
 import type { usePin } from "~/filters/use-pin";
 import type { LogSearch } from "~/url/search";
-import { useGo } from "~/url/use-go";
-import { bringIntoSight, rowOf, topOf } from "./sight";
+import { type Anchor, useGo } from "~/url/use-go";
+import { bringIntoSight, firstInSight, rowOf, topOf } from "./sight";
 
 type Options = {
   search: LogSearch;
   rows: readonly Row[];
   scroller: RefObject<HTMLElement | null>;
   box: RefObject<HTMLInputElement | null>;
+  /** The row that keeps its place. */
+  anchor: Anchor | undefined;
   selected: string | undefined;
   select: (id: string | undefined) => void;
   toNewest: () => void;
   pinning: ReturnType<typeof usePin>;
 };
 
-export function useLogKeys({ search, rows, scroller, box, selected, select, toNewest, pinning }: Options): void {
+export function useLogKeys(options: Options): void {
+  const { search, rows, scroller, box, anchor, selected, select, toNewest, pinning } = options;
   const go = useGo();
   const labels = useLabels();
+  const wasBusy = useRef(false);
 
   const move = (by: number) => {
     const at = rows.findIndex((row) => row.id === selected);
-    const next = rows[at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by))];
+    const first = at === -1 ? firstInSight(scroller.current) : undefined;
+    const next =
+      at === -1
+        ? (rows.find((row) => row.id === first) ?? rows[0])
+        : rows[Math.min(rows.length - 1, Math.max(0, at + by))];
     if (next === undefined) return;
     select(next.id);
     // At once, not with the next frame: an Enter that follows quickly must find the focus here.
@@ -36,12 +44,20 @@ export function useLogKeys({ search, rows, scroller, box, selected, select, toNe
   };
   /** Another filter; the selected row keeps its place. */
   const goTo = (filter: Filter, row?: Row) => {
-    const anchor = row === undefined ? undefined : { id: row.id, top: topOf(scroller.current, row.id) };
-    go({ search: { ...search, filter }, anchor });
+    const place = row === undefined ? undefined : { id: row.id, top: topOf(scroller.current, row.id) };
+    go({ search: { ...search, filter }, anchor: place });
   };
 
+  // Looked at before anybody acts: an Escape that closes a menu is the menu's, and is through here when it is gone.
+  useWindowEvent(
+    "keydown",
+    (event) => {
+      wasBusy.current = isBusy(event.target);
+    },
+    { capture: true },
+  );
   useWindowEvent("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isBusy(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || wasBusy.current) return;
     const row = rows.find((each) => each.id === selected);
     const action =
       {
@@ -56,10 +72,11 @@ export function useLogKeys({ search, rows, scroller, box, selected, select, toNe
         l: () =>
           go({
             search: search.live === false ? { filter: search.filter, range: search.range } : { ...search, live: false },
+            anchor,
             replace: true,
           }),
         "/": () => box.current?.focus(),
-        "0": () => goTo(search.filter.filter((term) => term.name !== "namespace")),
+        "0": () => goTo(search.filter.filter(isNoNamespace)),
         Backspace: search.filter.length > 0 && (() => goTo(withoutLast(search.filter), row)),
         Home: toNewest,
         Escape: () => select(undefined),

@@ -1,7 +1,7 @@
 /** The log a person looks at: pages of history with the live end on top. */
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useLive } from "~/api/live";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type Refused } from "~/api/requests";
 import type { RequestPage, Row } from "~/api/types.gen";
@@ -54,8 +54,15 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
   const newest = history[0]?.seq ?? 0;
   const reachesNow = !live.torn && reachesTheEnd(pages, anchor);
 
+  const shownKey = useRef(key);
+  useLayoutEffect(() => {
+    shownKey.current = key;
+  }, [key]);
   const change = useCallback(
-    (next: (log: LiveLog) => LiveLog) => setState((last) => ({ key, log: next(last.key === key ? last.log : start) })),
+    (next: (log: LiveLog) => LiveLog) => {
+      // What was asked for another list may come after that list has gone.
+      if (shownKey.current === key) setState((last) => ({ key, log: next(last.key === key ? last.log : start) }));
+    },
     [key, start],
   );
   const again = useCallback(() => setReading((last) => last + 1), []);

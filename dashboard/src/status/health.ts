@@ -1,6 +1,6 @@
 /** How Relaybook is, as people want to hear it: fine, or what happened, to what, and what to do about it. Pure. */
 
-import { ApiError } from "~/api/client";
+import { isSilent } from "~/api/client";
 import type { Status } from "~/api/types.gen";
 import { clockTime } from "~/format/time";
 import { type Trouble, troublesOf } from "./troubles";
@@ -22,11 +22,6 @@ function unwell(troubles: readonly Trouble[]): Health {
   const worst = sorted[0];
   if (worst === undefined) return { tone: "good", word: "logging", troubles: [] };
   return { tone: worst.tone, word: worst.word, troubles: sorted };
-}
-
-/** Nobody answered, or a proxy did in Relaybook's place. */
-function isSilent(error: Error): boolean {
-  return !(error instanceof ApiError) || error.status === 0 || (error.status >= 500 && error.code === "unknown");
 }
 
 function unanswered(error: Error, answeredAt: Date | null): Trouble {

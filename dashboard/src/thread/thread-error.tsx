@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { ApiError } from "~/api/client";
+import { StillLogged } from "~/filters/still-logged";
 import { ALL_NAMESPACES } from "~/url/list-search";
 import { useGoToList } from "~/url/use-list";
 import css from "./page.module.css";
@@ -14,7 +15,7 @@ export function ThreadError({ error, onAgain }: { error: Error; onAgain: () => v
         {isAskedWrong ? "This address cannot be read: " : "The thread could not be read: "}
         {error.message}
       </p>
-      {!isAskedWrong && <p>Requests are still being logged.</p>}
+      {!isAskedWrong && <StillLogged error={error} />}
       <Button
         variant="default"
         size="compact-sm"

@@ -1,3 +1,4 @@
+import type { ClipboardEvent } from "react";
 import css from "./middle.module.css";
 
 const TAIL = 6;
@@ -7,9 +8,15 @@ export function Middle({ text }: { text: string }) {
   const letters = [...text];
   if (letters.length <= 2 * TAIL) return <bdi className={css.whole}>{text}</bdi>;
   return (
-    <bdi className={css.middle}>
+    <bdi className={css.middle} onCopy={copyWhole}>
       <span className={css.head}>{letters.slice(0, -TAIL).join("")}</span>
       <span>{letters.slice(-TAIL).join("")}</span>
     </bdi>
   );
+}
+
+/** What is marked of the name, in one piece: a browser puts a line break between its two boxes. */
+function copyWhole(event: ClipboardEvent): void {
+  event.clipboardData.setData("text/plain", String(document.getSelection()).replaceAll("\n", ""));
+  event.preventDefault();
 }

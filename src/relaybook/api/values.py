@@ -20,7 +20,7 @@ _PARAMETERS = [
 ]
 
 
-@router.get("/api/values/{field}", **document.reads(FieldValues, _PARAMETERS))
+@router.get("/api/values/{field:path}", **document.reads(FieldValues, _PARAMETERS))
 async def list_values(request: Request) -> Response:
     """Values of one field with counts, most frequent first; `property` lists the names of properties."""
     asked = query.only(query.pairs_of(request), "prefix", "limit")

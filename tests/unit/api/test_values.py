@@ -21,6 +21,12 @@ def test_names_of_properties_and_values_of_one_are_listed() -> None:
     assert [row["value"] for row in client.get("/api/values/property.User_Id").json()["data"]] == ["7", "8"]
 
 
+def test_the_name_of_a_property_may_hold_a_slash_or_a_space() -> None:
+    client = client_of(log_of(record_of(1, properties={"team/cost": "a", "sp ace": "b"})))
+    assert client.get("/api/values/property.team%2Fcost").json()["data"] == [{"value": "a", "requests": 1}]
+    assert client.get("/api/values/property.sp%20ace").json()["data"] == [{"value": "b", "requests": 1}]
+
+
 def test_a_prefix_and_a_limit_narrow_the_list() -> None:
     client = client_of(LOG)
     assert [row["value"] for row in client.get("/api/values/model?prefix=a").json()["data"]] == ["a"]

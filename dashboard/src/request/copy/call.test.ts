@@ -43,6 +43,11 @@ describe("a request copied as curl", () => {
     expect(asCurl(call({ file: "a-request.txt", note: "" }))).toContain("--data-binary '@a-request.txt'");
   });
 
+  it("writes the bytes of a tag that is not ASCII so that any client sends them", () => {
+    const tagged = call(undefined, { request_headers: [["Service-Namespace", "user-\u00c3\u00a9 5%"]] });
+    expect(tagged.headers).toEqual([["Service-Namespace", "user-%C3%A9 5%"]]);
+  });
+
   it("tags a request whose headers are not known by what is known of it", () => {
     const tagged = call(undefined, {
       request_headers: null,

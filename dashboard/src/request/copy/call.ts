@@ -57,6 +57,11 @@ export function headerValue(text: string): string {
   return /^[ -$&-~]*$/.test(text) ? text : encodeURIComponent(text);
 }
 
+/** One byte of UTF-8, as a stored header has it: a character of Latin-1. */
+function byteInHex(byte: string): string {
+  return `%${byte.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
 function headersOf(request: RequestDetail, prefixes: readonly string[]): [string, string][] {
   if (request.request_headers === null) {
     const prefix = prefixes[0] ?? "Service";
@@ -67,10 +72,11 @@ function headersOf(request: RequestDetail, prefixes: readonly string[]): [string
       ...properties.map(([name, value]): [string, string] => [`${prefix}-Property-${name}`, headerValue(value)]),
     ];
   }
-  return request.request_headers.filter(([name, value]) => {
+  return request.request_headers.flatMap(([name, value]): [string, string][] => {
     const lower = name.toLowerCase();
     const isTag = prefixes.some((prefix) => lower.startsWith(`${prefix.toLowerCase()}-`));
-    return (isTag || MEANT_FOR_PROVIDER.test(lower)) && !REPLACED_KEY.test(value);
+    if (REPLACED_KEY.test(value) || !(isTag || MEANT_FOR_PROVIDER.test(lower))) return [];
+    return [[name, isTag ? value.replace(/[\x80-\xff]/g, byteInHex) : value]];
   });
 }
 

@@ -1,0 +1,56 @@
+import { renderHook } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { useLive } from "./live";
+
+const sources: Source[] = [];
+
+class Source extends EventTarget {
+  static readonly CLOSED = 2;
+  readyState = 0;
+  constructor(readonly url: string) {
+    super();
+    sources.push(this);
+  }
+  close() {
+    this.readyState = Source.CLOSED;
+  }
+}
+
+beforeEach(() => {
+  sources.length = 0;
+  vi.stubGlobal("EventSource", Source);
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+function listening() {
+  const onOpen = vi.fn();
+  return { ...renderHook(() => useLive([], true, { onRows: vi.fn(), onOpen })), onOpen };
+}
+
+it("listens again after an answer that is no stream, until nobody looks any more", () => {
+  const { onOpen, unmount } = listening();
+  const [first] = sources;
+  first?.close();
+  first?.dispatchEvent(new Event("error"));
+  expect(sources).toHaveLength(1);
+  vi.advanceTimersByTime(5_000);
+  expect(sources).toHaveLength(2);
+  sources[1]?.dispatchEvent(new Event("open"));
+  expect(onOpen).toHaveBeenCalledTimes(1);
+  sources[1]?.close();
+  sources[1]?.dispatchEvent(new Event("error"));
+  unmount();
+  vi.advanceTimersByTime(60_000);
+  expect(sources).toHaveLength(2);
+});
+
+it("leaves a connection that broke to the browser", () => {
+  listening();
+  sources[0]?.dispatchEvent(new Event("error"));
+  vi.advanceTimersByTime(60_000);
+  expect(sources).toHaveLength(1);
+});

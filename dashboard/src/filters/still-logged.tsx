@@ -1,0 +1,6 @@
+import { isSilent } from "~/api/client";
+
+/** Below an error of the page's reading: what it means for the log itself, as far as anybody knows. */
+export function StillLogged({ error }: { error: Error }) {
+  return <p>{isSilent(error) ? "The page asks again by itself." : "Requests are still being logged."}</p>;
+}

@@ -1,0 +1,23 @@
+"""docs/errors.md has every code that the relay answers or warns with, and its status."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+from relaybook.errors import RelayError
+from relaybook.records import WarningCode
+
+PAGE = (Path(__file__).parents[2] / "docs" / "errors.md").read_text("utf-8")
+ROWS = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", PAGE, re.MULTILINE))
+del ROWS["code"]
+
+
+def test_every_code_is_there_and_no_other() -> None:
+    codes = [error.code for error in RelayError] + list(get_args(WarningCode))
+    assert sorted(ROWS) == sorted(codes)
+
+
+def test_every_error_has_its_status() -> None:
+    told = {error.code: ROWS[error.code].partition(",")[0].strip() for error in RelayError}
+    sent = {error.code: str(error.status) for error in RelayError}
+    assert told == sent | {"upstream_stream_interrupted": "in the stream"}
