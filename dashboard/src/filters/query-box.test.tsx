@@ -76,6 +76,25 @@ describe("the query box", () => {
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
+  it("asks anew for what was typed meanwhile, and keeps no answer to what was typed before", async () => {
+    const waiting: (() => void)[] = [];
+    vi.stubGlobal("fetch", async (address: string) => {
+      if (address.includes("/api/requests?")) await new Promise<void>((resolve) => waiting.push(resolve));
+      return answer(address);
+    });
+    const { box, user, where } = await open();
+    await user.type(box, "tea{Enter}");
+    await user.type(box, " -coffee{Enter}");
+    await waitFor(() => expect(waiting).toHaveLength(2));
+    waiting[0]?.();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(box).toHaveValue("tea -coffee");
+    expect(where()).toBe("/requests");
+    waiting[1]?.();
+    await waitFor(() => expect(where()).toBe("/requests?q=tea+-coffee"));
+    expect(box).toHaveValue("");
+  });
+
   it("takes nobody away from where they went while the API was asked", async () => {
     let letGo = () => {};
     const held = new Promise<void>((resolve) => {

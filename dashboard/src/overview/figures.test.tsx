@@ -70,6 +70,13 @@ it("what cannot be read is told, and that nothing is lost", async () => {
   expect(alert).toHaveTextContent("Requests are still being logged.");
 });
 
+it("what nobody answers is asked again, and nothing is said of the log", async () => {
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
+  await renderAt("", <Figures />);
+  const alert = await screen.findByRole("alert");
+  expect(alert).toHaveTextContent("Relaybook does not answer. Is it running?The page asks again by itself.");
+});
+
 it("no match says what would match", async () => {
   answerWith(answer("model", []));
   const { where } = await renderAt("?namespace=staging&model=gpt-5&by=model", <Figures />);
