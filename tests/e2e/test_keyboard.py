@@ -4,6 +4,7 @@ import re
 
 import pytest
 from playwright.sync_api import expect
+from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.browser import needs_chromium
@@ -130,3 +131,57 @@ def test_keys_do_nothing_while_somebody_types(tab: LogPage, log: list[str]) -> N
     expect(tab.page.get_by_role("combobox", name="Filter the log")).to_have_value("jn")
     assert tab.query == [("namespace", "staging")]
     assert tab.selected() is None
+
+
+@pytest.fixture
+def low(open_tab: OpenTab, world: World, log: list[str]) -> LogPage:
+    """A tab so low that the log of twelve scrolls."""
+    tab = open_tab(world.dashboard, viewport={"width": 1440, "height": 480})
+    return tab.open_log()
+
+
+def test_j_begins_at_the_first_row_in_sight(low: LogPage) -> None:
+    low.scroll_to(120)
+    first = next(request_id for request_id, top in low.on_screen() if top >= 0)
+    low.press("j")
+    low.expect_selected(first)
+    assert first != low.all_ids()[0]
+
+
+def test_escape_that_closes_a_menu_leaves_the_row_selected(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.press("j", "j")
+    tab.expect_selected(log[1])
+    tab.press("m")
+    expect(tab.page.get_by_role("menuitem", name="only this namespace")).to_be_visible()
+    tab.press("Escape")
+    expect(tab.page.get_by_role("menu")).to_have_count(0)
+    tab.press("n")
+    tab.wait_for_query(("namespace", "staging"))
+
+
+def test_a_pause_keeps_the_row_where_it_is(low: LogPage, log: list[str]) -> None:
+    low.press("j", "j", "j", "j", "j")
+    low.expect_selected(log[4])
+    low.press("n")
+    low.wait_for_query(("namespace", "staging"))
+    low.wait_for_rows(4)
+    before = low.top_of(log[4])
+    low.press("l")
+    low.wait_for_query(("namespace", "staging"), ("live", "off"))
+    low.expect_selected(log[4])
+    low.wait_for_top(log[4], before)
+
+
+def test_back_after_a_request_was_closed_does_not_open_it_again(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.press("j", "Enter")
+    expect(tab.drawer).to_contain_text("Question 11?")
+    tab.wait_for_path(f"/requests/{log[0]}")
+    expect(tab.drawer.locator(":focus")).to_have_count(1)
+    tab.press("Escape")
+    tab.wait_for_path("/requests")
+    tab.page.go_back()
+    tab.wait_for_rows(12)
+    tab.wait_for_path("/requests")
+    expect(tab.drawer).to_have_count(0)

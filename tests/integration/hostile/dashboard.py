@@ -88,7 +88,7 @@ def routes() -> list[tuple[str, str]]:
         for name, value in {
             "{id:path}": "1",
             "{id}": "1",
-            "{field}": "model",
+            "{field:path}": "model",
             "{name}": "x",
             "{path:path}": "x",
         }.items():
