@@ -44,6 +44,12 @@ def test_a_parameter_is_secret_by_the_last_word_of_its_name(name: str) -> None:
     assert keys_in(target) == [b"vvvvvvvvvv"]
 
 
+def test_a_name_begins_anew_at_each_question_mark() -> None:
+    target = b"/v1/models?a?b-key=vvvvvvvvvv"
+    assert Fingerprints(b"a").target(target).startswith(b"/v1/models?a?b-key=key:")
+    assert keys_in(target) == [b"vvvvvvvvvv"]
+
+
 @pytest.mark.parametrize("name", ["monkey", "keyword", "max_tokens", "design", "key_of", "model"])
 def test_other_parameters_stay(name: str) -> None:
     target = f"/v1/models?{name}=vvvvvvvvvv".encode()
