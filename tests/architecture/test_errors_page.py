@@ -6,6 +6,7 @@ from typing import get_args
 
 from relaybook.errors import RelayError
 from relaybook.records import WarningCode
+from relaybook.relay.refuse import NOT_LOGGED
 
 PAGE = (Path(__file__).parents[2] / "docs" / "errors.md").read_text("utf-8")
 ROWS = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", PAGE, re.MULTILINE))
@@ -13,7 +14,7 @@ del ROWS["code"]
 
 
 def test_every_code_is_there_and_no_other() -> None:
-    codes = [error.code for error in RelayError] + list(get_args(WarningCode))
+    codes = [error.code for error in RelayError] + [*get_args(WarningCode), NOT_LOGGED]
     assert sorted(ROWS) == sorted(codes)
 
 

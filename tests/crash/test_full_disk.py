@@ -128,7 +128,9 @@ class Trial:
         calls = [call for call in self.load.calls if call.tag not in without]
         tags = {call.tag for call in calls}
         served = [each for each in self._provider.ended() if each.tag in tags]
-        records = [record for record in self.service.all_records() if "tag" in record.properties]
+        records = [
+            record for record in self.service.all_records() if record.properties.get("tag", "") not in {"", *without}
+        ]
         assert judge(served, calls, [self.service.logged(record) for record in records]) == []
         assert self.service.is_at_rest(), self.service.server.get("/api/status")
 
@@ -152,7 +154,8 @@ def test_on_a_full_disk_requests_are_refused_and_it_goes_on_by_itself(small_disk
         trial = Refusing(small_disk, service, provider)
         trial.run(fill_to)
         trial.judge()
-        refused = sum(call.status == 503 for call in trial.load.calls) + 1
+        recorded = {record.properties.get("tag") for record in service.all_records()}
+        refused = sum(call.status == 503 or call.tag not in recorded for call in trial.load.calls) + 1
         status = service.server.get("/api/status")
         assert sum(gap["count"] for gap in status["gaps"] if gap["reason"] == "log_unavailable") == refused
         assert status["frames_lost"] == 0
@@ -189,25 +192,41 @@ class Forwarding(Trial):
     unlogged = 20
 
     def while_full(self) -> None:
-        assert _get(self.service, "/readyz") == (200, "ready\n")
+        status, text = _get(self.service, "/readyz")
+        assert (status, "unlogged" in text) == (200, True), text
         for number in range(self.unlogged):
             status, headers, _ = _ask(self.service, f"unlogged-{number}-whole-10")
-            assert (status, "Service-Request-Id" in headers) == (200, True)
+            assert (status, headers["Service-Warning"].partition(";")[0]) == (200, "not_logged")
 
 
-def test_told_to_forward_it_relays_unlogged_and_the_log_says_how_many(small_disk: Path) -> None:
+class ForwardingMore(Forwarding):
+    """Waits until the journal has failed in the middle of long answers."""
+
+    choose = staticmethod(_heavy)
+    _is_loaded = Exhausting._is_loaded
+    _is_felt = Exhausting._is_felt
+
+
+@pytest.mark.parametrize(("trial_of", "fill_to"), [(Forwarding, MIN_FREE // 2), (ForwardingMore, 0)])
+def test_told_to_forward_it_cuts_nobody_and_the_log_says_what_it_lacks(
+    small_disk: Path, trial_of: type[Forwarding], fill_to: int
+) -> None:
     flags = (*_FLAGS, "--when-log-fails", "forward")
     with Provider(small_disk) as provider, Service(small_disk, provider.url, *flags) as service:
-        trial = Forwarding(small_disk, service, provider)
-        trial.run(MIN_FREE // 2)
-        records = {record.properties.get("tag", "") for record in service.all_records()}
+        trial = trial_of(small_disk, service, provider)
+        trial.run(fill_to)
+        records = {record.properties.get("tag", ""): record for record in service.all_records()}
         calls = trial.load.calls
         assert all(call.complete and call.status == 200 for call in calls)
-        missing = {call.tag for call in calls} - records
+        cut_short = {tag for tag, record in records.items() if record.error_code == "log_unavailable"}
+        assert {records[tag].outcome for tag in cut_short} <= {"interrupted"}
+        assert cut_short or trial_of is Forwarding
+        missing = {call.tag for call in calls} - set(records)
         gaps = service.server.get("/api/status")["gaps"]
         assert {gap["reason"] for gap in gaps} == {"forwarded_unlogged"}
         assert sum(gap["count"] for gap in gaps) == len(missing) + trial.unlogged
-        trial.judge(without=missing)
+        trial.judge(without=missing | cut_short)
+        assert _get(service, "/readyz") == (200, "ready\n")
         assert service.server.stop() == 0
 
 

@@ -163,7 +163,7 @@ class FrontWorld(Shared):
         self._asked.append(exchange)
         exchange.connected(provider)
 
-    def log_failed(self, error: JournalUnavailable) -> None:
+    def log_failed(self, error: JournalUnavailable) -> bool:
         raise AssertionError("this journal cannot fail")
 
     def feed(self, *reads: bytes) -> "FrontWorld":

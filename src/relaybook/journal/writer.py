@@ -6,6 +6,7 @@ fills, the next is made by a thread of its own, so that a roll costs the caller 
 
 import os
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -14,8 +15,8 @@ from typing import Final
 from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.journal import disk
-from relaybook.journal.events import Closed, encode_event
 from relaybook.journal.frame import HEAD_BYTES, NO_EXCHANGE, Kind, encode
+from relaybook.journal.owed import Owed
 from relaybook.journal.segment import NewSegment
 
 #: A segment that took a frame of an exchange whose bodies must not stay is sealed after this.
@@ -23,23 +24,22 @@ SEAL_AFTER_NS: Final = 60 * clock.NANOSECONDS
 
 
 class JournalUnavailable(Exception):
-    """The journal can take nothing now; the text names the directory and the system's reason."""
+    """The journal can take nothing now; the text names the directory and the system's reason.
+
+    ``opened``: the exchanges whose first frame was lost, so that the log knows nothing of them.
+    """
+
+    def __init__(self, text: str, opened: AbstractSet[bytes] = frozenset()) -> None:
+        super().__init__(text)
+        self.opened = opened
 
 
 class _NoSpare(Exception):
     """There is no next segment and none can be made; nothing was written for want of it."""
 
 
-_LOST: Final = encode_event(Closed("interrupted", "log_unavailable", "The journal could not be written."))
-
-
 def _number_of(head: bytes) -> int:
     return int.from_bytes(head[8:16], "little")
-
-
-def _ended(head: bytes) -> bytes | None:
-    """The exchange that a frame closes, if it is such a frame."""
-    return head[17:33] if head[16] == Kind.CLOSED else None
 
 
 class JournalWriter:
@@ -55,8 +55,9 @@ class JournalWriter:
         #: The last number that was given, and the last that may stand in a file.
         self._number = self._written = 0
         self._parts: list[bytes] = []
-        #: Exchanges whose end was in a batch that could not be written.
-        self._owed: list[bytes] = []
+        self._owed = Owed()
+        #: The log lacks the rest of an exchange: it is told so as soon as there is room. ``owe_end(exchange)``.
+        self.owe_end = self._owed.add_end
         #: Called when the batch gets its first frame.
         self.wake: Callable[[], None] = lambda: None
         self._unsynced: list[bytes] = []
@@ -167,10 +168,10 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def _gave_up(self, parts: list[bytes], error: Exception) -> JournalUnavailable:
-        """The batch is forgotten, but for which exchanges ended in it: ``tick`` tells of them later."""
+        """The batch is forgotten, but for what ``tick`` tells of it later."""
         del self._unsynced[-len(parts) :]
-        self._owed += [ended for head in parts[::2] if (ended := _ended(head)) is not None]
-        return JournalUnavailable(f"the journal in {self.path} cannot be written: {error}")
+        opened = self._owed.add_lost(parts)
+        return JournalUnavailable(f"the journal in {self.path} cannot be written: {error}", opened)
 
     def _write_across(self, parts: list[bytes]) -> None:
         """Fills the segment with whole frames and goes on in the next; room for SEALED always stays."""
@@ -263,15 +264,13 @@ class JournalWriter:
     def tick(self) -> None:
         """Called about once a second, with an empty batch: seals the segment when its time has come.
 
-        What ended while nothing could be written is told now, as soon as there is room for it.
+        What ended or was counted while nothing could be written is told now, as soon as there is room for it.
         """
         if not self.spare_ready:
             return
-        if self._owed:
-            owed, self._owed = self._owed, []
-            for exchange in owed:
-                self.append(Kind.CLOSED, exchange, _LOST)
-        elif self._seal_at_ns is not None and clock.monotonic_ns() >= self._seal_at_ns:
+        for frame in self._owed.take():
+            self.append(*frame)
+        if self._seal_at_ns is not None and clock.monotonic_ns() >= self._seal_at_ns and not self._parts:
             try:
                 if self._is_spoiled:
                     self._take_spare()

@@ -280,8 +280,17 @@ class Exchange:
 
     # -- small parts ---------------------------------------------------------------------------------------------
 
+    def stop_logging(self) -> bool:
+        """Nothing more of it is journaled, by the operator's choice. Returns whether something was till now."""
+        before, self.frame = self.frame, _unlogged
+        return before is not _unlogged
+
     def _masked(self, piece: bytes) -> bytes:
         for key in self.keys:
             if piece.find(key) >= 0:  # ``in`` first tries to take the key for a number, and fails: dearer by a half
                 piece = piece.replace(key, b"*" * len(key))
         return piece
+
+
+def _unlogged(kind: int, exchange: bytes, payload: bytes) -> None:
+    """Journals nothing."""

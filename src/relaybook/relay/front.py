@@ -76,8 +76,9 @@ def admit(relay: Shared, down: Caller, head: RequestHead) -> Exchange | None:
     exchange = Exchange(relay, down, *found, head)
     if relay.log_trouble is not None:
         if relay.settings.when_log_fails == "refuse":
-            raise HeadRefused(RelayError.LOG_UNAVAILABLE, relay.log_trouble, head.origin)
-        exchange.frame = _unlogged
+            raise HeadRefused(RelayError.LOG_UNAVAILABLE, f"{relay.log_trouble} Try again.", head.origin)
+        exchange.stop_logging()
+        exchange.our_headers += refuse.warning(exchange.tags.prefix, refuse.NOT_LOGGED, relay.log_trouble)
         relay.count_unlogged()
     if relay.cors is not None:
         exchange.our_headers += relay.cors.headers(head.origin)
@@ -99,10 +100,6 @@ def _find_destination(relay: Shared, head: RequestHead) -> tuple[Route, Tags] | 
     return head.destination
 
 
-def _unlogged(kind: int, exchange: bytes, payload: bytes) -> None:
-    """Journals nothing: the operator chose to go on without a log."""
-
-
 def _is_preflight(relay: Shared, head: RequestHead) -> bool:
     return relay.cors is not None and head.method == b"OPTIONS" and bool(head.origin)
 
@@ -120,7 +117,8 @@ def answer(relay: Shared, head: RequestHead, *, is_last: bool) -> bytes:
     status, text = 200, "ok\n"
     if path == b"/readyz":
         trouble = relay.not_ready()
-        status, text = 503 if trouble else 200, f"{trouble or 'ready'}\n"
+        unlogged = f"ready, and requests are relayed unlogged: {relay.log_trouble}" if relay.log_trouble else "ready"
+        status, text = (503, f"{trouble}\n") if trouble else (200, f"{unlogged}\n")
     elif path == b"/":
         base = relay.base_url
         text = f"This is Relaybook. Base URL: {base}\nEvery request is logged; the log is at {relay.dashboard_url}\n"

@@ -6,7 +6,7 @@ for a sync, and one sync serves all that came meanwhile (group commit). Frames t
 say how an exchange ended, are synced with those of others, or a little later.
 
 Invariant: an action runs only if every frame appended before it was queued is in the journal. When the journal takes
-nothing, the batch's actions are dropped, never run.
+nothing, the batch's actions are dropped, never run; unless the operator chose to go on without a log.
 """
 
 import asyncio
@@ -33,9 +33,12 @@ class Gate:
         journal: JournalWriter,
         *,
         durable: bool,
-        on_failure: Callable[[JournalUnavailable], None],
+        on_failure: Callable[[JournalUnavailable], bool],
     ) -> None:
-        """``on_failure`` is told when a batch was lost: it must cut every exchange that had frames in it."""
+        """``on_failure`` is told when a batch was lost, and says whether its actions run nevertheless.
+
+        If not, it must have cut every exchange that had frames in the batch.
+        """
         self._loop = loop
         self._journal = journal
         self._on_failure = on_failure
@@ -70,10 +73,10 @@ class Gate:
         if self._journal.waiting:
             try:
                 self._journal.write()
+                self._is_unsynced = self._syncer is not None
             except JournalUnavailable as error:
-                self._on_failure(error)
-                return
-            self._is_unsynced = self._syncer is not None
+                if not self._on_failure(error):
+                    return
         if not self._is_unsynced:
             for action, data in actions:
                 action(data)
@@ -102,8 +105,8 @@ class Gate:
             try:
                 self._journal.write_unsynced_again()
             except JournalUnavailable as error:
-                self._on_failure(error)
-                actions = []
+                if not self._on_failure(error):
+                    actions = []
         for action, data in actions:
             action(data)
         if self._armed:

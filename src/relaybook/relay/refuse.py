@@ -13,6 +13,8 @@ from relaybook.tags import Tags
 
 #: After how long a caller may try again when we are full, draining or cannot log: milliseconds.
 RETRY_AFTER_MS: Final = 1000
+#: The warning on the answer of a request that is relayed without a record.
+NOT_LOGGED: Final = "not_logged"
 _RETRY: Final = (RelayError.OVERLOADED, RelayError.LOG_UNAVAILABLE, RelayError.SHUTTING_DOWN)
 
 
@@ -43,9 +45,14 @@ def our_headers(tags: Tags, request_id: str) -> bytes:
     prefix = tags.prefix.encode()
     text = b"%b-Request-Id: %b\r\n%b-Namespace: %b" % (prefix, request_id.encode(), prefix, tags.echo)
     for note in tags.warnings[:MAX_WARNING_HEADERS]:
-        shown = "".join(letter if " " <= letter <= "~" else "?" for letter in f"{note.code}; {note.message}")
-        text += b"\r\n%b-Warning: %b" % (prefix, shown.encode())
+        text += warning(tags.prefix, note.code, note.message)
     return text
+
+
+def warning(prefix: str, code: str, message: str) -> bytes:
+    """The header line of one warning, begun by a line end."""
+    shown = "".join(letter if " " <= letter <= "~" else "?" for letter in f"{code}; {message}")
+    return f"\r\n{prefix}-Warning: {shown}".encode()
 
 
 def status_line(status: int, reason: bytes | None = None) -> bytes:

@@ -71,14 +71,30 @@ class Relay(Shared):
 
     # -- the log's state -------------------------------------------------------------------------------------------
 
-    def log_failed(self, error: JournalUnavailable) -> None:
-        """A batch was lost: nothing of it goes out, and every exchange that runs is cut, for its log has a hole."""
+    def log_failed(self, error: JournalUnavailable) -> bool:
+        """A batch was lost, so that the log of every exchange that runs may have a hole.
+
+        They are cut and nothing of the batch goes out, or they go on unlogged, by the operator's choice.
+        """
         log.error("journal_failed", extra={"reason": str(error)})
-        self.log_trouble = "The log cannot be written now, so nothing is relayed: see the operator's log. Try again."
+        self.log_trouble = "The log cannot be written now: see the operator's log."
+        if self.settings.when_log_fails == "forward":
+            self._go_on_unlogged(error)
+            return True
+        if error.opened:
+            self.count_refused(RelayError.LOG_UNAVAILABLE, len(error.opened))
         for exchange in list(self.exchanges.values()):
             endings.abandon(exchange)
         for connection in list(self.connections):
             connection.abandon()
+        return False
+
+    def _go_on_unlogged(self, error: JournalUnavailable) -> None:
+        if error.opened:
+            self.count_unlogged(len(error.opened))
+        for exchange in self.exchanges.values():
+            if exchange.stop_logging() and exchange.id not in error.opened:
+                self._journal.owe_end(exchange.id)
 
     def _note_counts(self) -> None:
         if self.counted_from_ns and (self.log_trouble is None or self.draining):  # the last moment to tell of it
@@ -108,7 +124,7 @@ class Relay(Shared):
                 )
         if trouble and self.log_trouble is None:
             log.error("log_unavailable", extra={"reason": trouble})
-        self.log_trouble = f"The log cannot take requests now: {trouble}. Try again." if trouble else None
+        self.log_trouble = f"The log cannot take requests now: {trouble}." if trouble else None
 
     def sweep(self) -> Iterator[None]:
         """A few times a second: timeouts, the pool, the journal's own clockwork. Goes on only when it is asked to.

@@ -56,7 +56,7 @@ class Shared:
         self.draining = False
         #: Each answer is the last one on its connection.
         self.leaving = False
-        #: Why nothing can be logged now, as a caller is told; None while all is well.
+        #: Why nothing can be logged now, a sentence that a caller may read; None while all is well.
         self.log_trouble: str | None = None
         self.refused: Counter[str] = Counter()
         self.unlogged = 0
@@ -75,8 +75,8 @@ class Shared:
         """Begins to make a connection for an exchange."""
         raise NotImplementedError
 
-    def log_failed(self, error: JournalUnavailable) -> None:
-        """The journal lost a batch."""
+    def log_failed(self, error: JournalUnavailable) -> bool:
+        """The journal lost a batch. Whether what waited for it is sent nevertheless."""
         raise NotImplementedError
 
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
@@ -103,12 +103,12 @@ class Shared:
             return "stopping"
         return self.log_trouble if self.settings.when_log_fails == "refuse" else None
 
-    def count_refused(self, error: RelayError) -> None:
-        """One more request that was answered without a record."""
+    def count_refused(self, error: RelayError, count: int = 1) -> None:
+        """Requests that were not relayed and have no record."""
         self.counted_from_ns = self.counted_from_ns or clock.wall_ns()
-        self.refused[error.code] += 1
+        self.refused[error.code] += count
 
-    def count_unlogged(self) -> None:
-        """One more request that is relayed without a record, by the operator's choice."""
+    def count_unlogged(self, count: int = 1) -> None:
+        """Requests that are relayed without a record, by the operator's choice."""
         self.counted_from_ns = self.counted_from_ns or clock.wall_ns()
-        self.unlogged += 1
+        self.unlogged += count

@@ -34,6 +34,17 @@ def test_the_journal_has_every_frame_in_order_and_one_end() -> None:
     assert (world.over, world.up.told) == (1, ["reusable"])
 
 
+def test_once_it_stops_logging_it_goes_on_and_nothing_more_of_it_is_journaled() -> None:
+    world = World(b"Content-Length: 5").ask(b"hello").answer(b"Content-Length: 4")
+    before = list(world.kinds)
+    assert world.exchange.stop_logging()
+    assert not world.exchange.stop_logging()
+    world.exchange.answer_piece(b"answ", True)
+    world.exchange.handed_over()
+    assert world.down.sent.endswith(b"answ")
+    assert (world.kinds, world.over) == (before, 1)
+
+
 def test_what_came_in_one_read_is_one_frame_and_one_write() -> None:
     world = World(b"Content-Length: 5").begin(b"hello", complete=True)
     world.exchange.send()

@@ -60,11 +60,12 @@ class World:
     def __init__(self, *, durable: bool = False) -> None:
         self.journal = Journal()
         self.failures: list[str] = []
+        self.goes_on_unlogged = False
         self.gate = Gate(
             asyncio.get_running_loop(),
             self.journal,  # type: ignore[arg-type]
             durable=durable,
-            on_failure=lambda error: self.failures.append(str(error)),
+            on_failure=self.failed,
         )
 
     @property
@@ -73,6 +74,10 @@ class World:
 
     def act(self, data: bytes) -> None:
         self.events.append(data)
+
+    def failed(self, error: JournalUnavailable) -> bool:
+        self.failures.append(str(error))
+        return self.goes_on_unlogged
 
     async def settle(self, done: Callable[[], bool] = lambda: True) -> None:
         for _ in range(3):
@@ -136,6 +141,37 @@ def test_when_the_journal_takes_nothing_nothing_is_released() -> None:
         world.gate.then(world.act, b"2")
         await world.settle()
         assert world.events == [("write", (b"b",)), b"2"]
+
+    asyncio.run(main())
+
+
+def test_by_choice_what_waited_for_a_lost_batch_is_released() -> None:
+    async def main() -> None:
+        world = World()
+        world.journal.fails = world.goes_on_unlogged = True
+        world.gate.frame(1, b"", b"a")
+        world.gate.then(world.act, b"1")
+        await world.settle()
+        assert (world.events, world.failures) == ([b"1"], ["full"])
+
+    asyncio.run(main())
+
+
+def test_by_choice_what_waited_for_a_sync_is_released_when_the_batch_is_lost() -> None:
+    async def main() -> None:
+        world = World(durable=True)
+        world.journal.sync_fails = world.goes_on_unlogged = True
+        world.journal.may_sync.clear()
+        world.gate.frame(1, b"", b"a")
+        world.gate.then(world.act, b"1")
+        await world.settle(lambda: bool(world.events))
+        world.journal.fails = True
+        world.gate.frame(1, b"", b"b")
+        world.gate.then(world.act, b"2")
+        world.journal.may_sync.set()
+        await world.settle(lambda: b"2" in world.events)
+        assert (world.events, world.failures) == ([("write", (b"a",)), b"1", b"2"], ["full", "full"])
+        world.gate.close()
 
     asyncio.run(main())
 
