@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { toClipboard } from "./clipboard";
 import styles from "./copy-button.module.css";
 
 type Props = {
@@ -11,14 +12,14 @@ type Props = {
 const TOLD_MS = 2_000;
 
 /**
- * Copies a text. Where the browser gives no clipboard (http at an address that is not this machine), the text is shown
+ * Copies a text. Where the browser does not let us, the text is shown
  * selected instead, so that the keyboard can copy it.
  */
 export function CopyButton({ text, label }: Props) {
   const [state, setState] = useState<"ready" | "copied" | "selected">("ready");
 
   const copy = () => {
-    written(text).then(
+    toClipboard(Promise.resolve(text)).then(
       () => {
         setState("copied");
         window.setTimeout(() => setState((now) => (now === "copied" ? "ready" : now)), TOLD_MS);
@@ -72,11 +73,6 @@ export function CopyButton({ text, label }: Props) {
       </span>
     </span>
   );
-}
-
-async function written(text: string): Promise<void> {
-  if (navigator.clipboard === undefined) throw new Error("no clipboard");
-  await navigator.clipboard.writeText(text);
 }
 
 function select(element: HTMLTextAreaElement | null): void {
