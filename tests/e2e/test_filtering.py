@@ -176,6 +176,18 @@ def test_back_and_forward_walk_through_the_filters(tab: LogPage, crowd: dict[str
     assert set(tab.values("namespace")) == {"web"}
 
 
+def test_back_returns_to_the_place_that_was_left(tab: LogPage, crowd: dict[str, set[str]]) -> None:
+    tab.open_log("/requests?live=off")
+    tab.scroll_to(700)
+    before = tab.on_screen()
+    tab.label("web").click()
+    tab.wait_for_query(("namespace", "web"), ("live", "off"))
+    tab.wait_for_rows(len(crowd["web"]))
+    tab.page.go_back()
+    tab.wait_for_query(("live", "off"))
+    wait_until(lambda: tab.on_screen() == before, what="the rows that stood there before")
+
+
 def test_a_link_opened_by_somebody_else_and_a_reload_show_the_same(
     tab: LogPage, open_tab: OpenTab, world: World, crowd: dict[str, set[str]]
 ) -> None:

@@ -21,6 +21,7 @@ describe("how a request ended", () => {
     [{ outcome: "client_closed" }, "◌ caller left"],
     [{ outcome: "client_closed", failed: true }, "✗ 200 error in stream"],
     [{ outcome: "interrupted" }, "✗ relay stopped"],
+    [{ outcome: "interrupted", error_code: "log_unavailable" }, "✗ log failed"],
     [{ outcome: "refused", status: 413 }, "✗ 413 refused"],
   ] as const)("%j is told as %s", (row, told) => {
     expect(words(row as Partial<Row>)).toBe(told);

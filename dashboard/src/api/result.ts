@@ -14,7 +14,7 @@ export function resultOf(row: Row, now: Date): Result {
     case "client_closed":
       return row.failed ? complete(row) : { sign: "◌", words: "caller left", tone: "left" };
     case "interrupted":
-      return { sign: "✗", words: "relay stopped", tone: "bad" };
+      return { sign: "✗", words: row.error_code === "log_unavailable" ? "log failed" : "relay stopped", tone: "bad" };
     case "refused":
       return { sign: "✗", words: `${row.status ?? ""} refused`.trim(), tone: "bad" };
     case "upstream_failed":

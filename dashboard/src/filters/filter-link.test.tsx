@@ -1,6 +1,8 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { renderAt } from "~/test-frame";
+import { parseSearch } from "~/url/search";
+import { NewestSearchContext } from "~/url/search-context";
 import { FilterLink } from "./filter-link";
 
 const staging = (
@@ -36,6 +38,14 @@ it("Shift excludes it", async () => {
   const { where } = await renderAt("?namespace=production", staging);
   fireEvent.click(await link(), { shiftKey: true });
   expect(where()).toBe("/requests?namespace=production&not.namespace=staging");
+});
+
+it("a second click on rows that are about to go adds to what the first one asked for", async () => {
+  const newest = { current: parseSearch("?model=gpt-4o") };
+  const rows = <NewestSearchContext value={newest}>{staging}</NewestSearchContext>;
+  const { where } = await renderAt("", rows);
+  fireEvent.click(await link());
+  expect(where()).toBe("/requests?model=gpt-4o&namespace=staging");
 });
 
 it("the browser keeps the clicks that are its own", async () => {

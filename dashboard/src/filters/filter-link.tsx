@@ -1,5 +1,5 @@
 import type { MouseEvent, ReactNode } from "react";
-import { useLogSearch } from "~/url/search-context";
+import { useLogSearch, useSearchAtClick } from "~/url/search-context";
 import { type Anchor, useAddress, useGo } from "~/url/use-go";
 import { also, not, only } from "./filter";
 import { linkName } from "./value-words";
@@ -23,6 +23,7 @@ type Props = {
  */
 export function FilterLink({ name, value, children, className, title, seen }: Props) {
   const search = useLogSearch();
+  const searchAtClick = useSearchAtClick();
   const go = useGo();
   const address = useAddress();
 
@@ -31,8 +32,9 @@ export function FilterLink({ name, value, children, className, title, seen }: Pr
     if (event.ctrlKey || event.metaKey || event.button !== 0) return;
     event.preventDefault();
     const change = event.altKey ? also : event.shiftKey ? not : only;
+    const now = searchAtClick();
     go({
-      search: { ...search, filter: change(search.filter, name, value) },
+      search: { ...now, filter: change(now.filter, name, value) },
       anchor: anchorOf(event.currentTarget, change === not),
     });
   };

@@ -19,6 +19,12 @@ it("leads by how it ended where no status tells", async () => {
   );
 });
 
+it("leads from an error inside a stream to what failed, not to all good answers", async () => {
+  await renderAt("", <ResultLink row={sampleRequest({ status: 200, failed: true })} className="a" />);
+  const link = await screen.findByRole("link", { name: /error in stream/ });
+  expect(link).toHaveAttribute("href", "/requests?failed=true");
+});
+
 it("is no link while the request runs", async () => {
   const started_at = new Date(Date.now() - 3_200).toISOString();
   await renderAt("", <ResultLink row={sampleRequest({ outcome: "open", started_at, status: null })} className="a" />);

@@ -12,8 +12,7 @@ type Props = { row: Row; className: string | undefined };
 export function ResultLink({ row, className }: Props) {
   if (row.outcome === "open") return <Running row={row} />;
   const { sign, words, tone } = resultOf(row, EPOCH);
-  const [name, value] =
-    row.outcome === "complete" && row.status !== null ? ["status", String(row.status)] : ["outcome", row.outcome];
+  const [name, value] = alike(row);
   return (
     <FilterLink
       name={name}
@@ -25,6 +24,12 @@ export function ResultLink({ row, className }: Props) {
       <span aria-hidden="true">{sign}</span> {words}
     </FilterLink>
   );
+}
+
+/** The filter that finds what ended in the same way: an error inside a good status is found among what failed. */
+function alike({ outcome, status, failed }: Row): [name: string, value: string] {
+  if (outcome !== "complete" || status === null) return ["outcome", outcome];
+  return failed && status < 400 ? ["failed", "true"] : ["status", String(status)];
 }
 
 /** While the log is paused nobody knows whether it still runs. */

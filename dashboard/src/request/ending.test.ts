@@ -103,6 +103,14 @@ describe("the first line tells how it ended and whose fault it was", () => {
     );
   });
 
+  it("when the journal failed: the caller may have got more than the log has", () => {
+    const error_message = "The journal could not be written: the log lacks what came after this.";
+    const lost = { outcome: "interrupted", failed: true, error_code: "log_unavailable", error_message } as const;
+    expect(told(lost)).toBe(
+      "✗ While it ran the journal could not be written: the log lacks the rest. The caller may have got all of it.",
+    );
+  });
+
   it("when Relaybook refused, with the setting that says so", () => {
     const refused = { outcome: "refused", failed: true, status: 413, error_code: "request_too_large" } as const;
     expect(

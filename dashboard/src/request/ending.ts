@@ -122,6 +122,11 @@ function callerLeft(request: RequestDetail): string[] {
 function relayStopped(request: RequestDetail): string[] {
   const at = request.ended_at === null ? "" : ` at ${clockTime(request.ended_at)}`;
   const kept = request.body_state === "stored" ? ["All that had arrived is here."] : [];
+  if (request.error_message?.includes("the log lacks what came after")) {
+    return [
+      "While it ran the journal could not be written: the log lacks the rest. The caller may have got all of it.",
+    ];
+  }
   if (request.error_code === "log_unavailable") {
     return [`Relaybook could not write its journal${at} and broke the answer off.`, ...kept];
   }

@@ -43,6 +43,13 @@ describe("the live end of the log", () => {
     expect(catchUp(startLive([]), 0, [row("j", 9)], []).torn).toBe(false);
   });
 
+  it("lets go of what has ended where only running ones are asked for", () => {
+    let log = arrive(startLive([row("z", null), row("y", null)], true), [row("y", 7), row("x", 8)]);
+    expect([ids(log.shown), log.shown[1]?.outcome, waiting(log)]).toEqual(["z y", "complete", 0]);
+    log = release(arrive(log, [row("w", null, "zz")]));
+    expect(ids(log.shown)).toBe("w z");
+  });
+
   it("does not grow for ever while nobody looks", () => {
     const many = Array.from({ length: MOST_WAITING + 5 }, (_, at) => row(`r${at}`, at + 1));
     const log = arrive(startLive([]), many);

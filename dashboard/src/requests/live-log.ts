@@ -14,10 +14,12 @@ export type LiveLog = {
   readonly shown: readonly Row[];
   /** There may be rows between these and the pages: only reading the log anew shows all. */
   readonly torn: boolean;
+  /** What has ended is not asked for: it goes with the next `release`. */
+  readonly onlyRunning: boolean;
 };
 
-export function startLive(running: readonly Row[]): LiveLog {
-  return { finished: [], running, shown: running, torn: false };
+export function startLive(running: readonly Row[], onlyRunning = false): LiveLog {
+  return { finished: [], running, shown: running, torn: false, onlyRunning };
 }
 
 /** Rows came: new ones wait, known ones change in place. */
@@ -37,6 +39,7 @@ export function arrive(log: LiveLog, rows: readonly Row[]): LiveLog {
     running: [...open.values()].sort((a, b) => (a.started_at < b.started_at ? 1 : -1)),
     shown: log.shown.map((row) => ended.get(row.id) ?? open.get(row.id) ?? row),
     torn: log.torn || finished.length > MOST_WAITING,
+    onlyRunning: log.onlyRunning,
   };
 }
 
@@ -53,11 +56,15 @@ export function catchUp(log: LiveLog, newestKnown: number, page: readonly Row[],
 
 /** Shows everything that waits: running ones first, then the latest recorded. */
 export function release(log: LiveLog): LiveLog {
-  return { ...log, shown: [...log.running, ...log.finished] };
+  return { ...log, shown: wanted(log) };
 }
 
 /** How many rows wait to be shown. */
 export function waiting(log: LiveLog): number {
   const shown = new Set(log.shown.map((row) => row.id));
-  return [...log.running, ...log.finished].filter((row) => !shown.has(row.id)).length;
+  return wanted(log).filter((row) => !shown.has(row.id)).length;
+}
+
+function wanted(log: LiveLog): Row[] {
+  return log.onlyRunning ? [...log.running] : [...log.running, ...log.finished];
 }

@@ -11,7 +11,7 @@ import { money } from "~/format/money";
 import { clockTime, utc } from "~/format/time";
 import { tokens } from "~/format/tokens";
 import { useNow } from "~/ui/use-now";
-import { useLogSearch } from "~/url/search-context";
+import { useLogSearch, useSearchAtClick } from "~/url/search-context";
 import { logHref, useGo } from "~/url/use-go";
 import css from "./log.module.css";
 import { MoreProperties } from "./more-properties";
@@ -22,13 +22,14 @@ type Props = { row: Row; place: number; property: string | undefined; isSelected
 /** One request. Its values are links that filter; the rest of the row opens it. */
 export const LogRow = memo(function LogRow({ row, place, property, isSelected, isFaded }: Props) {
   const search = useLogSearch();
+  const searchAtClick = useSearchAtClick();
   const go = useGo();
   const value = property === undefined ? undefined : propertyOf(row, property);
 
   const open = (event: MouseEvent) => {
     if ((event.target as Element).closest("a, button") || isTextMarked()) return;
     if (event.ctrlKey || event.metaKey) window.open(logHref(search, row.id), "_blank");
-    else go({ search, id: row.id });
+    else go({ search: searchAtClick(), id: row.id });
   };
 
   return (
@@ -86,7 +87,7 @@ export const LogRow = memo(function LogRow({ row, place, property, isSelected, i
     event.stopPropagation();
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    go({ search, id: row.id });
+    go({ search: searchAtClick(), id: row.id });
   }
 });
 

@@ -1,7 +1,8 @@
+import { useLocation } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type RefObject, useMemo } from "react";
+import { type RefObject, useLayoutEffect, useMemo, useRef } from "react";
 import type { LogGap } from "~/api/types.gen";
-import { SearchContext } from "~/url/search-context";
+import { NewestSearchContext, SearchContext, useLogSearch } from "~/url/search-context";
 import type { Anchor } from "~/url/use-go";
 import { GapRow } from "./gap-row";
 import css from "./log.module.css";
@@ -34,8 +35,14 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
   const rowHeight = measures.row;
   const items = useMemo(() => itemsOf(log.rows, gaps, log.reachesNow), [log.rows, log.reachesNow, gaps]);
   const ids = useMemo(() => items.map((item) => item.id), [items]);
-  const place = usePlace({ scroller, list: log.key, ids, measures, anchor });
+  const step = useLocation({ select: ({ state }) => state.__TSR_key });
+  const place = usePlace({ scroller, list: log.key, ids, measures, anchor, step });
   const isFaded = useFaded();
+  const search = useLogSearch();
+  const newest = useRef(search);
+  useLayoutEffect(() => {
+    newest.current = search;
+  }, [search]);
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
@@ -61,88 +68,90 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
 
   return (
     // Rows that are about to go do not follow the URL any more: that would only cost time.
-    <SearchContext value={log.search}>
-      <section
-        ref={scroller}
-        className={css.scroller}
-        data-log=""
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-        aria-label="Requests"
-        onScroll={scrolled}
-        onPointerEnter={(event) => onPointerInside(event.pointerType === "mouse")}
-        onPointerLeave={() => onPointerInside(false)}
-      >
-        <table className={css.table} aria-rowcount={items.length + 1} aria-busy={log.isLoading}>
-          <thead className={css.head}>
-            <tr aria-rowindex={1}>
-              <th scope="col" className={css.time}>
-                <span title="When it began. Rows stand in the order in which they ended.">Time</span>
-              </th>
-              <th scope="col" className={css.namespace}>
-                Namespace
-              </th>
-              {property !== undefined && (
-                <th scope="col" className={css.property}>
-                  {property}
+    <NewestSearchContext value={newest}>
+      <SearchContext value={log.search}>
+        <section
+          ref={scroller}
+          className={css.scroller}
+          data-log=""
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          tabIndex={0}
+          aria-label="Requests"
+          onScroll={scrolled}
+          onPointerEnter={(event) => onPointerInside(event.pointerType === "mouse")}
+          onPointerLeave={() => onPointerInside(false)}
+        >
+          <table className={css.table} aria-rowcount={items.length + 1} aria-busy={log.isLoading}>
+            <thead className={css.head}>
+              <tr aria-rowindex={1}>
+                <th scope="col" className={css.time}>
+                  <span title="When it began. Rows stand in the order in which they ended.">Time</span>
                 </th>
-              )}
-              <th scope="col" className={css.model}>
-                Model
-              </th>
-              <th scope="col" className={css.text}>
-                Question → answer
-              </th>
-              <th scope="col" className={css.result}>
-                Result
-              </th>
-              <th scope="col" className={css.tokens}>
-                Tokens
-              </th>
-              <th scope="col" className={css.cost}>
-                Cost
-              </th>
-              <th scope="col" className={css.first}>
-                First
-              </th>
-              <th scope="col" className={css.total}>
-                Total
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {place.lead > 0 && (
-              <tr className={css.lead} style={{ height: place.lead }}>
-                {place.lead > ROOM_FOR_WORDS && (
-                  <td colSpan={measures.columns}>
-                    {log.reachesNow && "nothing newer here: the row you chose kept its place"}
-                  </td>
+                <th scope="col" className={css.namespace}>
+                  Namespace
+                </th>
+                {property !== undefined && (
+                  <th scope="col" className={css.property}>
+                    {property}
+                  </th>
                 )}
+                <th scope="col" className={css.model}>
+                  Model
+                </th>
+                <th scope="col" className={css.text}>
+                  Question → answer
+                </th>
+                <th scope="col" className={css.result}>
+                  Result
+                </th>
+                <th scope="col" className={css.tokens}>
+                  Tokens
+                </th>
+                <th scope="col" className={css.cost}>
+                  Cost
+                </th>
+                <th scope="col" className={css.first}>
+                  First
+                </th>
+                <th scope="col" className={css.total}>
+                  Total
+                </th>
               </tr>
-            )}
-            {above > place.lead && (
-              <tr aria-hidden="true" className={css.spacer} style={{ height: above - place.lead }} />
-            )}
-            {seen.map(({ index }) => {
-              const item = items[index];
-              if (item === undefined) return null;
-              if ("gap" in item)
-                return <GapRow key={item.id} gap={item.gap} place={index + 2} columns={measures.columns} />;
-              return (
-                <LogRow
-                  key={item.id}
-                  row={item.row}
-                  place={index + 2}
-                  property={property}
-                  isSelected={item.id === selected}
-                  isFaded={isFaded(item.row)}
-                />
-              );
-            })}
-            {below > 0 && <tr aria-hidden="true" className={css.spacer} style={{ height: below }} />}
-          </tbody>
-        </table>
-      </section>
-    </SearchContext>
+            </thead>
+            <tbody>
+              {place.lead > 0 && (
+                <tr className={css.lead} style={{ height: place.lead }}>
+                  {place.lead > ROOM_FOR_WORDS && (
+                    <td colSpan={measures.columns}>
+                      {log.reachesNow && "nothing newer here: the row you chose kept its place"}
+                    </td>
+                  )}
+                </tr>
+              )}
+              {above > place.lead && (
+                <tr aria-hidden="true" className={css.spacer} style={{ height: above - place.lead }} />
+              )}
+              {seen.map(({ index }) => {
+                const item = items[index];
+                if (item === undefined) return null;
+                if ("gap" in item)
+                  return <GapRow key={item.id} gap={item.gap} place={index + 2} columns={measures.columns} />;
+                return (
+                  <LogRow
+                    key={item.id}
+                    row={item.row}
+                    place={index + 2}
+                    property={property}
+                    isSelected={item.id === selected}
+                    isFaded={isFaded(item.row)}
+                  />
+                );
+              })}
+              {below > 0 && <tr aria-hidden="true" className={css.spacer} style={{ height: below }} />}
+            </tbody>
+          </table>
+        </section>
+      </SearchContext>
+    </NewestSearchContext>
   );
 }

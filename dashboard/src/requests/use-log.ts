@@ -5,13 +5,16 @@ import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useLive } from "~/api/live";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type Refused } from "~/api/requests";
 import type { RequestPage, Row } from "~/api/types.gen";
-import type { Filter } from "~/filters/filter";
+import { type Filter, isOnly } from "~/filters/filter";
 import { hasWords, queryText } from "~/filters/query-parts";
 import type { LogSearch } from "~/url/search";
 import { arrive, catchUp, type LiveLog, release, startLive, waiting } from "./live-log";
 
 /** Above this rate rows do not come by themselves. */
 const RUSH_PER_SECOND = 50;
+
+/** The key of rows that are about to go. */
+export const PREVIOUS_LIST = "previous";
 
 export type Log = {
   /** Which list this is: it changes when another filter's rows are shown. */
@@ -42,12 +45,15 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
   const options = logQuery(search, anchor, reading);
   const query = useInfiniteQuery(options);
   const pages = query.data?.pages;
-  const key = query.isPlaceholderData ? "previous" : JSON.stringify(options.queryKey);
+  const key = query.isPlaceholderData ? PREVIOUS_LIST : JSON.stringify(options.queryKey);
 
   const first = pages?.[0];
   const { filter, range } = first ?? search;
   const asked = useMemo(() => askedOf({ filter, range }), [filter, range]);
-  const start = useMemo(() => startLive(first === undefined ? NONE : runningOf(first, filter)), [first, filter]);
+  const start = useMemo(
+    () => startLive(first === undefined ? NONE : runningOf(first, filter), isOnly(filter, "outcome", "open")),
+    [first, filter],
+  );
   const [state, setState] = useState<{ key: string; log: LiveLog }>({ key: "", log: start });
   const live = state.key === key ? state.log : start;
   const history = useMemo(() => pages?.flatMap((page) => page.data) ?? [], [pages]);

@@ -2,6 +2,7 @@
 
 import { type RefObject, useLayoutEffect, useRef } from "react";
 import type { Anchor } from "~/url/use-go";
+import { PREVIOUS_LIST } from "./use-log";
 
 export type Place = {
   /** Empty room above and below the rows, so that the anchored row can stand at its height. */
@@ -18,10 +19,12 @@ type Options = {
   /** Heights of a row, and of the table's head above them all. */
   measures: { row: number; head: number };
   anchor: Anchor | undefined;
+  /** The step of the browser's history that is shown: Back and Forward find the place again that was left there. */
+  step: string | undefined;
 };
 
 /** `top`s are pixels below the upper edge of the scroller; all rows have the same height. */
-export function usePlace({ scroller, list, ids, measures, anchor }: Options): Place {
+export function usePlace({ scroller, list, ids, measures, anchor, step }: Options): Place {
   const seen = useRef<{ list: string; row: Anchor | undefined }>({ list: "", row: undefined });
   const { row: rowHeight, head } = measures;
   const at = anchor === undefined ? -1 : ids.indexOf(anchor.id);
@@ -34,13 +37,14 @@ export function usePlace({ scroller, list, ids, measures, anchor }: Options): Pl
     const element = scroller.current;
     if (element === null) return;
     if (seen.current.list !== list) {
-      seen.current = { list, row: anchor };
-      if (anchor === undefined) element.scrollTop = 0;
+      const left = list === PREVIOUS_LIST || step === undefined ? undefined : LEFT.get(step);
+      seen.current = { list, row: left ?? anchor };
+      if (seen.current.row === undefined) element.scrollTop = 0;
     }
     const row = seen.current.row;
     const index = row === undefined ? -1 : ids.indexOf(row.id);
     if (row !== undefined && index !== -1) element.scrollTop = head + lead + index * rowHeight - row.top;
-  }, [scroller, list, ids, lead, rowHeight, head, anchor]);
+  }, [scroller, list, ids, lead, rowHeight, head, anchor, step]);
 
   const onScroll = () => {
     const element = scroller.current;
@@ -50,7 +54,19 @@ export function usePlace({ scroller, list, ids, measures, anchor }: Options): Pl
     const isAtTop = element.scrollTop <= 0 && lead === 0;
     seen.current.row =
       isAtTop || id === undefined ? undefined : { id, top: head + lead + index * rowHeight - element.scrollTop };
+    if (step !== undefined && list !== PREVIOUS_LIST) remember(step, seen.current.row);
   };
 
   return { lead, tail, onScroll };
+}
+
+/** Rows by step of the history, with the height at which each stood when the reader left it; the oldest go first. */
+const LEFT = new Map<string, Anchor>();
+const MOST_LEFT = 100;
+
+function remember(step: string, row: Anchor | undefined): void {
+  LEFT.delete(step);
+  if (row !== undefined) LEFT.set(step, row);
+  const [oldest] = LEFT.keys();
+  if (oldest !== undefined && LEFT.size > MOST_LEFT) LEFT.delete(oldest);
 }
