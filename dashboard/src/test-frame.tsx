@@ -25,7 +25,7 @@ export async function renderAt(search: string, children: ReactNode, labels: Name
   await router.load();
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   render(
-    <MantineProvider>
+    <MantineProvider env="test">
       <QueryClientProvider client={client}>
         <RouterProvider router={router as never} />
       </QueryClientProvider>

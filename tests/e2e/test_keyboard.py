@@ -185,3 +185,20 @@ def test_back_after_a_request_was_closed_does_not_open_it_again(tab: LogPage, lo
     tab.wait_for_rows(12)
     tab.wait_for_path("/requests")
     expect(tab.drawer).to_have_count(0)
+
+
+def test_the_focus_stays_where_a_filter_or_a_time_was_changed(tab: LogPage, log: list[str]) -> None:
+    tab.open_log("/requests?model=gpt-4o-mini&namespace=production&namespace=staging")
+    tab.filter_bar.get_by_role("button", name="Remove namespace is production").focus()
+    tab.press("Enter")
+    tab.wait_for_query(("model", "gpt-4o-mini"), ("namespace", "staging"))
+    wait_until(lambda: focused(tab) == "Remove namespace is staging", what="the focus on the value that is next")
+    tab.press("Enter")
+    tab.wait_for_query(("model", "gpt-4o-mini"))
+    wait_until(lambda: focused(tab) == "clear", what="the focus on what is next")
+    tab.page.get_by_role("button", name="all time").focus()
+    tab.press("Enter")
+    tab.page.get_by_role("button", name="last hour").focus()
+    tab.press("Enter")
+    tab.wait_for_query(("model", "gpt-4o-mini"), ("from", "-1h"))
+    wait_until(lambda: focused(tab).startswith("last hour"), what="the focus on the time that is shown")

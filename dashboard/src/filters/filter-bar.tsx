@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import { type ComponentProps, type MouseEvent, useLayoutEffect, useRef } from "react";
 import { countQuery } from "~/api/requests";
 import { count, plural } from "~/format/number";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
-import { without, withoutLast } from "./filter";
+import { type Filter, without, withoutLast } from "./filter";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
 import { QueryIndexing } from "./query-indexing";
@@ -21,8 +22,9 @@ export function FilterBar() {
   // The number of another filter is no answer.
   const found = counted.isPlaceholderData ? undefined : counted.data;
   const isWhole = search.filter.length === 0;
+  const keptFocus = useKeptFocus(search.filter);
   return (
-    <section className={css.bar} aria-label="Filter">
+    <section {...keptFocus} className={css.bar} aria-label="Filter" tabIndex={-1}>
       {search.filter.flatMap((term) =>
         term.values.map((value) => {
           const words = wordsOf(term.name, value, term.negated);
@@ -85,6 +87,25 @@ export function FilterBar() {
       )}
     </section>
   );
+}
+
+/** Where a button goes by the key that pressed it, another has the focus then: by keyboard one goes on from there. */
+function useKeptFocus(filter: Filter): Pick<ComponentProps<"section">, "ref" | "onClickCapture"> {
+  const bar = useRef<HTMLElement>(null);
+  const pressed = useRef(-1);
+  const buttons = () => [...(bar.current?.querySelectorAll("button") ?? [])];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each filter there are other buttons
+  useLayoutEffect(() => {
+    if (pressed.current === -1 || document.activeElement !== document.body) return;
+    const left = buttons();
+    (left[Math.min(pressed.current, left.length - 1)] ?? bar.current)?.focus();
+    pressed.current = -1;
+  }, [filter]);
+  const onClickCapture = (event: MouseEvent<HTMLElement>) => {
+    const isByKey = event.detail === 0;
+    pressed.current = isByKey ? buttons().indexOf(event.target as HTMLButtonElement) : -1;
+  };
+  return { ref: bar, onClickCapture };
 }
 
 /** What was refused once is refused again. */

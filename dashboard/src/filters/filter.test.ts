@@ -49,6 +49,12 @@ describe("a filter", () => {
     expect(withoutLast(filter)).toEqual([...gpt, ...staging]);
     expect(withoutLast(withoutLast(filter))).toEqual(gpt);
     expect(withoutLast([])).toEqual([]);
+    const mixed = also([...staging, ...gpt], "namespace", "production");
+    expect(withoutLast(mixed)).toEqual([...gpt, ...staging]);
+    expect(withoutLast(not([...not([], "model", "a"), ...staging], "model", "b"))).toEqual([
+      ...staging,
+      ...not([], "model", "a"),
+    ]);
   });
 
   it("knows when it is exactly one value", () => {

@@ -18,14 +18,14 @@ export function only(filter: Filter, name: string, value: string): Filter {
   return [...rest, { name, values: [value], negated: false }];
 }
 
-/** This value too: any-of with what is chosen of its field already. */
+/** This value too: any-of with what is chosen of its field already. The term is the one chosen last then. */
 export function also(filter: Filter, name: string, value: string): Filter {
   const allowed = without(filter, name, value, true);
   // Values mean any of them only within one place.
   if (asksForField(allowed, name)) return withField(allowed, name, value);
   const chosen = find(allowed, name, false);
   if (chosen === undefined) return [...allowed, { name, values: [value], negated: false }];
-  return allowed.map((term) => (term === chosen ? withValue(term, value) : term));
+  return [...allowed.filter((term) => term !== chosen), withValue(chosen, value)];
 }
 
 /** All but this value. */
@@ -33,7 +33,7 @@ export function not(filter: Filter, name: string, value: string): Filter {
   const rest = without(filter, name, value, false);
   const excluded = find(rest, name, true);
   if (excluded === undefined) return [...rest, { name, values: [value], negated: true }];
-  return rest.map((term) => (term === excluded ? withValue(term, value) : term));
+  return [...rest.filter((term) => term !== excluded), withValue(excluded, value)];
 }
 
 /** The filter without one value of a term; the term goes with its last value. */

@@ -20,6 +20,11 @@ describe("completion", () => {
     expect(shown("-fro")).toEqual([]);
   });
 
+  it("offers no name that cannot be said before a colon", () => {
+    const odd = ["tenant id", "a:b", "größe"].map((value) => ({ value, requests: 1 }));
+    expect(shown("property.", [IOS], odd)).toEqual(["property.größe:"]);
+  });
+
   it("offers nothing inside a phrase, and nothing for a word that is no name's beginning", () => {
     expect(shown('"mod')).toEqual([]);
     expect(shown("refund")).toEqual([]);

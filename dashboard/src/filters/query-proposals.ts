@@ -68,6 +68,7 @@ function names(part: Part | undefined, properties: readonly FieldValue[]): Propo
     .map(([name, words]) => ({ written: `${minus}${name}:`, shown: `${minus}${name}:`, words }));
   const own = properties
     .filter(({ value }) => value.startsWith(typed) || `property.${value}`.startsWith(typed))
+    .filter(({ value }) => isSayable(`property.${value}`))
     .map(({ value, requests }) => ({
       written: `${minus}property.${value}:`,
       shown: `${minus}property.${value}:`,
@@ -75,6 +76,11 @@ function names(part: Part | undefined, properties: readonly FieldValue[]): Propo
       requests,
     }));
   return [...known, ...own];
+}
+
+/** Whether the language can say a name: one with a space, or with a colon, it cannot; a click on its value can. */
+function isSayable(name: string): boolean {
+  return partsOf(`${name}:x`)[0]?.name === name;
 }
 
 /** What is typed as far as it can be a bound, with each unit it can have; a few usual ones before. */

@@ -24,3 +24,12 @@ function momentInWords(text: string, now: Date): string {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) || text.startsWith("-") ? text : `${day(at, now)} ${clockTime(text)}`;
 }
+
+const UNITS_MS: Record<string, number> = { s: 1e3, m: 60e3, h: 3600e3, d: 86_400e3, w: 604_800e3 };
+
+/** The moment that one end of a range means, `-15m` among them; undefined where it means none. */
+export function momentOf(text: string, now: Date): Date | undefined {
+  const [, number = "", unit = ""] = /^-(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  const at = number === "" ? new Date(text) : new Date(now.getTime() - Number(number) * (UNITS_MS[unit] ?? 0));
+  return text.startsWith("-") === (number !== "") && !Number.isNaN(at.getTime()) ? at : undefined;
+}

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
 import type { TimeRange as Range } from "./filter";
-import { RANGES, rangeInWords } from "./range-words";
+import { momentOf, RANGES, rangeInWords } from "./range-words";
 import css from "./time-range.module.css";
 
 /** Which time is shown: one of a few spans up to now, or from one moment to another. */
@@ -16,7 +16,16 @@ export function TimeRange() {
     setOpen(false);
   };
   return (
-    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" width={280} trapFocus withinPortal shadow="md">
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      position="bottom-end"
+      width={280}
+      trapFocus
+      returnFocus
+      withinPortal
+      shadow="md"
+    >
       <Popover.Target>
         <button type="button" className={css.button} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {rangeInWords(search.range)} <span aria-hidden="true">▾</span>
@@ -43,13 +52,21 @@ export function TimeRange() {
 }
 
 function Between({ range, onTaken }: { range: Range; onTaken: (range: Range) => void }) {
-  const [from, setFrom] = useState(localText(range.from));
-  const [to, setTo] = useState(localText(range.to));
+  const [shown] = useState(() => ({ from: localText(range.from), to: localText(range.to) }));
+  const [from, setFrom] = useState(shown.from);
+  const [to, setTo] = useState(shown.to);
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        onTaken({ ...moment("from", from), ...moment("to", to) });
+        const isUntouched = from === shown.from && to === shown.to;
+        // A relative end beside a new one means the moment that was shown.
+        const kept = (text: string | undefined, isSame: boolean) =>
+          isSame && (isUntouched || text?.startsWith("-") !== true) ? text : undefined;
+        onTaken({
+          ...end("from", kept(range.from, from === shown.from) ?? moment(from)),
+          ...end("to", kept(range.to, to === shown.to) ?? moment(to)),
+        });
       }}
     >
       <TextInput
@@ -75,14 +92,18 @@ function Between({ range, onTaken }: { range: Range; onTaken: (range: Range) => 
   );
 }
 
-function moment(name: "from" | "to", text: string): Range {
-  const at = new Date(text);
-  return text === "" || Number.isNaN(at.getTime()) ? {} : { [name]: at.toISOString() };
+function end(name: "from" | "to", text: string | undefined): Range {
+  return text === undefined ? {} : { [name]: text };
 }
 
-/** A moment as the input wants it, in the reader's zone; relative ones have none. */
+function moment(text: string): string | undefined {
+  const at = new Date(text);
+  return text === "" || Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+/** A moment as the input wants it, in the reader's zone; empty where the API would not understand it either. */
 function localText(text: string | undefined): string {
-  const at = new Date(text ?? "");
-  if (text === undefined || text.startsWith("-") || Number.isNaN(at.getTime())) return "";
+  const at = text === undefined ? undefined : momentOf(text, new Date());
+  if (at === undefined) return "";
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }

@@ -1,5 +1,6 @@
 import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { countQuery } from "~/api/requests";
 import type { RequestCount } from "~/api/types.gen";
 import { count, plural } from "~/format/number";
@@ -38,7 +39,11 @@ export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: 
     onClose();
   };
   const togglePin = () => pinning.mutate({ namespace: value, pinned: label === undefined }, { onSuccess: onClose });
-  const failure = pinning.error && notPinned(pinning.variables, pinning.error);
+  const [isNotCopied, setNotCopied] = useState(false);
+  const copy = () => void toClipboard(Promise.resolve(value)).then(onClose, () => setNotCopied(true));
+  const failure = isNotCopied
+    ? "This browser lets no page copy here: mark the value in the request's detail."
+    : pinning.error && notPinned(pinning.variables, pinning.error);
 
   return (
     <Menu
@@ -86,7 +91,9 @@ export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: 
             {label === undefined ? "pin as a label" : "unpin: make it a thread"}
           </Menu.Item>
         )}
-        <Menu.Item onClick={() => void toClipboard(Promise.resolve(value))}>copy</Menu.Item>
+        <Menu.Item onClick={copy} closeMenuOnClick={false}>
+          copy
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { bucketsOf, statsQuery } from "~/api/stats";
 import { useLabels } from "~/filters/labels";
+import { useHeldStill } from "~/ui/held-still";
 import { Charts } from "./charts";
 import { FiguresError } from "./figures-error";
 import { GroupTable } from "./group-table";
@@ -23,6 +24,8 @@ export function Figures() {
     [answer, shownBy, labels],
   );
 
+  const { shown, onPointerDown } = useHeldStill({ answer, parted });
+
   if (answer === undefined || parted === undefined) {
     if (error !== null) return <FiguresError error={error} onAgain={() => void refetch()} />;
     return (
@@ -38,8 +41,8 @@ export function Figures() {
         <Totals total={answer.total} />
       </div>
       <div className={css.shown} data-parted={shownBy === undefined ? undefined : ""}>
-        <div className={css.charts}>
-          <Charts parted={parted} answer={answer} />
+        <div className={css.charts} onPointerDown={onPointerDown}>
+          <Charts parted={shown.parted ?? parted} answer={shown.answer ?? answer} />
         </div>
         {shownBy !== undefined && (
           <div className={css.groups}>

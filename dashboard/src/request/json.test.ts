@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { parsedForSight, pretty } from "./json";
+import { parsedExactly, pretty } from "./json";
 
 it("shows numbers as they stand in the text", () => {
   const text = '{"id":1234567890123456789,"price":1.0,"small":1e-7,"n":7,"text":"1.0"}';
-  expect(pretty(parsedForSight(text)).replace(/\s/g, "")).toBe(text);
-  expect(parsedForSight("no JSON")).toBeUndefined();
+  expect(pretty(parsedExactly(text)).replace(/\s/g, "")).toBe(text);
+  expect(parsedExactly("no JSON")).toBeUndefined();
 });

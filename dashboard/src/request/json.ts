@@ -22,12 +22,11 @@ export function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? "";
 }
 
-/** The same for showing: numbers that JavaScript would round, or write otherwise, stay as they stand in the text. */
-export function parsedForSight(text: string): unknown {
-  const { rawJSON } = JSON as { rawJSON?: (number: string) => unknown };
+/** The JSON in a text, or undefined; numbers that JavaScript would round, or write otherwise, stay as they stand there. */
+export function parsedExactly(text: string): unknown {
   const keep = (_: string, value: unknown, at?: { source?: string }) =>
-    typeof value === "number" && at?.source !== undefined && String(value) !== at.source && rawJSON !== undefined
-      ? rawJSON(at.source)
+    typeof value === "number" && at?.source !== undefined && String(value) !== at.source && RAW.rawJSON !== undefined
+      ? RAW.rawJSON(at.source)
       : value;
   try {
     return JSON.parse(text, keep);
@@ -36,11 +35,10 @@ export function parsedForSight(text: string): unknown {
   }
 }
 
-/** The JSON in a text, or undefined when it is none. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** A number of `parsedExactly` that JavaScript would have written otherwise: as it stood in the text. */
+export function exactNumber(value: unknown): string | undefined {
+  return RAW.isRawJSON?.(value) ? (value as { rawJSON: string }).rawJSON : undefined;
 }
+
+/** Of the year 2025, and not yet in every browser. */
+const RAW = JSON as { rawJSON?: (number: string) => unknown; isRawJSON?: (value: unknown) => boolean };

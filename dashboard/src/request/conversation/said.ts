@@ -1,6 +1,6 @@
 /** What was said in a request and its answer, in one shape for all kinds of requests. Pure. */
 
-import { type JsonObject, listOf, objectOf, parsedForSight, pretty, textOf } from "../json";
+import { type JsonObject, listOf, objectOf, parsedExactly, pretty, textOf } from "../json";
 import { type Part, partOf } from "./parts";
 
 /** `args` as sent: mostly JSON, not always valid. */
@@ -117,7 +117,7 @@ export function plainText(said: Message | Choice): string {
 
 /** Arguments in one line: `order: 4411, city: "Rome"`; what is no JSON object stays as it is. */
 export function argumentsLine(args: string): string {
-  const value = parsedForSight(args);
+  const value = parsedExactly(args);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return args;
   return Object.entries(value)
     .map(([name, part]) => `${name}: ${JSON.stringify(part)}`)

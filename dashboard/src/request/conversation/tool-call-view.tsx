@@ -1,6 +1,6 @@
 import { Fold } from "~/ui/fold";
 import { LongText } from "~/ui/long-text";
-import { parsedForSight, pretty } from "../json";
+import { parsedExactly, pretty } from "../json";
 import css from "./conversation.module.css";
 import { argumentsLine, type ToolCall } from "./said";
 
@@ -9,7 +9,7 @@ const MOST_IN_LINE = 400;
 /** A call of a tool in one line, whole on demand. Arguments that are no valid JSON are shown as they are. */
 export function ToolCallView({ call }: { call: ToolCall }) {
   const line = argumentsLine(call.args);
-  const value = parsedForSight(call.args);
+  const value = parsedExactly(call.args);
   return (
     <Fold
       summary={

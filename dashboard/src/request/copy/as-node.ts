@@ -1,11 +1,20 @@
 /** A request as a script for Node: with the SDK where it has such a call, else with fetch. Pure. */
 
-import { pretty } from "../json";
+import { exactNumber, pretty } from "../json";
 import type { Call } from "./call";
 
 export function asNode(call: Call): string {
-  return call.sdk === undefined ? withFetch(call) : withSdk(call, call.sdk);
+  return call.sdk === undefined || isRounded(call.sdk.json) ? withFetch(call) : withSdk(call, call.sdk);
 }
+
+/** Whether JavaScript would round a number somewhere in it: such a body is sent as the text it is. */
+function isRounded(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const digits = exactNumber(value)?.replace(/e.*|\D/giu, "");
+  return digits === undefined ? Object.values(value).some(isRounded) : digits.length > MOST_EXACT_DIGITS;
+}
+
+const MOST_EXACT_DIGITS = 15;
 
 function withSdk(call: Call, sdk: NonNullable<Call["sdk"]>): string {
   const headers = call.headers.filter(([name]) => name.toLowerCase() !== "content-type");

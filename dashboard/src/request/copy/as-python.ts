@@ -1,6 +1,6 @@
 /** A request as a Python script: with the SDK where it has such a call, else with the standard library. Pure. */
 
-import type { JsonObject } from "../json";
+import { exactNumber, type JsonObject } from "../json";
 import type { Call } from "./call";
 
 /** Parameters that every version of the SDK takes by name; the others go by `extra_body`. */
@@ -70,6 +70,8 @@ export function literal(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value !== "object") return JSON.stringify(value);
+  const number = exactNumber(value);
+  if (number !== undefined) return number;
   const inner = Array.isArray(value)
     ? value.map((item) => literal(item, depth + 1))
     : Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${literal(item, depth + 1)}`);

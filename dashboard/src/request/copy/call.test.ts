@@ -100,3 +100,20 @@ describe("a request copied as a script", () => {
     );
   });
 });
+
+describe("numbers that JavaScript would write otherwise", () => {
+  const body = { text: '{"model":"m","seed":1234567890123456789,"temperature":1.0,"messages":[]}' };
+
+  it("stand in every copy as they were sent", () => {
+    for (const copied of [asCurl(call(body)), asPython(call(body)), asNode(call(body))]) {
+      expect(copied).toContain("1234567890123456789");
+      expect(copied).toContain("1.0");
+    }
+  });
+
+  it("take the SDK from Node alone, and only where it would round them", () => {
+    expect(asPython(call(body))).toContain("seed=1234567890123456789,");
+    expect(asNode(call(body))).toContain("await fetch(");
+    expect(asNode(call({ text: '{"model":"m","temperature":1.0}' }))).toContain('"temperature": 1.0');
+  });
+});

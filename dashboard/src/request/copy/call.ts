@@ -1,7 +1,7 @@
 /** A logged request as something that can be sent again, through the relay. Pure. */
 
 import type { RequestDetail, Status } from "~/api/types.gen";
-import { type JsonObject, objectOf, parsed } from "../json";
+import { type JsonObject, objectOf, parsedExactly } from "../json";
 
 /** A file: where the body is too large for a command, or not stored; `note` says where to get it. */
 export type Body = { text: string } | { file: string; note: string } | undefined;
@@ -93,6 +93,6 @@ function prefixesOf(status: Status): string[] {
 }
 
 function jsonObject(text: string): JsonObject | undefined {
-  const value = parsed(text);
+  const value = parsedExactly(text);
   return typeof value === "object" && value !== null && !Array.isArray(value) ? objectOf(value) : undefined;
 }

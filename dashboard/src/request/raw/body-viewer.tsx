@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { apiUrl, getText } from "~/api/client";
 import { QuietButton } from "~/ui/quiet-button";
-import { parsedForSight, pretty } from "../json";
+import { parsedExactly, pretty } from "../json";
 import { brokenLines } from "./long-lines";
 import css from "./raw.module.css";
 
@@ -53,6 +53,6 @@ export function BodyViewer({ id, side }: { id: string; side: "request" | "respon
 
 /** What is no JSON stays as it is. */
 function indented(text: string): string {
-  const value = parsedForSight(text);
+  const value = parsedExactly(text);
   return value === undefined ? text : pretty(value);
 }
