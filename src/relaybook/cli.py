@@ -31,6 +31,8 @@ PLATFORM: Final = os.name
 #: What other programs call what we call otherwise.
 _OTHERWISE: Final = {"--port": "--listen HOST:PORT", "--host": "--listen HOST:PORT", "--limit": "-n"}
 _WHICH: Final = "show takes the id of a request: relaybook show ID, an id of ours, of the provider or of the client."
+#: What the demo sets itself.
+_DEMOS_OWN: Final = ("upstream", "upstream_ca_file", "price_as")
 #: What reading the log needs to know.
 _WHERE: Final = ("data", "dashboard", "dashboard_url")
 
@@ -53,7 +55,7 @@ def serve(**flags: Any) -> int:
 
 
 @app.command
-@takes_settings()
+@takes_settings([name for name in FLAGS if name not in _DEMOS_OWN])
 def demo(**flags: Any) -> int:
     """Serve a simulated provider with sample traffic: no key, no network; its log is kept apart, in DATA/demo."""
     configuration = _resolve(flags)
@@ -175,7 +177,8 @@ def _run(given: list[str]) -> int:
     try:
         return int(app(given, exit_on_error=False, print_error=False) or 0)
     except UnknownOptionError as error:
-        return _end(_secret_flag(given) or _excluding(given) or _meant(given) or str(error), BAD_SETTINGS)
+        told = _secret_flag(given) or _demos_own(given) or _excluding(given) or _meant(given)
+        return _end(told or str(error), BAD_SETTINGS)
     except MissingArgumentError as error:
         is_show = given[:1] == ["show"] and len(given) == 1
         return _end(_WHICH if is_show else _excluding(given) or str(error), BAD_SETTINGS)
@@ -189,6 +192,14 @@ def _run(given: list[str]) -> int:
         if isinstance(error, BrokenPipeError):
             raise
         return _end(str(error), FAILED)
+
+
+def _demos_own(given: Sequence[str]) -> str | None:
+    own = [flag_of(name) for name in _DEMOS_OWN]
+    flag = next((name for argument in given if (name := argument.partition("=")[0]) in own), None)
+    if given[0] != "demo" or flag is None:
+        return None
+    return f"demo takes no {flag}: it runs a simulated provider of its own. relaybook serve {flag} takes yours."
 
 
 def _meant(given: Sequence[str]) -> str | None:

@@ -18,11 +18,12 @@ _FIRST_US: Final = -62_135_596_800_000_000
 _LAST_US: Final = 253_402_300_799_999_999
 _SPACE_FOR_PLUS: Final = re.compile(r"[\d:.T-]+ \d\d:?\d\d", re.ASCII)
 _STATUS: Final = re.compile(r"error|[1-5]xx|[1-9]\d\d", re.ASCII)
+_FINGERPRINT: Final = re.compile(r"[0-9a-f]{12}", re.ASCII)
 _NUMBER: Final = re.compile(r"(>=|<=|>|<|=)?\s*\$?(\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)?", re.ASCII)
 _MILLISECONDS: Final = {"ms": 1.0, "s": 1000.0, "m": 60_000.0, "h": 3_600_000.0}
 _TIMES: Final = ("duration", "first_token")
 #: Names that take few values, and which.
-_CHOICES: Final[dict[str, tuple[str, ...]]] = {
+CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "outcome": get_args(Outcome),
     "kind": get_args(Kind),
     "warning": get_args(WarningCode),
@@ -51,13 +52,17 @@ def checked_value(name: str, value: str, now_us: int, shown: str, *, is_beginnin
 
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
         refuse("text without NUL and lone surrogates")
-    choices = _CHOICES.get(name)
+    choices = CHOICES.get(name)
     if choices is not None and value not in choices:
         refuse(f"one of {', '.join(choices)}")
-    if name == "id":
+    if name in ("id", "key"):
         value = value.lower()
-        if not is_beginning and parse_id(value) is None:
-            refuse("an id of ours (Service-Request-Id); show, and /api/requests/ID, take those of others, too")
+    if name == "id" and not is_beginning and parse_id(value) is None:
+        refuse("an id of ours (Service-Request-Id); show, and /api/requests/ID, take those of others, too")
+    if name == "key" and not _FINGERPRINT.fullmatch(value[:12].ljust(12, "0") if is_beginning else value):
+        refuse("a fingerprint, the 12 hex digits that the log shows for a key")
+    if name == "namespace" and not value and not is_beginning:
+        refuse("the name of a namespace; leave it out for all")
     if name == "status" and not _STATUS.fullmatch(value):
         refuse("a status such as 200, a class such as 4xx, or error")
     if name in NUMBERS:
@@ -89,7 +94,7 @@ def _number(name: str, value: str) -> str | None:
         return None
     if name == "cost":
         return f"{sign}{number}" if sign and sign != "=" else None
-    return f"{sign or '='}{number}" if "$" not in value else None
+    return f"{sign or '='}{number}" if "$" not in value and number.is_integer() else None
 
 
 def parse_moment(text: str, now_us: int, parameter: str = "from") -> int:

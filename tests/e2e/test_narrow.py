@@ -145,3 +145,15 @@ def test_with_reduced_motion_nothing_moves(open_tab: OpenTab, world: World, log:
     tab.open_request(stream.id)
     assert tab.state(moving) == []
     stream.leave()
+
+
+@pytest.mark.parametrize("path", ["/requests", "/overview", "/namespaces", "/connect"])
+def test_at_no_width_does_a_page_scroll_sideways(open_tab: OpenTab, world: World, log: list[str], path: str) -> None:
+    tab = open_tab(world.dashboard).open(path)
+    expect(tab.page.get_by_role("navigation", name="Pages")).to_be_visible()
+    too_wide = []
+    for width in range(320, 1100, 6):
+        tab.page.set_viewport_size({"width": width, "height": 700})
+        if not tab.state(FITS):
+            too_wide.append(width)
+    assert too_wide == []

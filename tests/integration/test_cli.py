@@ -382,6 +382,15 @@ def test_check_doubts_a_port_that_is_taken_unless_it_is_the_servers_own(data: Pa
     assert f"{taken} were not tried, because a server runs with this data" in found.stdout
 
 
+def test_the_demo_takes_no_provider_and_names_the_command_that_does(tmp_path: Path) -> None:
+    found = relaybook(tmp_path, "demo", "--upstream", "http://127.0.0.1:9/v1")
+    assert found.returncode == 2
+    assert found.stderr == (
+        "relaybook: demo takes no --upstream: it runs a simulated provider of its own. "
+        "relaybook serve --upstream takes yours.\n"
+    )
+
+
 def test_check_makes_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with simulated_provider(tmp_path) as upstream:

@@ -47,7 +47,7 @@ PAYLOADS: Final = [
 #: What a piece of text finds in bodies is for tests/conformance/stores/test_words.py.
 FILTERS: Final = [*(name for name in NAMES if name != CONTAINS), "property.user"]
 #: Filters whose values are checked against a form of their own: anything else is refused.
-CHECKED: Final = ("outcome", "kind", "failed", "status", "warning", "advice", "id", "from", "to", *NUMBERS)
+CHECKED: Final = ("outcome", "kind", "failed", "status", "warning", "advice", "id", "key", "from", "to", *NUMBERS)
 
 
 @pytest.fixture(scope="module")

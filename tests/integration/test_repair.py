@@ -7,8 +7,10 @@ import apsw
 import pytest
 from tests.support.records import a_batch, an_entry
 
+from relaybook.commands.check import check
 from relaybook.commands.failure import CommandFailed
 from relaybook.commands.repair import repair
+from relaybook.configuration import resolve
 from relaybook.filters import Filter
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.serve.data_directory import DataDirectory
@@ -136,6 +138,19 @@ def test_what_is_in_the_quarantine_is_logged_when_the_store_takes_it(
     assert "2 requests are in the log now, 1 refused" in capsys.readouterr().out
     assert found(data)[good.record.id] == b"good"
     assert [path.stem for path in data.quarantine.iterdir()] == [bad.record.id]
+
+
+def test_check_tells_what_waits_in_the_quarantine_and_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = logged(tmp_path, [an_entry(b"logged")])
+    quarantine = Quarantine(data.quarantine)
+    for body in (b"one", b"another"):
+        quarantine.put(an_entry(body), "it was refused")
+    check(resolve({"data": str(tmp_path), "upstream": "http://127.0.0.1:9"}, {}, tmp_path))
+    told = next(line for line in capsys.readouterr().out.splitlines() if "store:" in line)
+    waits = "2 more wait in the quarantine. Stop the server, and --requeue tries them again."
+    assert told == f"? store: 1 requests in the log; {waits}"
 
 
 def test_a_missing_pack_is_told_as_requests_without_bodies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,6 +126,7 @@ PLACES: Final = [place for place in places() if IS_LONG or not place.path.starts
 NOT = {"not.failed": "true", "not.status": "500", "not.outcome": "refused", "not.kind": "models"}
 NOT |= {"not.duration": ">1h", "not.first_token": ">1h", "not.cost": ">99", "not.retry_count": ">99"}
 NOT |= {"not.input_tokens": ">99999999", "not.output_tokens": ">99999999", "not.contains": "nowhere"}
+NOT |= {"not.key": "000000000000"}
 NOT |= {"not.warning": "value_cut", "not.advice": "doubled_path", "not.id": "0199a3d2-0000-7000-8000-000000000000"}
 
 

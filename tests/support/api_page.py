@@ -73,7 +73,7 @@ def _type(schema: dict[str, Any]) -> str:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     if "enum" in schema:
-        return ", ".join(f"`{value}`" for value in schema["enum"])
+        return ", ".join(f"`{value}`" for value in schema["enum"]) + _bounds(schema)
     if "anyOf" in schema:
         return " or ".join(_type(one) for one in schema["anyOf"])
     if "prefixItems" in schema:
@@ -85,7 +85,14 @@ def _type(schema: dict[str, Any]) -> str:
     if schema.get("format") == "date-time":
         return "moment"
     kind = str(schema.get("type", "anything"))
-    return "text" if kind == "string" else kind
+    return ("text" if kind == "string" else kind) + _bounds(schema)
+
+
+def _bounds(schema: dict[str, Any]) -> str:
+    """From where to where, and what counts where nothing is said: `, 1 to 500, else 50`."""
+    least, most = schema.get("minimum"), schema.get("maximum")
+    told = f", {least} to {most}" if least is not None and most is not None else ""
+    return f"{told}, else {schema['default']}" if "default" in schema else told
 
 
 if __name__ == "__main__":

@@ -47,6 +47,10 @@ def test_bounds_are_read_with_their_units(name: str, value: str, read: str) -> N
         ("duration", "=2s"),
         ("duration", ">2"),
         ("duration", ">2sec"),
+        ("input_tokens", "12.5"),
+        ("retry_count", ">=1.5"),
+        ("key", "abc"),
+        ("namespace", ""),
         ("duration", ">-2s"),
         ("cost", "0.01"),
         ("cost", ">1s"),
@@ -65,9 +69,11 @@ def test_other_bounds_are_refused_by_name(name: str, value: str) -> None:
     assert repr(value[:80]) in str(refused.value)
 
 
-def test_our_ids_are_read_in_capitals() -> None:
+def test_ids_and_keys_are_read_in_capitals() -> None:
     ours = "01a20852-1380-7000-af11-591364b42409"
     assert checked_value("id", ours.upper(), A_MOMENT, "id") == ours
+    assert checked_value("key", "3F9A00AA11BB", A_MOMENT, "key") == "3f9a00aa11bb"
+    assert checked_value("key", "3F9", A_MOMENT, "key", is_beginning=True) == "3f9"
     assert checked_value("id", "01A2", A_MOMENT, "id", is_beginning=True) == "01a2"
 
 

@@ -58,7 +58,6 @@ def test_words_and_phrases_must_all_be_there() -> None:
         ("namespace:a*", (), ("a",)),
         ("namespace:*", (), ("",)),
         ('namespace:"*a*b"', ("*a*b",), ()),
-        ('namespace:""', ("",), ()),
         ('namespace:"say \\"hi\\" \\\\"', ('say "hi" \\',), ()),
         ("namespace:a:b", ("a:b",), ()),
         ("namespace:'x", ("'x",), ()),
@@ -75,6 +74,7 @@ def test_values_are_quoted_or_begin(text: str, values: tuple[str, ...], prefixes
     [
         ("refund modell:gpt-4o", "'modell:gpt-4o' at character 8: 'modell' is no name here"),
         ("user-id:42", 'write "user-id:42". For a property, write property.user-id.'),
+        ('namespace:""', "it takes the name of a namespace; leave it out for all"),
         ("refund OR return", "'OR' at character 8: there is no OR here: all parts must hold"),
         ("a -NOT b", "'-NOT' at character 3: there is no NOT here"),
         ("https://example.com", 'write "https://example.com"'),

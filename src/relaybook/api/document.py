@@ -10,9 +10,10 @@ import msgspec
 from fastapi import APIRouter, FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 
-from relaybook import filters
+from relaybook import filter_values, filters, query_language
 from relaybook.api import answers
 from relaybook.api.errors import CODES
+from relaybook.filter_parameters import MAX_VALUES
 
 _REFS: Final = "#/components/schemas/{name}"
 _ABOUT: Final = """Reads the request log, and labels its namespaces. Answers carry no bodies except where one is asked
@@ -47,7 +48,8 @@ _VALUE_MEANINGS: Final = {
 }
 _QUERY_MEANING: Final = (
     'The query language: words and "phrases" of prompt and answer (`refun*` for a beginning), `name:value` with the '
-    "names here, `-` before either to exclude, `name:valu*` for the beginning of a text, `duration:>2s`."
+    "names here, `-` before either to exclude, `name:valu*` for the beginning of a text, `duration:>2s`. At most "
+    f"{query_language.MAX_CHARACTERS} characters and {query_language.MAX_PARTS} parts."
 )
 
 
@@ -70,13 +72,9 @@ def limit(default: int) -> dict[str, Any]:
 
 def filter_parameters() -> list[dict[str, Any]]:
     """Every filter there is. Those that can be repeated are arrays: any of the values."""
-    texts = {"type": "array", "items": {"type": "string"}}
+    texts = _any_of({"type": "string"})
     known = [
-        parameter(
-            name,
-            _VALUE_MEANINGS.get(name, f"The record's `{name}`, exactly."),
-            {"type": "string"} if name in ("from", "to") else texts,
-        )
+        parameter(name, _VALUE_MEANINGS.get(name, f"The record's `{name}`, exactly."), _values_of(name))
         for name in filters.NAMES
     ]
     return [
@@ -85,6 +83,17 @@ def filter_parameters() -> list[dict[str, Any]]:
         parameter("property.<name>", "The custom property of that name, exactly.", texts),
         parameter("not.<name>", "Excludes: any name above but `from` and `to`, `not.property.<name>` too.", texts),
     ]
+
+
+def _values_of(name: str) -> dict[str, Any]:
+    if name in ("from", "to"):
+        return {"type": "string"}
+    choices = filter_values.CHOICES.get(name)
+    return _any_of({"type": "string", "enum": list(choices)} if choices else {"type": "string"})
+
+
+def _any_of(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items, "maxItems": MAX_VALUES}
 
 
 def reads(

@@ -27,8 +27,9 @@ _PARAMETERS = [
 async def list_requests(request: Request) -> Response:
     """A page of the log, latest recorded first.
 
-    Terms of different names must all hold; a repeated name means any of its values. The first page also tells what is
-    still running. Words of `q` are found a moment after a request was recorded (`indexed_to` of `/api/status`).
+    Terms of different names must all hold; a repeated name means any of its values, at most 100. The first page also
+    tells what is still running. Words of `q` are found a moment after a request was recorded (`indexed_to` of
+    `/api/status`).
     """
     place, rest = query.take(query.pairs_of(request), *_PLACE)
     limit, wanted = query.limit_of(place), query.wanted_of(rest, *_PLACE)

@@ -99,14 +99,20 @@ def _readable_segments(run: Path) -> Iterator[int]:
 
 def _store(configuration: Configuration) -> str:
     from relaybook.commands.store_log import StoreLog
+    from relaybook.recorder.quarantine import list_quarantined
     from relaybook.stores.sqlite.set_aside import list_set_aside
 
     if not StoreLog.exists(configuration.data):
         return "there is no log yet"
     told = f"{StoreLog.open(configuration.data).count():,} requests in the log"
+    doubts = []
     if aside := list_set_aside(configuration.data / "store"):
-        told += f"; set aside as damaged: {', '.join(each.name for each in aside)}. Stop the server and run this with "
-        told += "--salvage to copy back what can be read"
+        names = ", ".join(each.name for each in aside)
+        doubts.append(f"set aside as damaged: {names}. Stop the server, and --salvage copies back what can be read")
+    if refused := list_quarantined(configuration.data / "quarantine"):
+        doubts.append(f"{len(refused):,} more wait in the quarantine. Stop the server, and --requeue tries them again")
+    if doubts:
+        raise _Doubtful(f"{told}; {'; '.join(doubts)}.")
     return told
 
 

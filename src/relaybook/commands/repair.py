@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from relaybook.commands.failure import FAILED, CommandFailed
-from relaybook.recorder.quarantine import decode_quarantined
+from relaybook.recorder.quarantine import decode_quarantined, list_quarantined
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.stores.base import Batch, Entry
 from relaybook.stores.errors import BatchRejected, StoreDamaged, StoreTooNew, StoreUnavailable
@@ -75,7 +75,7 @@ def _salvage_one(aside: Path, writer: SqliteWriter) -> int:
 def _requeue(path: Path) -> int:
     """Tries to store again what is in the quarantine; 1 when something is still refused."""
     data = DataDirectory(path)
-    files = sorted(data.quarantine.glob("*.msgpack")) if data.quarantine.is_dir() else []
+    files = list_quarantined(data.quarantine)
     if not files:
         print(f"✓ requeue: nothing is in the quarantine of {path}")
         return 0

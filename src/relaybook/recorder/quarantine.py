@@ -49,6 +49,11 @@ def _nearest(value: Any) -> Any:
             return value
 
 
+def list_quarantined(directory: Path) -> list[Path]:
+    """The files of a quarantine, oldest request first; none where there is no such directory."""
+    return sorted(directory.glob("*.msgpack")) if directory.is_dir() else []
+
+
 def decode_quarantined(data: bytes) -> Entry:
     """The entry of a quarantine's file. Raises msgspec.MsgspecError."""
     return _DECODER.decode(data)[1]

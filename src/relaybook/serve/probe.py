@@ -1,13 +1,13 @@
 """What the dashboard tells of journal and disk: how far behind the log is, and how long the disk will do."""
 
 from contextlib import suppress
-from pathlib import Path
 
 from relaybook import clock
 from relaybook.api.options import LogFigures
 from relaybook.journal import disk
 from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
 from relaybook.recorder.figures import read_figures
+from relaybook.recorder.quarantine import list_quarantined
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.serve.days_left import days_left
 from relaybook.stores.base import Reader, RunPosition
@@ -31,7 +31,7 @@ class DataProbe:
             disk_free_bytes=free,
             days_left=days_left(self._data, free),
             data_path=str(self._data.path),
-            quarantined=_count(self._data.quarantine),
+            quarantined=len(list_quarantined(self._data.quarantine)),
             histograms=read_figures(self._data.figures),
         )
 
@@ -42,13 +42,6 @@ class DataProbe:
             with suppress(OSError):
                 found.append(RunReader(run, Place(*position.read_to) if position else START).unread())
         return found
-
-
-def _count(directory: Path) -> int:
-    """How many files are in it; none when it is not there."""
-    with suppress(OSError):
-        return sum(1 for _ in directory.iterdir())
-    return 0
 
 
 def _seconds_since(oldest_ns: int | None) -> float | None:
