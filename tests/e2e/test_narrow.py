@@ -1,9 +1,10 @@
 """A phone, a magnified page, forced colours and reduced motion: everything is still there and still works."""
 
+import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import FloatRect, expect
+from playwright.sync_api import FloatRect, ViewportSize, expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_wish
@@ -157,3 +158,16 @@ def test_at_no_width_does_a_page_scroll_sideways(open_tab: OpenTab, world: World
         if not tab.state(FITS):
             too_wide.append(width)
     assert too_wide == []
+
+
+@pytest.mark.parametrize("size", [{"width": 720, "height": 450}, {"width": 640, "height": 360}])
+def test_with_little_height_rows_keep_room_and_the_page_scrolls(
+    open_tab: OpenTab, world: World, log: list[str], size: ViewportSize
+) -> None:
+    tab = open_tab(world.dashboard, viewport=size).open_log()
+    assert box(tab, "[data-log]")["height"] >= 240
+    tab.page.keyboard.press("End")
+    assert tab.state(FITS)
+    tab.page.mouse.move(300, 30)
+    tab.page.mouse.wheel(0, 1000)
+    expect(tab.page.get_by_text(re.compile("free$"))).to_be_in_viewport()
