@@ -31,10 +31,13 @@ class Cors:
             self._exposed,
         )
 
-    def preflight(self, origin: bytes, wanted_headers: bytes) -> bytes:
-        """The whole answer to a preflight; a page that is not allowed gets none of the headers it needs."""
+    def preflight(self, origin: bytes, wanted_headers: bytes, *, is_last: bool = False) -> bytes:
+        """The whole answer to a preflight; a page that is not allowed gets none of the headers it needs.
+
+        ``is_last``: the connection closes after it.
+        """
         allowed = self.headers(origin)
         if allowed:
             allowed += b"\r\nAccess-Control-Allow-Methods: GET, POST, PUT, PATCH, DELETE, HEAD\r\n"
             allowed += b"Access-Control-Allow-Headers: %b\r\nAccess-Control-Max-Age: %d" % (wanted_headers, _A_DAY)
-        return b"HTTP/1.1 204 No Content%b\r\n\r\n" % allowed
+        return b"HTTP/1.1 204 No Content%b%b\r\n\r\n" % (allowed, b"\r\nConnection: close" if is_last else b"")

@@ -112,7 +112,7 @@ def answers(head: RequestHead) -> bool:
 def answer(relay: Shared, head: RequestHead, *, is_last: bool) -> bytes:
     """Health, readiness, and what a person sees who opens the relay's address. ``is_last``: see ``refuse``."""
     if relay.cors is not None and _is_preflight(relay, head):
-        return relay.cors.preflight(head.origin, head.preflight or b"*")
+        return relay.cors.preflight(head.origin, head.preflight or b"*", is_last=is_last)
     path = head.target.partition(b"?")[0]
     status, text = 200, "ok\n"
     if path == b"/readyz":

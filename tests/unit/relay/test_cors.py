@@ -17,6 +17,11 @@ def test_an_allowed_page_may_call_and_read_our_headers() -> None:
     assert answer.endswith(b"\r\n\r\n")
 
 
+def test_a_preflight_says_when_the_connection_closes_after_it() -> None:
+    assert b"Connection" not in CORS.preflight(b"https://app.example", b"*")
+    assert CORS.preflight(b"https://app.example", b"*", is_last=True).endswith(b"\r\nConnection: close\r\n\r\n")
+
+
 @pytest.mark.parametrize("origin", [b"https://evil.example", b"null", b""])
 def test_any_other_page_may_not(origin: bytes) -> None:
     assert CORS.headers(origin) == b""
