@@ -1,5 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { also, type Filter, inWords, isOnly, not, only, propertyOf, rowHas, withoutLast } from "./filter";
+import {
+  also,
+  type Filter,
+  inWords,
+  isOfAllNamespaces,
+  isOnly,
+  not,
+  ofAllNamespaces,
+  only,
+  propertyOf,
+  rowHas,
+  withoutLast,
+} from "./filter";
 
 const staging: Filter = [{ name: "namespace", values: ["staging"], negated: false }];
 const gpt: Filter = [{ name: "model", values: ["gpt-4o"], negated: false }];
@@ -55,6 +67,17 @@ describe("a filter", () => {
       ...staging,
       ...not([], "model", "a"),
     ]);
+  });
+
+  it("is of all namespaces once nothing in it speaks of them, the query included", () => {
+    const words: Filter = [
+      { name: "q", values: ["refund", "-namespace:user-*", "namespace_prefix:t"], negated: false },
+    ];
+    const filter = [...not(gpt, "namespace", "staging"), ...words];
+    expect(isOfAllNamespaces(filter)).toBe(false);
+    expect(isOfAllNamespaces(words)).toBe(false);
+    expect(ofAllNamespaces(filter)).toEqual([...gpt, { name: "q", values: ["refund"], negated: false }]);
+    expect(isOfAllNamespaces(ofAllNamespaces(filter))).toBe(true);
   });
 
   it("knows when it is exactly one value", () => {

@@ -65,10 +65,21 @@ export function chosen(filter: Filter, name: string): readonly string[] {
   return find(filter, name, false)?.values ?? [];
 }
 
-/** Whether a term says nothing about the namespace. */
-export function isNoNamespace(term: Term): boolean {
-  return term.name !== "namespace" && term.name !== "namespace_prefix";
+/** The filter without all that it says about namespaces, the query's parts too. */
+export function ofAllNamespaces(filter: Filter): Filter {
+  return NAMESPACE_NAMES.reduce<Filter>(
+    (rest, name) => withoutField(rest, name).filter((term) => term.name !== name),
+    filter,
+  );
 }
+
+/** Whether a filter says nothing about namespaces. */
+export function isOfAllNamespaces(filter: Filter): boolean {
+  const values = (terms: Filter) => terms.flatMap((term) => term.values).length;
+  return values(ofAllNamespaces(filter)) === values(filter);
+}
+
+const NAMESPACE_NAMES = ["namespace", "namespace_prefix"];
 
 /** The value of a property; callers choose the names, `constructor` among them. */
 export function propertyOf({ properties }: Pick<Row, "properties">, name: string): string | undefined {

@@ -5,7 +5,7 @@ import { Middle } from "~/ui/middle";
 import { useLogSearch } from "~/url/search-context";
 import { useAddress, useGo } from "~/url/use-go";
 import chip from "./chips.module.css";
-import { chosen, isNoNamespace } from "./filter";
+import { chosen, isOfAllNamespaces, ofAllNamespaces } from "./filter";
 import { FilterLink } from "./filter-link";
 import { groupsOf, type NumberedLabel } from "./label-groups";
 import { useLabels } from "./labels";
@@ -19,8 +19,8 @@ export function NamespaceBar() {
   const go = useGo();
   const address = useAddress();
   const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: 5_000 });
-  const isAll = search.filter.every(isNoNamespace);
-  const everywhere = { ...search, filter: search.filter.filter(isNoNamespace) };
+  const isAll = isOfAllNamespaces(search.filter);
+  const everywhere = { ...search, filter: ofAllNamespaces(search.filter) };
 
   return (
     <nav className={css.bar} aria-label="Namespaces">

@@ -3,7 +3,7 @@
 import { useWindowEvent } from "@mantine/hooks";
 import { type RefObject, useRef } from "react";
 import type { Row } from "~/api/types.gen";
-import { type Filter, isNoNamespace, only, withoutLast } from "~/filters/filter";
+import { type Filter, ofAllNamespaces, only, withoutLast } from "~/filters/filter";
 import { groupsOf } from "~/filters/label-groups";
 import { useLabels } from "~/filters/labels";
 import type { usePin } from "~/filters/use-pin";
@@ -76,7 +76,7 @@ export function useLogKeys(options: Options): void {
             replace: true,
           }),
         "/": () => box.current?.focus(),
-        "0": () => goTo(search.filter.filter(isNoNamespace)),
+        "0": () => goTo(ofAllNamespaces(search.filter)),
         Backspace: search.filter.length > 0 && (() => goTo(withoutLast(search.filter), row)),
         Home: toNewest,
         Escape: () => select(undefined),
