@@ -101,7 +101,7 @@ def test_simple_terms_stay_filters_of_their_own_and_the_rest_is_one_query(tab: L
     tab.open_log()
     ask(tab, 'refund namespace:production -model:o1 -late namespace:"my channel"')
     tab.wait_for_query(
-        ("namespace", "production"), ("namespace", "my channel"), ("not.model", "o1"), ("q", "refund -late")
+        ("not.model", "o1"), ("namespace", "production"), ("namespace", "my channel"), ("q", "refund -late")
     )
     expect_found(tab, log["refund"])
 
