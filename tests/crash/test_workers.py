@@ -8,10 +8,20 @@ from tests.support.server import Server, SimulatedProvider, is_running, wait_unt
 from tests.support.stream import Stream
 
 STREAMS = 40
+ATTEMPTS = 5
 
 
 def test_a_worker_that_dies_takes_only_its_own_requests_with_it(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--workers", "3") as server:
+    # The kernel may give all of them to one worker; then nothing is shown but that the log is right.
+    shown = (_kill_one_of_three(tmp_path, attempt) for attempt in range(ATTEMPTS))
+    assert any(whole and cut for whole, cut in shown)
+
+
+def _kill_one_of_three(tmp_path: Path, attempt: int) -> tuple[int, int]:
+    """How many streams came whole and how many were cut."""
+    directory = tmp_path / str(attempt)
+    directory.mkdir()
+    with SimulatedProvider(directory) as provider, Server(directory, provider.url, "--workers", "3") as server:
         streams = [Stream(server, number, **{"Event-Interval-Ms": "100"}) for number in range(STREAMS)]
         workers = [event["pid"] for event in server.events("child_started") if event["role"] == "relay"]
         assert len(workers) == 3
@@ -28,4 +38,4 @@ def test_a_worker_that_dies_takes_only_its_own_requests_with_it(tmp_path: Path) 
             assert server.body(stream.id, "response").startswith(stream.text)
         assert len(server.records()) == STREAMS
         assert server.get("/api/status")["frames_lost"] == 0
-        assert whole, "the one that died had all of them: nothing is shown"
+        return len(whole), len(cut)

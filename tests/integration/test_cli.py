@@ -117,6 +117,16 @@ def test_tail_reads_the_data_directory_where_no_server_answers(data: Path, tmp_p
     assert f"reading {data}" in found.stderr
 
 
+def test_a_log_is_read_while_its_server_has_only_just_taken_the_directory(data: Path, tmp_path: Path) -> None:
+    server = DataDirectory(data)
+    server.open()
+    try:
+        found = relaybook(tmp_path, "tail", "--data", str(data))
+    finally:
+        server.close()
+    assert (found.returncode, len(found.stdout.splitlines())) == (0, 3), found.stderr
+
+
 def test_a_data_directory_that_was_named_is_read_whoever_answers(data: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     with dashboard(tmp_path / "elsewhere") as address:

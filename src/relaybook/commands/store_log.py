@@ -55,7 +55,7 @@ class StoreLog:
             if not cls.exists(data):
                 raise CommandFailed(cls.missing(data))
             directory = DataDirectory(data)
-            return cls(SqliteReader(directory.store), is_served=directory.serving() is not None)
+            return cls(SqliteReader(directory.store), is_served=directory.is_served())
         except PermissionError as error:
             raise CommandFailed(
                 f"The log in {data} cannot be read: {error.strerror}. Be the user that serve runs as, or leave out "
