@@ -41,8 +41,8 @@ def _serving(data: DataDirectory) -> Serving:
         found = data.serving()
     except msgspec.MsgspecError:
         raise CommandFailed(
-            f"What serves {data.path} is only just starting, or is of an earlier version that knows no reload: try again "
-            f"in a second, else restart it. This is {__version__}."
+            f"What serves {data.path} is only just starting, or is of an earlier version that knows no reload: try "
+            f"again in a second, else restart it. This is {__version__}."
         ) from None
     if found is None:
         raise CommandFailed(f"Nothing serves {data.path}: start relaybook serve, or name its directory with --data.")
