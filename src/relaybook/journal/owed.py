@@ -25,15 +25,17 @@ class Owed:
         self._frames.append((Kind.CLOSED, exchange, _LOST))
 
     def add_lost(self, parts: list[bytes]) -> AbstractSet[bytes]:
-        """A batch, heads and payloads by turns, was lost. Returns the exchanges that the log knows nothing of."""
+        """A batch, heads and payloads by turns, was lost. Returns the exchanges that were to begin in it.
+
+        Their ends are owed, too: a part of the batch may stand in a segment. Of others the recorder needs no end.
+        """
         frames = [(head[16], head[17:33], payload) for head, payload in zip(parts[::2], parts[1::2], strict=True)]
-        opened = {exchange for kind, exchange, _ in frames if kind == Kind.OPENED}
         for kind, exchange, payload in frames:
             if kind == Kind.NOTED:
                 self._frames.append((Kind.NOTED, NO_EXCHANGE, payload))
-            elif kind == Kind.CLOSED and exchange not in opened:
+            elif kind == Kind.CLOSED:
                 self.add_end(exchange)
-        return opened
+        return {exchange for kind, exchange, _ in frames if kind == Kind.OPENED}
 
     def take(self) -> list[OwedFrame]:
         """All of it; nothing is owed any more."""

@@ -93,7 +93,7 @@ class Relay(Shared):
         if error.opened:
             self.count_unlogged(len(error.opened))
         for exchange in self.exchanges.values():
-            if exchange.stop_logging() and exchange.id not in error.opened:
+            if exchange.stop_logging():
                 self._journal.owe_end(exchange.id)
 
     def _note_counts(self) -> None:
