@@ -246,6 +246,14 @@ def fill(directory: Path, recipe: Recipe) -> dict[str, float]:
     return figures | {"words_behind_s": time.perf_counter() - began - seconds} | sizes(directory)
 
 
+def tidy(directory: Path) -> None:
+    """Does what the recorder does with a log when it has time, and here would do between the questions."""
+    writer = SqliteWriter(store_of(directory))
+    while writer.tidy(clock.monotonic_ns() + clock.NANOSECONDS):
+        pass
+    writer.close()
+
+
 def sizes(directory: Path) -> dict[str, float]:
     """Bytes of the database, of the bodies and of the words."""
     store = store_of(directory)

@@ -203,9 +203,16 @@ def _demos_own(given: Sequence[str]) -> str | None:
 
 
 def _meant(given: Sequence[str]) -> str | None:
+    from relaybook.filters import NAMES
+
     names = [argument.partition("=")[0] for argument in given]
     unknown = next((name for name in names if name in _OTHERWISE), None)
-    return f"Unknown option: {unknown}. It is {_OTHERWISE[unknown]} here." if unknown else None
+    if unknown:
+        return f"Unknown option: {unknown}. It is {_OTHERWISE[unknown]} here."
+    field = next((name for name in names if name.startswith("--") and name[2:].replace("-", "_") in NAMES), None)
+    if field is None or given[0] != "tail":
+        return None
+    return f"Unknown option: {field}. It is a filter: write {field[2:].replace('-', '_')}=VALUE, without the dashes."
 
 
 def _resolve(flags: dict[str, Any]) -> Configuration:

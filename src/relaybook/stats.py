@@ -5,13 +5,13 @@ buckets. ``by`` parts the requests by the value of a field; the largest groups a
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
 
 from relaybook.filters import BadFilter, Filter
-from relaybook.sums import Sums
+from relaybook.sums import PackedSums, Sums
 
 MINUTE_US: Final = 60_000_000
 _DAY_S: Final = 86_400
@@ -25,7 +25,7 @@ FIELDS: Final = ("namespace", "model", "outcome")
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 
 #: Bucket's beginning (microseconds) → its sums. A bucket without a request is left out.
-Points = dict[int, Sums]
+Points = dict[int, Sums | PackedSums]
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,46 +115,41 @@ def _fitting(from_us: int, to_us: int) -> int:
     return next((bucket for bucket in BUCKETS if seconds / bucket <= _WANTED_BUCKETS), _DAY_S)
 
 
-def build(
-    span: Span,
-    parts: Mapping[str | None, Points],
-    source: Literal["rollups", "log"],
-    rest: Iterable[Points] = (),
-    totals: Mapping[str | None, Sums] | None = None,
-) -> Stats:
-    """Groups of what was found by value, the largest first. ``rest`` are points nobody can tell apart any more.
+def grouped(parts: Mapping[str | None, Points]) -> list[Group]:
+    """A group of each value's points."""
+    return [Group(value=value, points=points, total=total_of(points)) for value, points in parts.items()]
 
-    ``totals`` of groups that are known already need not be added up again.
-    """
-    known = totals or {}
-    groups = [
-        Group(value=value, points=points, total=known.get(value) or total_of(points))
-        for value, points in parts.items()
-        if points
-    ]
-    groups.sort(key=lambda group: (-group.total.requests, group.value is None, group.value or ""))
-    left = [*(group.points for group in groups[MOST_GROUPS:]), *(points for points in rest if points)]
-    other = None
-    if left:
-        merged = _merged(left)
-        other = Group(value=None, points=merged, total=total_of(merged))
+
+def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"], rest: Iterable[Group] = ()) -> Stats:
+    """The largest groups first. ``rest`` are those nobody can tell apart any more."""
+    told = sorted(
+        (group for group in groups if group.points),
+        key=lambda group: (-group.total.requests, group.value is None, group.value or ""),
+    )
+    other = together([*told[MOST_GROUPS:], *(group for group in rest if group.points)])
+    del told[MOST_GROUPS:]
     total = Sums()
-    for group in (*groups[:MOST_GROUPS], *([other] if other else [])):
+    for group in (*told, *([other] if other else [])):
         total.add(group.total)
-    return Stats(span=span, groups=groups[:MOST_GROUPS], other=other, total=total, source=source)
+    return Stats(span=span, groups=told, other=other, total=total, source=source)
 
 
 def total_of(points: Points) -> Sums:
     """All of them in one."""
     total = Sums()
     for sums in points.values():
-        total.add(sums)
+        total.add(sums.unpacked())
     return total
 
 
-def _merged(several: Iterable[Points]) -> Points:
-    merged: Points = {}
-    for points in several:
-        for at, sums in points.items():
-            merged.setdefault(at, Sums()).add(sums)
-    return dict(sorted(merged.items()))
+def together(groups: Sequence[Group]) -> Group | None:
+    """All of them as one without a value; None when there are none."""
+    if len(groups) == 1:
+        return Group(value=None, points=groups[0].points, total=groups[0].total)
+    points: dict[int, Sums] = {}
+    total = Sums()
+    for group in groups:
+        total.add(group.total)
+        for at, sums in group.points.items():
+            points.setdefault(at, Sums()).add(sums.unpacked())
+    return Group(value=None, points={at: points[at] for at in sorted(points)}, total=total) if groups else None

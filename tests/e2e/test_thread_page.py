@@ -22,6 +22,22 @@ BUSY: Final = "user-00000042"
 THREAD: Final = f"/thread?namespace={USER}"
 #: More conversations than the first page has requests.
 MANY: Final = 64
+#: Lets a turn far above grow in twelve steps, and tells by how many pixels the one that is read moved.
+GROW_ABOVE: Final = """async () => {
+  const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const settled = async () => { for (let frames = 0; frames < 30; frames++) await painted(); };
+  const edge = document.querySelector("[data-scroller]").getBoundingClientRect().top;
+  const all = [...document.querySelectorAll("[data-request]")];
+  await settled();
+  const read = all.find((turn) => turn.getBoundingClientRect().top >= edge);
+  const before = read.getBoundingClientRect().top;
+  for (let step = 1; step <= 12; step++) {
+    all[0].style.paddingTop = `${step * 10.4}px`;
+    await painted();
+  }
+  await settled();
+  return read.getBoundingClientRect().top - before;
+}"""
 HOSTILE: Final = "Do this:\n\n# Now\n\n<img src=x onerror=alert(1)> ![here](https://evil.example/x.png) **bold**"
 
 
@@ -171,6 +187,16 @@ def test_a_thread_begins_at_its_end_and_earlier_requests_come_in_above_what_is_r
     expect_top(tab, first, before)
     expect(turn(tab, long[-61])).to_contain_text("Paragraph 5")
     expect_top(tab, first, before)
+
+
+def test_what_grows_above_by_parts_of_a_pixel_moves_what_is_read_by_less_than_one(
+    tab: LogPage, long: list[str]
+) -> None:
+    open_thread(tab, f"/thread?namespace={BUSY}")
+    expect(turn(tab, long[-1])).to_contain_text("Paragraph 5")
+    tab.page.get_by_role("region", name="Conversations").evaluate("(one) => { one.scrollTop -= 2000; }")
+    moved = tab.page.evaluate(GROW_ABOVE)
+    assert abs(moved) < 1
 
 
 def test_back_from_a_request_leads_to_its_turn_again(tab: LogPage, long: list[str]) -> None:

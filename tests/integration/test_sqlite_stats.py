@@ -5,6 +5,7 @@ from typing import Any
 
 import apsw
 import pytest
+from msgspec.structs import replace
 from tests.support.records import A_MOMENT, a_batch, an_entry, soon, traffic
 
 from relaybook import clock
@@ -19,9 +20,9 @@ from relaybook.stores.sqlite.rollups import MOST_PROPERTIES, MOST_VALUES
 HOUR = 3_600_000_000
 
 
-def question(*terms: Term, by: str | None = None, bucket_s: int = 3600) -> Question:
+def question(*terms: Term, by: str | None = None, bucket_s: int = 3600, hours: int = 2) -> Question:
     start = A_MOMENT // HOUR * HOUR
-    return Question(wanted=Filter(terms), from_us=start, to_us=start + 2 * HOUR, bucket_s=bucket_s, by=by)
+    return Question(wanted=Filter(terms), from_us=start, to_us=start + hours * HOUR, bucket_s=bucket_s, by=by)
 
 
 def ask(directory: Path, *terms: Term, **more: Any) -> Stats:
@@ -86,25 +87,30 @@ def test_names_by_the_million_cost_no_sums(tmp_path: Path) -> None:
     assert ask(tmp_path, by="model").total.requests == 2000 + MOST_PROPERTIES + 50
 
 
+@pytest.mark.parametrize("bucket_s", [60, 300, 3600, 86_400])
 @pytest.mark.parametrize("by", [None, "namespace", "model", "outcome", "property.channel"])
-def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None) -> None:
+def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None, bucket_s: int) -> None:
     make = traffic(5)
     entries = [make() for _ in range(3000)]
+    for number, entry in enumerate(entries):  # three and a half days, and every one of a duration of its own
+        entry.record = replace(entry.record, started_at=A_MOMENT + number * 100_000_000, duration_ms=50.0 + number)
     memory = MemoryStore()
     memory.commit(a_batch(*entries))
     write(tmp_path, *entries[:1234])
     write(tmp_path, *entries[1234:])
-    found, expected = ask(tmp_path, by=by, bucket_s=60), memory.stats(question(by=by, bucket_s=60), soon())
+    found = ask(tmp_path, by=by, bucket_s=bucket_s, hours=100)
+    expected = memory.stats(question(by=by, bucket_s=bucket_s, hours=100), soon())
     assert found.source == "rollups"
     assert found.total.requests == expected.total.requests == 3000
     told = {group.value: group for group in found.groups}
     for group in expected.groups:
         if group.value in told:
             assert told[group.value].points.keys() == group.points.keys()
-            for at, sums in group.points.items():
-                other = told[group.value].points[at]
-                assert (sums.requests, sums.failed, sums.duration) == (other.requests, other.failed, other.duration)
-                assert sums.cost_usd == pytest.approx(other.cost_usd)
+            sums_of_both = [(sums, told[group.value].points[at]) for at, sums in group.points.items()]
+            for sums, other in (*sums_of_both, (group.total, told[group.value].total)):
+                mine, others = sums.unpacked(), other.unpacked()
+                assert (mine.requests, mine.failed, mine.duration) == (others.requests, others.failed, others.duration)
+                assert mine.cost_usd == pytest.approx(others.cost_usd)
     assert (by == "namespace") or told.keys() == {group.value for group in expected.groups}
 
 

@@ -65,11 +65,27 @@ class _Side:
     def __post_init__(self) -> None:
         self.writer.transport.set_write_buffer_limits(0)  # so that what was drained has left
 
+    async def send(self, data: bytes) -> None:
+        """Returns once the bytes have left. Raises OSError if the other side has closed."""
+        self._raise_if_closed()
+        self.writer.write(data)
+        await self.writer.drain()
+
+    def send_end(self) -> None:
+        """Half-closes. Raises OSError if the other side has closed."""
+        self._raise_if_closed()
+        self.writer.write_eof()
+
+    def _raise_if_closed(self) -> None:
+        """uvloop itself raises RuntimeError for what has closed while nobody looked."""
+        if self.writer.transport.is_closing():
+            raise ConnectionResetError
+
     async def end(self, ending: Ending) -> None:
         """Closes the socket, with a reset if that is wished. What has not left is lost."""
         found = self.writer.get_extra_info("socket")
         if ending == "rst" and found is not None:
-            with suppress(OSError):  # closed already
+            with suppress(OSError, ValueError):  # closed already; ValueError is uvloop's
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
         if ending == "rst" or self.writer.transport.get_write_buffer_size():
             self.writer.transport.abort()
@@ -177,7 +193,7 @@ async def _carry(fault: Fault, source: _Side, sink: _Side) -> None:
                 await asyncio.get_running_loop().create_future()
             case None:
                 await _pass(fault, source, sink, math.inf)
-    sink.writer.write_eof()
+    sink.send_end()
     while await source.reader.read(_READ_BYTES):  # of what is half closed
         pass
 
@@ -190,7 +206,6 @@ async def _pass(fault: Fault, source: _Side, sink: _Side, most: float) -> bool:
         if not data:
             return False
         await asyncio.sleep(fault.latency_seconds + len(data) / fault.bytes_per_second)
-        sink.writer.write(data)
-        await sink.writer.drain()
+        await sink.send(data)
         most -= len(data)
     return True

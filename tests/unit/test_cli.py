@@ -29,6 +29,11 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.strip() == __version__
 
 
+def test_only_tail_takes_filters(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["show", "--namespace", "ios"]) == 2
+    assert "It is a filter" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -61,6 +66,8 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["show"], "show takes the id of a request: relaybook show ID"),
         (["serve", "--port", "4200"], "Unknown option: --port. It is --listen HOST:PORT here."),
         (["tail", "--limit=5"], "Unknown option: --limit. It is -n here."),
+        (["tail", "--namespace", "ios"], "It is a filter: write namespace=VALUE, without the dashes."),
+        (["tail", "--finish-reason=stop"], "Unknown option: --finish-reason. It is a filter: write finish_reason="),
         (["simulate", "--listen", "x"], "write host:port"),
         (["simulate", "--first-token-ms", "-1"], "it takes a number from 0 on"),
     ],

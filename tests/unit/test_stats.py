@@ -3,7 +3,18 @@
 import pytest
 
 from relaybook.filters import BadFilter, Filter, Term
-from relaybook.stats import BUCKETS, MOST_BUCKETS, MOST_GROUPS, Question, Span, build, parse_question, span_of
+from relaybook.stats import (
+    BUCKETS,
+    MOST_BUCKETS,
+    MOST_GROUPS,
+    Points,
+    Question,
+    Span,
+    build,
+    grouped,
+    parse_question,
+    span_of,
+)
 from relaybook.sums import Sums
 
 NOW = 1_795_269_751_000_000
@@ -92,9 +103,11 @@ def test_buckets_divide_a_day() -> None:
 
 
 def test_the_largest_groups_are_told_apart_and_the_rest_is_added_up() -> None:
-    parts = {f"v{number:02d}": {0: Sums(requests=100 - number), 60: Sums(requests=1)} for number in range(25)}
-    rest = [{0: Sums(requests=7)}, {}]
-    found = build(Span(from_us=0, to_us=120, bucket_us=60), parts, "rollups", rest)
+    parts: dict[str | None, Points] = {
+        f"v{number:02d}": {0: Sums(requests=100 - number), 60: Sums(requests=1)} for number in range(25)
+    }
+    rest = grouped({"x": {0: Sums(requests=7)}, "y": {}})
+    found = build(Span(from_us=0, to_us=120, bucket_us=60), grouped(parts), "rollups", rest)
     assert [group.value for group in found.groups] == [f"v{number:02d}" for number in range(MOST_GROUPS)]
     assert found.other is not None
     assert {at: sums.requests for at, sums in found.other.points.items()} == {0: 80 + 79 + 78 + 77 + 76 + 7, 60: 5}
@@ -102,6 +115,6 @@ def test_the_largest_groups_are_told_apart_and_the_rest_is_added_up() -> None:
 
 
 def test_groups_of_nothing_are_no_groups() -> None:
-    found = build(Span(from_us=0, to_us=60, bucket_us=60), {"a": {}, None: {}}, "log", [{}])
+    found = build(Span(from_us=0, to_us=60, bucket_us=60), grouped({"a": {}, None: {}}), "log", grouped({"b": {}}))
     assert found.groups == []
     assert found.other is None

@@ -1,9 +1,10 @@
 """Sums merge, part again, and tell percentiles within a bin."""
 
+import msgspec
 import pytest
 from tests.support.records import a_record
 
-from relaybook.sums import MOST_TOKENS, Sums, bin_of, percentiles, share
+from relaybook.sums import MOST_TOKENS, PackedSums, Sums, bin_of, percentiles, share
 
 
 def sums(*records: object) -> Sums:
@@ -72,3 +73,11 @@ def test_no_duration_and_none_at_all_have_their_bins() -> None:
 def test_nonsense_of_a_provider_does_not_overflow() -> None:
     found = sums(*(a_record(input_tokens=2**63 - 1, output_tokens=2**63 - 1) for _ in range(100)))
     assert found.input_tokens == found.output_tokens == 100 * MOST_TOKENS < 2**63
+
+
+def test_packed_sums_tell_the_same_and_are_unpacked_to_the_same() -> None:
+    made = Sums(3, 1, 20, 30, 0.25, 2, {90: 2, 110: 1}, {})
+    packed = msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=PackedSums)
+    assert packed.unpacked() == made
+    assert percentiles(packed.duration, 0.5, 0.99) == percentiles(made.duration, 0.5, 0.99)
+    assert percentiles(packed.first_token, 0.5, 0.99) == (None, None)

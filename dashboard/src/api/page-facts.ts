@@ -12,5 +12,5 @@ export const PAGE = {
 /** The value the server put in place of the placeholder; nothing where no server did (development, tests). */
 function told(name: "base" | "build" | "nonce"): string {
   const value = root?.dataset[name] ?? "";
-  return value.startsWith("__") ? "" : value;
+  return value === `__${name.toUpperCase()}__` ? "" : value;
 }

@@ -75,6 +75,15 @@ function limitAt(place: Place): number {
   return place !== "newest" && "cursor" in place ? MORE_ROWS : PAGE_ROWS;
 }
 
+/** A request between the two beside it, where the log has them. */
+export function neighboursQuery(search: LogSearch, id: string) {
+  const asked = askedOf(search);
+  return queryOptions({
+    queryKey: ["neighbours", asked, id],
+    queryFn: ({ signal }) => getPage(asked, { around: id }, signal, 3),
+  });
+}
+
 /** Everything about one request; of a running one again every second. */
 export function requestQuery(id: string) {
   return queryOptions({

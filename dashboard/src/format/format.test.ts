@@ -47,8 +47,8 @@ describe("what is shown to people", () => {
   it("marks an estimate", () => {
     expect([money(0.0012, true), money(0.00001, true), money(null, true)]).toEqual(["≈$0.0012", "<$0.0001", "–"]);
     expect(tokens(1204, 18, false)).toBe("1,204 → 18");
-    expect(tokens(48, 9, true)).toBe("48 → ≈9");
-    expect(tokens(2911, null, true)).toBe("2,911 → –");
+    expect(tokens(48, 9, true)).toBe("≈48 → ≈9");
+    expect(tokens(2911, null, true)).toBe("≈2,911 → –");
     expect(tokens(null, null, false)).toBe("–");
   });
 

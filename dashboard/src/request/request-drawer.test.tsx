@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { RequestDetail } from "~/api/types.gen";
@@ -55,6 +55,18 @@ describe("the drawer of a request", () => {
     expect(onGo).toHaveBeenCalledExactlyOnceWith("n1");
     await userEvent.keyboard("{Escape}");
     expect(onClose).toHaveBeenCalledOnce();
+  });
+
+  it("takes its keys while the row it was opened from still has the focus, and none of a menu's", async () => {
+    await open();
+    const row = document.body.appendChild(document.createElement("button"));
+    fireEvent.keyDown(row, { key: "k" });
+    expect(onGo).toHaveBeenCalledExactlyOnceWith("n1");
+    const menu = document.body.appendChild(document.createElement("div"));
+    menu.role = "menu";
+    fireEvent.keyDown(menu.appendChild(row), { key: "k" });
+    expect(onGo).toHaveBeenCalledOnce();
+    menu.remove();
   });
 
   it("says in the API's words that there is no such request", async () => {

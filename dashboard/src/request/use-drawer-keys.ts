@@ -33,9 +33,10 @@ export function useDrawerKeys({ newer, older, onGo, onClose, onThread }: Keys): 
   });
 }
 
-/** In a menu or a dialog above the drawer: what its keys do is its own affair. */
+/** In a menu or a dialog above the drawer: what its keys do is its own affair. On the row it was opened from it is not. */
 function isElsewhere(target: EventTarget | null): boolean {
-  return target instanceof Element && target !== document.body && target.closest("[data-drawer]") === null;
+  const layer = target instanceof Element ? target.closest('[role="dialog"], [role="menu"]') : null;
+  return layer !== null && layer.querySelector("[data-drawer]") === null;
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -23,6 +23,7 @@ import page from "./page.module.css";
 import { bringIntoSight } from "./sight";
 import { useLog } from "./use-log";
 import { useLogKeys } from "./use-log-keys";
+import { useNeighbours } from "./use-neighbours";
 
 /** Not needed for the first rows; fetched when the pointer comes near them, or at the latest when one is opened. */
 const loadDrawer = () =>
@@ -41,8 +42,6 @@ const Histogram = lazy(() =>
 
 /** So many requests before the last row that is loaded, going from one to the next loads more. */
 const NEAR_THE_END = 5;
-/** The form of our ids. */
-const OURS = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The log, newest first: filters above, one request open beside it where the URL names one. */
 export function RequestsPage() {
@@ -50,8 +49,12 @@ export function RequestsPage() {
   const go = useGo();
   const { id: idInUrl } = useParams({ strict: false });
   // The URL may name it by an id of others, as somebody typed it.
-  const isOthers = idInUrl !== undefined && !OURS.test(idInUrl);
-  const id = useQuery({ ...requestQuery(idInUrl ?? ""), enabled: isOthers }).data?.id ?? idInUrl;
+  const known = useQuery({
+    ...requestQuery(idInUrl ?? ""),
+    enabled: idInUrl !== undefined,
+    select: ({ id, seq }) => ({ id, isRecorded: seq !== null }),
+  }).data;
+  const id = known?.id ?? idInUrl;
   const anchor = useLocation({ select: ({ state }) => state.anchor });
   const [chosen, setChosen] = useState<{ anchor: string | undefined; id: string | undefined }>();
   const isOpen = id !== undefined;
@@ -96,18 +99,19 @@ export function RequestsPage() {
     pinning,
   });
 
+  const { newer, older, isElsewhere } = useNeighbours(log.search, id, ids, known?.isRecorded === true);
   const close = () => {
     if (id === undefined) return;
     setChosen({ anchor: anchor?.id, id });
-    go({ search, anchor, replace: true });
+    const there = { id, top: Math.round((scroller.current?.clientHeight ?? 0) / 3) };
+    go({ search, anchor: isElsewhere ? there : anchor, replace: true });
     requestAnimationFrame(() => bringIntoSight(scroller.current, id, ids.indexOf(id)));
   };
 
-  const place = id === undefined ? -1 : ids.indexOf(id);
   const goToNeighbour = (next: string) => {
     const at = ids.indexOf(next);
     if (at >= ids.length - NEAR_THE_END) log.loadOlder();
-    if (at < NEAR_THE_END) log.loadNewer();
+    if (at !== -1 && at < NEAR_THE_END) log.loadNewer();
     go({ search, id: next, anchor, replace: true });
   };
 
@@ -157,13 +161,7 @@ export function RequestsPage() {
         </div>
         {id !== undefined && (
           <Suspense>
-            <RequestDrawer
-              id={idInUrl ?? id}
-              newer={place > 0 ? (ids[place - 1] ?? null) : null}
-              older={place === -1 ? null : (ids[place + 1] ?? null)}
-              onGo={goToNeighbour}
-              onClose={close}
-            />
+            <RequestDrawer id={idInUrl ?? id} newer={newer} older={older} onGo={goToNeighbour} onClose={close} />
           </Suspense>
         )}
         <Outlet />

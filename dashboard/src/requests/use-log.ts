@@ -22,7 +22,7 @@ export type Log = {
   /** What the rows were asked for by: that of the URL, or while its rows are on their way, what was before. */
   search: LogSearch;
   rows: readonly Row[];
-  /** How many rows wait above. */
+  /** How many rows wait above; 0 also where nobody knows, because more came than was read. */
   waiting: number;
   /** The rows reach up to the present: what waits can be shown above them. */
   reachesNow: boolean;
@@ -104,7 +104,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
     key,
     search: shownSearch,
     rows,
-    waiting: waiting(live),
+    waiting: live.torn ? 0 : waiting(live),
     reachesNow,
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0,
     isLoading: query.isFetchingNextPage || query.isPending,

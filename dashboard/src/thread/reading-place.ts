@@ -91,13 +91,19 @@ export class ReadingPlace {
   private settle(scroller: HTMLElement): void {
     const turn = this.turns().find((each) => each.dataset.request === this.seen?.id);
     if (turn === undefined || this.seen === undefined) return;
-    scroller.scrollTop += this.topOf(turn) - this.seen.top + scroller.scrollTop - this.last.top;
+    const top = this.seen.top - (scroller.scrollTop - this.last.top);
+    scroller.scrollTop += this.topOf(turn) - top;
+    this.seen.top = top;
     this.keep(scroller, turn);
   }
 
   private keep(scroller: HTMLElement, turn: HTMLElement | undefined): void {
     const id = turn?.dataset.request;
-    if (turn !== undefined && id !== undefined) this.seen = { id, top: this.topOf(turn) };
+    if (turn !== undefined && id !== undefined) {
+      const top = this.topOf(turn);
+      // What scrolls stands at whole pixels. The parts that this takes from the place must not add up.
+      if (id !== this.seen?.id || Math.abs(top - this.seen.top) >= 1) this.seen = { id, top };
+    }
     this.last = { top: scroller.scrollTop, height: scroller.scrollHeight };
   }
 }

@@ -11,7 +11,7 @@ from relaybook.api.reading import reading_of
 from relaybook.api.sums_answers import Percentiles, StatsAnswer, StatsGroup, StatsPoint, StatsRest, Sum
 from relaybook.clock import format_moment
 from relaybook.stats import BUCKETS, FIELDS, Group, Stats, parse_question
-from relaybook.sums import Distribution, Sums, percentiles
+from relaybook.sums import Distribution, PackedSums, Sums, percentiles
 
 router = document.section("log")
 
@@ -80,7 +80,7 @@ def sum_of(sums: Sums) -> Sum:
     return Sum(**_figures(sums))
 
 
-def _figures(sums: Sums) -> dict[str, Any]:
+def _figures(sums: Sums | PackedSums) -> dict[str, Any]:
     return {
         "requests": sums.requests,
         "failed": sums.failed,
@@ -92,6 +92,6 @@ def _figures(sums: Sums) -> dict[str, Any]:
     }
 
 
-def _percentiles(found: Distribution) -> Percentiles:
+def _percentiles(found: Distribution | msgspec.Raw) -> Percentiles:
     p50, p95, p99 = percentiles(found, 0.5, 0.95, 0.99)
     return Percentiles(p50=p50, p95=p95, p99=p99)

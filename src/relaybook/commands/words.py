@@ -35,6 +35,11 @@ def is_text(argument: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in argument)
 
 
+def may_be_id(text: str) -> bool:
+    """Whether the log can be asked for it as an id: it is text, and not the path of a body, which lies below its id."""
+    return is_text(text) and not text.endswith(("/request", "/response"))
+
+
 def one_line(row: Row, day: date) -> str:
     """A request in one line; the day stands before the time when it is not ``day``."""
     cells = (escape(row["namespace"]), escape(model(row)), result(row), tokens(row), cost(row), duration(row))
@@ -61,10 +66,10 @@ def result(row: Row) -> str:
 
 
 def tokens(row: Row) -> str:
-    """``2,911 → 204``."""
+    """``2,911 → 204``; both are estimated where one is."""
     about = "≈" if row["tokens_estimated"] else ""
     before, after = row["input_tokens"], row["output_tokens"]
-    return f"{_count(before, '')} → {_count(after, about)}"
+    return f"{_count(before, about)} → {_count(after, about)}"
 
 
 def cost(row: Row) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from relaybook.filters import BadFilter, Cursor
 from relaybook.records import Record
-from relaybook.stats import Points, Question, Stats, build, span_of
+from relaybook.stats import Points, Question, Stats, build, grouped, span_of
 from relaybook.stores.base import NamespaceRow, NamespaceSort, Page, ValueCount
 from relaybook.stores.label_rules import Label
 from relaybook.stores.namespace_order import parse_place, place_of
@@ -93,7 +93,7 @@ def stats(records: Sequence[Record], found: Sequence[Record], question: Question
     parts: defaultdict[str | None, Points] = defaultdict(dict)
     for (value, at), some in shares.items():
         parts[value][at] = Sums.of(some)
-    return build(span, parts, "log")
+    return build(span, grouped(parts), "log")
 
 
 def page(records: list[Record], found: list[Record]) -> Page:

@@ -8,16 +8,24 @@ from relaybook.filters import MAX_LIMIT
 
 
 class Log:
-    """A log with some namespaces and names of properties, and nothing in it."""
+    """A log with some namespaces and names of properties, at most one id, and nothing else in it."""
 
     def __init__(
-        self, namespaces: list[str] | None = None, properties: list[str] | None = None, body_state: str | None = None
+        self,
+        namespaces: list[str] | None = None,
+        properties: list[str] | None = None,
+        body_state: str | None = None,
+        known_id: str | None = None,
     ) -> None:
+        self._known_id = known_id
         self._values = {"namespace": namespaces or [], "property": properties or []}
         self._latest = [{"body_state": body_state}] if body_state else []
 
     def latest(self, terms: list[tuple[str, str]], limit: int) -> list[dict[str, str]]:
         return self._latest
+
+    def find(self, text: str) -> dict[str, str] | None:
+        return {"id": text} if text == self._known_id else None
 
     def values(self, field: str) -> list[str]:
         return self._values[field]
@@ -50,6 +58,25 @@ def test_that_words_are_found_whole_is_explained(asked: str, is_explained: bool)
     assert (
         said == " Words are found whole: for a piece of text write 'contains:\"fternoo\"' from=-1h."
     ) == is_explained
+
+
+def test_an_id_or_a_namespace_looked_for_as_a_word_is_explained() -> None:
+    assert told(Log(known_id="chatcmpl-9"), "chatcmpl-9") == (
+        " It is the id of a request: relaybook show chatcmpl-9 tells it."
+    )
+    assert told(Log(["ios", "web"]), "ios") == " It is a namespace: write namespace=ios for its requests."
+    assert " write 'namespace=my app' for" in told(Log(["my app"]), '"my app"')
+    assert "Words are found whole" in told(Log(["ios"], known_id="chatcmpl-9"), "chatcmpl-8")
+
+
+@pytest.mark.parametrize("side", ["request", "response"])
+def test_the_path_of_a_body_is_not_asked_for_as_an_id(side: str) -> None:
+    assert "Words are found whole" in told(Log(known_id=f"chatcmpl-9/{side}"), f"chatcmpl-9/{side}")
+
+
+def test_a_moment_later_than_now_is_explained() -> None:
+    assert " from is later than now, which is 2" in told(Log(), "from=9000-01-01")
+    assert "later than now" not in told(Log(), "from=2020-01-01", "namespace=ios")
 
 
 def test_where_no_bodies_are_kept_it_is_told_that_there_are_no_words() -> None:

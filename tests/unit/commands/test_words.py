@@ -62,7 +62,7 @@ def test_unknown_is_a_dash_and_never_zero() -> None:
 
 def test_tokens_have_thousands_and_estimates_are_marked() -> None:
     assert tokens(row(input_tokens=2911, output_tokens=204)) == "2,911 → 204"
-    assert tokens(row(input_tokens=48, output_tokens=9, tokens_estimated=True)) == "48 → ≈9"
+    assert tokens(row(input_tokens=48, output_tokens=9, tokens_estimated=True)) == "≈48 → ≈9"
 
 
 @pytest.mark.parametrize(

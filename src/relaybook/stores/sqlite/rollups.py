@@ -32,7 +32,7 @@ _ADD_FIELD: Final = "INSERT INTO rollup_fields (id, field, is_open) VALUES (?, ?
 _ADD_SERIES: Final = "INSERT INTO series (id, field, value) VALUES (?, ?, ?)"
 
 _encode: Final = msgspec.msgpack.Encoder().encode
-decode_sums: Final = msgspec.msgpack.Decoder(Sums).decode
+_decode: Final = msgspec.msgpack.Decoder(Sums).decode
 
 #: Field and series.
 _Series = tuple[int, int]
@@ -107,7 +107,7 @@ class RollupTables:
         if known is not None:
             return known
         row = self._connection.execute(_GET, key).fetchone()
-        return Sums() if row is None else decode_sums(row[0])
+        return Sums() if row is None else _decode(row[0])
 
     def committed(self) -> None:
         """The transaction has ended well."""

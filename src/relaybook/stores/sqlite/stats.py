@@ -8,7 +8,7 @@ import apsw
 import msgspec
 
 from relaybook.filters import Filter, Term
-from relaybook.stats import MINUTE_US, Points, Question, Span, Stats, build, span_of, total_of
+from relaybook.stats import MINUTE_US, Group, Points, Question, Span, Stats, build, grouped, span_of, together, total_of
 from relaybook.stores.label_rules import looks_like_id
 from relaybook.stores.sqlite.pages import last_seq
 from relaybook.stores.sqlite.plan import make_plan
@@ -19,16 +19,16 @@ from relaybook.stores.sqlite.rollups import (
     MOST_PROPERTIES,
     MOST_PROPERTY_VALUES,
     MOST_VALUES,
-    decode_sums,
 )
 from relaybook.stores.sqlite.search import Deadline, Windows
-from relaybook.sums import MOST_TOKENS, Share, Sums, bin_of
+from relaybook.sums import MOST_TOKENS, PackedSums, Share, Sums, bin_of
 
 _CELLS: Final = "SELECT at, series, sums FROM rollups WHERE level = ? AND field = ? AND at >= ? AND at < ?"
 _ROWS_BETWEEN_LOOKS: Final = 512
 _DAY_US: Final = 1440 * MINUTE_US
 _SHARE: Final = ", r.started_at, r.failed, r.input_tokens, r.output_tokens, r.cost_usd, r.duration_ms, r.first_token_ms"
 _properties: Final = msgspec.json.Decoder(dict[str, str]).decode
+_decode: Final = msgspec.msgpack.Decoder(PackedSums).decode
 
 
 def stats(connection: apsw.Connection, question: Question, deadline: Deadline) -> Stats:
@@ -36,7 +36,7 @@ def stats(connection: apsw.Connection, question: Question, deadline: Deadline) -
     span = span_of(question, connection.execute("SELECT min(first_at) FROM spans").get)
     known = _known(connection, question)
     if known is None:
-        return build(span, _from_log(connection, question, span, deadline), "log")
+        return build(span, grouped(_from_log(connection, question, span, deadline)), "log")
     return _from_rollups(connection, known, question, span, deadline)
 
 
@@ -81,31 +81,20 @@ def _known(connection: apsw.Connection, question: Question) -> _Known | None:
 def _from_rollups(
     connection: apsw.Connection, known: _Known, question: Question, span: Span, deadline: Deadline
 ) -> Stats:
-    parts: dict[str | None, Points] = {}
-    rest: list[Points] = []
     by_series = _points(connection, known.field, known.values, span, deadline)
-    if question.by is None:
-        merged: Points = {}
-        for points in by_series.values():
-            _add(merged, points)
-        return build(span, {None: merged}, "rollups")
-    totals: dict[str | None, Sums] = {}
+    groups: list[Group] = []
+    rest: list[Group] = []
     days = _days(connection, known, span, deadline)
     for number, points in by_series.items():
-        value = known.values[number]
-        if value is None:
-            rest.append(points)
-            continue
-        parts[value] = points
-        if days is not None:
-            within, sums = days
-            total = total_of({at: one for at, one in points.items() if not within.from_us <= at < within.to_us})
-            total.add(sums.get(number) or Sums())
-            totals[value] = total
+        group = Group(value=known.values[number], points=points, total=_total(points, number, days))
+        (rest if group.value is None else groups).append(group)
+    if question.by is None:
+        whole = together(groups + rest)
+        return build(span, [whole] if whole else [], "rollups")
     if known.is_whole and question.by not in ("namespace", "outcome"):
         everything = _points(connection, *_all(connection), span, deadline).popitem()[1]
-        parts[None] = _left(everything, list(by_series.values()))
-    return build(span, parts, "rollups", rest, totals)
+        groups += grouped({None: _left(everything, list(by_series.values()))})
+    return build(span, groups, "rollups", rest)
 
 
 def _days(
@@ -120,6 +109,16 @@ def _days(
     return days, {number: total_of(points) for number, points in by_series.items()}
 
 
+def _total(points: Points, number: int, days: tuple[Span, dict[int, Sums]] | None) -> Sums:
+    """Of a series: the whole days' sums and the points outside them."""
+    if days is None:
+        return total_of(points)
+    within, sums = days
+    total = total_of({at: one for at, one in points.items() if not within.from_us <= at < within.to_us})
+    total.add(sums[number])
+    return total
+
+
 def _all(connection: apsw.Connection) -> tuple[int | None, dict[int, str | None]]:
     row = connection.execute(
         "SELECT field, id FROM series WHERE field = (SELECT id FROM rollup_fields WHERE field = '')"
@@ -131,7 +130,7 @@ def _all(connection: apsw.Connection) -> tuple[int | None, dict[int, str | None]
 def _points(
     connection: apsw.Connection, field: int | None, values: dict[int, str | None], span: Span, deadline: Deadline
 ) -> dict[int, Points]:
-    """Sums of these series in whole buckets."""
+    """Sums of these series in whole buckets; packed where a bucket is a row."""
     found: dict[int, Points] = {number: {} for number in values}
     minutes = span.bucket_us // MINUTE_US
     level = max(level for level in LEVELS if minutes % level == 0)
@@ -144,9 +143,10 @@ def _points(
             continue
         bucket = at * MINUTE_US // span.bucket_us * span.bucket_us
         if (point := points.get(bucket)) is None:
-            points[bucket] = decode_sums(sums)
+            points[bucket] = _decode(sums)
         else:
-            point.add(decode_sums(sums))
+            points[bucket] = point = point.unpacked()
+            point.add(_decode(sums).unpacked())
     return found
 
 
@@ -155,14 +155,12 @@ def _left(everything: Points, parts: list[Points]) -> Points:
     left: Points = {}
     for at, sums in everything.items():
         told = [points[at] for points in parts if at in points]
-        if sum(part.requests for part in told) < sums.requests and (others := sums.without(told)) is not None:
+        if (
+            sum(part.requests for part in told) < sums.requests
+            and (others := sums.unpacked().without(part.unpacked() for part in told)) is not None
+        ):
             left[at] = others
     return left
-
-
-def _add(into: Points, points: Points) -> None:
-    for at, sums in points.items():
-        into.setdefault(at, Sums()).add(sums)
 
 
 # -- the log ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,61 @@
+"""The fault proxy is faithful where no fault strikes: a reset of one side reaches the other."""
+
+import asyncio
+import socket
+from struct import pack
+from typing import Final, Literal
+
+import pytest
+import uvloop
+from tests.support.fault_proxy import FAITHFUL, Fault, FaultProxy, Plan
+
+PATIENCE_SECONDS: Final = 5.0
+PLANS: Final = {
+    "faithful": FAITHFUL,
+    "slow forth": Plan(forth=Fault(latency_seconds=0.3)),
+    "slow forth, stalled back": Plan(Fault(latency_seconds=0.3), Fault(after=1, stall_seconds=1.0)),
+}
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def _reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Waits for the first byte of the other side and resets the connection."""
+    await reader.read(1)
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def _is_reset(reader: asyncio.StreamReader) -> bool:
+    try:
+        while await reader.read(100):
+            pass
+    except ConnectionResetError:
+        return True
+    return False
+
+
+async def _is_told(plan: Plan, who_resets: Literal["caller", "server"]) -> bool:
+    """Whether a reset by one side reaches the other, with something on its way from there."""
+    accepted = asyncio.get_running_loop().create_future()
+    server = await asyncio.start_server(lambda *streams: accepted.set_result(streams), "127.0.0.1", 0)
+    async with server, FaultProxy(server.sockets[0].getsockname()[1]) as proxy:
+        proxy.choose = lambda: plan
+        sides: dict[str, Streams] = {"caller": await asyncio.open_connection("127.0.0.1", proxy.port)}
+        sides["server"] = await accepted
+        resets = sides.pop(who_resets)
+        reader, writer = sides.popitem()[1]
+        resets[1].write(b"!")
+        writer.write(b"first")
+        await asyncio.sleep(0.05)  # so that the second is passed on by itself
+        writer.write(b"second")
+        await _reset(*resets)
+        told = await _is_reset(reader)
+        writer.transport.abort()
+        return told
+
+
+@pytest.mark.parametrize("who_resets", ["caller", "server"])
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
+def test_a_reset_of_one_side_reaches_the_other(plan: Plan, who_resets: Literal["caller", "server"]) -> None:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(asyncio.wait_for(_is_told(plan, who_resets), PATIENCE_SECONDS))

@@ -1,0 +1,57 @@
+"""A link to a request that is older than the rows which the page loads at first."""
+
+from typing import Final
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World
+from tests.support.browser import needs_chromium
+from tests.support.server import wait_until
+
+pytestmark = needs_chromium
+
+#: The page loads a hundred at first, and four hundred more soon after.
+REQUESTS: Final = 560
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> list[str]:
+    """In the order of the log, latest first. Every second one is in the namespace ``even``."""
+    world.log_many(
+        Call(namespace="odd" if number % 2 else "even", text=f"Question {number}?") for number in range(REQUESTS)
+    )
+    return [row["id"] for row in world.server.records()]
+
+
+def test_j_and_k_turn_pages_there_too(tab: LogPage, log: list[str]) -> None:
+    tab.open_request(log[540])
+    for key, place in (("j", 541), ("j", 542), ("k", 541), ("k", 540), ("k", 539)):
+        expect(tab.drawer.get_by_role("button", name="Older request")).to_be_enabled()
+        expect(tab.drawer.get_by_role("button", name="Newer request")).to_be_enabled()
+        tab.press(key)
+        tab.wait_for_path(f"/requests/{log[place]}")
+
+
+def test_the_oldest_request_has_none_below_it(tab: LogPage, log: list[str]) -> None:
+    tab.open_request(log[-1])
+    expect(tab.drawer.get_by_role("button", name="Newer request")).to_be_enabled()
+    expect(tab.drawer.get_by_role("button", name="Older request")).to_be_disabled()
+
+
+def test_the_filter_says_which_are_beside_it(tab: LogPage, world: World, log: list[str]) -> None:
+    even = [row["id"] for row in world.server.records("namespace=even")]
+    tab.open(f"/requests/{even[-2]}?namespace=even")
+    expect(tab.drawer.get_by_role("button", name="Older request")).to_be_enabled()
+    tab.press("j")
+    tab.wait_for_path(f"/requests/{even[-1]}")
+
+
+def test_closed_it_leaves_the_reader_at_its_row(tab: LogPage, log: list[str]) -> None:
+    tab.open_request(log[540])
+    expect(tab.drawer.get_by_role("button", name="Older request")).to_be_enabled()
+    tab.press("Escape")
+    tab.expect_selected(log[540])
+    wait_until(lambda: {log[539], log[540], log[541]} <= set(dict(tab.on_screen())), what="its row on the screen")
+    tab.page.get_by_role("button", name="newest").click()
+    tab.wait_for_first(log[0])
