@@ -1,4 +1,4 @@
-"""Runs parts of the benchmark: ``python -m benchmarks [part …]``; all but ``big_log`` without a name."""
+"""Run the benchmarks: ``python -m benchmarks [part …]``. Without a part, all but ``big_log`` run."""
 
 import argparse
 import signal
@@ -7,11 +7,14 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks import results
 from benchmarks.bench import Bench
 from benchmarks.machine import describe_machine, load_average, now, uncommitted
+from benchmarks.results import keep, save
+from benchmarks.results_page import write_page
+from benchmarks.tables import table
 
 PARTS = [
+    "comparison",
     "relay_requests",
     "streams",
     "recorder",
@@ -26,48 +29,53 @@ PARTS = [
     "recovery",
     "page",
     "capacity",
-    "comparison",
     "big_log",
 ]
-#: Takes an hour to make what it measures: only when it is named.
+#: Runs only when named: creating its log takes an hour.
 _BY_NAME_ONLY = ("big_log",)
 _SOURCE = Path(__file__).parent.parent / "src"
 
 
 def main() -> int:
-    """0 also when a goal is missed: the tables say so."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures what Relaybook costs.")
+    """Return 0 even if a goal is missed; the tables mark missed goals."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure what Relaybook costs.")
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
     parser.add_argument(
         "--python", default=sys.executable, help="interpreter of the measured server (same minor version)"
     )
     parser.add_argument("--source", type=Path, default=_SOURCE, help="another source tree to measure")
-    parser.add_argument("--keep-as", default="", metavar="NOTE", help="keep the result beside others, not for the page")
-    parser.add_argument("--quick", action="store_true", help="a few seconds a part, to try the scripts; keeps nothing")
-    parser.add_argument("--page", action="store_true", help="only write the tables into docs/benchmarks.md again")
+    parser.add_argument(
+        "--save", type=Path, metavar="DIRECTORY", help="write results with all rounds here, not to benchmarks/latest"
+    )
+    parser.add_argument("--quick", action="store_true", help="run each part for a few seconds; writes no results")
+    parser.add_argument("--page", action="store_true", help="only update the tables in docs/benchmarks.md")
     wanted = parser.parse_args()
     if unknown := set(wanted.parts) - set(PARTS):
-        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+        parser.error(f"unknown part: {', '.join(sorted(unknown))}. Choose from: {', '.join(PARTS)}")
+    if wanted.quick and wanted.save:
+        parser.error("--quick writes no results. Remove --quick or --save.")
     if wanted.page:
-        results.write_page(PARTS)
+        write_page([*PARTS, "soak"])
         return 0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that every program started here is ended
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that every program started here is stopped
     machine = describe_machine(wanted.python, wanted.source)
     changed = [] if wanted.quick else uncommitted(wanted.source)
-    if changed:
-        print(
-            f"Nothing will be kept: {', '.join(changed)} differs from the commit {machine['commit']}. Commit it first."
-        )
+    if wanted.save:
+        machine["uncommitted"] = changed
+    elif changed:
+        print(f"Results will not be kept: {', '.join(changed)} differs from {machine['commit']}. Commit first.")
     for part in wanted.parts or [part for part in PARTS if part not in _BY_NAME_ONLY]:
         with tempfile.TemporaryDirectory(prefix="relaybook-bench-") as directory:
             bench = Bench(Path(directory), wanted.python, wanted.source.resolve(), wanted.quick)
             began, load = now(), load_average()
             print(f"{part} …", flush=True)
             result = import_module(f"benchmarks.parts.{part}").run(bench)
-            if not wanted.quick and not changed:
-                kept = results.keep(result, machine, began, (load, load_average()), wanted.keep_as)
-                print(f"kept in {kept.name}")
-            print("\n".join(results.table(result.plain())), end="\n\n", flush=True)
+            loads = (load, load_average())
+            if wanted.save:
+                print(f"written to {save(result, machine, began, loads, wanted.save)}")
+            elif not wanted.quick and not changed:
+                print(f"written to {keep(result, machine, began, loads)}")
+            print("\n".join(table(result.plain())), end="\n\n", flush=True)
     return 0
 
 

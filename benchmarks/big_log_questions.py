@@ -37,7 +37,7 @@ def questions(recipe: Recipe, last_seq: int) -> list[Question]:
     spans = [f"/api/stats?from=-{hours}h&bucket=3600&by=namespace" for hours in range(720, 720 - DIFFERENT, -1)]
     sorts = [(sort, limit) for sort in ("last_at", "requests", "failed", "cost_usd") for limit in range(1, 51)]
     return [
-        Question("no question to the store, for comparison", None, ["/healthz"] * DIFFERENT),
+        Question("no store access (`/healthz`)", None, ["/healthz"] * DIFFERENT),
         Question("newest page", _PAGE_MS, [requests] * DIFFERENT),
         Question("page by namespace", _FILTERED_MS, [f"{requests}&namespace={each}" for each in values.namespaces()]),
         Question("page by property", _FILTERED_MS, [f"{requests}&{urlencode(each)}" for each in values.properties()]),
@@ -47,12 +47,12 @@ def questions(recipe: Recipe, last_seq: int) -> list[Question]:
         Question("namespaces by prefix", _LIST_MS, [f"/api/namespaces?prefix={each}" for each in values.prefixes()]),
         Question("values of model", _LIST_MS, [f"/api/values/model?limit={n}" for n in range(1, DIFFERENT + 1)]),
         Question("users by prefix", _LIST_MS, [f"/api/values/property.user?prefix={it}" for it in values.prefixes()]),
-        Question("request by our id", _ID_MS, [f"/api/requests/{each.id}" for each in facts]),
-        Question("… by the provider's id", _ID_MS, [f"/api/requests/{each.provider_request_id}" for each in facts]),
-        Question("… by the completion's id", _ID_MS, [f"/api/requests/{each.completion_id}" for each in facts]),
-        Question("… by the client's id", _ID_MS, [f"/api/requests/{each.client_request_id}" for each in facts]),
-        Question("sums of 30 days by hour", _STATS_MS, spans, True),
-        Question("search for a word", _WORD_MS, [f"{requests}&q={quote(each)}" for each in values.words()], True),
+        Question("request by Relaybook id", _ID_MS, [f"/api/requests/{each.id}" for each in facts]),
+        Question("request by upstream id", _ID_MS, [f"/api/requests/{each.provider_request_id}" for each in facts]),
+        Question("request by completion id", _ID_MS, [f"/api/requests/{each.completion_id}" for each in facts]),
+        Question("request by client id", _ID_MS, [f"/api/requests/{each.client_request_id}" for each in facts]),
+        Question("30 days of statistics by hour", _STATS_MS, spans, True),
+        Question("word search", _WORD_MS, [f"{requests}&q={quote(each)}" for each in values.words()], True),
         Question("thread of 500", _THREAD_MS, [f"/api/thread?namespace={LONG_THREAD_NAMESPACE}"] * _THREAD_TIMES, True),
     ]
 

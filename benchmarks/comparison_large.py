@@ -71,10 +71,10 @@ def _round(peer: Peer, body: bytes, length: int, seconds: float) -> dict[str, An
 
 def _summarise(field: Field, sent: int, received: int) -> None:
     result = field.result
-    size = f"{sent // MIB} MiB sent" + (f", {received // MIB} MiB back" if received else "")
-    rows = {"cpu_ms": f"CPU a request, {size}"}
-    rows |= {f"{role}_cpu_ms": f"– of it the {role}, {size}" for role in ("relay", "recorder")}
-    rows |= {"ms": f"time of a request, {size}"}
+    size = f"{sent // MIB} MiB sent" + (f", {received // MIB} MiB received" if received else "")
+    rows = {"cpu_ms": f"CPU per request, {size}"}
+    rows |= {f"{role}_cpu_ms": f"– {role} only, {size}" for role in ("relay", "recorder")}
+    rows |= {"ms": f"response time, {size}"}
     for key, row in rows.items():
         for name in field.peers:
             same: dict[str, Any] = {"what": "large", "sent": sent, "proxy": name}

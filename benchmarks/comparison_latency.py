@@ -20,7 +20,7 @@ _UNTIL_S = 270
 #: A proxy is asked 200 times a second only where it has answered so many times as often.
 _SPARE = 1.2
 _PERCENTS = (50, 95, 99)
-_ONE, _PACED = "one connection", "200 requests a second"
+_ONE, _PACED = "one connection", "200 requests/s"
 
 
 class _Blocking(BlockingCaller):
@@ -77,8 +77,8 @@ def _summarise(field: Field, way: str, found: dict[str, list[float]]) -> None:
         result.rounds.append(same | {f"p{percent}_us": round(time, 1) for percent, time in times.items()})
     for percent in _PERCENTS:
         for name in field.peers:
-            row = f"time added to a request, {way}, p{percent}"
+            row = f"added latency, {way}, p{percent}"
             if name in known and name != "direct":
                 result.cell(row, name, known[name][percent] - known["direct"][percent], "µs")
             elif name not in known:
-                result.note(row, name, f"overloaded: it answers {field.rates[name]:,.0f} a second")
+                result.note(row, name, f"overloaded: at most {field.rates[name]:,.0f} requests/s")

@@ -60,15 +60,15 @@ def _measure(field: Field, entry: Entry, what: str, peer: Peer) -> None:
     found = uvloop.run(_grow(peer, what, counts))
     field.result.rounds.append({"what": "memory", "with": what, "proxy": entry.name} | found)
     if what == "idle":
-        field.result.cell("memory alone", entry.name, found["mib"][0], "MiB")
+        field.result.cell("memory without connections", entry.name, found["mib"][0], "MiB")
     for index, count in enumerate(counts, 1):
         row = f"memory with {count:,} {_name(what)}"
         if index < len(found["mib"]):
             field.result.cell(row, entry.name, found["mib"][index], "MiB")
         elif index == len(found["mib"]) and found["reached"]:
-            field.result.note(row, entry.name, f"{found['reached']:,} after {PATIENCE_S[index - 1]:g} s")
+            field.result.note(row, entry.name, f"only {found['reached']:,} after {PATIENCE_S[index - 1]:g} s")
         else:
-            field.result.note(row, entry.name, "not tried")
+            field.result.note(row, entry.name, "not measured")
 
 
 def _name(what: str) -> str:

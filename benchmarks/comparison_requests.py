@@ -104,9 +104,9 @@ def _summarise(field: Field) -> None:
     result, names = field.result, list(field.peers)
     for headers in (FIVE, SDK):
         same: dict[str, Any] = {"headers": headers.name, "connections": 32}
-        rows = {"cpu_us": f"CPU a request, {headers.name} headers"}
+        rows = {"cpu_us": f"CPU per request, {headers.name} headers"}
         for role in ("relay", "recorder", "dashboard"):
-            rows[f"{role}_cpu_us"] = f"– of it the {role}, {headers.name} headers"
+            rows[f"{role}_cpu_us"] = f"– {role} only, {headers.name} headers"
         for key, row in rows.items():
             for name in names:
                 if result.found(key, proxy=name, **same):
@@ -115,16 +115,16 @@ def _summarise(field: Field) -> None:
         for name in names:
             same = {"headers": FIVE.name, "connections": connections, "proxy": name}
             if result.found("requests_per_s", **same):
-                row = f"requests a second, {connections} {'connection' if connections == 1 else 'connections'}"
+                row = f"requests per second, {connections} {'connection' if connections == 1 else 'connections'}"
                 result.cell(row, name, result.median("requests_per_s", **same), "")
     for name in names:
         rounds = [each for each in result.rounds if each["what"] == "requests" and each["proxy"] == name]
-        result.cell("requests that failed", name, sum(each["failed"] + each["broken"] for each in rounds), "")
+        result.cell("failed requests", name, sum(each["failed"] + each["broken"] for each in rounds), "")
     for key, row, scale, unit in (
-        ("written_bytes", "journal: written to the disk for a request", 1.0, "bytes"),
-        ("store_bytes", "log: more on the disk for a request", 1.0, "bytes"),
-        ("lag_bytes", "log: behind when the load ended", 2.0**20, "MiB"),
-        ("caught_up_s", "log: caught up after", 1.0, "s"),
+        ("written_bytes", "journal written to disk per request", 1.0, "bytes"),
+        ("store_bytes", "log growth on disk per request", 1.0, "bytes"),
+        ("lag_bytes", "log lag when the load ends", 2.0**20, "MiB"),
+        ("caught_up_s", "time for the log to catch up", 1.0, "s"),
     ):
         same = {"headers": FIVE.name, "connections": 32}
         for name in (name for name in names if result.found(key, proxy=name, **same)):

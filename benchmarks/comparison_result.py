@@ -1,39 +1,59 @@
-"""What the comparison found: a matrix of figures by proxy, and why a cell has none."""
+"""The result of the comparison: figures by row and proxy, and the reason where a cell has none."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.figures import Result
 
-#: Stands between a figure's row and its column in ``Figure.what``.
+#: Separates a figure's row from its column in ``Figure.what``.
 _AT = " @ "
+#: Rows that the page shows.
+MAIN_ROWS = (
+    "CPU per request, five headers",
+    "– relay only, five headers",
+    "CPU per request, sdk headers",
+    "requests per second, 1 connection",
+    "requests per second, 32 connections",
+    "requests per second, 256 connections",
+    "added latency, one connection, p50",
+    "added latency, one connection, p99",
+    "CPU per event, 100 streams",
+    "CPU per event, 300 streams",
+    "CPU per request, 1 MiB sent",
+    "response time, 1 MiB sent",
+    "CPU per request, 8 MiB sent, 1 MiB received",
+    "response time, 8 MiB sent, 1 MiB received",
+    "memory without connections",
+    "memory with 1,000 streams",
+    "memory with 10,000 idle connections",
+)
 
 
 @dataclass
 class Comparison(Result):
-    """``columns``: names of proxies with their versions. ``skipped``: those that were not measured, with the reason."""
+    """``columns``: version of each measured proxy, by name. ``skipped``: why a proxy was not measured, by name."""
 
     columns: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
-    #: Words in place of a figure, by ``row @ column``.
+    #: Text in place of a figure, by ``row @ column``.
     notes: dict[str, str] = field(default_factory=dict)
 
     def cell(self, row: str, column: str, value: float, unit: str) -> None:
-        """One figure."""
+        """Add one figure."""
         self.add(f"{row}{_AT}{column}", value, unit)
 
     def note(self, row: str, column: str, text: str) -> None:
-        """Why there is no figure."""
+        """Add the reason why a cell has no figure."""
         self.notes[f"{row}{_AT}{column}"] = text
 
     def found(self, name: str, **where: Any) -> bool:
-        """Whether a round has such a value, so that it has a median."""
+        """Return whether any round has this value, so that there is a median."""
         return any(name in each and all(each.get(key) == value for key, value in where.items()) for each in self.rounds)
 
 
 def cells(result: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Figures of a kept comparison: row → column → figure, in the order they were added."""
+    """Return the figures of a kept comparison: row → column → figure, in the order they were added."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for each in result["figures"]:
         row, _, column = each["what"].rpartition(_AT)
@@ -41,13 +61,15 @@ def cells(result: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
     return found
 
 
-def matrix(result: dict[str, Any], number: Callable[[float], str]) -> list[str]:
-    """A kept comparison as a Markdown table: rows are figures, columns are proxies."""
+def matrix(result: dict[str, Any], number: Callable[[float], str], only: Collection[str] | None = None) -> list[str]:
+    """Return a kept comparison as a Markdown table with a column per proxy; ``only`` selects rows."""
     columns, skipped = result["columns"], result["skipped"]
     every = [*columns, *(name for name in skipped if name not in columns)]
     lines = [f"| figure | {' | '.join(every)} |", f"|---|{'---:|' * len(every)}"]
     lines.append(f"| version | {' | '.join(columns.get(name, '–') for name in every)} |")
     for row, by_column in cells(result).items():
+        if only is not None and row not in only:
+            continue
         unit = next(iter(by_column.values()))["unit"]
         line = []
         for name in every:
@@ -60,7 +82,7 @@ def matrix(result: dict[str, Any], number: Callable[[float], str]) -> list[str]:
 
 
 def reason(result: dict[str, Any], row: str, column: str) -> str:
-    """What stands in a cell without a figure."""
+    """Return the text of a cell without a figure."""
     if column in result["skipped"]:
         return f"skipped: {result['skipped'][column]}"
     return str(result["notes"].get(f"{row}{_AT}{column}", "–"))

@@ -32,7 +32,7 @@ def measure_streams(field: Field) -> None:
         _summarise(field, streams)
     for name in field.peers:
         rounds_of = [each for each in field.result.rounds if each["what"] == "streams" and each["proxy"] == name]
-        field.result.cell("streams that broke", name, sum(each["broken"] for each in rounds_of), "")
+        field.result.cell("broken streams", name, sum(each["broken"] for each in rounds_of), "")
 
 
 def _round(peer: Peer, streams: int, seconds: float) -> dict[str, Any]:
@@ -55,8 +55,8 @@ def _round(peer: Peer, streams: int, seconds: float) -> dict[str, Any]:
 
 def _summarise(field: Field, streams: int) -> None:
     result = field.result
-    rows = {"cpu_us": f"CPU an event, {streams} streams"}
-    rows |= {f"{role}_cpu_us": f"– of it the {role}, {streams} streams" for role in ROLES}
+    rows = {"cpu_us": f"CPU per event, {streams} streams"}
+    rows |= {f"{role}_cpu_us": f"– {role} only, {streams} streams" for role in ROLES}
     for key, row in rows.items():
         for name in field.peers:
             if result.found(key, streams=streams, proxy=name):
@@ -64,19 +64,19 @@ def _summarise(field: Field, streams: int) -> None:
     due = streams * 1e3 / INTERVAL_MS
     for name in field.peers:
         reached = result.median("events_per_s", streams=streams, proxy=name)
-        result.cell(f"events a second, {streams} streams (due: {due:,.0f})", name, reached, "")
-    for key, what in (("first_p50_ms", "first event, p50"), ("first_p99_ms", "first event, p99")):
+        result.cell(f"events per second, {streams} streams (expected: {due:,.0f})", name, reached, "")
+    for key, percent in (("first_p50_ms", "p50"), ("first_p99_ms", "p99")):
         direct = result.median(key, streams=streams, proxy="direct")
         for name in (name for name in field.peers if name != "direct"):
-            row = f"time added to the {what}, {streams} streams"
+            row = f"latency added to the first event, {streams} streams, {percent}"
             if result.found(key, streams=streams, proxy=name):
                 result.cell(row, name, result.median(key, streams=streams, proxy=name) - direct, "ms")
             else:
-                result.note(row, name, "none came in time")
+                result.note(row, name, "no event in time")
     for key, percent in (("off_p50_ms", "p50"), ("off_p99_ms", "p99")):
         for name in field.peers:
-            row = f"gaps between events off the provider's, {streams} streams, {percent}"
+            row = f"deviation of gaps between events, {streams} streams, {percent}"
             if result.found(key, streams=streams, proxy=name):
                 result.cell(row, name, result.median(key, streams=streams, proxy=name), "ms")
             else:
-                result.note(row, name, "none came in time")
+                result.note(row, name, "no event in time")

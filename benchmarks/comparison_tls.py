@@ -14,7 +14,7 @@ _ROUNDS = 2
 _SECONDS = 1
 _UNTIL_S = 510
 _CONNECTIONS = 32
-_ROW = "CPU a request, five headers, TLS to the provider"
+_ROW = "CPU per request, five headers, TLS to the upstream"
 
 
 def measure_tls(field: Field) -> None:

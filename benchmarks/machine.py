@@ -38,9 +38,9 @@ def describe_machine(python: str, source: Path) -> dict[str, Any]:
 
 
 def uncommitted(source: Path) -> list[str]:
-    """Files that a figure depends on and that are not as they were committed, so that nobody could measure it again."""
+    """Return uncommitted files among the measured source and the benchmarks; such a run could not be repeated."""
     measured = ["git", "-C", str(source), "status", "--porcelain", "--", "."]
-    measuring = ["git", "-C", str(_BENCHMARKS), "status", "--porcelain", "--", ".", ":!results"]
+    measuring = ["git", "-C", str(_BENCHMARKS), "status", "--porcelain", "--", ".", ":!latest"]
     lines = [*_output(measured).splitlines(), *_output(measuring).splitlines()]
     return [line[3:] for line in lines]
 

@@ -1,7 +1,7 @@
-"""Bars of the kept comparison as SVG, one file a figure: ``docs/images/benchmark-*.svg``, and the lines that show them.
+"""Draw bar charts of the kept comparison as SVG: ``docs/images/benchmark-*.svg``.
 
-Drawn from the raw result, so that a bar is never another number than the table's. The scale is logarithmic, for the
-proxies lie a thousandfold apart; every bar has its number beside it. Colours follow the reader's light or dark scheme.
+The scale is logarithmic because the proxies differ by a factor of a thousand; every bar has its number beside it.
+Colours follow the reader's light or dark scheme.
 """
 
 import math
@@ -28,7 +28,7 @@ _STYLE = """
 
 @dataclass(frozen=True)
 class Plot:
-    """One picture of one row of the matrix; ``row`` is the row's name there."""
+    """A chart of one row of the comparison."""
 
     file: str
     row: str
@@ -38,16 +38,20 @@ class Plot:
 
 
 PLOTS = (
-    Plot("benchmark-cpu", "CPU a request, five headers", "CPU time of a request", "µs"),
-    Plot("benchmark-throughput", "requests a second, 32 connections", "Requests a second, 32 connections", "/s", False),
-    Plot("benchmark-latency", "time added to a request, one connection, p50", "Time added to a request, median", "µs"),
-    Plot("benchmark-events", "CPU an event, 100 streams", "CPU time of a streamed event", "µs"),
-    Plot("benchmark-memory", "memory with 1,000 streams", "Memory with 1,000 streams", "MiB"),
+    Plot("benchmark-cpu", "CPU per request, five headers", "CPU per request", "µs"),
+    Plot(
+        "benchmark-throughput",
+        "requests per second, 32 connections",
+        "Requests per second, 32 connections",
+        "/s",
+        False,
+    ),
+    Plot("benchmark-events", "CPU per event, 100 streams", "CPU per streamed event, 100 streams", "µs"),
 )
 
 
 def write_plots(result: dict[str, Any], number: Callable[[float], str]) -> list[str]:
-    """Writes a picture for each plot whose row was measured; Markdown lines that show them, with alternative text."""
+    """Write a chart for each plot whose row was measured, and return the Markdown lines that show them."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     rows, lines = cells(result), list[str]()
     names = [*result["columns"], *(name for name in result["skipped"] if name not in result["columns"])]
@@ -58,20 +62,18 @@ def write_plots(result: dict[str, Any], number: Callable[[float], str]) -> list[
         if values:
             shown = [name for name in names if name != "direct" or name in values]
             missing = {name: reason(result, plot.row, name) for name in shown if name not in values}
-            alternative = describe(plot, values, missing, number)
             path.write_text(draw(plot, shown, values, missing, number), "utf-8")
-            lines += [f"![{alternative}](images/{path.name})", ""]
+            lines += [f"![Bar chart: {plot.title}. The table below has the numbers.](images/{path.name})", ""]
     return lines
 
 
 def describe(
     plot: Plot, values: Mapping[str, float], missing: Mapping[str, str], number: Callable[[float], str]
 ) -> str:
-    """The picture in words."""
-    told = [f"{name} {number(value)} {plot.unit}" for name, value in values.items()]
-    told += [f"{name} {why}" for name, why in missing.items()]
-    text = f"{plot.title} ({_better(plot)}): {', '.join(told)}."
-    return text.replace("[", "(").replace("]", ")")
+    """Return the chart as text."""
+    items = [f"{name} {number(value)} {plot.unit}" for name, value in values.items()]
+    items += [f"{name} {why}" for name, why in missing.items()]
+    return f"{plot.title} ({_better(plot)}): {', '.join(items)}."
 
 
 def draw(
@@ -81,7 +83,7 @@ def draw(
     missing: Mapping[str, str],
     number: Callable[[float], str],
 ) -> str:
-    """The whole SVG: a bar for each value, in the order of ``names``; words where there is none."""
+    """Return the SVG: one bar per name, or text if it has no value."""
     height = _TOP + _STEP * len(names) + 30
     low, high = _decades([value for value in values.values() if value > 0])
     parts = [
@@ -118,7 +120,7 @@ def _bar(
 
 
 def _decades(values: list[float]) -> tuple[int, int]:
-    """The powers of ten that the scale begins and ends with, so that the shortest bar can still be seen."""
+    """Return the first and last power of ten of the scale, so that the shortest bar is still visible."""
     if not values:
         return 0, 1
     low = math.floor(math.log10(min(values)) - 0.3)

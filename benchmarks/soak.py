@@ -1,9 +1,10 @@
-"""Runs mixed traffic for a long time, to see whether anything grows: ``python -m benchmarks.soak --minutes 30``.
+"""Growth of memory, file descriptors and journal over a long run of mixed traffic.
 
-Every ten seconds it notes the memory and the open descriptors of each process, and the size of the journal. The second
-quarter of the time is compared with the last, by their medians. Before the clock starts, whole requests at a higher
-rate fill the recorder's page cache of the store (64 MiB, about 1 KiB a request): it would look like growth for an hour,
-and ends. Exit code 1 where something grew by more than 5 %, a process died, or a caller got what he should not.
+``python -m benchmarks.soak --minutes 30`` samples the memory and open file descriptors of each process and the size of
+the journal every ten seconds, and compares the medians of the second and the last quarter. Before that, requests at a
+higher rate fill the recorder's page cache of the store (64 MiB, about 1 KiB per request), which would otherwise look
+like growth for an hour. The exit code is 1 if something grew by more than 5 %, a process died, or a client received an
+unexpected response.
 """
 
 import argparse
@@ -22,16 +23,17 @@ from typing import Final
 import uvloop
 from tests.support.server import SimulatedProvider
 
-from benchmarks import results
 from benchmarks.bench import ROLES, Bench, Relaybook
 from benchmarks.caller import PacedCaller
 from benchmarks.figures import Result
 from benchmarks.machine import describe_machine, load_average, now, uncommitted
 from benchmarks.mixed_traffic import CALLERS, KINDS, Traffic
 from benchmarks.process_cpu import resident_kib
+from benchmarks.results import keep
+from benchmarks.tables import table
 from relaybook.journal import disk
 
-#: Shorter runs are for trying the script: nothing of them is kept.
+#: Shorter runs only test the script and keep no results.
 KEPT_FROM_MINUTES: Final = 30.0
 MOST_GROWTH_PERCENT: Final = 5.0
 _SAMPLE_SECONDS: Final = 10.0
@@ -48,23 +50,27 @@ Sample = dict[str, float]
 
 
 def main() -> int:
-    """1 where something grew, died or went wrong."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description="Does anything grow with time?")
-    parser.add_argument("--minutes", type=float, default=30.0, help="how long; shorter than 30 keeps no results")
-    parser.add_argument("--per-second", type=float, default=20.0, help="requests a second")
-    parser.add_argument("--warm-up", type=int, default=_WARM_UP_REQUESTS, help="requests before; 0 to try the script")
+    """Return 1 if something grew, died or failed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.soak", description="Check that nothing grows over time."
+    )
+    parser.add_argument("--minutes", type=float, default=30.0, help="duration; less than 30 keeps no results")
+    parser.add_argument("--per-second", type=float, default=20.0, help="requests per second")
+    parser.add_argument(
+        "--warm-up", type=int, default=_WARM_UP_REQUESTS, help="requests sent before; 0 to try the script"
+    )
     wanted = parser.parse_args()
     if wanted.minutes < 1:
-        parser.error(f"--minutes is {wanted.minutes:g}: a quarter of it needs a sample or two, so name at least 1")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that every program started here is ended
+        parser.error(f"--minutes must be at least 1, not {wanted.minutes:g}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that every program started here is stopped
     machine, began, load = describe_machine(sys.executable, _SOURCE), now(), load_average()
     with tempfile.TemporaryDirectory(prefix="relaybook-soak-") as directory:
         bench = Bench(Path(directory), sys.executable, _SOURCE)
         result, faults = _soak(bench, wanted.minutes * 60, wanted.per_second, wanted.warm_up)
     loads = (load, load_average())
     if wanted.minutes >= KEPT_FROM_MINUTES and not uncommitted(_SOURCE):
-        print(f"kept in {results.keep(result, machine, began, loads).name}")
-    print("\n".join(results.table(result.plain())))
+        print(f"written to {keep(result, machine, began, loads)}")
+    print("\n".join(table(result.plain())))
     print(f"load average before and after: {loads[0]:g} and {loads[1]:g}")
     faults += [_grew(each.what, each.value) for each in result.figures if each.reached is False]
     print("\n".join(faults) if faults else f"Nothing grew by more than {MOST_GROWTH_PERCENT:g} %.")
@@ -77,10 +83,10 @@ def _grew(what: str, percent: float) -> str:
 
 def _soak(bench: Bench, seconds: float, per_second: float, warm_up: int) -> tuple[Result, list[str]]:
     """The samples with what they say of growth, and all else that was wrong, each as a line."""
-    method = f"{seconds / 60:g} minutes of {per_second:g} requests a second from {CALLERS} callers: "
+    method = f"{seconds / 60:g} minutes of {per_second:g} requests/s from {CALLERS} clients: "
     method += ", ".join(f"{each.share} % {each.name}" for each in KINDS) + ". A viewer reads the log every 2 s. "
-    method += f"{warm_up:,} whole requests came before it. "
-    method += "Compared are the medians of the samples, one every 10 s, of the second and of the last quarter."
+    method += f"{warm_up:,} complete requests were sent before. Growth compares the median of the samples, one every "
+    method += "10 s, of the last quarter with that of the second quarter."
     result = Result("soak", method)
     with (
         SimulatedProvider(bench.place("provider"), "--ledger-mode", "off") as provider,
@@ -164,7 +170,7 @@ def _compare(result: Result, samples: list[Sample]) -> None:
     for name in (each for each in samples[-1] if each != "at_s"):
         before, after = _median(second, name), _median(last, name)
         growth = 100 * (after - before) / before if after - before > _SPARE[name.partition(", ")[2]] else 0.0
-        what = f"{name}: second quarter {before:.1f}, last quarter {after:.1f}; growth"
+        what = f"{name}: growth from {before:.1f} to {after:.1f}"
         result.add(what, growth, "%", MOST_GROWTH_PERCENT)
 
 

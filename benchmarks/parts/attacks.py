@@ -1,4 +1,4 @@
-"""Memory of the relay's process per attacking connection, for each kind of attack."""
+"""Memory of the relay process per attacking connection, for each kind of attack."""
 
 import resource
 import socket
@@ -15,11 +15,12 @@ from benchmarks.process_cpu import cpu_seconds, resident_kib
 
 ATTACKERS: Final = 300
 METHOD = (
-    f"{ATTACKERS} connections at a time (fewer where the descriptor limit is lower) do the same and stay: half a head; "
-    "a head of 64 KiB that never ends; half a body of 64 KiB; half a chunk; 2,000 chunks of one byte; 60 KiB of "
-    "requests behind one that is not answered; an answer of 8 MB that is never read (a tenth as many connections). RSS "
-    "of the relay's process when it has grown no more for 2 s, less before, by connection. Each kind on a server of "
-    "its own; the time limits are an hour, so that none ends meanwhile. CPU: of the relay's process, by connection."
+    f"{ATTACKERS} connections at a time (fewer if the descriptor limit is lower) do the same and stay open: an "
+    "incomplete head; a head of 64 KiB that never ends; 64 KiB of an incomplete body; an incomplete chunk; 2,000 "
+    "one-byte chunks; 60 KiB of requests pipelined behind a request that is never answered; a response of 8 MB that "
+    "is never read (a tenth of the connections). Memory is the RSS of the relay process once it has not grown for 2 "
+    "s, minus the RSS before, per connection. CPU is the time of the relay process per connection. Each kind has its "
+    "own server. Time limits are one hour, so none expires."
 )
 _GOAL_KIB: Final = 1024.0
 _SPARE_DESCRIPTORS: Final = 200
@@ -29,14 +30,14 @@ _QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "con
 _WHOLE: Final = _HEAD + b"Content-Length: %d\r\n" % len(_QUESTION)
 _CHUNKED: Final = _HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 #: What the kernel takes of it is journaled and then recorded: many of them are a test of the recorder.
-_UNREAD: Final = "an answer that is not read"
+_UNREAD: Final = "unread response"
 ATTACKS: Final[dict[str, bytes]] = {
-    "half a head": _HEAD,
-    "a head without end": _HEAD + b"".join(b"X-%02d: %b\r\n" % (number, b"a" * 1000) for number in range(62)),
-    "half a body": _HEAD + b"Content-Length: 1000000\r\n\r\n" + b"x" * (64 << 10),
-    "half a chunk": _CHUNKED + b"ffff\r\n" + b"x" * 1000,
+    "incomplete head": _HEAD,
+    "endless head": _HEAD + b"".join(b"X-%02d: %b\r\n" % (number, b"a" * 1000) for number in range(62)),
+    "incomplete body": _HEAD + b"Content-Length: 1000000\r\n\r\n" + b"x" * (64 << 10),
+    "incomplete chunk": _CHUNKED + b"ffff\r\n" + b"x" * 1000,
     "one-byte chunks": _CHUNKED + b"1\r\nx\r\n" * 2000,
-    "pipelined behind one that hangs": _WHOLE
+    "pipelined behind a hanging request": _WHOLE
     + b"Sim-Break: head hang\r\n\r\n"
     + _QUESTION
     + (_WHOLE + b"\r\n" + _QUESTION) * 240,
@@ -61,8 +62,8 @@ def run(bench: Bench) -> Result:
                 result.rounds.append({"what": what} | _attack(relay, sent, some))
     for found in result.rounds:
         each = (found["full_kib"] - found["empty_kib"]) / found["count"]
-        result.add(f"{found['what']}: memory each", each, "KiB", _GOAL_KIB)
-        result.add(f"{found['what']}: CPU each", 1000 * found["cpu_seconds"] / found["count"], "ms")
+        result.add(f"{found['what']}: memory per connection", each, "KiB", _GOAL_KIB)
+        result.add(f"{found['what']}: CPU per connection", 1000 * found["cpu_seconds"] / found["count"], "ms")
     return result
 
 

@@ -1,4 +1,4 @@
-"""How long the API's answers take on ten million records: cold, warm, and while 5,000 a second are recorded."""
+"""Response times of the API on a log of ten million requests: cold, warm, and while recording 5,000 per second."""
 
 import http.client
 import os
@@ -24,17 +24,17 @@ from relaybook import clock
 
 PER_SECOND: Final = 5_000
 METHOD: Final = (
-    "The log of benchmarks/big_log.py (10 million records unless told otherwise below; made by the store's own writer, "
-    "or the one of RELAYBOOK_BIG_LOG): 60 days, 8 labels, 200,000 users. `relaybook serve` is asked over one kept "
-    "connection, each kind of question with 200 different values drawn as the records were (the newest page and the "
-    "thread are always the same, 200 and 20 times). Timed from the request's first byte to the answer's last, the "
-    "client's Python included. The log was at rest: its words indexed, its lookups merged. *cold*: the server was just "
-    "started and the system's page cache dropped, anew for each kind. *warm*: the same again at once. *recording*: "
-    f"warm, while another process writes {PER_SECOND:,} exchanges a second of the same kind into a run of the server's "
-    "journal, five each millisecond, which the server's own recorder follows; no relay is involved; one question every "
-    "25 ms. What was recorded stays in the log, so it is larger each time. Goals are held against median and p99 "
-    "alike. A question the API does not know yet is left out "
-    "and said so."
+    "The log is that of RELAYBOOK_BIG_LOG, or benchmarks/big_log.py creates it with the store's own writer: 10 "
+    "million records unless stated otherwise, 60 days, 8 labels, 200,000 users. `relaybook serve` is queried over "
+    "one persistent connection. Each kind of question is asked with 200 different values drawn like those of the "
+    "records (the newest page and the thread are always the same, 200 and 20 times). The time runs from the first "
+    "byte of the request to the last byte of the response and includes the client's Python. The log is at rest: its "
+    "words are indexed, its lookups merged. *cold*: the server has just started and the page cache was dropped, "
+    "again for each kind. *warm*: the same questions again, immediately. *recording*: warm, one question every 25 "
+    f"ms, while another process writes {PER_SECOND:,} exchanges per second of the same kind into a run of the "
+    "server's journal, five per millisecond, and the server's own recorder follows; no relay is involved. Recorded "
+    "exchanges stay in the log, so it grows with each run. Goals apply to the median and to p99. A question the API "
+    "does not support is skipped and marked."
 )
 _LOG: Final = "log"
 _STATES: Final = ("cold", "warm", "recording")
@@ -74,8 +74,8 @@ def _read_the_disk(store: Path, result: Result) -> None:
     reads = random_read_ms(store / "relaybook.sqlite", 200 * _READS_OF_AN_ID)
     together = [sum(reads[at : at + _READS_OF_AN_ID]) for at in range(0, len(reads), _READS_OF_AN_ID)]
     result.rounds.append({"reads_of_8_kib_ms": [round(each, 3) for each in reads]})
-    one = "for comparison: reading 8 KiB of the database from the disk"
-    for what, found in ((one, reads), (f"{one} {_READS_OF_AN_ID} times, one after the other", together)):
+    one, many = "disk: one 8 KiB read", f"disk: {_READS_OF_AN_ID} dependent 8 KiB reads"
+    for what, found in ((one, reads), (many, together)):
         result.add(f"{what}, median", median(found), "ms")
         result.add(f"{what}, p99", percentile(found, 99), "ms")
 
@@ -88,12 +88,12 @@ def _log(directory: Path, is_quick: bool, result: Result) -> Recipe:
         recipe = Recipe(50_000 if is_quick else RECORDS, clock.wall_us())
         filled = fill(directory, recipe)
         result.rounds.append({"fill": filled})
-        result.add("records a second while the log was made", filled["records_per_second"], "")
+        result.add("records per second while the log was made", filled["records_per_second"], "")
     size = sizes(directory)
-    result.add("records, when it was made", recipe.records, "")
+    result.add("records when the log was made", recipe.records, "")
     result.add("database", size["database_bytes"] / 2**30, "GiB")
     result.add("bodies", size["body_bytes"] / 2**30, "GiB")
-    result.add("words", size["words_bytes"] / 2**30, "GiB")
+    result.add("word index", size["words_bytes"] / 2**30, "GiB")
     return recipe
 
 
@@ -139,9 +139,9 @@ def _ask_beside_recording(bench: Bench, asked: list[Question], result: Result) -
                 result.rounds.append({"state": "recording"} | _ask(relay.dashboard, question, _EVERY_SECONDS))
         relay.wait_until_recorded(600)
     result.rounds.append({"recording": pace})
-    result.add("exchanges written a second meanwhile", pace["written_per_second"], "")
-    result.add("… of them recorded a second", pace["recorded_per_second"], "", 0.98 * PER_SECOND, at_least=True)
-    result.add("… journal not yet recorded at the end", pace["lag_bytes"] / 2**20, "MiB")
+    result.add("exchanges written per second", pace["written_per_second"], "")
+    result.add("exchanges recorded per second", pace["recorded_per_second"], "", 0.98 * PER_SECOND, at_least=True)
+    result.add("journal lag at the end", pace["lag_bytes"] / 2**20, "MiB")
 
 
 @contextmanager
@@ -171,11 +171,11 @@ def _summarise(result: Result, question: Question, state: str) -> None:
     [found] = [each for each in result.rounds if each.get("state") == state and each["question"] == question.name]
     name, statuses = f"{state}: {question.name}", found["statuses"]
     if question.may_be_missing and (missing := [each for each in ("400", "404") if each in statuses]):
-        result.add(f"{name}, left out: the API does not answer it yet", int(missing[0]), "status")
+        result.add(f"{name}, skipped: not supported by the API", int(missing[0]), "status")
         return
     result.add(f"{name}, median", median(found["ms"]), "ms", question.goal_ms)
     result.add(f"{name}, p99", percentile(found["ms"], 99), "ms", question.goal_ms)
     if others := sum(statuses.values()) - statuses.get("200", 0):
-        result.add(f"{name}, answers with another status than 200", others, "", 0)
+        result.add(f"{name}, responses with a status other than 200", others, "", 0)
     if found["incomplete"]:
-        result.add(f"{name}, answers the deadline made incomplete", found["incomplete"], "", 0)
+        result.add(f"{name}, responses cut off by the deadline", found["incomplete"], "", 0)

@@ -1,4 +1,4 @@
-"""How soon the provider learns that a caller has left."""
+"""Time from a client's disconnect until the upstream notices it."""
 
 import asyncio
 import http.client
@@ -16,10 +16,10 @@ from benchmarks.figures import Result, percentile
 LEAVINGS, AT_A_TIME = 500, 10
 EVENTS_READ = 5
 METHOD = (
-    f"{LEAVINGS} callers, {AT_A_TIME} at a time, ask for a stream and close their connection: before the first token "
-    f"(the provider waits a minute; they leave after 100 ms), or after {EVENTS_READ} events of one every 20 ms. Timed "
-    "from the close to the moment the simulated provider notices that its connection has ended (one machine, one "
-    "clock). Direct and through the relay."
+    f"{LEAVINGS} clients, {AT_A_TIME} at a time, request a stream and close their connection: after 100 ms, before "
+    f"the first token (the upstream waits a minute), or after {EVENTS_READ} events that are 20 ms apart. The time "
+    "runs from the close until the simulated upstream notices that its connection has ended (one machine, one "
+    "clock), direct and through the relay."
 )
 _BODY = b'{"model":"gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
 _REQUEST = (
@@ -47,15 +47,15 @@ def run(bench: Bench) -> Result:
                     left_ns = uvloop.run(_leave_all(at, tag, wishes, events, leavings))
                     delays = _delays(provider, left_ns)
                     result.rounds.append({"way": way, "moment": moment, "delays_ms": [round(ms, 3) for ms in delays]})
-                    _add_figures(result, f"{moment}, {way}", delays, leavings, has_goal=way == "relay")
+                    _add_figures(result, f"disconnect {moment}, {way}", delays, leavings, has_goal=way == "relay")
     return result
 
 
 def _add_figures(result: Result, what: str, delays: list[float], leavings: int, *, has_goal: bool) -> None:
-    result.add(f"{what}: leavings noticed", len(delays), "", leavings if has_goal else None, at_least=True)
+    result.add(f"{what}: noticed", len(delays), "", leavings if has_goal else None, at_least=True)
     result.add(f"{what}: median", percentile(delays, 50), "ms")
     result.add(f"{what}: p99", percentile(delays, 99), "ms", _SOON_MS if has_goal else None)
-    result.add(f"{what}: latest", max(delays), "ms")
+    result.add(f"{what}: maximum", max(delays), "ms")
 
 
 async def _leave_all(port: int, tag: str, wishes: bytes, events: int, leavings: int) -> dict[str, int]:

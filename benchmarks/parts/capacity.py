@@ -1,4 +1,4 @@
-"""What one machine carries with the log on, by one and two relay processes and compiled, beside what the model says."""
+"""Requests per second that one machine handles with the log on, compared with a model."""
 
 import os
 import threading
@@ -29,15 +29,15 @@ GOAL_PER_S, GOAL_BEHIND_S = 10_000, 2.0
 #: Offered a little more than the goal, for the goal is what must be reached.
 _OFFERED_PER_S = 1.03 * GOAL_PER_S
 METHOD = (
-    f"wrk (1 thread, {_CONNECTIONS} connections, five headers), the provider (nginx with a canned completion) and the "
-    f"whole of Relaybook share the machine. Saturated: as fast as it goes, rounds of {_SECONDS} s, one relay process, "
-    "two, and one of the compiled source by turns; CPU of every process, wrk's and the provider's too, over requests, "
-    "until the log has caught up; the next round waits until the words are indexed, too. The model "
-    "(benchmarks/capacity.py) takes those CPU times and says at which rate a process or all cores would be used up if "
-    "everything were recorded at once; what is measured is what was answered, and the log may be behind when the load "
-    f"ends. Steady: {_LONG_S} s, {_OFFERED_PER_S:,.0f} requests a second offered (wrk's {_STEADY_CONNECTIONS} "
-    f"connections pause between requests, as long as a trial of {_TRIAL_S} s says they must), how far the log is "
-    f"behind asked every {_LOOK_S:g} s."
+    f"wrk (1 thread, {_CONNECTIONS} connections, five headers), the upstream (nginx with a canned completion) and all "
+    f"of Relaybook share the machine. *Saturated*: as many requests as possible in rounds of {_SECONDS} s; one relay "
+    "process, two, and one compiled take turns. CPU of every process, including wrk and the upstream, is divided by "
+    "requests and counts until the log has caught up. The next round starts after the word index is complete. The "
+    "model (benchmarks/capacity.py) derives from those CPU times the rate at which a process or all cores would be "
+    "exhausted if everything were recorded immediately; the measured rate is what was answered, and the log may lag "
+    f"when the load ends. *Steady*: {_OFFERED_PER_S:,.0f} requests/s for {_LONG_S} s (wrk's {_STEADY_CONNECTIONS} "
+    f"connections pause between requests for as long as a trial of {_TRIAL_S} s says they must); the log lag is "
+    f"sampled every {_LOOK_S:g} s."
 )
 
 
@@ -117,13 +117,15 @@ def _summarise(result: Result, setup: _Setup) -> None:
     rate = result.median("requests_per_s", **same)
     shares = _shares(result, setup)
     model, limit = most_requests(shares, os.cpu_count() or 1)
-    result.add(f"{setup.name}, saturated: requests", rate, "/s")
+    name = f"{setup.name}, saturated"
+    result.add(f"{name}: requests", rate, "/s")
     for share in sorted(shares, key=lambda share: -share.cpu_us):
-        result.add(f"… CPU of a request: {share.name}", share.cpu_us, "µs")
-    result.add(f"… the model's rate (used up: {limit})", model, "/s")
-    result.add("… measured / model", rate / model, "×")
-    result.add("… log behind when the load ended", result.median("lag_s", **same), "s")
-    result.add("… failed requests", sum(e["errors"] for e in result.rounds if same.items() <= e.items()), "", 0)
+        result.add(f"{name}: CPU per request, {share.name}", share.cpu_us, "µs")
+    result.add(f"{name}: modelled rate (limit: {limit})", model, "/s")
+    result.add(f"{name}: measured / modelled", rate / model, "×")
+    result.add(f"{name}: log lag when the load ends", result.median("lag_s", **same), "s")
+    errors = sum(each["errors"] for each in result.rounds if same.items() <= each.items())
+    result.add(f"{name}: failed requests", errors, "", 0)
 
 
 def _steady(bench: Bench, result: Result, setup: _Setup) -> None:
@@ -138,10 +140,10 @@ def _steady(bench: Bench, result: Result, setup: _Setup) -> None:
     result.rounds.append(same | {"lags_s": lags, "p50_us": load.p50_us, "p99_us": load.p99_us})
     name = f"{setup.name}, steady for {bench.seconds(_LONG_S):g} s"
     result.add(f"{name}: requests", load.per_second, "/s", GOAL_PER_S, at_least=True)
-    result.add("… log behind at most", max(lags), "s", GOAL_BEHIND_S)
-    result.add("… time of a request, p50", load.p50_us / 1e3, "ms")
-    result.add("… time of a request, p99", load.p99_us / 1e3, "ms")
-    result.add("… failed requests", load.failed + load.broken, "", 0)
+    result.add(f"{name}: maximum log lag", max(lags), "s", GOAL_BEHIND_S)
+    result.add(f"{name}: response time, p50", load.p50_us / 1e3, "ms")
+    result.add(f"{name}: response time, p99", load.p99_us / 1e3, "ms")
+    result.add(f"{name}: failed requests", load.failed + load.broken, "", 0)
 
 
 def _pause_ms(bench: Bench, server: Relaybook) -> float:

@@ -1,4 +1,4 @@
-"""How long a streamed event takes from the provider's hand to the caller's, through the relay."""
+"""Delay of each streamed event from the upstream's write to the client's read."""
 
 import asyncio
 import re
@@ -12,9 +12,9 @@ from benchmarks.figures import Result, percentile
 
 STREAMS, EVENTS = 25, 40
 METHOD = (
-    f"The simulated provider sends an event every 200 ms, with the moment it was written in it; {STREAMS} streams at a "
-    f"time of {EVENTS} events, begun at different moments. Delay is arrival at the caller minus that moment (one "
-    "machine, one clock). Direct and through the relay."
+    f"The simulated upstream sends an event every 200 ms that contains its send timestamp: {STREAMS} concurrent "
+    f"streams of {EVENTS} events, started at different times. The delay is the arrival at the client minus that "
+    "timestamp (one machine, one clock), direct and through the relay."
 )
 _BODY = b'{"model":"gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
 _REQUEST = (
@@ -39,7 +39,7 @@ def run(bench: Bench) -> Result:
                 result.add(f"{name}: events", len(delays), "")
                 result.add(f"{name}: median", percentile(delays, 50), "ms")
                 result.add(f"{name}: p99", percentile(delays, 99), "ms")
-                result.add(f"{name}: latest", max(delays), "ms", _LATEST_MS if name == "relay" else None)
+                result.add(f"{name}: maximum", max(delays), "ms", _LATEST_MS if name == "relay" else None)
     return result
 
 

@@ -1,4 +1,4 @@
-"""What thousands of idle connections cost those who ask: the time of requests with and without them."""
+"""Latency of requests with and without 10,000 idle connections."""
 
 import resource
 import statistics
@@ -20,10 +20,10 @@ ROUNDS: Final = 7
 PER_SECOND: Final = 200.0
 SECONDS: Final = 5.0
 METHOD = (
-    f"{PER_SECOND:.0f} requests a second come at even moments for {SECONDS:.0f} s, each on a connection of its own, "
-    f"timed from the moment it was due to the answer's last byte; the provider is nginx with a canned answer. In "
-    f"{ROUNDS} rounds by turns on two relays of the same machine: one with nobody else, one beside {IDLE:,} idle "
-    "connections that had one answer. Percentiles of each round; their medians."
+    f"{PER_SECOND:.0f} requests/s start at even intervals for {SECONDS:.0f} s, each on its own connection, timed from "
+    "the scheduled start to the last byte of the response. The upstream is nginx with a canned response. Two relays "
+    f"on the same machine take turns in {ROUNDS} rounds: one without other connections, one with {IDLE:,} idle "
+    "connections that received one response each. Values are the medians of the rounds' percentiles."
 )
 _PATIENT: Final = ("--keep-alive-timeout", "1h")
 _SPARE_DESCRIPTORS: Final = 200
@@ -69,11 +69,12 @@ def _add_figures(result: Result, idle: int) -> None:
             name: statistics.median(each[f"p{of}_ms"] for each in result.rounds if each["what"] == name)
             for name in ("alone", "beside the idle")
         }
-        for name, value in medians.items():
-            result.add(f"p{of} {name}", value, "ms")
+        result.add(f"p{of} without idle connections", medians["alone"], "ms")
+        result.add(f"p{of} with {idle:,} idle connections", medians["beside the idle"], "ms")
         goal = 1.1 if of == 99 else None
-        result.add(f"p{of} beside {idle:,} idle / alone", medians["beside the idle"] / medians["alone"], "×", goal)
+        ratio = medians["beside the idle"] / medians["alone"]
+        result.add(f"p{of} with / without {idle:,} idle connections", ratio, "×", goal)
     calls = [each for each in result.rounds if "calls" in each]
     failed = sum(each["calls"] - each["answered"] for each in calls)
     result.add("failed requests", failed, "", 0)
-    result.add("idle answered at the end", result.rounds[-1]["count"], "", idle, at_least=True)
+    result.add("idle connections still usable at the end", result.rounds[-1]["count"], "", idle, at_least=True)

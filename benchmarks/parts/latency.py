@@ -1,4 +1,4 @@
-"""What the relay adds to the time of a request, beside nginx."""
+"""Latency that the relay adds to a request, compared with nginx."""
 
 import gc
 from contextlib import ExitStack
@@ -12,14 +12,16 @@ from benchmarks.messages import FIVE
 from benchmarks.nginx import start_provider, start_proxy
 
 METHOD = (
-    "The canned completion of relay_requests, asked for directly, through nginx and through the relay. One connection: "
-    "the three take turns request by request, 6,000 each; then the same with durability = power. 200 a second: "
-    "requests leave at even moments whatever the answers do, each timed from its moment; rounds of 5 s take turns, "
-    "three each. Added is the difference to direct of the same percentile."
+    "The canned completion of relay_requests, requested directly, through nginx and through the relay. One "
+    "connection: the three targets take turns request by request, 6,000 requests each; then the same with durability "
+    "= power. 200 requests/s: requests start at even intervals regardless of earlier responses and are timed from "
+    "their scheduled start; the targets take turns in three rounds of 5 s each. Added latency is the difference to "
+    "direct at the same percentile."
 )
 _ASKED = 6000
 _PER_SECOND = 200.0
-_MOST_US = {("one connection", "relay", 50): 100.0, ("power, one connection", "power", 50): 600.0}
+_ONE, _DURABLE, _PACED = "one connection", "durability = power, one connection", "200 requests/s"
+_MOST_US = {(_ONE, "relay", 50): 100.0, (_DURABLE, "relay", 50): 600.0}
 
 
 def run(bench: Bench) -> Result:
@@ -33,14 +35,14 @@ def run(bench: Bench) -> Result:
             Relaybook(bench, "power", f"http://127.0.0.1:{provider.port}/v1", "--durability", "power")
         )
         ports = {"direct": provider.port, "nginx": nginx.port, "relay": relay.port}
-        durable = {"direct": provider.port, "nginx": nginx.port, "power": power.port}
+        durable = {"direct": provider.port, "nginx": nginx.port, "relay": power.port}
         asked = 500 if bench.quick else _ASKED
         one, one_durable = _one_connection(ports, asked), _one_connection(durable, asked)
         paced: dict[str, list[float]] = {name: [] for name in ports}
         for _ in range(bench.rounds(3)):
             for name, port in ports.items():
                 paced[name] += uvloop.run(PacedCaller(port).run(_PER_SECOND, bench.seconds(5)))
-    for way, found in (("one connection", one), ("power, one connection", one_durable), ("200 a second", paced)):
+    for way, found in ((_ONE, one), (_DURABLE, one_durable), (_PACED, paced)):
         result.rounds.append({"way": way, "microseconds": {name: [round(x) for x in xs] for name, xs in found.items()}})
         for percent in (50, 95, 99):
             direct = percentile(found["direct"], percent)

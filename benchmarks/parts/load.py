@@ -1,4 +1,4 @@
-"""What one relay bears: a crowd of callers, callers that stop reading, ten times the requests it admits."""
+"""One relay under load: many connections, clients that stop reading, ten times the requests it admits."""
 
 import asyncio
 import resource
@@ -26,15 +26,16 @@ IDLE: Final = 10_000
 STALLED: Final = 20
 IN_FLIGHT: Final = 20
 METHOD = (
-    f"Memory is RSS of the relay's process. Crowd: on one relay first {IDLE:,} idle connections that had one answer, "
-    f"then {STREAMS:,} streams beside them, 40 events of 280 bytes a second apart, measured when each has had 3; a "
-    "stream is whole when the caller has exactly the provider's events and the last chunk, and at the end every idle "
-    f"connection is asked again. Stalled: {STALLED} callers ask for an answer without end and read none of it; 5 s "
-    "after the last of them memory is read, twice a second for 20 s; the time limits are an hour. Overload: the "
-    f"provider takes 200 ms, --max-in-flight {IN_FLIGHT} (so 100 a second can be answered), 1,000 a second come at "
-    "even moments for 15 s, each on a connection of its own, timed from its moment; the same calls go to "
-    "nginx, which answers them all at once, for what callers and machine take themselves; growth of memory is from the "
-    "median of the second quarter of that time to that of the last. Each of the three on a server of its own."
+    f"Memory is the RSS of the relay process. *Many clients*: one relay first holds {IDLE:,} idle connections that "
+    f"received one response each, then {STREAMS:,} streams as well, of 40 events of 280 bytes one second apart, "
+    "measured when each stream has had 3 events. A stream is complete if the client received exactly the upstream's "
+    f"events and the last chunk. At the end every idle connection sends another request. *Stalled clients*: {STALLED} "
+    "clients request an endless response and read none of it; memory is sampled twice a second for 20 s, starting 5 "
+    "s after the last request; time limits are one hour. *Overload*: the upstream takes 200 ms and --max-in-flight "
+    f"is {IN_FLIGHT}, so 100 requests/s can be answered; 1,000 requests/s start at even intervals for 15 s, each on "
+    "its own connection and timed from its scheduled start. The same load on nginx, which answers everything "
+    "immediately, shows how much of the time clients and machine take. Memory growth compares the medians of the "
+    "second and the last quarter of that time. Each of the three has its own server."
 )
 _EVENTS: Final = 40
 _EVENTS_SEEN: Final = 3
@@ -116,16 +117,18 @@ async def _until_each_has(reading: list[StreamReading], events: int) -> None:
 def _add_crowd(result: Result, found: dict[str, Any]) -> None:
     result.rounds.append(found)
     idle, streams = found["idle"], found["streams"]
-    result.add("crowd: empty", found["empty_kib"] / 1024, "MiB")
-    result.add(f"crowd: with {idle:,} idle connections", found["with_idle_kib"] / 1024, "MiB")
-    result.add("crowd: each idle connection", (found["with_idle_kib"] - found["empty_kib"]) / idle, "KiB", 16)
-    result.add(f"crowd: and {streams:,} streams", found["with_streams_kib"] / 1024, "MiB")
-    result.add("crowd: each active stream", (found["with_streams_kib"] - found["with_idle_kib"]) / streams, "KiB", 64)
-    result.add("crowd: after the streams", found["after_streams_kib"] / 1024, "MiB")
-    result.add("crowd: streams at once", found["at_once"], "", streams, at_least=True)
-    result.add("crowd: whole streams", found["whole"], "", streams, at_least=True)
-    result.add("crowd: recorded as complete", found["recorded"], "", streams, at_least=True)
-    result.add("crowd: idle answered at the end", found["idle_answered_at_the_end"], "", idle, at_least=True)
+    result.add("many clients: without connections", found["empty_kib"] / 1024, "MiB")
+    result.add(f"many clients: with {idle:,} idle connections", found["with_idle_kib"] / 1024, "MiB")
+    result.add("many clients: per idle connection", (found["with_idle_kib"] - found["empty_kib"]) / idle, "KiB", 16)
+    result.add(f"many clients: with {streams:,} streams as well", found["with_streams_kib"] / 1024, "MiB")
+    each = (found["with_streams_kib"] - found["with_idle_kib"]) / streams
+    result.add("many clients: per active stream", each, "KiB", 64)
+    result.add("many clients: after the streams", found["after_streams_kib"] / 1024, "MiB")
+    result.add("many clients: concurrent streams", found["at_once"], "", streams, at_least=True)
+    result.add("many clients: streams received completely", found["whole"], "", streams, at_least=True)
+    result.add("many clients: streams recorded as complete", found["recorded"], "", streams, at_least=True)
+    alive = found["idle_answered_at_the_end"]
+    result.add("many clients: idle connections still usable at the end", alive, "", idle, at_least=True)
 
 
 # -- callers that stop reading -----------------------------------------------------------------------------------------
@@ -165,9 +168,10 @@ def _request(wishes: bytes = b"") -> bytes:
 def _add_stalled(result: Result, found: dict[str, Any]) -> None:
     result.rounds.append(found)
     kib, callers = found["kib"], found["callers"]
-    result.add(f"stalled: {callers} callers who do not read, each", (max(kib) - found["empty_kib"]) / callers, "KiB")
-    result.add("stalled: growth while they stall", max(kib) - kib[0], "KiB", 1024)
-    result.add("stalled: CPU of the relay meanwhile", found["cpu_percent"], "% of a core")
+    each = (max(kib) - found["empty_kib"]) / callers
+    result.add(f"stalled clients: memory per client, {callers} clients", each, "KiB")
+    result.add("stalled clients: memory growth", max(kib) - kib[0], "KiB", 1024)
+    result.add("stalled clients: CPU of the relay", found["cpu_percent"], "% of a core")
 
 
 # -- ten times too many ------------------------------------------------------------------------------------------------
@@ -209,13 +213,13 @@ def _add_overload(result: Result, found: dict[str, Any], calls: list[Call], cont
     kib = found["kib"]
     second = percentile(kib[len(kib) // 4 : len(kib) // 2], 50)
     last = percentile(kib[-len(kib) // 4 :], 50)
-    result.add("overload: offered", len(calls) / found["seconds"], "/s")
-    result.add("overload: good answers", len(good) / found["seconds"], "/s", 0.9 * _CAPACITY, at_least=True)
-    result.add("overload: refused with 503 and retry-after-ms", len(refused) / found["seconds"], "/s")
-    result.add("overload: neither", len(calls) - len(good) - len(refused), "", 0)
-    taken: dict[str, list[float]] = {"a refusal": refused, "a good answer": good, "an answer of nginx": nginx}
+    result.add("overload: requests sent", len(calls) / found["seconds"], "/s")
+    result.add("overload: successful responses", len(good) / found["seconds"], "/s", 0.9 * _CAPACITY, at_least=True)
+    result.add("overload: rejected with 503 and retry-after-ms", len(refused) / found["seconds"], "/s")
+    result.add("overload: other outcomes", len(calls) - len(good) - len(refused), "", 0)
+    taken: dict[str, list[float]] = {"rejection": refused, "success": good, "response of nginx": nginx}
     for what, took in taken.items():
         for percent in (50, 99) if took else ():
             goal = 50.0 if took is refused and percent == 99 else None
-            result.add(f"overload: {what} comes after, p{percent}", percentile(took, percent), "ms", goal)
-    result.add("overload: growth of memory", 100 * (last - second) / second, "%", 5)
+            result.add(f"overload: time to {what}, p{percent}", percentile(took, percent), "ms", goal)
+    result.add("overload: memory growth", 100 * (last - second) / second, "%", 5)

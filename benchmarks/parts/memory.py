@@ -1,4 +1,4 @@
-"""Memory of the relay's process: empty, with idle callers, with streams that run."""
+"""Memory of the relay process per active stream and per idle connection."""
 
 import asyncio
 import resource
@@ -14,10 +14,10 @@ STREAMS, IDLE = 1000, 10_000
 _SPARE_DESCRIPTORS = 200
 _EVENTS_SEEN, _EVENTS_MORE = 3, 60
 METHOD = (
-    f"RSS of the relay's process. Streams: {STREAMS:,} at a time, one event of 280 bytes a second each, measured when "
-    f"each has had {_EVENTS_SEEN}, and again {_EVENTS_MORE} events later. Idle: {IDLE:,} "
-    "callers' connections (fewer where the descriptor limit is lower) that each had one answer before. Each on a "
-    "server of its own; both sides of a stream are counted."
+    f"RSS of the relay process. Streams: {STREAMS:,} concurrent streams with one event of 280 bytes per second each, "
+    f"measured after {_EVENTS_SEEN} events per stream and again {_EVENTS_MORE} events later. Idle: {IDLE:,} client "
+    "connections (fewer if the descriptor limit is lower) that each received one response before. Each measurement "
+    "has its own server. Both connections of a stream, to the client and to the upstream, count."
 )
 
 
@@ -30,13 +30,13 @@ def run(bench: Bench) -> Result:
             result.rounds.append({"what": what} | asyncio.run(_grow(relay, what, count)))
     provider.kill()
     streams, idle = result.rounds
-    result.add("empty", streams["empty_kib"] / 1024, "MiB")
+    result.add("without connections", streams["empty_kib"] / 1024, "MiB")
     result.add(f"with {streams['count']:,} streams", streams["full_kib"] / 1024, "MiB")
-    result.add("each active stream", _each(streams), "KiB", 16)
+    result.add("per active stream", _each(streams), "KiB", 16)
     grown = (streams["later_kib"] - streams["full_kib"]) / streams["count"]
-    result.add(f"… more of it {_EVENTS_MORE} events later", grown, "KiB", 1)
+    result.add(f"growth per stream after {_EVENTS_MORE} more events", grown, "KiB", 1)
     result.add(f"with {idle['count']:,} idle connections", idle["full_kib"] / 1024, "MiB")
-    result.add("each idle connection", _each(idle), "KiB", 8)
+    result.add("per idle connection", _each(idle), "KiB", 8)
     return result
 
 

@@ -1,4 +1,4 @@
-"""How many records a second the recorder makes of a full journal, on one core, and where the time goes."""
+"""Records the recorder writes per second of CPU time from a full journal, and the CPU time of each step."""
 
 import json
 import os
@@ -38,20 +38,20 @@ from relaybook.stores.sqlite.writer import SqliteWriter
 
 #: What a record costs beyond its base fields and bodies, by the step of a commit that does it.
 _FEATURES = {
-    "properties": "properties, warnings and advice found by value",
+    "properties": "values of properties, warnings and advice",
     "turns": "conversations",
-    "lookups": "ids of others",
+    "lookups": "foreign ids",
     "counters": "counters",
-    "rollups": "sums over time",
+    "rollups": "aggregates",
 }
 METHOD = (
-    f"A journal of whole exchanges (request {len(REQUEST_BODY)} bytes, answer about {len(ANSWER_BODY)}, words varied, "
-    "32 open at a time, one property) is written first, then recorded into an empty SQLite store by the recorder as it "
-    "is, in this process. CPU is the process's user + system time. The rate is records per second of CPU. The steps "
-    "are those of a second run, in which each is timed from outside, which costs some time itself. *base fields*: the "
-    "first run without the steps of a commit that serve features; their prices below are those of the second run. "
-    "*compiled*: as it is, in a process of its own with what is compiled by `make compiled`. Words are indexed "
-    "afterwards by the recorder's own pass, which is measured apart. It runs on this script's Python."
+    f"A journal of complete exchanges (request {len(REQUEST_BODY)} bytes, response about {len(ANSWER_BODY)}, varying "
+    "words, 32 open at a time, one property) is written first. The recorder then records it into an empty SQLite "
+    "store, in this process. CPU is user plus system time of the process. Step times come from a second run in which "
+    "each step is timed, which costs some time itself. *Base fields only* is the first run minus the commit steps "
+    "that serve other features, whose cost comes from the second run. *compiled* runs the code compiled by `make "
+    "compiled`, in a separate process. The word index is built afterwards and measured separately. The Python is the "
+    "one that runs this script."
 )
 _EXCHANGES = 200_000
 _STEPS = {"read": (RunReader, "read"), "fold": (Fold, "feed"), "understand": (Understanding, "entry")}
@@ -76,22 +76,23 @@ def run(bench: Bench) -> Result:
     result.rounds += [found | {"what": "plain"}, stepwise | {"what": "stepwise", "step_us": steps, "commit_us": commit}]
     each = found["cpu_s"] / exchanges * 1e6
     base = each - sum(commit[name] for name in _FEATURES)
-    result.add("records a second of CPU, with everything but words", 1e6 / each, "", 8_000, at_least=True)
-    result.add("records a second of CPU, base fields", 1e6 / base, "", 15_000, at_least=True)
+    result.add("records per CPU second, all but the word index", 1e6 / each, "", 8_000, at_least=True)
+    result.add("records per CPU second, base fields only", 1e6 / base, "", 15_000, at_least=True)
     if (faster := _compiled(bench, exchanges)) is not None:
         result.rounds.append(faster | {"what": "compiled"})
         base_s = faster["cpu_s"] - faster["features_s"]
-        result.add("compiled: with everything but words", exchanges / faster["cpu_s"], "", 8_000, at_least=True)
-        result.add("compiled: base fields", exchanges / base_s, "", 15_000, at_least=True)
-    result.add("records a second by the clock", exchanges / found["wall_s"], "")
-    result.add("all of it", each, "µs/record")
+        rate = "compiled: records per CPU second"
+        result.add(f"{rate}, all but the word index", exchanges / faster["cpu_s"], "", 8_000, at_least=True)
+        result.add(f"{rate}, base fields only", exchanges / base_s, "", 15_000, at_least=True)
+    result.add("records per second of elapsed time", exchanges / found["wall_s"], "")
+    result.add("CPU per record", each, "µs/record")
     whole = stepwise["cpu_s"] / exchanges * 1e6
-    result.add("all of it, with the steps timed", whole, "µs/record")
+    result.add("CPU per record, with each step timed", whole, "µs/record")
     for name, used in steps.items():
-        result.add(f"… {name}", used, "µs/record")
-    result.add("… the rest", whole - sum(steps.values()), "µs/record")
+        result.add(f"step: {name}", used, "µs/record")
+    result.add("step: other", whole - sum(steps.values()), "µs/record")
     for name, feature in _FEATURES.items():
-        result.add(f"of commit: {feature}", commit[name], "µs/record")
+        result.add(f"commit: {feature}", commit[name], "µs/record")
     _index(bench.directory / "plain" / "store", exchanges, result)
     return result
 
@@ -155,8 +156,8 @@ def _index(directory: Path, exchanges: int, result: Result) -> None:
     reader.close()
     size = sum(path.stat().st_size for path in directory.glob("text.sqlite*"))
     result.rounds.append({"index_cpu_s": cpu, "index_bytes": size})
-    result.add("words, indexed behind", cpu / exchanges * 1e6, "µs/record")
-    result.add("… the index", size / exchanges, "bytes/record")
+    result.add("word index", cpu / exchanges * 1e6, "µs/record")
+    result.add("word index, size", size / exchanges, "bytes/record")
 
 
 class _Split:

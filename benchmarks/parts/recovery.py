@@ -21,23 +21,24 @@ from relaybook.journal.reader import RunReader, list_runs
 #: About 1,895 bytes of journal each.
 EXCHANGES: Final = 570_000
 METHOD = (
-    f"A journal of {EXCHANGES:,} exchanges (1 GiB), none of them recorded, is written by the journal's own writer. "
-    "`relaybook serve` is started by turns on an empty directory and on the backlog, five times each, and ended with "
-    "SIGKILL so that the backlog stays (the recorder takes a little of it each time). A request is sent as soon as the "
-    "base URL is printed; timed from before the exec to the answer's end; the provider is nginx with a canned answer. "
-    "Python's byte code is there, as after an installation: the very first start, which has to make it, is told apart. "
-    "Where the time goes: until the operator's log says that the relay's process was started; until it made its run "
-    "of the journal, that is Python's start and imports; until the answer. Then the relay is killed with SIGKILL, and "
-    "timed to the end of the next answer. At the end the server runs until the backlog is recorded. Medians."
+    f"The journal's own writer creates a journal of {EXCHANGES:,} unrecorded exchanges (1 GiB). `relaybook serve` "
+    "starts five times on an empty directory and five times on the backlog, in turns, and is ended with SIGKILL so "
+    "that the backlog remains (the recorder takes a little of it each time). A request is sent as soon as the base "
+    "URL is printed; the time runs from before the exec to the end of the response. The upstream is nginx with a "
+    "canned response. Python's bytecode exists, as after an installation; the first start, which creates it, is "
+    "listed separately. Steps: until the operator log reports the start of the relay process; until that process "
+    "creates its run of the journal (Python's start and imports); until the response. Then the relay process is "
+    "killed with SIGKILL and timed to the end of the next response. Finally the server runs until the backlog is "
+    "recorded. Values are medians."
 )
 _ROUNDS: Final = 5
 _START_GOAL_MS: Final = 500.0
 _RESTART_GOAL_MS: Final = 1000.0
 _PATIENCE_SECONDS: Final = 400.0
 _STEPS: Final = {
-    "supervisor_ms": "supervisor, until it has started the relay's process",
+    "supervisor_ms": "supervisor, until it starts the relay process",
     "relay_imports_ms": "relay, Python's start and imports",
-    "relay_listens_and_answers_ms": "relay, until the answer",
+    "relay_listens_and_answers_ms": "relay, until the response",
 }
 
 
@@ -119,18 +120,18 @@ def _summarise(result: Result, exchanges: int) -> None:
     result.add("backlog at the first start", most / 2**30, "GiB")
     result.add("backlog at the last start", least / 2**30, "GiB")
     for data in ("empty", "backlog"):
-        result.add(f"{data}: start to first answer", result.median("all_ms", data=data), "ms", _START_GOAL_MS)
+        result.add(f"{data}: start to first response", result.median("all_ms", data=data), "ms", _START_GOAL_MS)
         slowest = max(each["all_ms"] for each in starts if each["data"] == data)
-        result.add(f"{data}: start to first answer, slowest", slowest, "ms")
+        result.add(f"{data}: start to first response, slowest", slowest, "ms")
         for name, what in _STEPS.items():
-            result.add(f"{data}: … {what}", result.median(name, data=data), "ms")
+            result.add(f"{data}: {what}", result.median(name, data=data), "ms")
         killed = result.median("restart_ms", data=data)
-        result.add(f"{data}: SIGKILL of the relay to next answer", killed, "ms", _RESTART_GOAL_MS)
+        result.add(f"{data}: SIGKILL of the relay to next response", killed, "ms", _RESTART_GOAL_MS)
     added = result.median("all_ms", data="backlog") - result.median("all_ms", data="empty")
-    result.add("what the backlog adds to a start", added, "ms")
-    result.add("the very first start, without byte code", result.rounds[0]["all_ms"], "ms")
+    result.add("start time added by the backlog", added, "ms")
+    result.add("start without compiled bytecode", result.rounds[0]["all_ms"], "ms")
     end = result.rounds[-1]
     result.add("Python's own start", sorted(end["bare_start_ms"])[_ROUNDS // 2], "ms")
-    result.add("until the backlog is recorded", end["caught_up_s"], "s")
+    result.add("time to record the backlog", end["caught_up_s"], "s")
     asked = 1 + 2 * sum(each["data"] == "backlog" for each in starts)
-    result.add("records, of one for each request", end["recorded"] - exchanges - asked, "too many or too few", 0)
+    result.add("missing or duplicate records", end["recorded"] - exchanges - asked, "", 0)

@@ -1,4 +1,4 @@
-"""CPU time of the relay per streamed event, and what it adds to the first one, beside nginx and no proxy at all."""
+"""CPU time of the relay per streamed event and latency added to the first event, compared with nginx."""
 
 import json
 import subprocess
@@ -16,14 +16,14 @@ from benchmarks.figures import Result
 from benchmarks.nginx import free_port, start_proxy
 
 METHOD = (
-    "Streams of 100 events of 280 bytes, evenly spread: 300 and 1,000 at a time with 50 events a second each, and "
-    "1,000 with 10 a second; the provider and the callers are uvloop programs on the same two cores. Rounds of 6 s "
-    "take turns: direct, nginx (proxy_buffering off), relay, relay with its request path compiled; the next waits "
-    "until all is recorded and its words are indexed. CPU is that of the proxy's process over events received; the "
-    "first event is timed from sending the request, and what a proxy adds is the difference of the percentiles to "
-    "direct. Medians of the rounds. Pace kept is 99 % of the events that come directly. The ratio is valid only where "
-    "the callers got the events one by one: what is late merges them into fewer reads, and a merged event costs nearly "
-    "nothing."
+    "Streams of 100 events of 280 bytes at even intervals: 300 and 1,000 concurrent streams with 50 events/s each, "
+    "and 1,000 with 10 events/s. Upstream and clients are uvloop programs on the same two cores. Four targets take "
+    "turns in rounds of 6 s: direct, nginx (proxy_buffering off), the relay, and the compiled relay. The next round "
+    "starts after everything is recorded and indexed. CPU is the time of the proxy process divided by events "
+    "received. The first event is timed from sending the request; added latency is the difference to direct at the "
+    "same percentile. Values are medians of the rounds. The goal for the event rate is 99 % of the direct rate. The "
+    "CPU ratio is valid only if clients receive events one by one: late events are merged into fewer reads, and a "
+    "merged event costs almost nothing."
 )
 
 
@@ -35,7 +35,7 @@ class Load:
     per_second: int
 
     def __str__(self) -> str:
-        return f"{self.streams:,} streams × {self.per_second} a second"
+        return f"{self.streams:,} streams × {self.per_second} events/s"
 
 
 LOADS = (Load(300, 50), Load(1000, 50), Load(1000, 10))
@@ -56,7 +56,7 @@ def run(bench: Bench) -> Result:
         proxies = list(dict.fromkeys(each["proxy"] for each in result.rounds))
         _costs(result, load, proxies)
         _first_events(result, load, proxies)
-    result.add("streams that broke", sum(each["broken"] for each in result.rounds), "", 0)
+    result.add("broken streams", sum(each["broken"] for each in result.rounds), "", 0)
     return result
 
 
@@ -104,14 +104,14 @@ def _costs(result: Result, load: Load, proxies: list[str]) -> None:
     cpu, pace, reads = median("cpu_us"), median("events_per_s"), median("reads_per_event")
     for proxy in proxies:
         wanted = None if proxy == "direct" else pace["direct"] * _PACE_KEPT
-        result.add(f"{load}, {proxy}: pace", pace[proxy], "events/s", wanted, at_least=True)
-        result.add(f"{load}, {proxy}: reads at the callers", reads[proxy], "per event")
+        result.add(f"{load}, {proxy}: event rate", pace[proxy], "events/s", wanted, at_least=True)
+        result.add(f"{load}, {proxy}: client reads", reads[proxy], "per event")
         if proxy != "direct":
-            result.add(f"{load}, {proxy}", cpu[proxy], "µs/event")
+            result.add(f"{load}, {proxy}: CPU", cpu[proxy], "µs/event")
     for proxy, most in (("relay", 1.4), ("compiled", 1.35)):
         if proxy in proxies:
             valid = min(reads["nginx"], reads[proxy]) >= _ONE_BY_ONE
-            what = f"{load}, {proxy} / nginx{'' if valid else ', not valid: events merged'}"
+            what = f"{load}, {proxy} / nginx: CPU{'' if valid else ' (not comparable: events were merged)'}"
             result.add(what, cpu[proxy] / cpu["nginx"], "×", most if valid else None)
 
 
@@ -123,4 +123,4 @@ def _first_events(result: Result, load: Load, proxies: list[str]) -> None:
         for proxy in proxies[1:]:
             goal = None if proxy == "nginx" else most
             added = took[proxy] - took["direct"]
-            result.add(f"{load}, first event, added by {proxy}, {percent}", added, "ms", goal)
+            result.add(f"{load}, {proxy}: latency added to the first event, {percent}", added, "ms", goal)

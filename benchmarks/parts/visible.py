@@ -1,4 +1,4 @@
-"""How soon after its answer a request is in the log, as the API shows it."""
+"""Time from the end of a response until the API shows the request."""
 
 import http.client
 import json
@@ -15,8 +15,9 @@ from benchmarks.messages import FIVE
 from benchmarks.nginx import start_provider
 
 METHOD = (
-    "200 requests a second for 15 s through the relay, while another thread asks /api/requests?limit=500 every 25 ms. "
-    "Timed from the answer's last byte at the caller to the end of the first page that shows the request."
+    "200 requests/s for 15 s through the relay while another thread requests /api/requests?limit=500 every 25 ms. "
+    "The delay runs from the last byte of the response at the client to the end of the first page that contains the "
+    "request."
 )
 _PER_SECOND = 200.0
 _ID = re.compile(rb"Service-Request-Id: (\S+)")
@@ -63,10 +64,10 @@ def run(bench: Bench) -> Result:
     soon = sum(each <= _SOON_MS for each in delays) / requests * 100
     result.add("visible within 1 s", soon, "%", 99, at_least=True)
     result.add("requests", requests, "")
-    result.add("never seen on a page", unseen, "", 0)
+    result.add("never visible", unseen, "", 0)
     for percent in (50, 99):
-        result.add(f"until visible, p{percent}", percentile(delays, percent), "ms")
-    result.add("until visible, latest", max(delays), "ms")
+        result.add(f"delay, p{percent}", percentile(delays, percent), "ms")
+    result.add("delay, maximum", max(delays), "ms")
     return result
 
 

@@ -1,12 +1,13 @@
-"""Writes the pictures in docs/images: each state of the page, in both themes, on a desk and on a phone.
+"""Take the screenshots that the documentation shows: ``python -m tests.support.screenshots``.
 
-``python -m tests.support.screenshots [name …]`` writes all of them, or those of the states named. What is seen is the
-demo; empty and signed-out states are of a server without requests.
+``--all DIRECTORY`` instead writes every state of the page, in both themes and in both sizes, to a directory of your
+choice; names of states select some of them. The pages are those of the demo; the empty log and the sign-in are those of
+servers without requests.
 """
 
+import argparse
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -21,9 +22,12 @@ from tests.support.small_png import small_png
 
 IMAGES: Final = Path(__file__).parents[2] / "docs" / "images"
 MOST_BYTES: Final = 150_000
-_SIZES: Final = {"": (1440, 900), "-phone": (390, 844)}
+#: States that the documentation shows, on a desktop in the light theme.
+DOCUMENTED: Final = ("log", "request")
+_DESKTOP: Final = {"": (1440, 900)}
+_SIZES: Final = {**_DESKTOP, "-phone": (390, 844)}
 _THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
-#: The demo's history, and something of the day.
+#: The demo's history and some requests of today.
 _REQUESTS: Final = 60
 _UNREADABLE: Final = {
     "error": {
@@ -35,7 +39,7 @@ _UNREADABLE: Final = {
 }
 
 
-#: Everything has faded in.
+#: No animation is running.
 _IS_STILL: Final = """
 () => document.getAnimations().every((one) => {
   return one.playState !== "running" || one.effect.getComputedTiming().iterations === Infinity;
@@ -55,7 +59,7 @@ class Demo(Server):
 
 
 class Scene:
-    """The servers that are looked at."""
+    """The servers whose pages are shown."""
 
     def __init__(self, demo: Server, empty: Server, closed: Server) -> None:
         self.demo = demo
@@ -63,7 +67,7 @@ class Scene:
         self.closed = closed
 
     def latest(self, query: str) -> dict[str, Any]:
-        """The latest request of the demo that a filter finds."""
+        """Return the latest request of the demo that matches a filter."""
 
         def look() -> dict[str, Any] | None:
             page = self.demo.get(f"/api/requests?limit=20&{query}")
@@ -149,7 +153,7 @@ def _rows(page: Page) -> Any:
 
 
 def _open(page: Page, scene: Scene, query: str) -> None:
-    """The latest request of a filter, over the log."""
+    """Open the latest request that matches a filter."""
     page.goto(f"{scene.demo.dashboard}/requests/{scene.latest(query)['id']}")
     drawer = page.get_by_role("dialog", name=re.compile("^Request "))
     expect(
@@ -166,17 +170,31 @@ def _take(page: Page, blank: Page, scene: Scene, name: str, path: Path) -> None:
     print(f"{path.name} {size / 1000:.0f} kB{'' if size <= MOST_BYTES else ': too large'}", flush=True)
 
 
-def _take_all(browser: Browser, scene: Scene, names: list[str]) -> None:
+def _take_all(browser: Browser, scene: Scene, names: list[str], directory: Path | None) -> None:
+    """Write the documented pictures, or with ``directory`` all themes and sizes of these states."""
     blank = browser.new_page()
-    for (size, (width, height)), theme, name in product(_SIZES.items(), _THEMES, names):
+    sizes, themes = (_SIZES, _THEMES) if directory else (_DESKTOP, _THEMES[:1])
+    for (size, (width, height)), theme, name in product(sizes.items(), themes, names):
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
-        _take(context.new_page(), blank, scene, name, IMAGES / f"{name}{size}-{theme}.png")
+        path = (directory or IMAGES) / f"{name}{size}-{theme}.png"
+        _take(context.new_page(), blank, scene, name, path)
         context.close()
 
 
-def main(names: list[str]) -> None:
-    """Writes the pictures of these states, or of all."""
-    IMAGES.mkdir(exist_ok=True)
+def main() -> None:
+    """Take the screenshots that the command line asks for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.screenshots", description="Take the documentation screenshots."
+    )
+    parser.add_argument("--all", type=Path, metavar="DIRECTORY", help="write all themes and sizes to this directory")
+    parser.add_argument("names", nargs="*", metavar="state", help=f"with --all: {', '.join(STATES)}")
+    wanted = parser.parse_args()
+    if unknown := set(wanted.names) - set(STATES):
+        parser.error(f"unknown state: {', '.join(sorted(unknown))}. Choose from: {', '.join(STATES)}")
+    if wanted.names and not wanted.all:
+        parser.error("states can only be selected with --all DIRECTORY")
+    names = (wanted.names or list(STATES)) if wanted.all else list(DOCUMENTED)
+    (wanted.all or IMAGES).mkdir(parents=True, exist_ok=True)
     expect.set_options(timeout=30_000)
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
         root = Path(temporary)
@@ -184,13 +202,13 @@ def main(names: list[str]) -> None:
         (root / "closed").mkdir()
         token = {**os.environ, "RELAYBOOK_DASHBOARD_TOKEN": "a-token-for-the-picture"}
         demo = stack.enter_context(Demo(root))
-        # Nobody sends requests there, so nothing is asked of this provider.
+        # These servers receive no requests, so they never call the provider.
         empty = stack.enter_context(Server(root / "empty", "https://api.openai.com/v1"))
         closed = stack.enter_context(Server(root / "closed", "https://api.openai.com/v1", env=token))
         wait_until(lambda: demo.get("/api/status")["records"] >= _REQUESTS, 120, "the demo's history")
         browser = stack.enter_context(chromium())
-        _take_all(browser, Scene(demo, empty, closed), names or list(STATES))
+        _take_all(browser, Scene(demo, empty, closed), names, wanted.all)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

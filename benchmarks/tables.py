@@ -1,0 +1,95 @@
+"""Format results as Markdown tables: all figures for the terminal, the main ones for docs/benchmarks.md."""
+
+import re
+from typing import Any
+
+from benchmarks.comparison_result import MAIN_ROWS, matrix
+
+Figure = dict[str, Any]
+
+#: Figures without a goal that the page shows as well, by part.
+_ALSO_SHOWN = {
+    "recorder": ("word index",),
+    "latency": (
+        "one connection: added by nginx, p50",
+        "one connection: added by nginx, p99",
+        "one connection: added by relay, p99",
+        "durability = power, one connection: added by nginx, p50",
+        "200 requests/s: added by nginx, p50",
+        "200 requests/s: added by relay, p50",
+    ),
+    "chunk_delay": ("direct: maximum", "relay: median", "relay: p99"),
+    "visible": ("delay, p50", "delay, p99"),
+    "load": ("overload: requests sent", "overload: rejected with 503 and retry-after-ms"),
+    "idle": ("p99 without idle connections", "p99 with 10,000 idle connections"),
+    "recovery": ("start without compiled bytecode", "time to record the backlog"),
+    "page": ("5 MB response: time until shown",),
+    "capacity": (
+        "1 relay process, saturated: requests",
+        "2 relay processes, saturated: requests",
+        "1 relay process, compiled, saturated: requests",
+    ),
+    "big_log": (
+        "records when the log was made",
+        "disk: one 8 KiB read, p99",
+        "disk: 11 dependent 8 KiB reads, p99",
+    ),
+}
+#: Name of a figure that belongs to the matrix of questions.
+_QUESTION = re.compile(r"(cold|warm|recording): (.+), (median|p99)")
+_STATES = {"cold": "cold", "warm": "warm", "recording": "while recording"}
+
+
+def table(result: dict[str, Any]) -> list[str]:
+    """Return all figures of a result; a comparison has a column per proxy."""
+    return matrix(result, number) if "columns" in result else _rows(result["figures"])
+
+
+def page_table(result: dict[str, Any]) -> list[str]:
+    """Return the figures of a kept result that the page shows."""
+    if "columns" in result:
+        return matrix(result, number, MAIN_ROWS)
+    figures: list[Figure] = result["figures"]
+    asked = [each for each in figures if _QUESTION.fullmatch(each["what"])]
+    also = _ALSO_SHOWN.get(result["part"], ())
+    shown = [each for each in figures if each not in asked and (each["goal"] is not None or each["what"] in also)]
+    return [*_rows(shown), *(["", *_questions(asked)] if asked else [])]
+
+
+def number(value: float) -> str:
+    """Format a number with three significant digits, or with none after the point."""
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def _rows(figures: list[Figure]) -> list[str]:
+    lines = ["| figure | measured | goal | reached |", "|---|---:|---:|:---:|"]
+    for each in figures:
+        goal = "" if each["goal"] is None else f"{'≥' if each['at_least'] else '≤'} {number(each['goal'])}"
+        reached = {True: "✓", False: "✗", None: ""}[each["reached"]]
+        lines.append(f"| {each['what']} | {number(each['value'])} {each['unit']}".rstrip() + f" | {goal} | {reached} |")
+    return lines
+
+
+def _questions(figures: list[Figure]) -> list[str]:
+    """Return one row per question, with p50 and p99 for each state of the log."""
+    rows: dict[str, dict[tuple[str, str], Figure]] = {}
+    for each in figures:
+        if found := _QUESTION.fullmatch(each["what"]):
+            state, question, percentile = found.groups()
+            rows.setdefault(question, {})[state, percentile] = each
+    columns = [(state, percentile) for state in _STATES for percentile in ("median", "p99")]
+    heads = [f"{_STATES[state]} {percentile.replace('median', 'p50')}" for state, percentile in columns]
+    lines = [f"| question, ms | {' | '.join(heads)} | goal |", f"|---|{'---:|' * (len(heads) + 1)}"]
+    for question, found_figures in rows.items():
+        cells = [_cell(found_figures.get(column)) for column in columns]
+        goal = next(iter(found_figures.values()))["goal"]
+        lines.append(f"| {question} | {' | '.join(cells)} | {'' if goal is None else f'≤ {number(goal)}'} |")
+    return lines
+
+
+def _cell(figure: Figure | None) -> str:
+    if figure is None:
+        return "–"
+    return number(figure["value"]) + (" ✗" if figure["reached"] is False else "")
