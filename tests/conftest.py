@@ -1,4 +1,4 @@
-"""What holds for all tests: crash tests run one after another, and tests left out are listed at the end."""
+"""Shared by all tests: which of them run alone, the order of the rest, and what was left out for a missing tool."""
 
 import os
 import sys
@@ -8,17 +8,40 @@ from typing import Any
 
 import pytest
 from tests.support.needs import PREFIX
+from tests.support.progress import Progress, directory_of
 
 TESTS = Path(__file__).parent
-#: Directories whose tests load the machine or kill processes; pytest-xdist keeps them on one worker.
+#: Directories whose tests load the machine or kill processes: all of them are one group, so one worker runs them.
 ALONE = ("crash", "e2e")
+#: The longest first, so that both workers end at about the same time. Those alone begin at once.
+ORDER = (*ALONE, "integration", "conformance", "fuzz", "unit", "architecture")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A parallel run prints lines of progress instead of dots."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Progress(config, ALONE), "progress")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the tests of each directory in ALONE into one group, so that they never run beside each other."""
-    for item in items:
-        if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).parts[0] in ALONE:
-            item.add_marker(pytest.mark.xdist_group("alone"))
+    """Sorts by ``ORDER``; within a directory nothing moves."""
+    items.sort(key=lambda item: ORDER.index(directory_of(item.nodeid)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Gives each worker one file after another, and all tests of ``ALONE`` to the same worker.
+
+    xdist's own ``--dist loadgroup`` does that by marks, but does nothing at all under pytest 9.2.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduler(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "alone" if directory_of(nodeid) in ALONE else nodeid.partition("::")[0]
+
+    config.option.loadscopereorder = False
+    return Scheduler(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -71,6 +71,7 @@ class Settings:
     drain_timeout: float = setting(30.0, "For running requests to finish after SIGTERM")
     reload_timeout: float = setting(900.0, "For requests of before a reload to finish")
     segment_bytes: int = setting(64 * MIB, "Size of a journal file")
+    seal_after: float = setting(60.0, "A journal file with bodies that must not stay is closed after it, then removed")
     min_free: int = setting(1 * GIB, "New requests are refused while less than this is free on the disk")
     max_journal: int = setting(10 * GIB, "New requests are refused while more than this is unrecorded")
     price_as: str | None = setting(None, "Provider whose prices hold for an upstream that has none of its own")
@@ -123,7 +124,7 @@ def _plain(value: Any) -> Any:
 POSITIVE = (
     *("workers", "max_request_bytes", "max_in_flight", "max_connections", "header_timeout", "body_timeout"),
     *("keep_alive_timeout", "write_timeout", "connect_timeout", "upstream_timeout", "idle_timeout", "upstream_idle"),
-    *("drain_timeout", "reload_timeout", "segment_bytes", "max_journal"),
+    *("drain_timeout", "reload_timeout", "segment_bytes", "seal_after", "max_journal"),
 )
 
 

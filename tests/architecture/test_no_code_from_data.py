@@ -92,7 +92,7 @@ def everything_that_runs() -> Iterator[Path]:
 
 def test_nothing_in_the_source_runs_data() -> None:
     files = list(everything_that_runs())
-    assert len(files) > 100
+    assert files
     found = {str(path.relative_to(ROOT)): running_data(path.read_text("utf-8")) for path in files}
     assert {name: lines for name, lines in found.items() if lines} == {}
 

@@ -1,4 +1,4 @@
-"""The page's sources keep to their rules: who imports whom, how long a file is, where effects are."""
+"""Import rules of the page's sources, and where they may use effects."""
 
 import re
 from collections.abc import Iterator
@@ -9,11 +9,10 @@ import pytest
 
 SOURCES: Final = Path(__file__).parents[2] / "dashboard" / "src"
 FILES: Final = sorted(path for path in SOURCES.rglob("*.ts*") if ".gen." not in path.name)
-MAX_LINES: Final = 200
 
 _ALL: Final = {"filters", "api", "url", "ui", "format"}
-#: What each folder may import besides itself. The log opens a request beside it, and shows how to connect while it is
-#: empty; a thread shows messages as the request does; all other pages meet only through links.
+#: The folders that each folder may import besides itself. The log opens a request in a drawer, and shows how to connect
+#: while it is empty; a thread shows messages like a request does; all other pages only link to each other.
 ALLOWED: Final = {
     "requests": _ALL | {"request", "connect"},
     "request": _ALL,
@@ -29,7 +28,7 @@ ALLOWED: Final = {
     "format": set(),
     "sign-in": set(),
 }
-#: Where something outside React is listened to, or placed.
+#: Files that subscribe to something outside React.
 EFFECTS: Final = {"api/live.ts"}
 
 _IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](~/|\.\.?/)([^"']+)["']""")
@@ -43,11 +42,6 @@ def _imported_folders(path: Path) -> Iterator[str]:
     for start, rest in _IMPORT.findall(path.read_text("utf-8")):
         target = SOURCES / rest if start == "~/" else (path.parent / (start + rest)).resolve()
         yield target.relative_to(SOURCES).parts[0]
-
-
-@pytest.mark.parametrize("path", FILES, ids=_name)
-def test_a_source_of_the_page_is_short(path: Path) -> None:
-    assert len(path.read_text("utf-8").splitlines()) <= MAX_LINES, "split it: one component or one job a file"
 
 
 @pytest.mark.parametrize(
@@ -65,4 +59,4 @@ def test_effects_are_where_the_outside_is_listened_to(path: Path) -> None:
 
 
 def test_the_page_has_sources() -> None:
-    assert len(FILES) > 50
+    assert FILES

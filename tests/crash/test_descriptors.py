@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.support.process_usage import cpu_seconds
 from tests.support.server import Server, SimulatedProvider, is_running, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are set by prlimit(2)")
@@ -35,11 +36,6 @@ def ask(server: Server) -> str | None:
         return None
     finally:
         connection.close()
-
-
-def cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def test_without_descriptors_the_relay_waits_and_then_goes_on(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 A call that fails once must cost no caller anything; a disk that stays broken may, but never a record. Whoever is
 refused is told so. No segment or pack is synced again after a sync of it has failed: a kernel may then say that all is
-well, and have dropped what it could not write. RELAYBOOK_CRASH=long tries every call.
+well, and have dropped what it could not write. One call of each fault in a sample, every call in
+the long form.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ import pytest
 from tests.crash.roles import Traced
 from tests.crash.runs import Harm, Outcome, Stage, on_stage
 from tests.crash.strace import SYNCS, Seen, instants, synced_after_failure
-from tests.crash.tries import Tally, chosen, new_chance
+from tests.crash.tries import Tally, chosen
+from tests.support.long import new_chance
 from tests.support.needs import needs
 
 pytestmark = needs("strace")
@@ -31,12 +33,11 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 class Fault(NamedTuple):
-    """How calls of a role fail, and how many of its instants a sample has."""
+    """How calls of a role fail."""
 
     role: Traced
     calls: tuple[str, ...]
     how: str
-    sample: int
     power: bool = False
 
     def __str__(self) -> str:
@@ -49,30 +50,30 @@ class Fault(NamedTuple):
 
 #: ``retval=0``: the disk takes no byte of the write, and names no reason.
 ONCE: Final = (
-    Fault("relay", ("pwrite64",), "error=EIO", 3),
-    Fault("relay", ("pwrite64",), "error=ENOSPC", 2),
-    Fault("relay", ("pwrite64",), "error=EINTR", 2),
-    Fault("relay", ("pwrite64",), "retval=0", 2),
-    Fault("relay", ("fallocate",), "error=ENOSPC", 2),
-    Fault("relay", ("openat",), "error=EIO", 2),
-    Fault("relay", ("pwrite64",), "error=EIO", 2, power=True),
-    Fault("relay", ("fdatasync",), "error=EIO", 3, power=True),
-    Fault("relay", ("fsync",), "error=EIO", 2, power=True),
-    Fault("recorder", ("pwrite64",), "error=EIO", 2),
-    Fault("recorder", ("pwrite64",), "error=ENOSPC", 2),
-    Fault("recorder", ("pwrite64",), "retval=0", 2),
-    Fault("recorder", ("pread64",), "error=EIO", 2),
-    Fault("recorder", ("openat",), "error=EIO", 2),
-    Fault("recorder", ("ftruncate", "unlink"), "error=EIO", 2),
-    Fault("recorder", ("fdatasync",), "error=EIO", 2),
-    Fault("recorder", ("fdatasync", "fsync"), "error=EIO", 3, power=True),
+    Fault("relay", ("pwrite64",), "error=EIO"),
+    Fault("relay", ("pwrite64",), "error=ENOSPC"),
+    Fault("relay", ("pwrite64",), "error=EINTR"),
+    Fault("relay", ("pwrite64",), "retval=0"),
+    Fault("relay", ("fallocate",), "error=ENOSPC"),
+    Fault("relay", ("openat",), "error=EIO"),
+    Fault("relay", ("pwrite64",), "error=EIO", power=True),
+    Fault("relay", ("fdatasync",), "error=EIO", power=True),
+    Fault("relay", ("fsync",), "error=EIO", power=True),
+    Fault("recorder", ("pwrite64",), "error=EIO"),
+    Fault("recorder", ("pwrite64",), "error=ENOSPC"),
+    Fault("recorder", ("pwrite64",), "retval=0"),
+    Fault("recorder", ("pread64",), "error=EIO"),
+    Fault("recorder", ("openat",), "error=EIO"),
+    Fault("recorder", ("ftruncate", "unlink"), "error=EIO"),
+    Fault("recorder", ("fdatasync",), "error=EIO"),
+    Fault("recorder", ("fdatasync", "fsync"), "error=EIO", power=True),
 )
 
 #: From some call on, to the end of the script.
 LASTING: Final = (
-    Fault("relay", ("pwrite64", "fallocate"), "error=ENOSPC", 2),
-    Fault("relay", ("fdatasync",), "error=EIO", 2, power=True),
-    Fault("recorder", ("pwrite64", "ftruncate", "fallocate"), "error=ENOSPC", 2),
+    Fault("relay", ("pwrite64", "fallocate"), "error=ENOSPC"),
+    Fault("relay", ("fdatasync",), "error=EIO", power=True),
+    Fault("recorder", ("pwrite64", "ftruncate", "fallocate"), "error=ENOSPC"),
 )
 
 
@@ -110,8 +111,7 @@ def test_a_pack_is_not_synced_again_after_its_sync_has_failed(stage: Stage) -> N
 def _try(stage: Stage, fault: Fault, harm: Harm, from_there_on: str, capsys: pytest.CaptureFixture[str]) -> None:
     tally = Tally(f"fails: {fault}{from_there_on}")
     every = [each for each in instants(_untouched(stage, harm)) if each.call in fault.calls]
-    tally.every = len(every)
-    for instant in chosen(every, fault.sample, new_chance()):
+    for instant in chosen(every, tally, new_chance()):
         injections = tuple(f"{call}:{fault.how}:when={instant.number}{from_there_on}" for call in fault.calls)
         if not from_there_on:
             injections = (f"{instant.call}:{fault.how}:when={instant.number}",)

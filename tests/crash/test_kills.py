@@ -1,7 +1,6 @@
 """Kills relay, recorder and supervisor with SIGKILL under load, and holds the log against the provider's ledger.
 
-How many times: 50; 1000 with RELAYBOOK_CRASH=long; or what RELAYBOOK_CRASH_CYCLES says. The seed is printed;
-RELAYBOOK_CRASH_SEED repeats it.
+Five times, once each of ``TARGETS``; 1,000 times in the long form, or what CRASH_CYCLES says.
 """
 
 import asyncio
@@ -20,11 +19,11 @@ import uvloop
 from tests.crash.judge import Fault, Served, Violation, judge
 from tests.crash.load import Load, mixed
 from tests.crash.service import BACK_SECONDS, Provider, Service, until
-from tests.crash.tries import LONG
+from tests.support.long import LONG, new_seed
 
 from relaybook.records import Record
 
-CYCLES: Final = int(os.environ.get("RELAYBOOK_CRASH_CYCLES", "1000" if LONG else "50"))
+CYCLES: Final = int(os.environ.get("CRASH_CYCLES", "1000" if LONG else "5"))
 CALLERS: Final = 60
 LEAST_OPEN: Final = 20
 LEAST_MID_STREAM: Final = 5
@@ -204,8 +203,7 @@ class Trial:
 
 
 def test_killed_at_any_moment_the_log_keeps_its_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    seed = int(os.environ.get("RELAYBOOK_CRASH_SEED", random.randrange(1 << 32)))
-    print(f"RELAYBOOK_CRASH_SEED={seed}")
+    seed = new_seed()
     began = time.monotonic()
     with Provider(tmp_path) as provider, Service(tmp_path, provider.url, "--segment-bytes", "1MiB") as service:
         trial = Trial(service, provider, seed)

@@ -1,10 +1,9 @@
 """Callers and provider behind networks that break at random: whatever happens, the log is right.
 
-How long: RELAYBOOK_CRASH=long for five minutes. The seed is printed; RELAYBOOK_CRASH_SEED repeats it.
+For five seconds, or five minutes in the long form.
 """
 
 import asyncio
-import os
 import random
 import time
 from collections import Counter
@@ -14,8 +13,9 @@ from typing import Final
 from tests.crash.load import mixed
 from tests.crash.network import Network, Seen, a_network
 from tests.support.fault_proxy import FAITHFUL, Fault, Plan
+from tests.support.long import LONG, new_chance
 
-SECONDS: Final = 300 if os.environ.get("RELAYBOOK_CRASH") == "long" else 12
+SECONDS: Final = 300 if LONG else 5
 CALLERS: Final = 24
 #: In the time above on any machine; else the test shows nothing.
 LEAST_REQUESTS: Final = 60
@@ -58,11 +58,10 @@ async def break_networks(network: Network, chance: random.Random) -> list[Seen]:
 
 
 def test_whatever_the_networks_do_the_log_is_right(tmp_path: Path) -> None:
-    seed = int(os.environ.get("RELAYBOOK_CRASH_SEED", random.randrange(1 << 32)))
-    print(f"RELAYBOOK_CRASH_SEED={seed}")
+    chance = new_chance()
     began = time.monotonic()
     with a_network(tmp_path) as (network, runner):
-        seen = runner.run(break_networks(network, random.Random(seed)))
+        seen = runner.run(break_networks(network, chance))
     outcomes = Counter(each.outcome for each in seen)
     print(f"{len(seen)} requests in {time.monotonic() - began:.0f} s: {dict(outcomes)}")
     assert len(seen) >= LEAST_REQUESTS

@@ -1,10 +1,9 @@
 """A provider that ends its idle connections just when the next request comes: nothing is ever executed twice.
 
-How many requests: 2,000, or 10,000 with RELAYBOOK_CRASH=long. The seed is printed; RELAYBOOK_CRASH_SEED repeats it.
+1,000 requests, or 10,000 in the long form.
 """
 
 import asyncio
-import os
 import random
 import socket
 import time
@@ -19,9 +18,10 @@ from typing import Final, Literal, cast
 import httptools
 import pytest
 from tests.conformance.relay.caller import Caller
+from tests.support.long import LONG, new_chance
 from tests.support.server import Server, wait_until
 
-REQUESTS: Final = 10_000 if os.environ.get("RELAYBOOK_CRASH") == "long" else 2_000
+REQUESTS: Final = 10_000 if LONG else 1_000
 MOST_IDLE_MS: Final = 50
 #: How far before or after the end of a connection the next request is aimed.
 AIM_MS: Final = 1.5
@@ -143,9 +143,7 @@ async def ask_on(
 def test_no_request_is_executed_twice_and_an_end_before_it_costs_nothing(
     tmp_path: Path, callers: int, requests: int
 ) -> None:
-    seed = int(os.environ.get("RELAYBOOK_CRASH_SEED", random.randrange(1 << 32)))
-    print(f"RELAYBOOK_CRASH_SEED={seed}")
-    chance = random.Random(seed)
+    chance = new_chance()
     provider = Provider(chance)
     asked: dict[int, Asked] = {}
     with asyncio.Runner() as runner:

@@ -18,7 +18,7 @@ import uvloop
 from tests.crash.judge import Served, Violation, judge
 from tests.crash.load import Asked, Choice, Load
 from tests.crash.service import Provider, Service, until
-from tests.crash.test_descriptors import cpu_seconds
+from tests.support.process_usage import address_space, cpu_seconds
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are set by prlimit(2)")
 
@@ -44,11 +44,6 @@ def heavy(chance: random.Random) -> Choice:
 
 def light(_: random.Random) -> Choice:
     return "whole", 300, None
-
-
-def address_space(pid: int) -> int:
-    """What RLIMIT_AS counts, in bytes."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def limit_memory(pid: int, most: int) -> None:

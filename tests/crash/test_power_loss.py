@@ -1,11 +1,9 @@
 """A power cut at any moment: with ``durability = power`` nothing that a caller or the provider saw is lost.
 
 One service is traced; after each of its steps the disk may be in many states, and from each that is looked at the log
-is recovered and judged. RELAYBOOK_CRASH=long looks at some thousands of states instead of some hundreds; the seed is
-printed, and RELAYBOOK_CRASH_SEED repeats the choice of states.
+is recovered and judged: some hundred states, some thousands in the long form.
 """
 
-import os
 import random
 import shutil
 from collections import Counter
@@ -19,6 +17,7 @@ from tests.crash.judge import Logged, Violation, judge
 from tests.crash.power import CHOICES, SECTOR
 from tests.crash.system_calls import Step
 from tests.crash.traced import Sides, Trace
+from tests.support.long import LONG, new_chance
 from tests.support.needs import needs
 from tests.support.no_text import no_text
 
@@ -42,10 +41,9 @@ from relaybook.serve.data_directory import DataDirectory
 from relaybook.stores.errors import StoreUnavailable
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 
-IS_LONG: Final = os.environ.get("RELAYBOOK_CRASH") == "long"
 #: The disk is looked at after so many steps, in each state of ``CHOICES``.
-CUTS: Final = 500 if IS_LONG else 30
-FEW_CUTS: Final = 100 if IS_LONG else 8
+CUTS: Final = 500 if LONG else 20
+FEW_CUTS: Final = 100 if LONG else 8
 _KEEP_OTHER_BODIES: Final = 16 << 20
 _PRICES: Final = Prices()
 
@@ -125,9 +123,7 @@ def _judge(data: Path, sides: Sides) -> list[Violation]:
 
 @pytest.fixture
 def chance() -> random.Random:
-    seed = int(os.environ.get("RELAYBOOK_CRASH_SEED", random.randrange(1 << 32)))
-    print(f"RELAYBOOK_CRASH_SEED={seed}")
-    return random.Random(seed)
+    return new_chance()
 
 
 @needs("strace")

@@ -1,7 +1,7 @@
 """The store, or the recorder before it, in trouble: traffic goes on, the journal keeps it all, and it is caught up.
 
 Locked by another program, the recorder stopped, an exception in its loop, a value that cannot be stored.
-RELAYBOOK_CRASH=long holds the lock and the recorder for a minute. (A store of a later version:
+The lock and the recorder are held for two seconds, or for a minute in the long form. (A store of a later version:
 tests/integration/test_settings_errors.py; a damaged or lost one: test_store_lost.py.)
 """
 
@@ -22,12 +22,12 @@ import uvloop
 from tests.crash.judge import judge
 from tests.crash.load import Load, mixed
 from tests.crash.service import Provider, Service, until
+from tests.support.long import LONG
 from tests.support.server import wait_until
 
 from relaybook.stores.sqlite.connection import DATABASE
 
-IS_LONG: Final = os.environ.get("RELAYBOOK_CRASH") == "long"
-TROUBLE_SECONDS: Final = 60.0 if IS_LONG else 8.0
+TROUBLE_SECONDS: Final = 60.0 if LONG else 2.0
 CALLERS: Final = 20
 POISON: Final = "poison-whole-10"
 POISON_BODY: Final = b'{"model": "gpt-4o-mini", "messages": []}'

@@ -1,46 +1,40 @@
 """Which of all instants a test tries, and the table of what came of it.
 
-A sample by default; every one with RELAYBOOK_CRASH=long. The seed is printed; RELAYBOOK_CRASH_SEED repeats it.
+One of them in a sample, all in the long form (``tests/support/long.py``).
 """
 
-import os
 import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Final, TypeVar, get_args
 
 import pytest
 from tests.crash.judge import Fault, Violation
+from tests.support.long import LONG
 
 T = TypeVar("T")
 
-LONG: Final = os.environ.get("RELAYBOOK_CRASH") == "long"
+#: So many instants are tried in a sample until one comes to pass; no two runs make the very same system calls.
+MOST_MISSES: Final = 4
 
 
-def new_chance() -> random.Random:
-    """Chance from the seed of the environment, or from a new one, which is printed."""
-    seed = int(os.environ.get("RELAYBOOK_CRASH_SEED", random.randrange(1 << 32)))
-    print(f"RELAYBOOK_CRASH_SEED={seed}")
-    return random.Random(seed)
-
-
-def chosen(every: Sequence[T], wanted: int, chance: random.Random) -> list[T]:
-    """So many of all, evenly spread: the first, the last, one of each equal part between. All in the long form."""
-    if LONG or len(every) <= wanted:
-        return list(every)
-    inner = len(every) - 2
-    edges = [1 + inner * part // max(wanted - 2, 1) for part in range(wanted - 1)]
-    places = [chance.randrange(start, end) for start, end in pairwise(edges)]
-    return [every[place] for place in (0, *places, len(every) - 1)]
+def chosen(every: Sequence[T], tally: "Tally", chance: random.Random) -> Iterator[T]:
+    """The instants to try: all of them in the long form, otherwise random ones until the tally counts a hit."""
+    tally.every = len(every)
+    if LONG:
+        yield from every
+        return
+    for instant in chance.sample(every, min(len(every), MOST_MISSES)):
+        if not tally.hit:
+            yield instant
 
 
 @dataclass
 class Tally:
-    """What the line of one campaign says. ``hit``: where the injection came to pass."""
+    """What the line of one campaign says. ``hit``: in how many tries the injection came to pass."""
 
     name: str
     every: int = 0

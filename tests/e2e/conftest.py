@@ -1,9 +1,15 @@
-"""One server and one browser for all tests of a file, a browser profile of its own for each test.
+"""One browser for all tests of this directory, a server for each file, a browser profile for each test.
+
+A file's tests look at the whole log, so each file has a log of its own. Its server is started while the file before it
+still runs.
 
 A test ends by asking the guard: what the page did in the background counts as much as what the test looked at.
 """
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,16 +27,54 @@ expect.set_options(timeout=20_000)
 OpenTab = Callable[..., LogPage]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     assert (STATIC / "index.html").exists(), "The page is not built: make page"
     with chromium() as opened:
         yield opened
 
 
+class Worlds:
+    """Starts the next world ahead, on a thread."""
+
+    def __init__(self, new_directory: Callable[[], Path]) -> None:
+        self._new_directory = new_directory
+        self._thread = ThreadPoolExecutor(1)
+        self._next = self._start()
+
+    def _start(self) -> Future[tuple[ExitStack, World]]:
+        directory = self._new_directory()
+
+        def start() -> tuple[ExitStack, World]:
+            with ExitStack() as stack:
+                world = stack.enter_context(world_in(directory))
+                return stack.pop_all(), world
+
+        return self._thread.submit(start)
+
+    def take(self) -> tuple[ExitStack, World]:
+        """A world with an empty log, and what ends it."""
+        taken = self._next.result()
+        self._next = self._start()
+        return taken
+
+    def close(self) -> None:
+        """Ends the world that nobody took."""
+        self._next.result()[0].close()
+        self._thread.shutdown()
+
+
+@pytest.fixture(scope="package")
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
+    made = Worlds(lambda: tmp_path_factory.mktemp("e2e"))
+    yield made
+    made.close()
+
+
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with world_in(tmp_path_factory.mktemp("e2e")) as made:
+def world(worlds: Worlds) -> Iterator[World]:
+    end, made = worlds.take()
+    with end:
         yield made
 
 

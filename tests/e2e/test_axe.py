@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -10,27 +9,11 @@ from playwright.sync_api import expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_wish, world_in
+from tests.support.axe import AXE_SCRIPT, check_accessibility
 from tests.support.browser import needs_chromium
 
 pytestmark = needs_chromium
 
-_AXE: Final = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-#: Rules that axe keeps back by itself, such as the one on the size of targets, are named so that they run as well.
-_RUN: Final = """
-async (tags) => {
-  const rules = Object.fromEntries(axe.getRules(tags).map(({ ruleId }) => [ruleId, { enabled: true }]));
-  const { violations } = await axe.run(document, { runOnly: { type: "tag", values: tags }, rules });
-  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id} (${help}): ${html.slice(0, 200)}`));
-}
-"""
-#: Nothing fades or moves in any more: colours half-way there have no contrast.
-_IS_STILL: Final = """
-() => document.getAnimations().every((one) => {
-  const { iterations, duration } = one.effect.getComputedTiming();
-  return one.playState !== "running" || iterations === Infinity || duration === 0;
-})
-"""
 USER: Final = "user-5c1e7f20"
 MARKDOWN = (
     "# Plan\\n\\n- one\\n- [x] two\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |\\n\\n[link](https://example.com) `code`"
@@ -71,19 +54,6 @@ def log(world: World) -> dict[str, str]:
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with world_in(tmp_path_factory.mktemp("empty")) as made:
         yield made
-
-
-def check(tab: LogPage) -> None:
-    """In both themes."""
-    source = _AXE.read_text("utf-8")
-    found = []
-    for scheme in ("light", "dark"):
-        tab.page.emulate_media(color_scheme=scheme)
-        expect(tab.page.locator("html")).to_have_attribute("data-mantine-color-scheme", scheme)
-        tab.page.wait_for_function(_IS_STILL)
-        tab.page.evaluate(source)
-        found += [f"{scheme}: {violation}" for violation in tab.page.evaluate(_RUN, TAGS)]
-    assert found == [], "\n".join(found)
 
 
 State = Callable[[LogPage, dict[str, str]], None]
@@ -236,7 +206,7 @@ STATES: tuple[State, ...] = (
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 def test_axe_finds_nothing(tab: LogPage, log: dict[str, str], state: State) -> None:
     state(tab, log)
-    check(tab)
+    check_accessibility(tab.page)
 
 
 #: Pages that are whole by their address alone, and what they have then.
@@ -272,22 +242,22 @@ def test_axe_finds_nothing_beside_the_log(
     tab.guard.expect("status of 400")
     tab.open(path)
     expect(tab.page.locator(selector).first).to_be_attached()
-    check(tab)
+    check_accessibility(tab.page)
 
 
 @pytest.mark.parametrize("path", ["/requests", "/connect"])
 def test_axe_finds_nothing_where_the_log_is_empty(open_tab: OpenTab, empty: World, path: str) -> None:
     tab = open_tab(empty.dashboard).open(path)
     expect(tab.page.get_by_text("No request yet")).to_be_visible()
-    check(tab)
+    check_accessibility(tab.page)
 
 
 @pytest.mark.parametrize("state", [full, drawer, menu_open], ids=lambda state: state.__name__)
 def test_axe_finds_nothing_on_a_phone(open_tab: OpenTab, world: World, log: dict[str, str], state: State) -> None:
     tab = open_tab(world.dashboard, viewport={"width": 390, "height": 844})
     state(tab, log)
-    check(tab)
+    check_accessibility(tab.page)
 
 
 def test_axe_is_there() -> None:
-    assert json.loads((_AXE.parent / "package.json").read_text())["name"] == "axe-core"
+    assert json.loads((AXE_SCRIPT.parent / "package.json").read_text())["name"] == "axe-core"

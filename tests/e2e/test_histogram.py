@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Locator, Route, expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
-from tests.e2e.test_axe import check
 from tests.e2e.world import Call, World
+from tests.support.axe import check_accessibility
 from tests.support.browser import needs_chromium
 from tests.support.server import wait_until
 
@@ -148,7 +148,7 @@ def test_too_much_to_add_up_is_said_in_place(tab: LogPage, log: list[str]) -> No
     tab.open_log()
     expect(tab.page.get_by_text("too much to add up: choose a shorter time")).to_be_visible()
     expect(bars(tab)).to_have_count(0)
-    check(tab)
+    check_accessibility(tab.page)
 
 
 @pytest.mark.parametrize("width", [1440, 390])
@@ -157,7 +157,7 @@ def test_axe_finds_nothing_with_bars_held(open_tab: OpenTab, world: World, log: 
     bars(tab).focus()
     tab.press("End", "Shift+ArrowLeft")
     expect(bars(tab)).to_contain_text("requests")
-    check(tab)
+    check_accessibility(tab.page)
 
 
 def _refuse(tab: LogPage, code: str) -> None:

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
-from tests.e2e.test_axe import check
 from tests.e2e.world import Call, World, world_in
+from tests.support.axe import check_accessibility
 from tests.support.browser import needs_chromium
 
 pytestmark = needs_chromium
@@ -194,7 +194,7 @@ def test_an_address_nobody_understands_is_told(tab: LogPage, log: list[str]) -> 
 def test_an_empty_list_fills_by_itself(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open("/namespaces")
     expect(tab.page.get_by_role("main")).to_contain_text("No namespace yet")
-    check(tab)
+    check_accessibility(tab.page)
     tab.point_nowhere()
     empty.log(Call(namespace="production"))
     expect(row_of(tab, "production")).to_be_visible()

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.integration.hostile.wire import Ledger
 from tests.support.browser import needs_chromium
 from tests.support.server import Server, SimulatedProvider
+from tests.support.simulated_upstream import Ledger
 
 pytestmark = needs_chromium
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Locator, expect
 from tests.e2e.log_page import LogPage
-from tests.e2e.test_axe import check
 from tests.e2e.world import Call, World
+from tests.support.axe import check_accessibility
 from tests.support.browser import needs_chromium
 
 pytestmark = needs_chromium
@@ -161,7 +161,7 @@ def test_no_match_says_what_would_match(tab: LogPage, log: list[str]) -> None:
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No request (last 24 hours) where namespace is staging and model is gpt-5.")
     expect(main).to_contain_text("1 request without the model.")
-    check(tab)
+    check_accessibility(tab.page)
     main.get_by_role("button", name="remove model", exact=True).click()
     expect(chart(tab, "Requests")).to_be_visible()
 
@@ -175,7 +175,7 @@ def test_too_much_to_add_up_is_said_with_a_way_out(tab: LogPage, log: list[str])
     tab.open("/overview?time=all")
     alert = tab.page.get_by_role("main").get_by_role("alert")
     expect(alert).to_contain_text("Too much to add up: choose a shorter time.")
-    check(tab)
+    check_accessibility(tab.page)
     tab.page.unroute(_STATS)
     alert.get_by_role("button", name="last hour").click()
     expect(chart(tab, "Requests")).to_be_visible()

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
-from tests.e2e.test_axe import check
 from tests.e2e.world import Call, World, as_wish
+from tests.support.axe import check_accessibility
 from tests.support.browser import needs_chromium
 from tests.support.server import wait_until
 
@@ -150,7 +150,7 @@ def test_a_query_in_the_address_that_is_refused_stands_in_the_box_and_filters_no
     expect(tab.filter_bar.get_by_role("button", name="Remove namespace is production")).to_be_visible()
     expect(tab.filter_bar.get_by_role("button", name=re.compile("^Remove (?!the value)"))).to_have_count(1)
     expect(tab.filter_bar).to_contain_text("2 requests")
-    check(tab)
+    check_accessibility(tab.page)
     box(tab).fill("refund")
     expect(tab.page.get_by_role("alert")).to_have_count(0)
     tab.press("Enter")
@@ -314,10 +314,10 @@ def test_axe_finds_nothing_with_the_completion_open(tab: LogPage, log: dict[str,
     box(tab).press_sequentially("refund namespace:")
     expect(tab.page.get_by_role("option", name="production 2 requests")).to_be_visible()
     tab.press("ArrowDown")
-    check(tab)
+    check_accessibility(tab.page)
     box(tab).fill("")
     expect(tab.page.get_by_role("option", name="namespace: an environment")).to_be_visible()
-    check(tab)
+    check_accessibility(tab.page)
 
 
 def test_axe_finds_nothing_where_a_query_is_refused_and_where_nothing_says_it(
@@ -327,10 +327,10 @@ def test_axe_finds_nothing_where_a_query_is_refused_and_where_nothing_says_it(
     tab.open_log("/requests?q=refund+-late")
     ask(tab, "duration:fast")
     expect(tab.page.get_by_role("alert")).to_be_visible()
-    check(tab)
+    check_accessibility(tab.page)
     tab.open("/requests?q=refunde")
     expect(tab.page.get_by_text("Whole words are looked for")).to_be_visible()
-    check(tab)
+    check_accessibility(tab.page)
 
 
 def test_the_keys_tell_what_can_be_typed(tab: LogPage, log: dict[str, str]) -> None:

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
-from tests.e2e.test_axe import check
 from tests.e2e.world import Call, World, as_wish, world_in
+from tests.support.axe import check_accessibility
 from tests.support.browser import needs_chromium
 
 pytestmark = needs_chromium
@@ -215,7 +215,7 @@ def test_back_from_a_request_leads_to_its_turn_again(tab: LogPage, long: list[st
 def test_a_request_that_ends_while_one_reads_the_end_appears_there(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open(THREAD)
     expect(tab.page.get_by_role("main")).to_contain_text(f"No request under namespace {USER}.")
-    check(tab)
+    check_accessibility(tab.page)
     empty.talk(USER, "Question one", "Question two")
     expect(turns(tab)).to_have_count(2)
     expect(turns(tab).last).to_contain_text("Answer to Question two")

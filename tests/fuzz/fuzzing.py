@@ -1,7 +1,7 @@
 """Turns bytes that are known into bytes that are not: as many as were asked for, or as fit into the time.
 
-By itself a target gets a fixed number of inputs, the same ones every time. With RELAYBOOK_FUZZ_SECONDS each target runs
-for so long, on inputs nobody has seen; the input that broke it stands in the failure.
+By itself a target gets a fixed number of inputs, the same ones every time. With FUZZ_SECONDS all targets together run
+for that long, on new inputs; the input that broke one is in the failure.
 """
 
 import os
@@ -9,9 +9,12 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
-SECONDS: Final = float(os.environ.get("RELAYBOOK_FUZZ_SECONDS", "0"))
+#: The targets: calls of ``fuzz`` in this directory.
+_TARGETS: Final = sum(path.read_text().count(" fuzz(") for path in Path(__file__).parent.glob("test_*.py"))
+SECONDS: Final = float(os.environ.get("FUZZ_SECONDS", "0")) / _TARGETS
 _LARGEST: Final = 96 << 10
 _MOST_CHANGES: Final = 4
 _SHOWN: Final = 6000

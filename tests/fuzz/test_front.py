@@ -14,7 +14,7 @@ from tests.fuzz.fuzzing import fuzz, pieces
 from tests.fuzz.strict_http import Reading, Request, read_requests
 from tests.integration.hostile.cases import CASES, SLOW_CASES
 from tests.integration.hostile.more_cases import MORE_CASES
-from tests.integration.hostile.wire import CHUNKED, FIRST, HIDDEN, LENGTH, QUESTION, at, framed, request
+from tests.support.raw_http import CHUNKED, FIRST, HIDDEN, LENGTH, QUESTION, at, framed, request
 
 from relaybook.relay.limits import LINGER_BYTES, MAX_HEAD, READ_BYTES
 

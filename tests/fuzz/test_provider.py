@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from tests.fuzz.front_world import FrontWorld, Transport
 from tests.fuzz.fuzzing import fuzz, pieces
 from tests.fuzz.strict_answer import StrictAnswer, read_answer
-from tests.integration.hostile.wire import LENGTH, QUESTION, at, request
+from tests.support.raw_http import LENGTH, QUESTION, at, request
 
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.limits import MAX_HEADERS_BYTES, READ_BYTES

@@ -1,9 +1,6 @@
 """The API under a real uvicorn, in front of a real SQLite store: what clients on the network see."""
 
-import asyncio
-import contextlib
 import json
-import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,55 +8,10 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.support.api_log import app_of, entry_of, open_of, record_of
+from tests.support.api_log import entry_of, open_of, record_of
+from tests.support.sqlite_dashboard import Dashboard
 
-from relaybook.api.server import DashboardServer
 from relaybook.stores.base import Batch, Body
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
-
-
-class Dashboard:
-    """A listening dashboard and the writer of the log it shows."""
-
-    def __init__(self, directory: Path, **options: Any) -> None:
-        self.writer = SqliteWriter(directory)
-        self._reader = SqliteReader(directory)
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._socket.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.client = httpx2.Client(base_url=self.url, trust_env=False)
-        self._server = DashboardServer(app_of(self._reader, poll_seconds=0.01, **options))
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        asyncio.run(self._server.serve(sockets=[self._socket]))
-
-    def record(self, *numbers: int, **fields: Any) -> None:
-        """Records requests of these numbers."""
-        self.writer.commit(Batch(entries=[entry_of(record_of(number, **fields)) for number in numbers]))
-
-    def stop(self) -> bool:
-        """Stops the server; whether it stopped by itself."""
-        self._server.should_exit = True
-        self._thread.join(4)
-        return not self._thread.is_alive()
-
-    def close(self) -> None:
-        self.client.close()
-        assert self.stop()
-        self._reader.close()
-        self.writer.close()
-
-    def raw(self, head: bytes) -> bytes:
-        """The whole answer to bytes as they are; the connection is to be closed by the server."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
-            connection.sendall(head)
-            answer = b""
-            with contextlib.suppress(ConnectionResetError):
-                while piece := connection.recv(65536):
-                    answer += piece
-            return answer
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.integration.hostile.wire import LENGTH, QUESTION, Ledger, World, ask, at, parse, request, talk
-from tests.integration.test_bad_input import peak_memory
-from tests.integration.test_secrets import put_script
+from tests.support.process_usage import peak_memory
+from tests.support.raw_http import LENGTH, QUESTION, ask, at, parse, request, talk
 from tests.support.server import Server, SimulatedProvider, wait_until
+from tests.support.simulated_upstream import Ledger, World, put_script
 
 MIB: Final = 1 << 20
 #: Far above what a relay takes at rest, far below what any of these attacks would fill without limits.
@@ -147,7 +147,7 @@ def test_an_answer_that_unpacks_to_a_gibibyte_is_unpacked_by_nobody(world: World
         "headers": [["content-type", "application/json"], ["content-encoding", "gzip"]],
         "body": base64.b64encode(bomb).decode(),
     }
-    put_script(world, "bomb", script)
+    put_script(world.provider, "bomb", script)
     answer = ask(world.server.port, b"Sim-Script: bomb")
     assert (answer.status, answer.body == bomb) == (200, True)
     request_id = answer.header("service-request-id") or ""

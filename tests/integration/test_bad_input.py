@@ -23,22 +23,12 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 import trustme
+from tests.integration.hostile.cases import CASES, SLOW_CASES
 from tests.integration.hostile.more_cases import MORE_CASES
-from tests.integration.test_hostile_http import (
-    CASES,
-    CHUNKED,
-    LENGTH,
-    QUESTION,
-    SLOW_CASES,
-    Answer,
-    Ledger,
-    World,
-    ask,
-    parse,
-    request,
-    talk,
-)
+from tests.support.process_usage import peak_memory
+from tests.support.raw_http import CHUNKED, LENGTH, QUESTION, Answer, ask, parse, request, talk
 from tests.support.server import Server, SimulatedProvider, wait_until
+from tests.support.simulated_upstream import Ledger, World, put_script
 
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.stores.sqlite import SqliteReader
@@ -397,8 +387,8 @@ def test_the_log_can_be_read_with_every_bad_body_in_it(world: World) -> None:
 def test_a_bad_body_in_an_answer_comes_back_unchanged(world: World, case: BodyCase) -> None:
     """The echo gives back what it got, as JSON, with the status of a good answer."""
     sent = request(b"Content-Type: application/json", LENGTH, b"Connection: close", body=QUESTION)
-    script = json.dumps({"headers": [["content-type", "application/json"]], "body": base64_of(case.body)}).encode()
-    put(world.provider, "/__sim/scripts/bad", script)
+    script = {"headers": [["content-type", "application/json"]], "body": base64_of(case.body)}
+    put_script(world.provider, "bad", script)
     answer = parse(talk(world.server.port, sent.replace(b"Connection:", b"Sim-Script: bad\r\nConnection:")))
     assert (answer.status, answer.body) == (200, case.body)
     record = world.server.record(id_of(answer))
@@ -409,14 +399,6 @@ def test_a_bad_body_in_an_answer_comes_back_unchanged(world: World, case: BodyCa
 
 def base64_of(data: bytes) -> str:
     return base64.b64encode(data).decode()
-
-
-def put(provider: SimulatedProvider, path: str, body: bytes) -> None:
-    """Tells the simulated provider something."""
-    connection = http.client.HTTPConnection(urlsplit(provider.url).netloc, timeout=10)
-    connection.request("PUT", path, body)
-    assert connection.getresponse().status == 204
-    connection.close()
 
 
 # -- size ----------------------------------------------------------------------------------------------------------
@@ -564,13 +546,6 @@ def stored_sha256(server: Server, record_id: str) -> str | None:
     reader.close()
     assert stored is not None
     return stored.detail.request_sha256
-
-
-def peak_memory(pid: int) -> int:
-    """The most memory a process has had, in bytes."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    (peak,) = (line.split()[1] for line in lines if line.startswith("VmHWM:"))
-    return int(peak) << 10
 
 
 # -- tags ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 from tests.integration.hostile.dashboard import HEALTH, TOKEN, Told, Visitor, routes, with_token
-from tests.integration.hostile.wire import PATH, QUESTION, ask
+from tests.support.raw_http import PATH, QUESTION, ask
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.api import credentials

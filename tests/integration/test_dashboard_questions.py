@@ -3,18 +3,16 @@
 A real dashboard before a real SQLite store; the log must be the same afterwards.
 """
 
-import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 import pytest
-from tests.integration.test_api_server import Dashboard
+from tests.support.sqlite_dashboard import Dashboard, database_summary
 
 from relaybook.api.values import VALUE_FIELDS
 from relaybook.filters import CONTAINS, NAMES, NUMBERS
-from relaybook.stores.sqlite.connection import DATABASE, empty_write_ahead_log, open_for_writing
+from relaybook.stores.sqlite.connection import empty_write_ahead_log, open_for_writing
 
 RECORDS: Final = 40
 PAYLOADS: Final = [
@@ -55,30 +53,16 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
     directory = tmp_path_factory.mktemp("questions")
     opened = Dashboard(directory / "store")
     opened.record(*range(1, RECORDS + 1), namespace="plain", user="ada", properties={"user": "42"})
-    opened.directory = directory / "store"  # type: ignore[attr-defined]
     yield opened
     opened.close()
-
-
-def content(directory: Path) -> list[Any]:
-    """Everything the database says of itself and of how much is in it."""
-    connection = sqlite3.connect(f"file:{directory / DATABASE}?mode=ro", uri=True)
-    try:
-        schema = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
-        tables = [name for kind, name, _ in schema if kind == "table" and not name.startswith("sqlite_")]
-        counts = [connection.execute(f'SELECT count(*) FROM "{name}"').fetchone() for name in tables]
-        return [schema, counts, connection.execute("PRAGMA integrity_check").fetchall()]
-    finally:
-        connection.close()
 
 
 @pytest.fixture
 def unchanged(dashboard: Dashboard) -> Iterator[Dashboard]:
     """The dashboard; afterwards its log must be as before."""
-    directory: Path = dashboard.directory  # type: ignore[attr-defined]
-    before = content(directory)
+    before = database_summary(dashboard.directory)
     yield dashboard
-    assert content(directory) == before
+    assert database_summary(dashboard.directory) == before
 
 
 def ask(dashboard: Dashboard, target: str) -> tuple[int, Any]:
@@ -160,7 +144,6 @@ def hurried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
     opened = Dashboard(directory, query_seconds=0.0)
     for start in range(1, 20_001, 5_000):
         opened.record(*range(start, start + 5_000), namespace="plain", properties={"user": "42"})
-    opened.directory = directory  # type: ignore[attr-defined]
     yield opened
     opened.close()
 
@@ -176,8 +159,7 @@ def test_questions_without_an_end_hold_up_neither_the_recorder_nor_its_checkpoin
     for target in LONG:
         ask(hurried, target)
     hurried.record(20_001)
-    directory: Path = hurried.directory  # type: ignore[attr-defined]
-    connection = open_for_writing(directory, "process", 60.0)
+    connection = open_for_writing(hurried.directory, "process", 60.0)
     assert empty_write_ahead_log(connection, 60.0), "a reader still holds an old state of the log"
     connection.close()
     assert ask(hurried, f"/api/requests/{'00000000-0000-7000-8000-'}{20_001:012x}")[0] == 200

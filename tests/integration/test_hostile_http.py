@@ -4,51 +4,19 @@ The cases are tables in ``hostile.cases`` and ``hostile.more_cases``. Every case
 its own; afterwards an ordinary request on a new one must do as if nothing had been.
 """
 
-import http.client
 import socket
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 import pytest
 from tests.integration.hostile.cases import CASES, SLOW_CASES, Case
 from tests.integration.hostile.more_cases import MORE_CASES
-from tests.integration.hostile.wire import (
-    CHUNKED,
-    LENGTH,
-    PATH,
-    QUESTION,
-    SMUGGLED,
-    Answer,
-    Ledger,
-    World,
-    ask,
-    at,
-    parse,
-    request,
-    talk,
-)
+from tests.support.raw_http import LENGTH, QUESTION, SMUGGLED, Answer, parse, request, talk
 from tests.support.server import Server, SimulatedProvider, wait_until
+from tests.support.simulated_upstream import Ledger, World
 
-#: What other tests take from here.
-__all__ = [
-    "CASES",
-    "CHUNKED",
-    "LENGTH",
-    "PATH",
-    "QUESTION",
-    "SLOW_CASES",
-    "Answer",
-    "Ledger",
-    "World",
-    "ask",
-    "at",
-    "parse",
-    "request",
-    "talk",
-]
 ALL_CASES: Final = [*CASES, *MORE_CASES]
 
 
@@ -112,10 +80,7 @@ def test_every_refusal_is_counted_by_its_code_or_recorded_once(tmp_path: Path) -
         assert server.get("/api/status")["refused"] == refused
         wait_until(lambda: len(server.records()) >= recorded)
         assert [record["outcome"] for record in server.records()] == ["refused"] * recorded
-        metrics = http.client.HTTPConnection(urlsplit(server.dashboard).netloc, timeout=10)
-        metrics.request("GET", "/metrics")
-        lines = metrics.getresponse().read().decode().splitlines()
-        metrics.close()
+        lines = server.metrics().splitlines()
         for code, count in refused.items():
             assert f'relaybook_refused_total{{code="{code}"}} {float(count)}' in lines
 

@@ -1,7 +1,8 @@
 """What must not be in the log is nowhere in it: bodies of ``no-bodies`` requests, and callers' keys, ever.
 
 Every byte of every file of the data directory is read, and what is compressed in them is read as well. Bodies pass
-through the journal; it is sealed a minute after it took some that must not stay, so they are gone soon after that.
+through the journal; it is sealed ``seal_after`` seconds after it took some that must not stay, so they are gone soon
+after that. Here that is one second instead of a minute.
 """
 
 import base64
@@ -11,7 +12,6 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -19,14 +19,13 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
-import zstandard
-from tests.integration.test_hostile_http import CHUNKED, PATH, Answer, World, parse, request, talk
-from tests.support.files import contents_below
+from tests.support.files import contents_below, raw_and_decompressed
+from tests.support.raw_http import CHUNKED, PATH, Answer, parse, request, talk
 from tests.support.server import Server, SimulatedProvider, wait_until
+from tests.support.simulated_upstream import World, put_script
 
-#: A frame of zstd begins with these bytes.
-ZSTD: Final = b"\x28\xb5\x2f\xfd"
-GONE_WITHIN_SECONDS: Final = 90.0
+GONE_WITHIN_SECONDS: Final = 30.0
+SEAL_SOON: Final = ("--seal-after", "1")
 NO_BODIES: Final = b"Service-Log: no-bodies"
 
 
@@ -41,18 +40,8 @@ def places(data: Path, *words: str) -> list[str]:
     return [
         name
         for name, content in contents_below(data)
-        if any(word in text for text in texts(content) for word in wanted)
+        if any(word in text for text in raw_and_decompressed(content) for word in wanted)
     ]
-
-
-def texts(raw: bytes) -> Iterator[bytes]:
-    """A file's bytes, and those of each frame of zstd in it."""
-    yield raw
-    at = raw.find(ZSTD)
-    while at >= 0:
-        with suppress(zstandard.ZstdError):
-            yield zstandard.ZstdDecompressor().decompressobj().decompress(raw[at:])
-        at = raw.find(ZSTD, at + 1)
 
 
 def chat_body(text: str, **more: Any) -> bytes:
@@ -76,18 +65,15 @@ def id_of(answer: Answer) -> str:
     return answer.header("service-request-id") or ""
 
 
-def put_script(world: World, name: str, status: str, content_type: str, body: bytes) -> None:
-    """An answer the provider gives to whoever asks for it by ``Sim-Script``."""
+def put_response(world: World, name: str, status: str, content_type: str, body: bytes) -> None:
+    """Stores a whole response or a stream, sent to every request that has the header ``Sim-Script: <name>``."""
     script = {
         "status_line": f"HTTP/1.1 {status}",
         "headers": [["content-type", content_type], ["x-request-id", f"req_{name}"]],
         "body": base64.b64encode(body).decode(),
         "framing": "chunked" if "stream" in content_type else "length",
     }
-    connection = http.client.HTTPConnection(urlsplit(world.provider.url).netloc, timeout=10)
-    connection.request("PUT", f"/__sim/scripts/{name}", json.dumps(script))
-    assert connection.getresponse().status == 204
-    connection.close()
+    put_script(world.provider, name, script)
 
 
 def sse(text: str, **finish: Any) -> bytes:
@@ -125,13 +111,13 @@ def speak(discreet: Discreet, *lines: bytes) -> None:
     """Requests of every kind whose bodies must not stay."""
     world = discreet.world
     namespace = b"Service-Namespace: discreet"
-    put_script(world, "whole", "200 OK", "application/json", whole(discreet.word("answer")))
-    put_script(world, "stream", "200 OK", "text/event-stream", sse(discreet.word("streamed")))
+    put_response(world, "whole", "200 OK", "application/json", whole(discreet.word("answer")))
+    put_response(world, "stream", "200 OK", "text/event-stream", sse(discreet.word("streamed")))
     error = {"message": f"You said {discreet.word('error')}", "type": "invalid_request_error", "code": "bad_prompt"}
-    put_script(world, "error", "400 Bad Request", "application/json", json.dumps({"error": error}).encode())
+    put_response(world, "error", "400 Bad Request", "application/json", json.dumps({"error": error}).encode())
     event = {"error": {"message": discreet.word("event"), "code": "bad_event"}}
     stream = sse(discreet.word("before")).replace(b"data: [DONE]\n\n", b"data: %b\n\n" % json.dumps(event).encode())
-    put_script(world, "event", "200 OK", "text/event-stream", stream)
+    put_response(world, "event", "200 OK", "text/event-stream", stream)
     for name, more in {"whole": {}, "stream": {"stream": True}, "error": {}, "event": {"stream": True}}.items():
         body = chat_body(discreet.word("prompt"), user="user-42", **more)
         answer = call(world, body, namespace, b"Sim-Script: " + name.encode(), *lines)
@@ -202,7 +188,7 @@ def by_header(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Discreet]:
     directory = tmp_path_factory.mktemp("no-bodies")
     with (
         SimulatedProvider(directory) as provider,
-        Server(directory, provider.url, "--price-as", "openai") as server,
+        Server(directory, provider.url, "--price-as", "openai", *SEAL_SOON) as server,
     ):
         discreet = Discreet(World(server, provider))
         speak(discreet, NO_BODIES)
@@ -213,14 +199,13 @@ def by_header(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Discreet]:
 def by_setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Discreet]:
     """A server that keeps no bodies, whatever a caller asks for."""
     directory = tmp_path_factory.mktemp("no-bodies-at-all")
-    flags = ("--price-as", "openai", "--log", "no-bodies")
+    flags = ("--price-as", "openai", "--log", "no-bodies", *SEAL_SOON)
     with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
         discreet = Discreet(World(server, provider))
         speak(discreet, b"Service-Log: full")
         yield discreet
 
 
-@pytest.mark.xdist_group("no-bodies")
 def test_a_search_of_the_data_directory_finds_what_is_logged_in_full(tmp_path: Path) -> None:
     """The other tests are worth something only if this one passes."""
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
@@ -233,52 +218,37 @@ def test_a_search_of_the_data_directory_finds_what_is_logged_in_full(tmp_path: P
         assert [place for place in places(server.data, late) if place.startswith("store/")]
 
 
-@pytest.mark.xdist_group("no-bodies")
 def test_a_request_without_bodies_has_its_record_and_nothing_of_what_was_said(by_header: Discreet) -> None:
     is_discreet(by_header)
 
 
-@pytest.mark.xdist_group("no-bodies")
 def test_a_server_without_bodies_keeps_none_whatever_a_caller_asks_for(by_setting: Discreet) -> None:
     is_discreet(by_setting)
 
 
-@pytest.mark.xdist_group("no-bodies")
-def test_what_was_said_without_bodies_is_on_no_disk_after_90_seconds(by_header: Discreet) -> None:
+def test_what_was_said_without_bodies_is_soon_on_no_disk(by_header: Discreet) -> None:
     are_gone(by_header.world.server.data, by_header.words)
 
 
-@pytest.mark.xdist_group("no-bodies")
-def test_what_was_said_to_a_server_without_bodies_is_on_no_disk_after_90_seconds(by_setting: Discreet) -> None:
+def test_what_was_said_to_a_server_without_bodies_is_soon_on_no_disk(by_setting: Discreet) -> None:
     are_gone(by_setting.world.server.data, by_setting.words)
 
 
-@pytest.mark.xdist_group("no-bodies")
 def test_nothing_said_without_bodies_is_printed_or_measured(by_header: Discreet) -> None:
     server = by_header.world.server
-    told = server.stdout + server.stderr + metrics(server)
+    told = server.stdout + server.stderr + server.metrics()
     assert not [word for word in by_header.words if word in told]
 
 
-def metrics(server: Server) -> str:
-    connection = http.client.HTTPConnection(urlsplit(server.dashboard).netloc, timeout=10)
-    connection.request("GET", "/metrics")
-    text = connection.getresponse().read().decode()
-    connection.close()
-    return text
-
-
-@pytest.mark.xdist_group("no-bodies-moving")
 def test_a_long_trickling_stream_leaves_nothing_although_it_was_moved_aside(tmp_path: Path) -> None:
     """Journal segments of 1 MiB fill while it runs, so that what it said is moved out of them before its end."""
     with (
         SimulatedProvider(tmp_path) as provider,
-        Server(tmp_path, provider.url, "--segment-bytes", "1MiB", "--price-as", "openai") as server,
+        Server(tmp_path, provider.url, "--segment-bytes", "1MiB", "--price-as", "openai", *SEAL_SOON) as server,
     ):
         world = World(server, provider)
         words = [canary("prompt"), canary("answer")]
         pieces = [sse(f"{words[1]} {number}")[: -len(b"data: [DONE]\n\n")] for number in range(60)]
-        put_script(world, "trickle", "200 OK", "text/event-stream", b"")
         script = {
             "headers": [["content-type", "text/event-stream"]],
             "body": base64.b64encode(b"".join(pieces) + b"data: [DONE]\n\n").decode(),
@@ -287,10 +257,7 @@ def test_a_long_trickling_stream_leaves_nothing_although_it_was_moved_aside(tmp_
             "piece_sizes": [len(piece) for piece in pieces],
             "pause_ms": 60,
         }
-        connection = http.client.HTTPConnection(urlsplit(provider.url).netloc, timeout=10)
-        connection.request("PUT", "/__sim/scripts/trickle", json.dumps(script))
-        assert connection.getresponse().status == 204
-        connection.close()
+        put_script(provider, "trickle", script)
         trickle = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         headers = {"Sim-Script": "trickle", "Service-Log": "no-bodies", "Authorization": "Bearer sk-trickling-caller"}
         trickle.request("POST", PATH, chat_body(words[0], stream=True), headers)
@@ -310,7 +277,6 @@ def test_a_long_trickling_stream_leaves_nothing_although_it_was_moved_aside(tmp_
     assert places(server.data, *words) == []
 
 
-@pytest.mark.xdist_group("no-bodies-moving")
 def test_a_request_without_bodies_that_was_running_when_all_was_killed_leaves_nothing(tmp_path: Path) -> None:
     words = [canary("prompt")]
     with SimulatedProvider(tmp_path) as provider:
@@ -323,7 +289,7 @@ def test_a_request_without_bodies_that_was_running_when_all_was_killed_leaves_no
         server.kill()
         caller.close()
         assert places(server.data, *words)
-        with Server(tmp_path, provider.url, data=server.data) as again:
+        with Server(tmp_path, provider.url, *SEAL_SOON, data=server.data) as again:
             record = again.record(request_id, seconds=20)
             assert (record["outcome"], record["body_state"], record["input_preview"]) == (
                 "interrupted",
@@ -395,7 +361,7 @@ def is_nowhere(world: World, *keys: str) -> None:
     """No file, no output, no figure and no answer of the API holds any of the keys."""
     server = world.server
     assert places(server.data, *keys) == []
-    told = server.stdout + server.stderr + metrics(server) + json.dumps(server.records())
+    told = server.stdout + server.stderr + server.metrics() + json.dumps(server.records())
     assert not [key for key in keys if key in told]
 
 
@@ -428,7 +394,7 @@ def ledger_text(world: World) -> str:
 def test_a_key_that_the_provider_repeats_in_its_answer_is_masked_in_the_log_alone(keyed: World) -> None:
     key = _key("sk-")
     body = json.dumps({"error": {"message": f"Incorrect API key provided: {key}.", "code": "invalid_api_key"}}).encode()
-    put_script(keyed, "repeats", "401 Unauthorized", "application/json", body)
+    put_response(keyed, "repeats", "401 Unauthorized", "application/json", body)
     lines = (f"Authorization: Bearer {key}", "Sim-Script: repeats")
     answer = parse(talk(keyed.server.port, with_key(key, lines, "", chat_body("Hello"), PATH)))
     assert answer.body == body
@@ -441,12 +407,8 @@ def test_a_key_that_the_provider_repeats_in_its_answer_is_masked_in_the_log_alon
 def test_a_cookie_of_the_provider_reaches_the_caller_and_not_the_log(keyed: World) -> None:
     secret = _key("")
     lines = (f"Authorization: Bearer {_key('sk-')}",)
-    put_script(keyed, "cookie", "200 OK", "application/json", whole("Hello"))
-    connection = http.client.HTTPConnection(urlsplit(keyed.provider.url).netloc, timeout=10)
     script = {"headers": [["set-cookie", f"session={secret}; HttpOnly"]], "body": base64.b64encode(b"{}").decode()}
-    connection.request("PUT", "/__sim/scripts/cookie", json.dumps(script))
-    assert connection.getresponse().status == 204
-    connection.close()
+    put_script(keyed.provider, "cookie", script)
     answer = parse(talk(keyed.server.port, with_key("", (*lines, "Sim-Script: cookie"), "", chat_body("Hello"), PATH)))
     assert secret in (answer.header("set-cookie") or "")
     keyed.server.record(id_of(answer))

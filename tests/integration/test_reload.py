@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.support.long import LONG
 from tests.support.server import Program, Server, SimulatedProvider, is_running, wait_until
 from tests.support.stream import Stream
 
@@ -19,7 +20,7 @@ PATH: Final = "/v1/chat/completions"
 QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
 STREAM: Final = QUESTION[:-1] + b', "stream": true}'
 HEADERS: Final = {"Authorization": "Bearer sk-reloading-caller", "Content-Type": "application/json"}
-RELOADS: Final = 100 if os.environ.get("RELAYBOOK_CRASH") == "long" else 3
+RELOADS: Final = 100 if LONG else 2
 
 
 @pytest.fixture

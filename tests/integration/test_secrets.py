@@ -5,25 +5,24 @@ Every byte of the data directory is read (what is compressed in it, too), both o
 """
 
 import base64
-import http.client
 import io
 import json
 import logging
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 import pytest
 from tests.integration.hostile.secrets import SHAPES, Shape, found, keys_in, new_key, with_key
-from tests.integration.hostile.wire import QUESTION, World, parse, talk
 from tests.support.api_log import app_of
 from tests.support.asgi import Client
+from tests.support.raw_http import QUESTION, parse, talk
 from tests.support.server import Server, SimulatedProvider, wait_until
+from tests.support.simulated_upstream import World, put_script
 
 from relaybook.serve.operator_log import JsonLines
 from relaybook.stores.memory import MemoryStore
@@ -57,13 +56,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("secrets")
     with SimulatedProvider(directory) as provider, Server(directory, provider.url, *SMALL) as server:
         yield World(server, provider)
-
-
-def put_script(world: World, name: str, script: Mapping[str, object]) -> None:
-    connection = http.client.HTTPConnection(urlsplit(world.provider.url).netloc, timeout=30)
-    connection.request("PUT", f"/__sim/scripts/{name}", json.dumps(script))
-    assert connection.getresponse().status == 204
-    connection.close()
 
 
 @dataclass(frozen=True)
@@ -110,7 +102,7 @@ def test_a_key_that_the_provider_repeats_is_masked_in_the_log_alone(world: World
         "headers": [["content-type", "application/json"]],
         "body": base64.b64encode(body).decode(),
     }
-    put_script(world, "repeats", script)
+    put_script(world.provider, "repeats", script)
     sent = with_key(shape, key, "Connection: close", "Sim-Script: repeats", body=QUESTION)
     answer = parse(talk(world.server.port, sent, seconds=60))
     assert answer.body == body
@@ -125,7 +117,7 @@ def test_a_key_that_the_provider_repeats_is_masked_in_the_log_alone(world: World
 def test_a_cookie_of_the_provider_is_nowhere_even_if_another_begins_like_it(world: World) -> None:
     secret = new_key(Shape("cookie"))
     headers = [["set-cookie", "session=a"], ["set-cookie", f"session=a{secret}; HttpOnly"], ["x-auth-token", secret]]
-    put_script(world, "cookies", {"headers": headers, "body": base64.b64encode(b"{}").decode()})
+    put_script(world.provider, "cookies", {"headers": headers, "body": base64.b64encode(b"{}").decode()})
     sent = with_key(SHAPES[0], "sk-any", "Connection: close", "Sim-Script: cookies", body=QUESTION)
     answer = parse(talk(world.server.port, sent, seconds=60))
     assert answer.all("set-cookie") == ["session=a", f"session=a{secret}; HttpOnly"]

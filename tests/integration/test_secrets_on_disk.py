@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.integration.hostile.wire import World, ask
 from tests.support.files import paths_below
+from tests.support.raw_http import ask
 from tests.support.server import Program, Server, SimulatedProvider, wait_until
+from tests.support.simulated_upstream import World
 
 from relaybook.serve.data_directory import DataDirectory
 

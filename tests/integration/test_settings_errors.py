@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.integration.test_hostile_http import ask
+from tests.support.raw_http import ask
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.journal.segment import VERSION

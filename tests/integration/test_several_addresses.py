@@ -14,9 +14,10 @@ from typing import Final
 
 import pytest
 from tests.crash.strace import Tracer
-from tests.integration.hostile.wire import Answer, Ledger, ask
 from tests.support.needs import needs
+from tests.support.raw_http import Answer, ask
 from tests.support.server import Server, SimulatedProvider
+from tests.support.simulated_upstream import Ledger
 
 NAME: Final = "provider.test"
 #: The second one is the provider's; at the others nothing listens, unless a test says so.

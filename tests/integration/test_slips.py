@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 import openai
 import pytest
-from tests.integration.test_hostile_http import QUESTION, Ledger, World, ask, at, parse, talk
+from tests.support.raw_http import QUESTION, ask, at, parse, talk
 from tests.support.server import Server, SimulatedProvider, wait_until
+from tests.support.simulated_upstream import Ledger, World
 
 MESSAGES: Any = [{"role": "user", "content": "Hello"}]
 

@@ -1,8 +1,8 @@
 """sqlmap, a scanner for SQL injection, tries every parameter of the dashboard's API and finds none that reaches SQL.
 
-What is tried comes from the API's own document, so a new parameter is scanned, or fails here until it has a value to
-start from. `make test` runs the scanner's quickest form on a sample; RELAYBOOK_SQLMAP=long runs all it has (level 5,
-risk 3) on every parameter of every route (half an hour).
+What is tried comes from the API's own document, so a new parameter fails here until it has a value to start from. The
+sample is the scanner's quickest form on two parameters; the long form runs all it has (level 5, risk 3) on every
+parameter of every route, for half an hour.
 """
 
 import http.client
@@ -20,10 +20,11 @@ from typing import Any, Final
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from tests.integration.hostile.wire import ask
-from tests.integration.test_dashboard_questions import content
+from tests.support.long import LONG
+from tests.support.raw_http import ask
 from tests.support.server import Server, SimulatedProvider, wait_until
-from tests.support.sqlmap import IS_LONG, MARK, needs_sqlmap, scan
+from tests.support.sqlite_dashboard import database_summary
+from tests.support.sqlmap import MARK, needs_sqlmap, scan
 
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
@@ -63,20 +64,6 @@ class Place:
 LOG: Final = "/api/requests"
 LIVE: Final = "/api/live"
 THREAD: Final = "/api/thread"
-#: One of each way in which a filter becomes SQL.
-SAMPLE: Final = (
-    "namespace",
-    "namespace_prefix",
-    "id",
-    "property.user",
-    "not.model",
-    "warning",
-    "status",
-    "from",
-    "cursor",
-)
-#: Not in the sample: they ask the store what the others ask it.
-LEFT_OUT: Final = ("/api/count", LIVE, "/api/requests/{id}/re")
 #: By parameter: what it is asked with, where that is not ``limit``.
 BESIDE: Final[dict[str, tuple[str, ...]]] = {"limit": (), "contains": ("from",), "not.contains": ("from",)}
 #: The one parameter whose name is free.
@@ -84,7 +71,7 @@ NAME_OF_A_PROPERTY: Final = Place("/api/requests?property.{name}=team-1&limit=5"
 
 
 def places() -> Iterator[Place]:
-    """All of the API's document, or the sample of it."""
+    """Everything in the API's document that takes a value."""
     document = create_app(MemoryStore(), ApiOptions(relay_base_url="http://127.0.0.1:4100/v1", version="0")).openapi()
     for path, methods in document["paths"].items():
         for each in methods.get("get", {}).get("parameters", []):
@@ -100,9 +87,9 @@ def places() -> Iterator[Place]:
 def queries(path: str, parameters: list[dict[str, Any]]) -> Iterator[Place]:
     """Query parameters beside each other. A filter of the log by itself, too: what leads is found in another way."""
     names = [name for each in parameters if each["in"] == "query" for name in concrete(each["name"])]
-    if path == LOG and not IS_LONG:
-        names = [name for name in names if name in SAMPLE]
-    if path == LOG and IS_LONG:
+    if path == LIVE:  # with words it waits for what is indexed next; the list of requests tries the words
+        names = [name for name in names if name.removeprefix("not.") not in ("q", "contains")]
+    if path == LOG:
         yield from (Place(path, (name,), beside=BESIDE.get(name, ("limit",))) for name in names)
     if path == THREAD:  # is one namespace or one property's value, and nothing else
         place = ("limit", "cursor", "around")
@@ -120,7 +107,8 @@ def concrete(name: str) -> list[str]:
     return [name.replace("<name>", "user")]
 
 
-PLACES: Final = [place for place in places() if IS_LONG or not place.path.startswith(LEFT_OUT)]
+PLACES: Final = list(places())
+SAMPLE: Final = Place(LOG, ("namespace", "property.user"))
 
 #: What excludes little, where not every text is a value.
 NOT = {"not.failed": "true", "not.status": "500", "not.outcome": "refused", "not.kind": "models"}
@@ -214,12 +202,15 @@ def fill(port: int) -> None:
         lines = [f"Service-Namespace: team-{number % 5}", f"Service-Property-User: team-{number % 4}"]
         lines += ["Service-Namspace: misspelt"] if number % 3 == 0 else []
         lines += [f"Sim-Status: {(400, 429, 500)[number % 3]}"] if number % 7 == 0 else []
+        lines += ["X-Stainless-Retry-Count: 1"] if number % 4 < 2 else []
+        body |= {"stream": True} if number % 5 < 3 else {}
         ask(port, *(line.encode() for line in lines), body=json.dumps(body).encode())
 
 
 def values_of(server: Server) -> dict[str, str]:
     """For each parameter a value that selects something; where a route needs another one, ``path name``."""
-    record = server.records("warning=unknown_header&advice=temperature_and_top_p&status=200")[-1]
+    wanted = "warning=unknown_header&advice=temperature_and_top_p&status=200&first_token=>0ms&cost=>0&retry_count=>0"
+    record = server.records(wanted)[-1]
     values = {name: str(record[name]) for name in NAMES if isinstance(record.get(name), str | int)}
     values |= {"duration": ">0ms", "first_token": ">0ms", "cost": ">0", "q": "hello", "bucket": "3600", "by": "model"}
     values |= {"contains": "hello"}
@@ -235,7 +226,10 @@ def values_of(server: Server) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("scanned")
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
+    with (
+        SimulatedProvider(directory) as provider,
+        Server(directory, provider.url, "--price-as", "openai") as server,
+    ):
         fill(server.port)
         wait_until(lambda: server.get("/api/count")["requests"] == REQUESTS, PATIENCE, "recording")
         for number in range(3):
@@ -252,20 +246,24 @@ def pin(server: Server, namespace: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES, ids=str)
+def test_every_parameter_has_a_value_that_selects_something(world: World, place: Place) -> None:
+    selects_something(world.asked(place), world.headers(place))
+
+
+@pytest.mark.parametrize("place", PLACES if LONG else [SAMPLE], ids=str)
 def test_no_parameter_reaches_sql_and_the_log_is_the_same_afterwards(
     world: World, place: Place, tmp_path: Path
 ) -> None:
     server = world.server
     url, headers = world.asked(place), world.headers(place)
-    selects_something(url, headers)
-    before, records, failures = content(DataDirectory(server.data).store), server.records(), failed(server)
+    before, records, failures = database_summary(DataDirectory(server.data).store), server.records(), failed(server)
     verdict = scan(url, tmp_path, place.names, headers)
     assert verdict.injectable == set(), verdict.words
     assert verdict.harmless == place.told, verdict.words
     assert "all tested parameters do not appear to be injectable" in verdict.words
     assert "500 (" not in verdict.words, verdict.words
     assert failed(server) == failures
-    assert content(DataDirectory(server.data).store) == before
+    assert database_summary(DataDirectory(server.data).store) == before
     assert server.records() == records
 
 

@@ -1,10 +1,9 @@
 """A huge answer at full speed, read to its end: every byte crosses and is in the log, and no process grows with it.
 
-256 MiB, a quarter of it on a path that is not understood. RELAYBOOK_LONG=1: 10 GiB, which takes some minutes.
+256 MiB, a quarter of it on a path that is not understood; 10 GiB in the long form, which takes some minutes.
 """
 
 import hashlib
-import os
 import socket
 import sys
 import time
@@ -15,9 +14,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.integration.hostile.wire import LENGTH, PATH, QUESTION, Ledger, parse, request
-from tests.integration.test_bad_input import peak_memory
+from tests.support.long import LONG
+from tests.support.process_usage import peak_memory
+from tests.support.raw_http import LENGTH, PATH, QUESTION, parse, request
 from tests.support.server import Server, SimulatedProvider, wait_until
+from tests.support.simulated_upstream import Ledger
 
 from relaybook.journal import disk
 from relaybook.recorder.bodies_kept import KEPT_OF_LARGE
@@ -27,13 +28,11 @@ from relaybook.stores.sqlite import SqliteReader
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 MIB: Final = 1 << 20
-LONG: Final = "RELAYBOOK_LONG"
-IS_LONG: Final = os.environ.get(LONG) == "1"
-SIZE: Final = 10 << 30 if IS_LONG else 256 * MIB
+SIZE: Final = 10 << 30 if LONG else 256 * MIB
 #: Far above what a process takes at rest, far below the answer.
 MOST_MEMORY: Final = 200 * MIB
 #: For the last of it to be recorded after the caller has it. A disk may be slow.
-PATIENCE_SECONDS: Final = 1800.0 if IS_LONG else 120.0
+PATIENCE_SECONDS: Final = 1800.0 if LONG else 120.0
 LOOK_EVERY_BYTES: Final = 16 * MIB
 ROLES: Final = ("relay", "recorder", "dashboard")
 
@@ -116,8 +115,7 @@ def test_a_huge_answer_crosses_whole_is_recorded_whole_and_fills_no_memory(
 ) -> None:
     """Of an answer on a path that is not understood the log keeps the beginning, the length and the hash."""
     ledger = Ledger(provider)
-    settings = {name: value for name, value in os.environ.items() if name != LONG}  # which is none of the server's
-    with Server(tmp_path, provider.url, env=settings) as server:
+    with Server(tmp_path, provider.url) as server:
         got = read_all(server, path, size)
         (sent,) = wait_until(lambda: [each for each in ledger.entries() if each["event"] == "sent"])
         assert (got.size, got.digest.hexdigest()) == (size, sent["sent_sha256"])
@@ -132,7 +130,7 @@ def test_a_huge_answer_crosses_whole_is_recorded_whole_and_fills_no_memory(
             assert (stored, stored_hash(server, got.request_id)) == (KEPT_OF_LARGE, sent["sent_sha256"])
         wait_until(lambda: server.get("/api/status")["journal"]["lag_bytes"] == 0, PATIENCE_SECONDS)
         peaks = {role: peak_memory(server.pid_of(role)) for role in ROLES}
-        if IS_LONG:
+        if LONG:
             with capsys.disabled():
                 print(f"\n{size >> 20} MiB from {path} in {got.seconds:.0f} s, recorded {recorded_seconds:.0f} s later")
                 print(f"  most of the journal on the disk: {got.most_journal >> 20} MiB")

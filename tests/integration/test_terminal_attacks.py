@@ -14,9 +14,9 @@ from typing import Final
 from urllib.parse import quote
 
 import pytest
-from tests.integration.hostile.wire import World, ask
-from tests.integration.test_secrets import put_script
+from tests.support.raw_http import ask
 from tests.support.server import Server, SimulatedProvider
+from tests.support.simulated_upstream import World, put_script
 
 #: Sets the window's title, clears the screen, moves the cursor, and turns the direction of text round.
 EVIL: Final = "\x1b]0;pwned\x07\x1b[2J\x1b[1;1H\x9b31m\u202e\x08\r\nforged line"
@@ -52,7 +52,7 @@ def logged(world: World) -> list[str]:
             ],
             "body": base64.b64encode(said).decode(),
         }
-        put_script(world, name, script)
+        put_script(world.provider, name, script)
         tags = (f"Service-Namespace: {quote(EVIL)}".encode(), f"Service-Property-Note: {quote(EVIL)}".encode())
         answer = ask(world.server.port, *tags, f"Sim-Script: {name}".encode(), b"User-Agent: \xc2\x9b31m", body=body)
         ids.append(world.server.record(answer.header("service-request-id") or "", 60)["id"])

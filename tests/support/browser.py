@@ -1,7 +1,7 @@
 """A real Chromium, and a guard that notices what the page must never do.
 
-Playwright keeps an event loop running in the thread that started it, so a browser lives no longer than the tests of one
-file: others on the same worker want a loop of their own.
+Playwright keeps an event loop running in the thread that started it, so a browser lives no longer than the tests of its
+package: other tests on the same worker start a loop of their own.
 """
 
 import re

@@ -1,9 +1,15 @@
-"""What stands below a directory that a running server changes meanwhile."""
+"""Reads the files below a directory while a running server changes them, compressed content included."""
 
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
+
+import zstandard
+
+#: A zstd frame begins with these bytes.
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
 
 def paths_below(directory: Path) -> Iterator[Path]:
@@ -18,6 +24,16 @@ def contents_below(directory: Path) -> Iterator[tuple[str, bytes]]:
         with suppress(FileNotFoundError):
             if path.is_file():
                 yield str(path.relative_to(directory)), path.read_bytes()
+
+
+def raw_and_decompressed(raw: bytes) -> Iterator[bytes]:
+    """The bytes of a file, then the content of each zstd frame in them."""
+    yield raw
+    at = raw.find(_ZSTD)
+    while at >= 0:
+        with suppress(zstandard.ZstdError):
+            yield zstandard.ZstdDecompressor().decompressobj().decompress(raw[at:])
+        at = raw.find(_ZSTD, at + 1)
 
 
 def _unless_removed(error: OSError) -> None:

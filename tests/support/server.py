@@ -1,5 +1,6 @@
 """Starts real ``relaybook`` processes for a test, and ends them by pid."""
 
+import http.client
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
+from urllib.parse import urlsplit
 
 T = TypeVar("T")
 
@@ -150,6 +152,14 @@ class Server(Program):
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             return json.load(error)
+
+    def metrics(self) -> str:
+        """The text of /metrics."""
+        connection = http.client.HTTPConnection(urlsplit(self.dashboard).netloc, timeout=10)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        connection.close()
+        return text
 
     def records(self, query: str = "") -> list[dict[str, Any]]:
         """All finished records of a query, latest first, over as many pages as there are."""

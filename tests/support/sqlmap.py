@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.support.long import LONG
 from tests.support.needs import PREFIX
 
 #: Beside this Python, where a development dependency is, or on the PATH.
@@ -20,10 +21,9 @@ _PLACES: Final = os.pathsep.join([str(Path(sys.executable).parent), os.environ.g
 _SQLMAP: Final = shutil.which("sqlmap", path=_PLACES)
 needs_sqlmap: Final = pytest.mark.skipif(_SQLMAP is None, reason=PREFIX + "sqlmap")
 
-#: RELAYBOOK_SQLMAP=long runs all it has instead of its quickest form.
-IS_LONG: Final = os.environ.get("RELAYBOOK_SQLMAP") == "long"
-_EFFORT: Final = ("--level=5", "--risk=3") if IS_LONG else ("--level=1", "--risk=1")
-_SECONDS: Final = 1800 if IS_LONG else 240
+#: The long form runs all it has instead of its quickest form.
+_EFFORT: Final = ("--level=5", "--risk=3") if LONG else ("--level=1", "--risk=1")
+_SECONDS: Final = 1800 if LONG else 240
 #: To its questions: go on after a hole or a value like an attack, try inside of quotes, and beside a mark nothing else.
 _ANSWERS: Final = "keep testing=Y,really sure=Y,inject inside=Y,non-custom=N"
 #: In an address or a header: it tries what stands before this.

@@ -10,7 +10,7 @@ from relaybook import __version__, cli
 from relaybook.commands.failure import CommandFailed
 
 #: What only some commands need; importing it would slow down all of them.
-HEAVY = ("apsw", "asyncio", "fastapi", "genai_prices", "pydantic", "rich", "uvicorn", "uvloop", "zstandard")
+HEAVY = ("apsw", "asyncio", "genai_prices", "pydantic", "rich", "starlette", "uvicorn", "uvloop", "zstandard")
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,12 @@
 """Puts the dashboard together: routes of the API and of the page, the guard around them, and what they share."""
 
-from typing import Any
+from typing import Any, Final
 
-from fastapi import FastAPI
+import msgspec
+from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook.api import (
     count,
@@ -30,11 +33,12 @@ from relaybook.api.hub import Hub
 from relaybook.api.live_words import Followers
 from relaybook.api.options import ApiOptions
 from relaybook.api.reading import Reading
+from relaybook.api.routes import ApiRoute
 from relaybook.stores.base import Reader
 from relaybook.stores.labels import Labels
 
 #: In the order they are tried: downloads before the detail, whose id may hold slashes.
-_SECTIONS = (
+_SECTIONS: Final = (
     requests,
     downloads,
     detail,
@@ -53,12 +57,31 @@ _SECTIONS = (
 )
 
 
-class DashboardApi(FastAPI):
-    """FastAPI with our own document; its interactive pages are off because they load scripts from elsewhere."""
+class DashboardApi(Starlette):
+    """The Starlette application, with the OpenAPI document of its routes."""
+
+    def __init__(self, options: ApiOptions) -> None:
+        declared = [route for section in _SECTIONS for route in section.routes.declared]
+        super().__init__(
+            routes=[*declared, ApiRoute("/openapi.json", self._get_document, ("GET", "HEAD"))],
+            exception_handlers=dict.fromkeys(errors.EXPECTED, errors.answer_error),
+            middleware=[Middleware(SafeHeaders), Middleware(Guard, options=options), Middleware(errors.Failures)],
+        )
+        # A path with a slash at its end is another path, not a redirect to the one without it.
+        self.router.redirect_slashes = False
+        self.router.default = pages.elsewhere
+        self._declared = declared
+        self._version = options.version
+        self._document: dict[str, Any] | None = None
 
     def openapi(self) -> dict[str, Any]:
-        """The OpenAPI document, see ``document.build``."""
-        return document.build(self)
+        """Return the OpenAPI document. It is built at the first call."""
+        if self._document is None:
+            self._document = document.build(self._declared, self._version)
+        return self._document
+
+    async def _get_document(self, request: Request) -> Response:
+        return Response(msgspec.json.encode(self.openapi()), media_type="application/json")
 
 
 def create_app(reader: Reader, options: ApiOptions, labels: Labels | None = None) -> DashboardApi:
@@ -68,17 +91,7 @@ def create_app(reader: Reader, options: ApiOptions, labels: Labels | None = None
 
     ``app.state.hub.close()`` ends the live connections; a server that waits for its clients must call it first.
     """
-    app = DashboardApi(
-        title="Relaybook",
-        version=options.version,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        routes=[route for section in _SECTIONS for route in section.router.routes],
-        exception_handlers=dict.fromkeys(errors.EXPECTED, errors.answer_error),
-        middleware=[Middleware(SafeHeaders), Middleware(Guard, options=options), Middleware(errors.Failures)],
-    )
-    app.router.default = pages.elsewhere
+    app = DashboardApi(options)
     app.state.options = options
     app.state.reading = Reading(reader, options.query_seconds)
     app.state.labels = labels

@@ -3,22 +3,24 @@
 from typing import Final
 
 import msgspec
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import document, query
 from relaybook.api.answers import RequestCount
 from relaybook.api.reading import reading_of
+from relaybook.api.routes import Routes
 from relaybook.clock import format_moment
 from relaybook.stores.base import Reader
 
-router = document.section("log")
+routes = Routes("log")
 
 #: How long counting may take. A longer wait for an exact figure is worth less than the figure at once.
 COUNT_NS: Final = 300_000_000
 
 
-@router.get("/api/count", **document.reads(RequestCount, document.filter_parameters()))
+@routes.get("/api/count", document.reads(RequestCount, document.filter_parameters()))
 async def count_requests(request: Request) -> Response:
     """How many finished requests the filter selects, and how many of them failed; running ones are not counted.
 

@@ -3,18 +3,20 @@
 from typing import Final
 
 import msgspec
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook.api import document, query
 from relaybook.api.answers import DetailPart, RequestDetail, Row, Sighting
 from relaybook.api.lookup import Found, look_up
 from relaybook.api.reading import reading_of
+from relaybook.api.routes import Routes
 from relaybook.bodies import answer, decode, messages, parameters
 from relaybook.clock import format_moment
 from relaybook.records import Detail, Side, to_json
 from relaybook.stores.base import Reader
 
-router = document.section("log")
+routes = Routes("log")
 
 #: Bodies beyond this are not parsed for the detail view; they can be downloaded.
 MAX_PARSED_BYTES: Final = 16 << 20
@@ -25,7 +27,7 @@ UNDERSTOOD: Final = frozenset({"chat", "completion", "response", "embedding"})
 _ID = document.parameter("id", "Our id, or the provider's, completion's or client's.", place="path")
 
 
-@router.get("/api/requests/{id:path}", **document.reads(RequestDetail, [_ID]))
+@routes.get("/api/requests/{id:path}", document.reads(RequestDetail, [_ID]))
 async def get_request(request: Request) -> Response:
     """One request, whole. Ours first; otherwise the newest that carries the id, with the others in `also`.
 

@@ -3,16 +3,16 @@
 The page's TypeScript types and docs/api.md are generated from it.
 """
 
+import inspect
 from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
-from fastapi import APIRouter, FastAPI, Response
-from fastapi.openapi.utils import get_openapi
 
 from relaybook import filter_values, filters, query_language
 from relaybook.api import answers
 from relaybook.api.errors import CODES
+from relaybook.api.routes import ApiRoute, Operation
 from relaybook.filter_parameters import MAX_VALUES
 
 _REFS: Final = "#/components/schemas/{name}"
@@ -51,11 +51,6 @@ _QUERY_MEANING: Final = (
     "names here, `-` before either to exclude, `name:valu*` for the beginning of a text, `duration:>2s`. At most "
     f"{query_language.MAX_CHARACTERS} characters and {query_language.MAX_PARTS} parts."
 )
-
-
-def section(name: str) -> APIRouter:
-    """A router whose routes stand under this heading; handlers' names become operation ids."""
-    return APIRouter(tags=[name], generate_unique_id_function=lambda route: route.name)
 
 
 def parameter(name: str, meaning: str, schema: dict[str, Any] | None = None, place: str = "query") -> dict[str, Any]:
@@ -97,44 +92,60 @@ def _any_of(items: dict[str, Any]) -> dict[str, Any]:
 
 
 def reads(
-    model: Any, parameters: Iterable[dict[str, Any]] = (), media_type: str = "application/json"
-) -> dict[str, Any]:
-    """What a route's decorator is told of its parameters and of its answer (a model, or text for None)."""
-    schema = {"$ref": _REFS.format(name=model.__name__)} if model else {"type": "string"}
-    answer = {
-        "description": (model.__doc__ if model else None) or "As asked.",
-        "content": {media_type: {"schema": schema}},
-    }
-    return {"response_class": Response, "responses": {200: answer}, "openapi_extra": {"parameters": list(parameters)}}
+    answer: Any,
+    parameters: Iterable[dict[str, Any]] = (),
+    media_type: str = "application/json",
+    *,
+    body: Any = None,
+) -> Operation:
+    """Document a route: its answer (a model, or ``None`` for text), its parameters and the model of its JSON body."""
+    return Operation(answer, list(parameters), media_type, body)
 
 
-def takes(model: Any) -> dict[str, Any]:
-    """The documented JSON body of a call."""
-    schema = {"$ref": _REFS.format(name=model.__name__)}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
-
-
-def build(app: FastAPI) -> dict[str, Any]:
-    """The whole document, made once and kept by the application."""
-    if app.openapi_schema is None:
-        document = get_openapi(title=app.title, version=app.version, description=_about(), routes=app.routes)
-        _, schemas = msgspec.json.schema_components(answers.MODELS, ref_template=_REFS)
-        for schema in schemas.values():
-            schema.pop("title", None)
-        refusal = {"$ref": _REFS.format(name="ErrorAnswer")}
-        document["components"] = {
+def build(routes: Iterable[ApiRoute], version: str) -> dict[str, Any]:
+    """Return the document of all routes that have an ``operation``, in their order."""
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        if route.operation is not None:
+            path = paths.setdefault(route.path_format, {})
+            path |= {method.lower(): _operation(route, route.operation) for method in route.methods - {"HEAD"}}
+    _, schemas = msgspec.json.schema_components(answers.MODELS, ref_template=_REFS)
+    for schema in schemas.values():
+        schema.pop("title", None)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Relaybook", "description": _about(), "version": version},
+        "paths": paths,
+        "components": {
             "schemas": schemas,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        }
-        document["security"] = [{"token": []}, {}]
-        for operations in document["paths"].values():
-            for operation in operations.values():
-                operation["responses"]["default"] = {
-                    "description": "A refusal.",
-                    "content": {"application/json": {"schema": refusal}},
-                }
-        app.openapi_schema = document
-    return app.openapi_schema
+        },
+        "security": [{"token": []}, {}],
+    }
+
+
+def _operation(route: ApiRoute, operation: Operation) -> dict[str, Any]:
+    model = operation.answer
+    text = (model.__doc__ if model else None) or "As asked."
+    documented: dict[str, Any] = {
+        "tags": [route.tag],
+        "summary": route.name.replace("_", " ").title(),
+        "description": inspect.getdoc(route.endpoint),
+        "operationId": route.name,
+        "parameters": operation.parameters,
+        "responses": {
+            "200": {"description": text, "content": _content(operation.media_type, model)},
+            "default": {"description": "A refusal.", "content": _content("application/json", answers.ErrorAnswer)},
+        },
+    }
+    if operation.body is not None:
+        documented["requestBody"] = {"required": True, "content": _content("application/json", operation.body)}
+    return documented
+
+
+def _content(media_type: str, model: Any) -> dict[str, Any]:
+    schema = {"$ref": _REFS.format(name=model.__name__)} if model else {"type": "string"}
+    return {media_type: {"schema": schema}}
 
 
 def _about() -> str:

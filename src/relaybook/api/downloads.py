@@ -4,20 +4,21 @@ import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
-from fastapi import Request, Response
-from fastapi.responses import StreamingResponse
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
 from relaybook.api import document, query
 from relaybook.api.detail import content_encoding
 from relaybook.api.errors import ApiError
 from relaybook.api.lookup import look_up
 from relaybook.api.reading import Reading, reading_of
+from relaybook.api.routes import Routes
 from relaybook.bodies import decode
 from relaybook.filters import BadFilter
 from relaybook.records import Record, Side
 from relaybook.stores.base import Reader, Stored
 
-router = document.section("log")
+routes = Routes("log")
 
 #: Compressed bodies are decoded in memory, up to this size before and after.
 MAX_DECODED_BYTES: Final = 32 << 20
@@ -30,13 +31,13 @@ _PARAMETERS = [
 ]
 
 
-@router.get("/api/requests/{id}/request", **document.reads(None, _PARAMETERS, "text/plain"))
+@routes.get("/api/requests/{id}/request", document.reads(None, _PARAMETERS, "text/plain"))
 async def get_request_body(request: Request) -> Response:
     """The request's stored body, decoded, as an attachment."""
     return await _download(request, "request")
 
 
-@router.get("/api/requests/{id}/response", **document.reads(None, _PARAMETERS, "text/plain"))
+@routes.get("/api/requests/{id}/response", document.reads(None, _PARAMETERS, "text/plain"))
 async def get_response_body(request: Request) -> Response:
     """The answer's stored body, decoded, as an attachment."""
     return await _download(request, "response")

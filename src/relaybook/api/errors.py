@@ -4,8 +4,9 @@ import logging
 from typing import Final
 
 import msgspec
-from fastapi import Request, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relaybook.filters import BadFilter

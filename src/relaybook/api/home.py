@@ -4,12 +4,13 @@ from html import escape
 from typing import Final
 
 import msgspec
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
 from relaybook.api.options import options_of
+from relaybook.api.routes import Routes
 
-router = APIRouter(include_in_schema=False)
+routes = Routes()
 
 _METHODS: Final = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 _PLAIN: Final = """<!doctype html>
@@ -32,7 +33,7 @@ the log as JSON:</p>
 """
 
 
-@router.api_route("/", methods=["GET", "HEAD"])
+@routes.undocumented("/", ["GET", "HEAD"])
 async def home(request: Request) -> Response:
     """Leads to the log. Not for ever: another page may come first one day."""
     if options_of(request).page is None:
@@ -41,8 +42,8 @@ async def home(request: Request) -> Response:
     return RedirectResponse(f"{request.state.prefix}/requests{'?' if query else ''}{query}", 307)
 
 
-@router.api_route("/v1", methods=_METHODS)
-@router.api_route("/v1/{path:path}", methods=_METHODS)
+@routes.undocumented("/v1", _METHODS)
+@routes.undocumented("/v1/{path:path}", _METHODS)
 async def wrong_listener(request: Request) -> Response:
     """Tells a client that was pointed at the wrong port where the relay is, in the shape its SDK reads."""
     url = options_of(request).relay_base_url

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Final
 
-from fastapi import Request, Response
-from fastapi.responses import StreamingResponse
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from relaybook import clock
@@ -22,10 +22,11 @@ from relaybook.api.hub import Hub, Subscription, TooManySubscriptions, gap_event
 from relaybook.api.live_words import Followers, follow
 from relaybook.api.options import options_of
 from relaybook.api.reading import Reading, reading_of
+from relaybook.api.routes import Routes
 from relaybook.filters import BadFilter, asks_texts
 
 _log = logging.getLogger("relaybook.api")
-router = document.section("log")
+routes = Routes("log")
 
 #: A client further behind than this many records loads afresh instead of having them replayed.
 MAX_REPLAY: Final = 10_000
@@ -39,7 +40,7 @@ _LAST_EVENT_ID = document.parameter(
 )
 
 
-@router.get("/api/live", **document.reads(Row, [*document.filter_parameters(), _LAST_EVENT_ID], _MEDIA_TYPE))
+@routes.get("/api/live", document.reads(Row, [*document.filter_parameters(), _LAST_EVENT_ID], _MEDIA_TYPE))
 async def watch_requests(request: Request) -> Response:
     """Server-sent events: `request` (a row; again when it changes), `gap` (load afresh), a ping each 15 seconds.
 

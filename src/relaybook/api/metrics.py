@@ -1,81 +1,32 @@
-"""Writes the figures of the log for Prometheus; unknown ones are left out."""
+"""Answers Prometheus with the figures of the log."""
 
-from collections.abc import Iterator
-from typing import Final
-
-from fastapi import Request, Response
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook.api import document
-from relaybook.api.options import LogFigures, options_of
+from relaybook.api.options import options_of
 from relaybook.api.reading import reading_of
+from relaybook.api.routes import Routes
 from relaybook.api.status import frames_lost
-from relaybook.errors import RelayError
 from relaybook.filters import Filter
-from relaybook.stores.base import Reader, StoreStatus
+from relaybook.stores.base import Reader
 
-router = document.section("status")
+routes = Routes("status")
 
 #: The text format every Prometheus understands.
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-#: A counter that is there from the start shows its first increase, too.
-_NEVER_REFUSED: Final = {error.code: 0 for error in RelayError if not error.code.startswith("upstream_")}
-_HISTOGRAMS: Final = {
-    "relay_overhead": "Our own share of a request's time.",
-    "upstream_latency": "From the end of a request until the provider's answer began.",
-    "commit": "How long the store took for one batch.",
-}
 
 
-@router.get("/metrics", **document.reads(None, media_type="text/plain"))
+@routes.get("/metrics", document.reads(None, media_type="text/plain"))
 async def get_metrics(request: Request) -> Response:
     """Figures for Prometheus."""
     probe = options_of(request).probe
 
     def question(reader: Reader) -> bytes:
+        # Imported by the first scrape: the start of the dashboard does not wait for prometheus_client.
+        from relaybook.api.prometheus import render
+
         lost = frames_lost(reader.gaps(0))
         return render(reader.status(), len(reader.running(Filter())), lost, probe.figures())
 
     return Response(await reading_of(request).ask(question), headers={"Content-Type": CONTENT_TYPE})
-
-
-def render(store: StoreStatus, running: int, lost: int, log: LogFigures) -> bytes:
-    """The text of one scrape."""
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Figures(store, running, lost, log))
-    return generate_latest(registry)
-
-
-class _Figures:
-    def __init__(self, store: StoreStatus, running: int, lost: int, log: LogFigures) -> None:
-        self._store = store
-        self._running = running
-        self._lost = lost
-        self._log = log
-
-    def collect(self) -> Iterator[Metric]:
-        store, log = self._store, self._log
-        yield GaugeMetricFamily("relaybook_records", "Requests in the log.", value=store.records)
-        yield GaugeMetricFamily("relaybook_running", "Requests still open.", value=self._running)
-        not_searched = store.last_seq - store.indexed_to
-        yield GaugeMetricFamily("relaybook_not_indexed", "Requests whose words are not found yet.", value=not_searched)
-        yield GaugeMetricFamily("relaybook_store_bytes", "Size of the store on disk.", value=store.bytes_on_disk)
-        refused = CounterMetricFamily("relaybook_refused", "Requests that were not admitted, by code.", labels=["code"])
-        for code, count in sorted((_NEVER_REFUSED | store.refused).items()):
-            refused.add_metric([code], count)
-        yield refused
-        yield CounterMetricFamily("relaybook_frames_lost", "Journal frames that were lost.", value=self._lost)
-        for name, text, value in (
-            ("relaybook_journal_lag_bytes", "Journal bytes not yet in the log.", log.journal_lag_bytes),
-            ("relaybook_journal_lag_seconds", "Age of the oldest frame not yet in the log.", log.journal_lag_seconds),
-            ("relaybook_disk_free_bytes", "Free space where the log lies.", log.disk_free_bytes),
-            ("relaybook_quarantined", "Requests that no store would take.", log.quarantined),
-        ):
-            if value is not None:
-                yield GaugeMetricFamily(name, text, value=value)
-        for name, text in _HISTOGRAMS.items():
-            if found := log.histograms.get(name):
-                yield HistogramMetricFamily(
-                    f"relaybook_{name}_seconds", text, buckets=found.buckets(), sum_value=found.total
-                )

@@ -6,18 +6,20 @@ The counters are those of all time. Labels, which are few, can be counted for a 
 from typing import Final, cast, get_args
 
 import msgspec
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import document, query
 from relaybook.api.answers import Namespace, NamespacePage
 from relaybook.api.count import budget_ns
 from relaybook.api.reading import reading_of
+from relaybook.api.routes import Routes
 from relaybook.clock import format_moment
 from relaybook.filters import BadFilter, Filter, Term
 from relaybook.stores.base import Count, NamespaceRow, NamespaceSort, Reader
 
-router = document.section("log")
+routes = Routes("log")
 
 _SORTS = get_args(NamespaceSort)
 _SPAN: Final = ("from", "to")
@@ -32,7 +34,7 @@ _PARAMETERS = [
 ]
 
 
-@router.get("/api/namespaces", **document.reads(NamespacePage, _PARAMETERS))
+@routes.get("/api/namespaces", document.reads(NamespacePage, _PARAMETERS))
 async def list_namespaces(request: Request) -> Response:
     """Namespaces with their counters; one without a request is listed while it is pinned.
 

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from relaybook.dashboard.page import Page
 from relaybook.histograms import Histogram
 
-if TYPE_CHECKING:  # every process imports this module, and FastAPI would cost each half a second and 18 MiB
-    from fastapi import Request
+if TYPE_CHECKING:  # every process imports this module; only the dashboard needs Starlette
+    from starlette.requests import Request
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 #: First path segments that programs ask for, and those the page has addresses under. A sub-path of the outside address

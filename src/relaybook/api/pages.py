@@ -3,40 +3,42 @@
 from collections.abc import Mapping
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from relaybook.api import home
 from relaybook.api.errors import AUTHENTICATE, ApiError
 from relaybook.api.navigation import is_known_to_page, is_navigation
 from relaybook.api.options import options_of
+from relaybook.api.routes import Routes
 from relaybook.dashboard.page import Document, Page
 
-router = APIRouter(include_in_schema=False)
+routes = Routes()
 
 _READ: Final = ["GET", "HEAD"]
 #: The names of files have a hash of what is in them.
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 
-@router.api_route("/requests", methods=_READ)
-@router.api_route("/requests/{id:path}", methods=_READ)
-@router.api_route("/namespaces", methods=_READ)
-@router.api_route("/overview", methods=_READ)
-@router.api_route("/thread", methods=_READ)
-@router.api_route("/connect", methods=_READ)
+@routes.undocumented("/requests", _READ)
+@routes.undocumented("/requests/{id:path}", _READ)
+@routes.undocumented("/namespaces", _READ)
+@routes.undocumented("/overview", _READ)
+@routes.undocumented("/thread", _READ)
+@routes.undocumented("/connect", _READ)
 async def get_page(request: Request) -> Response:
     """The page, whatever is asked for: it reads the address itself."""
     page = options_of(request).page
     return _html(page.index(request.state.prefix)) if page else home.plain(request)
 
 
-@router.api_route("/assets/{name}", methods=_READ)
-async def get_asset(request: Request, name: str) -> Response:
+@routes.undocumented("/assets/{name}", _READ)
+async def get_asset(request: Request) -> Response:
     """One of the page's files, out of memory: no name leads to any other file."""
     page = options_of(request).page
-    asset = page.assets.get(name) if page else None
+    asset = page.assets.get(request.path_params["name"]) if page else None
     if asset is None:
         raise ApiError("not_found", "The page has no such file; it may have been built anew: load the page again.")
     body, coding = asset.for_browser(request.headers.get("accept-encoding", ""))

@@ -4,18 +4,20 @@ import re
 from typing import Any, Final
 
 import msgspec
-from fastapi import Request, Response
 from msgspec import UNSET
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook.api import document, query
 from relaybook.api.answers import Namespace
 from relaybook.api.errors import ApiError
 from relaybook.api.namespaces import namespace_of
 from relaybook.api.reading import reading_of
+from relaybook.api.routes import Routes
 from relaybook.stores.errors import StoreUnavailable
 from relaybook.stores.labels import COLORS, LAST_POSITION, LabelChange, Labels, NotPinned
 
-router = document.section("log")
+routes = Routes("log")
 
 #: What each field of a change takes, in words.
 _TAKES: Final = {
@@ -27,11 +29,9 @@ _TAKES: Final = {
 }
 #: Where msgspec says what is wrong: "… at `$.color`", "… unknown field `x`", "… required field `namespace`".
 _FIELD: Final = re.compile(r"(?:at `\$\.|field `)(.+)`", re.DOTALL)
-_CHANGE = document.reads(Namespace)
-_CHANGE["openapi_extra"] |= document.takes(LabelChange)
 
 
-@router.patch("/api/namespaces", **_CHANGE)
+@routes.patch("/api/namespaces", document.reads(Namespace, body=LabelChange))
 async def change_label(request: Request) -> Response:
     """Pins a namespace or unpins it, and changes how a pinned one is shown; fields left out stay as they are."""
     query.only(query.pairs_of(request))

@@ -1,13 +1,13 @@
 """Reads query strings strictly: what is unknown, malformed or doubled is refused by name, never ignored.
 
-FastAPI's own reading is lenient (it drops what it does not know and repairs broken UTF-8), so it is not used.
+Starlette's ``Request.query_params`` is not used: it accepts any name and replaces bytes that are not UTF-8.
 """
 
 import re
 from collections.abc import Iterable
 from typing import Final
 
-from fastapi import Request
+from starlette.requests import Request
 
 from relaybook import clock
 from relaybook.api.errors import ApiError

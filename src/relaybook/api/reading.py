@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 import anyio.to_thread
 from anyio import CapacityLimiter
-from fastapi import Request
+from starlette.requests import Request
 
 from relaybook import clock
 from relaybook.stores.base import Reader

@@ -3,17 +3,19 @@
 from typing import Final
 
 import msgspec
-from fastapi import Request, Response
 from msgspec import UNSET
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook.api import document, query
 from relaybook.api.answers import RequestPage, Row
 from relaybook.api.reading import reading_of
+from relaybook.api.routes import Routes
 from relaybook.filters import Cursor, Filter, Term
 from relaybook.records import to_json
 from relaybook.stores.base import Page, Reader
 
-router = document.section("log")
+routes = Routes("log")
 
 _PLACE: Final = ("limit", "cursor", "around")
 _PARAMETERS = [
@@ -23,7 +25,7 @@ _PARAMETERS = [
 ]
 
 
-@router.get("/api/requests", **document.reads(RequestPage, [*document.filter_parameters(), *_PARAMETERS]))
+@routes.get("/api/requests", document.reads(RequestPage, [*document.filter_parameters(), *_PARAMETERS]))
 async def list_requests(request: Request) -> Response:
     """A page of the log, latest recorded first.
 

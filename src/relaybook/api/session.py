@@ -1,21 +1,20 @@
 """Signs a browser in and out: the token for a cookie."""
 
 import msgspec
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import credentials, document, query
 from relaybook.api.answers import Session, SignIn
 from relaybook.api.errors import ApiError
 from relaybook.api.options import options_of
+from relaybook.api.routes import Routes
 
-router = document.section("session")
-
-_SIGN_IN = document.reads(Session)
-_SIGN_IN["openapi_extra"] |= document.takes(SignIn)
+routes = Routes("session")
 
 
-@router.post("/api/session", **_SIGN_IN)
+@routes.post("/api/session", document.reads(Session, body=SignIn))
 async def sign_in(request: Request) -> Response:
     """Sets a cookie that stands for the token for 30 days. Without a token on this dashboard: nothing to do."""
     query.only(query.pairs_of(request))
@@ -33,7 +32,7 @@ async def sign_in(request: Request) -> Response:
     return _answer(Session(expires_at=expires_at), _cookie(request, value, credentials.LIFETIME_SECONDS))
 
 
-@router.delete("/api/session", **document.reads(Session))
+@routes.delete("/api/session", document.reads(Session))
 async def sign_out(request: Request) -> Response:
     """Removes the cookie."""
     query.only(query.pairs_of(request))

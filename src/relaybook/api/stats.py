@@ -3,17 +3,19 @@
 from typing import Any, Final
 
 import msgspec
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import document, query
 from relaybook.api.reading import reading_of
+from relaybook.api.routes import Routes
 from relaybook.api.sums_answers import Percentiles, StatsAnswer, StatsGroup, StatsPoint, StatsRest, Sum
 from relaybook.clock import format_moment
 from relaybook.stats import BUCKETS, FIELDS, Group, Stats, parse_question
 from relaybook.sums import Distribution, PackedSums, Sums, percentiles
 
-router = document.section("log")
+routes = Routes("log")
 
 _PARTS: Final = ("bucket", "by")
 #: The last moment that can be written; the bucket it is in ends behind it.
@@ -26,7 +28,7 @@ _PARAMETERS = [
 ]
 
 
-@router.get("/api/stats", **document.reads(StatsAnswer, [*document.filter_parameters(), *_PARAMETERS]))
+@routes.get("/api/stats", document.reads(StatsAnswer, [*document.filter_parameters(), *_PARAMETERS]))
 async def add_up_requests(request: Request) -> Response:
     """Finished requests added up over time, by when they started; since the log began without `from`.
 

@@ -5,25 +5,27 @@ from typing import Final
 
 import anyio
 import msgspec
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook.api import document, query
 from relaybook.api.answers import Health, JournalStatus, LogGap, Status, StorageStatus
 from relaybook.api.errors import ApiError
 from relaybook.api.options import ApiOptions, LogFigures, options_of
 from relaybook.api.reading import reading_of
+from relaybook.api.routes import Routes
 from relaybook.clock import format_moment
 from relaybook.filters import Filter
 from relaybook.records import Gap
 from relaybook.stores.base import Reader, StoreStatus
 
-router = document.section("status")
+routes = Routes("status")
 
 MAX_GAPS: Final = 100
 _log = logging.getLogger("relaybook.api")
 
 
-@router.get("/api/status", **document.reads(Status))
+@routes.get("/api/status", document.reads(Status))
 async def get_status(request: Request) -> Response:
     """Version, how far the log is behind, disk, gaps, and the effective settings without secrets."""
     query.only(query.pairs_of(request))
@@ -36,15 +38,13 @@ async def get_status(request: Request) -> Response:
     return Response(msgspec.json.encode(await reading_of(request).ask(question)), media_type="application/json")
 
 
-@router.head("/healthz", include_in_schema=False)
-@router.get("/healthz", **document.reads(Health))
+@routes.get("/healthz", document.reads(Health), accepts_head=True)
 async def healthz(request: Request) -> Response:
     """Whether this process answers at all."""
     return Response(msgspec.json.encode(Health(status="ok")), media_type="application/json")
 
 
-@router.head("/readyz", include_in_schema=False)
-@router.get("/readyz", **document.reads(Health))
+@routes.get("/readyz", document.reads(Health), accepts_head=True)
 async def readyz(request: Request) -> Response:
     """Whether the log can be read: 200, or 503. Tells no details, because it wants no token."""
     try:

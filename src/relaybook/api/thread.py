@@ -3,12 +3,14 @@
 from typing import Final
 
 import msgspec
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import document, query
 from relaybook.api.conversations import Place, places
 from relaybook.api.reading import reading_of
+from relaybook.api.routes import Routes
 from relaybook.api.stats import sum_of
 from relaybook.api.sums_answers import Sum
 from relaybook.api.thread_answers import Conversation, NewMessages, Thread, ThreadRow
@@ -20,7 +22,7 @@ from relaybook.stores.base import Page, Reader
 from relaybook.stores.errors import DeadlinePassed
 from relaybook.sums import Sums, share
 
-router = document.section("log")
+routes = Routes("log")
 
 #: So many requests before the page's are looked at, for those that the page's go on from.
 _LOOK_BACK: Final = 2000
@@ -38,7 +40,7 @@ _PARAMETERS = [
 ]
 
 
-@router.get("/api/thread", **document.reads(Thread, _PARAMETERS))
+@routes.get("/api/thread", document.reads(Thread, _PARAMETERS))
 async def tell_thread(request: Request) -> Response:
     """Requests in the order in which they were recorded, the latest page first, cut into conversations.
 

@@ -3,14 +3,16 @@
 from typing import Final
 
 import msgspec
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from relaybook.api import document, query
 from relaybook.api.answers import FieldValue, FieldValues
 from relaybook.api.reading import reading_of
+from relaybook.api.routes import Routes
 from relaybook.filters import BadFilter
 
-router = document.section("log")
+routes = Routes("log")
 
 VALUE_FIELDS: Final = ("namespace", "model", "user", "key", "finish_reason", "property")
 _PARAMETERS = [
@@ -20,7 +22,7 @@ _PARAMETERS = [
 ]
 
 
-@router.get("/api/values/{field:path}", **document.reads(FieldValues, _PARAMETERS))
+@routes.get("/api/values/{field:path}", document.reads(FieldValues, _PARAMETERS))
 async def list_values(request: Request) -> Response:
     """Values of one field with counts, most frequent first; `property` lists the names of properties."""
     asked = query.only(query.pairs_of(request), "prefix", "limit")

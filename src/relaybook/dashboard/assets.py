@@ -1,8 +1,9 @@
-"""Holds the page's files, packed once, and gives them out in the form a browser takes."""
+"""Holds the page's files and serves them compressed if the browser accepts gzip."""
 
 import gzip
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Self
 
@@ -23,19 +24,21 @@ class Asset:
 
     media_type: str
     raw: bytes
-    #: None: packing does not make it smaller.
-    packed: bytes | None
 
     @classmethod
     def of(cls, name: str, raw: bytes) -> Self:
         """The file of this name and content."""
-        packed = gzip.compress(raw, mtime=0)
-        media_type = _MEDIA_TYPES.get(Path(name).suffix, "application/octet-stream")
-        return cls(media_type, raw, packed if len(packed) < len(raw) else None)
+        return cls(_MEDIA_TYPES.get(Path(name).suffix, "application/octet-stream"), raw)
+
+    @cached_property
+    def packed(self) -> bytes | None:
+        """The content compressed with gzip, at the first use; ``None`` if that does not make it smaller."""
+        packed = gzip.compress(self.raw, mtime=0)
+        return packed if len(packed) < len(self.raw) else None
 
     def for_browser(self, accept_encoding: str) -> tuple[bytes, str | None]:
         """The bytes to send and their content coding, by what ``Accept-Encoding`` says (RFC 9110 §12.5.3)."""
-        if self.packed is not None and _is_gzip_accepted(accept_encoding):
+        if _is_gzip_accepted(accept_encoding) and self.packed is not None:
             return self.packed, "gzip"
         return self.raw, None
 

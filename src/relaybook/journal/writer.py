@@ -19,8 +19,8 @@ from relaybook.journal.frame import HEAD_BYTES, NO_EXCHANGE, Kind, encode
 from relaybook.journal.owed import Owed
 from relaybook.journal.segment import NewSegment
 
-#: A segment that took a frame of an exchange whose bodies must not stay is sealed after this.
-SEAL_AFTER_NS: Final = 60 * clock.NANOSECONDS
+#: A segment that took a frame of an exchange whose bodies must not stay is sealed after so long.
+SEAL_AFTER_SECONDS: Final = 60.0
 
 
 class JournalUnavailable(Exception):
@@ -45,12 +45,15 @@ def _number_of(head: bytes) -> int:
 class JournalWriter:
     """One worker's run. ``append`` gathers, ``write`` makes it survive the process, ``sync`` a power cut."""
 
-    def __init__(self, directory: Path, segment_bytes: int, *, durable: bool) -> None:
+    def __init__(
+        self, directory: Path, segment_bytes: int, *, durable: bool, seal_after_seconds: float = SEAL_AFTER_SECONDS
+    ) -> None:
         """Makes the run's directory and takes its lock. Where that fails ``mend`` tries again and ``write`` raises."""
         self.run_id = new_id()
         self.path = directory / id_text(self.run_id)
         self._segment_bytes = segment_bytes
         self._durable = durable
+        self._seal_after_ns = int(seal_after_seconds * clock.NANOSECONDS)
         self._secret = int.from_bytes(os.urandom(4))
         #: The last number that was given, and the last that may stand in a file.
         self._number = self._written = 0
@@ -149,7 +152,7 @@ class JournalWriter:
         if self._seal_wanted:
             self._seal_wanted = False
             if self._seal_at_ns is None:
-                self._seal_at_ns = clock.monotonic_ns() + SEAL_AFTER_NS
+                self._seal_at_ns = clock.monotonic_ns() + self._seal_after_ns
 
     def _put(self, parts: list[bytes]) -> None:
         data = b"".join(parts)
@@ -258,7 +261,7 @@ class JournalWriter:
         return failed
 
     def seal_soon(self) -> None:
-        """The batch holds bytes that must not stay: the segment that takes them is sealed within a minute."""
+        """The batch holds bytes that must not stay: their segment is sealed after ``seal_after_seconds``."""
         self._seal_wanted = True
 
     def tick(self) -> None:

@@ -38,7 +38,12 @@ def run_worker(
 ) -> None:
     """Relays until told to stop."""
     _raise_descriptor_limit()
-    journal = JournalWriter(journal_directory, settings.segment_bytes, durable=settings.durable)
+    journal = JournalWriter(
+        journal_directory,
+        settings.segment_bytes,
+        durable=settings.durable,
+        seal_after_seconds=settings.seal_after,
+    )
     work = _work(settings, listener, supervisor_pipe, journal, secret, base_url, dashboard_url)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(work)

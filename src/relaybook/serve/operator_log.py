@@ -1,19 +1,46 @@
 """The operator's log: JSON lines on standard error, with stable ``event`` names and control characters escaped.
 
-On a terminal the same is written for a person, and only what needs attention.
+If standard error is a terminal, only warnings and errors are shown, as plain sentences.
 """
 
 import json
 import logging
 import sys
+from typing import Final
 
 from relaybook import clock
+
+#: What a terminal shows for each warning and error.
+SENTENCES: Final = {
+    "api_failed": "{method} {path} failed on the dashboard. Please report this error:",
+    "ballast_given": "the disk is full; the recorder freed its reserve of {bytes} bytes and continues",
+    "batch_rejected": "the store rejected a batch; nothing is lost. Please report this error: {reason}",
+    "body_damaged": "a stored body is damaged; its request is logged without it: {reason}",
+    "child_died": "{role} exited with code {code}; restarting in {restart_ms} ms",
+    "child_killed": "{role} did not stop in time and was killed",
+    "child_not_started": "{role} could not be started; retrying: {reason}",
+    "frames_lost": "the journal is damaged; {frames} frames of run {run} are lost",
+    "journal_failed": "the journal could not be written: {reason}",
+    "later_version": "{reason}",
+    "live_poll_failed": "the dashboard could not read the log; retrying:",
+    "log_unavailable": "requests cannot be logged: {reason}",
+    "not_ready": "the dashboard could not read the log: {reason}",
+    "record_quarantined": "request {id} could not be stored and was quarantined: {reason}",
+    "relay_failed": "the relay failed and is restarted. Please report this error:",
+    "reload_refused": "reload refused: {reason}",
+    "store_set_aside": "the store is unusable; logging continues in an empty one (old store: {to}): {reason}",
+    "store_unavailable": "the store is unavailable; retrying in {next_try_seconds} s: {reason}",
+    "sync_failed": "the disk failed to sync; the recorder restarts from the journal: {reason}",
+    "text_not_indexed": "the search index is not up to date; retrying: {reason}",
+    "text_not_read": "the text of request {id} could not be indexed. Please report this error:",
+    "text_pass_failed": "the search index could not be updated; retrying. Please report this error:",
+}
 
 _STANDARD = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"message", "asctime", "taskName"}
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line. The message is the event's name; ``extra`` are its fields. Never a header or a body."""
+    """One JSON object per line. The message is the name of the event, ``extra`` its fields; no headers or bodies."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields: dict[str, object] = {
@@ -29,19 +56,21 @@ class JsonLines(logging.Formatter):
 
 
 class Lines(logging.Formatter):
-    """For a person: ``relaybook: error: serve: child_died role=relay code=1``."""
+    """One sentence per event: ``relaybook: recorder exited with code 1; restarting in 100 ms``."""
 
     def format(self, record: logging.LogRecord) -> str:
-        fields = [f"{name}={_plain(str(value))}" for name, value in _extra(record).items()]
-        part = record.name.removeprefix("relaybook.")
-        line = " ".join([f"relaybook: {record.levelname.lower()}: {part}: {_plain(record.getMessage())}", *fields])
-        if record.exc_info:
-            line = "\n".join([line, *map(_plain, self.formatException(record.exc_info).splitlines())])
-        return line
+        message = record.getMessage()
+        fields = {name: _plain(str(value)) for name, value in _extra(record).items()}
+        if message in SENTENCES:
+            text = SENTENCES[message].format_map(fields)
+        else:
+            text = " ".join([_plain(message), *(f"{name}={value}" for name, value in fields.items())])
+        error = self.formatException(record.exc_info).splitlines() if record.exc_info else []
+        return "\n".join([f"relaybook: {text}", *map(_plain, error)])
 
 
 def log_to_stderr() -> None:
-    """Sets the operator's log up for this process."""
+    """Set up the operator's log of this process: sentences on a terminal, JSON lines otherwise."""
     is_terminal = sys.stderr.isatty()
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Lines() if is_terminal else JsonLines())
@@ -57,5 +86,5 @@ def _extra(record: logging.LogRecord) -> dict[str, object]:
 
 
 def _plain(text: str) -> str:
-    """The text on one line; what could steer a terminal is escaped."""
+    """Return the text on one line, with control characters escaped."""
     return text if text.isprintable() else json.dumps(text)[1:-1]

@@ -3,7 +3,7 @@
 import pytest
 from tests.conformance.node.node_sdk import Call, make
 from tests.conformance.sdk.calls import World, unique
-from tests.conformance.sdk.test_every_offset import WORDS, cut_everywhere, last_event_ends
+from tests.conformance.sdk.cut_streams import WORDS, cut_everywhere, last_event_ends
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])

@@ -1,45 +1,18 @@
 """A stream cut at any byte of the provider's answer is an error for the official SDK, and never a short answer."""
 
 import asyncio
-import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, Literal
 
 import openai
 import pytest
-from tests.conformance.sdk.calls import QUESTION, World, in_loop, unique
+from tests.conformance.sdk.calls import World, in_loop, unique
+from tests.conformance.sdk.cut_streams import WORDS, Asked, Framing, cut_everywhere, last_event_ends
 
-#: One event each, then the end of the stream.
-WORDS: Final = ("Yes", ",", " you", " can")
-EVENTS: Final = [
-    *(b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"%b"}}]}\n\n' % word.encode() for word in WORDS),
-    b"data: [DONE]\n\n",
-]
 AT_A_TIME: Final = 16
 
-Framing = Literal["chunked", "length"]
 #: ``short``: the SDK said nothing and gave less than the provider had to say.
 Told = Literal["error", "whole", "short"]
-Asked = dict[str, Any]
-
-
-def answer(framing: Framing) -> bytes:
-    """The whole answer as the provider would write it."""
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-    if framing == "length":
-        body = b"".join(EVENTS)
-        return head + b"Content-Length: %d\r\n\r\n" % len(body) + body
-    chunks = b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in EVENTS)
-    return head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
-
-
-def cut_everywhere(framing: Framing, manner: str) -> Iterator[Asked]:
-    """A streamed call for each number of bytes that the provider sends before it ends the connection."""
-    wire = answer(framing)
-    for size in range(len(wire) + 1):
-        wishes = {"Sim-Raw": base64.b64encode(wire[:size]).decode(), "Sim-After": manner}
-        tag = {"Service-Property-Cut-At": str(size)}
-        yield {"model": "gpt-4o-mini", "messages": QUESTION, "stream": True, "extra_headers": {**wishes, **tag}}
 
 
 def told(texts: list[str]) -> Told:
@@ -79,11 +52,6 @@ def by_the_async_client(world: World, namespace: str, calls: list[Asked]) -> lis
 
     found: list[Told] = in_loop(world.async_client(namespace), run)
     return found
-
-
-def last_event_ends(framing: Framing) -> int:
-    """So many bytes of the answer hold the event that says it is complete; what is cut later is no part of it."""
-    return answer(framing).index(b"[DONE]") + len(b"[DONE]\n\n")
 
 
 @pytest.mark.parametrize("manner", ["close", "rst"])

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from tests.conformance.sdk.calls import QUESTION, World, assemble, unique
-from tests.integration.test_bad_input import peak_memory
+from tests.support.process_usage import peak_memory
 
 MIB: Final = 1 << 20
 EVENT_BYTES: Final = 64 * MIB

@@ -7,7 +7,7 @@ one rule: what a provider could read differently than we do is not passed on.
 from dataclasses import dataclass
 from typing import Final
 
-from tests.integration.hostile.wire import (
+from tests.support.raw_http import (
     CHUNKED,
     FIRST,
     HIDDEN,

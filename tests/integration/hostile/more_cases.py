@@ -6,7 +6,7 @@ Kept apart from ``cases`` for its length alone.
 from typing import Final
 
 from tests.integration.hostile.cases import REFUSED, Case, cases
-from tests.integration.hostile.wire import (
+from tests.support.raw_http import (
     CHUNKED,
     FIRST,
     HIDDEN,

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
-from tests.integration.hostile.wire import PATH
-from tests.integration.test_no_bodies import metrics, texts
-from tests.support.files import contents_below
+from tests.support.files import contents_below, raw_and_decompressed
+from tests.support.raw_http import PATH
 from tests.support.server import Server
 
 
@@ -70,9 +69,9 @@ def found(server: Server) -> dict[str, set[str]]:
     """Every key anywhere, by place: files of the data directory, outputs, figures, the API; only where some are."""
     told = {"stdout": keys_in(server.stdout), "stderr": keys_in(server.stderr)}
     for name, content in contents_below(server.data):
-        told[name] = set().union(*map(keys_in, texts(content)))
+        told[name] = set().union(*map(keys_in, raw_and_decompressed(content)))
     if server.process.poll() is None:
-        told["/metrics"] = keys_in(metrics(server))
+        told["/metrics"] = keys_in(server.metrics())
         told |= {path: keys_in(json.dumps(server.get(path))) for path in _paths(server)}
     return {place: keys for place, keys in told.items() if keys}
 

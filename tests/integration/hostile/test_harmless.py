@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from tests.integration.hostile.wire import (
+from tests.support.raw_http import (
     CHUNKED,
     FIRST,
     HIDDEN,
@@ -16,8 +16,6 @@ from tests.integration.hostile.wire import (
     PATH,
     QUESTION,
     SMUGGLED,
-    Ledger,
-    World,
     ask,
     at,
     parse,
@@ -25,6 +23,7 @@ from tests.integration.hostile.wire import (
     talk,
 )
 from tests.support.server import Server, SimulatedProvider
+from tests.support.simulated_upstream import Ledger, World
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,8 @@
 """The application is what its document says it is."""
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import msgspec
@@ -31,6 +33,23 @@ def test_a_slash_at_the_end_is_another_path() -> None:
 def test_another_method_is_refused_in_our_shape() -> None:
     answer = client_of().ask("DELETE", "/api/status")
     assert (answer.status, answer.json()["error"]["code"]) == (405, "method_not_allowed")
+
+
+@pytest.mark.parametrize("path", ["/api/requests", "/api/status", "/metrics", "/api/live"])
+def test_head_is_refused_where_it_is_not_documented(path: str) -> None:
+    answer = client_of().ask("HEAD", path)
+    assert (answer.status, answer.header("allow")) == (405, None)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json"])
+def test_head_is_accepted_by_health_checks_and_the_document(path: str) -> None:
+    assert client_of().ask("HEAD", path).status == 200
+
+
+def test_the_dashboard_starts_without_libraries_that_only_some_requests_need() -> None:
+    program = "import sys, relaybook.api.app, relaybook.api.server; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"fastapi", "genai_prices", "prometheus_client", "pydantic"} & set(done.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -98,4 +117,15 @@ def test_every_reference_of_the_document_leads_somewhere() -> None:
     schemas = json.loads(text)["components"]["schemas"]
     refs = {part.partition('"')[0] for part in text.split("#/components/schemas/")[1:]}
     assert refs <= set(schemas)
-    assert all(operation["operationId"] for path in json.loads(text)["paths"].values() for operation in path.values())
+
+
+def test_every_operation_has_an_id_of_its_own_and_a_description() -> None:
+    paths = app_of().openapi()["paths"]
+    operations = [operation for path in paths.values() for operation in path.values()]
+    assert len({operation["operationId"] for operation in operations}) == len(operations)
+    assert all(operation["description"] and operation["tags"] != [""] for operation in operations)
+
+
+def test_the_document_is_built_once() -> None:
+    app = app_of()
+    assert app.openapi() is app.openapi()

@@ -6,8 +6,8 @@ import logging
 from typing import Any
 
 import pytest
-from fastapi import Request
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from tests.support.asgi import Client, scope_of
 
 from relaybook.api.errors import CODES, ApiError, Failures, answer_error, error_response

@@ -4,8 +4,8 @@ import msgspec
 from msgspec.structs import replace
 from tests.support.api_log import client_of, log_of, record_of
 
-from relaybook.api.metrics import render
 from relaybook.api.options import LogFigures
+from relaybook.api.prometheus import render
 from relaybook.histograms import Histogram
 from relaybook.stores.base import Batch, StoreStatus
 

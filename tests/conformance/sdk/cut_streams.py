@@ -1,0 +1,42 @@
+"""Streamed calls whose response ends after any number of bytes."""
+
+import base64
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+from tests.conformance.sdk.calls import QUESTION
+
+#: The text of the response, one event for each.
+WORDS: Final = ("Yes", ",", " you", " can")
+_EVENTS: Final = [
+    *(b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"%b"}}]}\n\n' % word.encode() for word in WORDS),
+    b"data: [DONE]\n\n",
+]
+
+Framing = Literal["chunked", "length"]
+#: The arguments of one call of the SDK.
+Asked = dict[str, Any]
+
+
+def cut_everywhere(framing: Framing, manner: str) -> Iterator[Asked]:
+    """One streamed call for each number of bytes that the upstream sends before it ends the connection."""
+    wire = _response(framing)
+    for size in range(len(wire) + 1):
+        wishes = {"Sim-Raw": base64.b64encode(wire[:size]).decode(), "Sim-After": manner}
+        tag = {"Service-Property-Cut-At": str(size)}
+        yield {"model": "gpt-4o-mini", "messages": QUESTION, "stream": True, "extra_headers": {**wishes, **tag}}
+
+
+def last_event_ends(framing: Framing) -> int:
+    """The number of bytes up to the end of the last event; a cut after it loses nothing of the response."""
+    return _response(framing).index(b"[DONE]") + len(b"[DONE]\n\n")
+
+
+def _response(framing: Framing) -> bytes:
+    """The complete response as the upstream sends it."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+    if framing == "length":
+        body = b"".join(_EVENTS)
+        return head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in _EVENTS)
+    return head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"

@@ -1,0 +1,38 @@
+"""Checks a page with axe against WCAG 2.2 A and AA: every rule is on, and both color schemes are checked."""
+
+from pathlib import Path
+from typing import Final, Literal
+
+from playwright.sync_api import Page, expect
+
+AXE_SCRIPT: Final = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
+_SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
+_TAGS: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+#: axe turns some rules off by default, such as the one for the size of targets. Naming every rule turns them on.
+_RUN: Final = """
+async (tags) => {
+  const rules = Object.fromEntries(axe.getRules(tags).map(({ ruleId }) => [ruleId, { enabled: true }]));
+  const { violations } = await axe.run(document, { runOnly: { type: "tag", values: tags }, rules });
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id} (${help}): ${html.slice(0, 200)}`));
+}
+"""
+#: Whether all animations have ended. During a color transition the contrast is wrong.
+_IS_STILL: Final = """
+() => document.getAnimations().every((one) => {
+  const { iterations, duration } = one.effect.getComputedTiming();
+  return one.playState !== "running" || iterations === Infinity || duration === 0;
+})
+"""
+
+
+def check_accessibility(page: Page) -> None:
+    """Asserts that axe finds no violation in the page, in the light and in the dark color scheme."""
+    source = AXE_SCRIPT.read_text("utf-8")
+    found = []
+    for scheme in _SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", scheme)
+        page.wait_for_function(_IS_STILL)
+        page.evaluate(source)
+        found += [f"{scheme}: {violation}" for violation in page.evaluate(_RUN, _TAGS)]
+    assert found == [], "\n".join(found)

@@ -1,0 +1,71 @@
+"""Controls the simulated upstream behind a relay: what it received, and the responses it is told to send."""
+
+import base64
+import http.client
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from tests.support.raw_http import SMUGGLED, ask
+from tests.support.server import Server, SimulatedProvider
+
+
+class Ledger:
+    """What the simulated upstream receives from now on."""
+
+    def __init__(self, provider: SimulatedProvider) -> None:
+        self._address = urlsplit(provider.url).netloc
+        self._since = 1 + max((entry["n"] for entry in self._read(0)), default=0)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """All entries, in the order they were written."""
+        return self._read(self._since)
+
+    def requests(self) -> list[dict[str, Any]]:
+        """The entries of complete requests, in the order they arrived."""
+        return [entry for entry in self.entries() if entry["event"] == "request"]
+
+    def bytes_seen(self) -> bytes:
+        """Targets, headers and bodies of all requests, complete or not."""
+        seen = []
+        for entry in self.entries():
+            lines = [f"{name}: {value}" for name, value in entry.get("headers", [])]
+            seen += [entry.get("target", "").encode(), "\n".join(lines).encode()]
+            seen.append(base64.b64decode(entry.get("body", "")))
+        return b"\n".join(seen)
+
+    def _read(self, since: int) -> list[dict[str, Any]]:
+        connection = http.client.HTTPConnection(self._address, timeout=10)
+        try:
+            connection.request("GET", f"/__sim/ledger?since={since}")
+            return [json.loads(line) for line in connection.getresponse().read().splitlines()]
+        finally:
+            connection.close()
+
+
+def put_script(provider: SimulatedProvider, name: str, script: Mapping[str, object]) -> None:
+    """Stores the response to every request that has the header ``Sim-Script: <name>``."""
+    connection = http.client.HTTPConnection(urlsplit(provider.url).netloc, timeout=30)
+    connection.request("PUT", f"/__sim/scripts/{name}", json.dumps(script))
+    assert connection.getresponse().status == 204
+    connection.close()
+
+
+@dataclass(frozen=True)
+class World:
+    """A relay and the simulated upstream behind it."""
+
+    server: Server
+    provider: SimulatedProvider
+
+    def is_undisturbed(self, ledger: Ledger) -> None:
+        """Asserts that an ordinary request works and is the only complete one in the ledger."""
+        tag = uuid4().hex
+        answer = ask(self.server.port, f"Sim-Tag: {tag}".encode())
+        assert answer.status == 200, answer
+        assert [entry["tag"] for entry in ledger.requests()] == [tag]
+        assert SMUGGLED.encode() not in ledger.bytes_seen()
+        assert not [entry for entry in ledger.entries() if entry["event"] == "malformed"]

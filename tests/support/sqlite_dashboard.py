@@ -1,0 +1,75 @@
+"""A dashboard server that serves a SQLite store, and a summary of what the store's database contains."""
+
+import asyncio
+import contextlib
+import socket
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from tests.support.api_log import app_of, entry_of, record_of
+
+from relaybook.api.server import DashboardServer
+from relaybook.stores.base import Batch
+from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.stores.sqlite.connection import DATABASE
+
+
+class Dashboard:
+    """A listening dashboard, and the writer of the store it reads."""
+
+    def __init__(self, directory: Path, **options: Any) -> None:
+        self.directory = directory
+        self.writer = SqliteWriter(directory)
+        self._reader = SqliteReader(directory)
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.client = httpx2.Client(base_url=self.url, trust_env=False)
+        self._server = DashboardServer(app_of(self._reader, poll_seconds=0.01, **options))
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.run(self._server.serve(sockets=[self._socket]))
+
+    def record(self, *numbers: int, **fields: Any) -> None:
+        """Writes records with these numbers to the store."""
+        self.writer.commit(Batch(entries=[entry_of(record_of(number, **fields)) for number in numbers]))
+
+    def stop(self) -> bool:
+        """Stops the server; returns whether it ended in time."""
+        self._server.should_exit = True
+        self._thread.join(4)
+        return not self._thread.is_alive()
+
+    def close(self) -> None:
+        """Stops the server and closes the store."""
+        self.client.close()
+        assert self.stop()
+        self._reader.close()
+        self.writer.close()
+
+    def raw(self, head: bytes) -> bytes:
+        """Sends raw bytes and returns everything received until the server closes the connection."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+            connection.sendall(head)
+            answer = b""
+            with contextlib.suppress(ConnectionResetError):
+                while piece := connection.recv(65536):
+                    answer += piece
+            return answer
+
+
+def database_summary(directory: Path) -> list[Any]:
+    """The schema, the number of rows in each table, and the result of the integrity check."""
+    connection = sqlite3.connect(f"file:{directory / DATABASE}?mode=ro", uri=True)
+    try:
+        schema = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
+        tables = [name for kind, name, _ in schema if kind == "table" and not name.startswith("sqlite_")]
+        counts = [connection.execute(f'SELECT count(*) FROM "{name}"').fetchone() for name in tables]
+        return [schema, counts, connection.execute("PRAGMA integrity_check").fetchall()]
+    finally:
+        connection.close()

@@ -1,0 +1,54 @@
+"""Routes accept the methods they declare and no others."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Router
+from tests.support.asgi import Client
+
+from relaybook.api import document
+from relaybook.api.answers import Health, SignIn
+from relaybook.api.routes import Routes
+
+
+def declared() -> Routes:
+    routes = Routes("things")
+
+    @routes.get("/things/{id:path}", document.reads(Health), accepts_head=True)
+    @routes.get("/things", document.reads(Health, [document.limit(5)]))
+    @routes.post("/things", document.reads(None, body=SignIn))
+    @routes.undocumented("/hidden", ["GET", "DELETE"])
+    async def ask_things(request: Request) -> Response:
+        """Answer with the method."""
+        return Response(request.method)
+
+    return routes
+
+
+def status(method: str, path: str) -> int:
+    return Client(Router(declared().declared)).ask(method, path).status
+
+
+def test_head_is_accepted_only_where_it_is_declared() -> None:
+    assert status("GET", "/things") == status("GET", "/things/1") == status("HEAD", "/things/1") == 200
+    assert status("HEAD", "/things") == status("HEAD", "/hidden") == 405
+
+
+def test_other_methods_are_refused() -> None:
+    assert status("POST", "/things") == status("DELETE", "/hidden") == 200
+    assert status("PUT", "/things") == status("POST", "/hidden") == status("OPTIONS", "/things") == 405
+
+
+def test_the_document_lists_the_documented_routes_under_their_tag() -> None:
+    paths = document.build(declared().declared, "1.2.3")["paths"]
+    assert {path: sorted(operations) for path, operations in paths.items()} == {
+        "/things": ["get", "post"],
+        "/things/{id}": ["get"],
+    }
+    listed, created = paths["/things"]["get"], paths["/things"]["post"]
+    assert (listed["tags"], listed["operationId"], listed["summary"]) == (["things"], "ask_things", "Ask Things")
+    assert listed["description"] == "Answer with the method."
+    assert [parameter["name"] for parameter in listed["parameters"]] == ["limit"]
+    assert "requestBody" not in listed
+    reference = {"$ref": "#/components/schemas/SignIn"}
+    assert created["requestBody"] == {"required": True, "content": {"application/json": {"schema": reference}}}
+    assert created["responses"]["200"]["content"] == {"application/json": {"schema": {"type": "string"}}}
