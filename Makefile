@@ -11,7 +11,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n 2
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
-TOOLS := strace chromium
+TOOLS := strace chromium-headless-shell
 export PIP_ROOT_USER_ACTION := ignore
 
 # The page: what is built stands for the build. Its Node is in requirements/run.txt, so installing comes before it.
@@ -67,12 +67,15 @@ page-check: .venv/.run ## Only the page: format, lint, types, unit tests
 
 .PHONY: crash
 crash: tools .venv/.dev ## The long form of the crash tests: 1,000 kills, every system call (two hours)
-	@LONG_TESTS=1 $(BIN)/pytest tests/crash tests/integration/test_reload.py tests/integration/test_ten_gibibytes.py $(ARGS)
+	@LONG_TESTS=1 $(BIN)/pytest tests/crash tests/network $(ARGS)
 
 .PHONY: fuzz
-fuzz: .venv/.dev ## The long form of the tests with generated input; make fuzz SECONDS=600 fuzzes for ten minutes, not an hour
-	@FUZZ_SECONDS=$(or $(SECONDS),3600) $(BIN)/pytest tests/fuzz
-	@LONG_TESTS=1 $(PYTEST) tests/conformance/relay tests/integration/test_sql_scanner.py tests/integration/test_compiled.py $(ARGS)
+fuzz: .venv/.dev ## Fuzz parsers, relay and API for an hour: make fuzz SECONDS=600 for ten minutes
+	@FUZZ_SECONDS=$(or $(SECONDS),3600) $(BIN)/pytest tests/fuzz $(ARGS)
+
+.PHONY: long
+long: tools page $(NODE_SDK) ## The long form of all other tests: 5,000 generated exchanges, 10 GiB, 100 reloads (two hours)
+	@LONG_TESTS=1 $(PYTEST) tests/integration tests/conformance tests/e2e $(ARGS)
 
 .PHONY: soak
 soak: .venv/.dev ## Half an hour of mixed traffic: does memory grow? make soak ARGS='--minutes 5'

@@ -1,7 +1,8 @@
 """Compiles what every request goes through: the same typed Python, as C. Plain Python goes on to run everywhere.
 
-``python compile_with_mypyc.py <directory>`` makes there a copy of src/ with the compiled modules beside their sources;
-what stands in the repository is not touched. Needs a C compiler and Python's headers. A wheel has the same modules when
+``python compile_with_mypyc.py <directory> [level]`` makes there a copy of src/ with the compiled modules beside their
+sources; what stands in the repository is not touched. The compiler's optimization level is 3 by default; 0 compiles in
+half the time, for tests. Needs a C compiler and Python's headers. A wheel has the same modules when
 it is built with RELAYBOOK_COMPILE=1 (``make compiled``, hatch_build.py). What it gains: docs/benchmarks.md.
 """
 
@@ -38,7 +39,7 @@ MODULES: Final = (
 _GROUP: Final = "relaybook_compiled"
 
 
-def compile_into(directory: Path) -> list[Path]:
+def compile_into(directory: Path, level: str) -> list[Path]:
     """Makes the copy; the compiled files, relative to it. SystemExit where the compiler fails, which says why."""
     from mypyc.build import mypycify
     from setuptools import setup
@@ -48,7 +49,7 @@ def compile_into(directory: Path) -> list[Path]:
     before = Path.cwd()
     os.chdir(directory)  # mypyc names modules by their paths, and setuptools builds where it stands
     try:
-        extensions = mypycify(options, opt_level="3", group_name=_GROUP)
+        extensions = mypycify(options, opt_level=level, group_name=_GROUP)
         setup(name=_GROUP, ext_modules=extensions, script_args=["--quiet", "build_ext", "--inplace"])
     finally:
         os.chdir(before)
@@ -57,7 +58,7 @@ def compile_into(directory: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         raise SystemExit("Name the directory to compile into: python compile_with_mypyc.py build/compiled")
-    made = compile_into(Path(sys.argv[1]).resolve())
+    made = compile_into(Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) == 3 else "3")
     print(f"{len(made)} compiled modules in {sys.argv[1]}")

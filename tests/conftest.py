@@ -14,7 +14,7 @@ TESTS = Path(__file__).parent
 #: Directories whose tests load the machine or kill processes: all of them are one group, so one worker runs them.
 ALONE = ("crash", "e2e")
 #: The longest first, so that both workers end at about the same time. Those alone begin at once.
-ORDER = (*ALONE, "integration", "conformance", "fuzz", "unit", "architecture")
+ORDER = (*ALONE, "integration", "conformance", "network", "fuzz", "unit", "architecture")
 
 
 def pytest_configure(config: pytest.Config) -> None:

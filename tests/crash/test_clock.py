@@ -19,12 +19,13 @@ import uvloop
 from tests.crash.judge import judge
 from tests.crash.load import Choice, Load
 from tests.crash.service import Provider, Service, until
+from tests.support.long import LONG
 
 from relaybook import clock
 
 DAY: Final = 86_400
 CALLERS: Final = 6
-ANSWERS_PER_ERA: Final = 15
+ANSWERS_PER_ERA: Final = 15 if LONG else 6
 PAGE: Final = 7
 _PATIENCE_SECONDS: Final = 60.0
 #: Python runs this at the start of every process that finds it on its path.

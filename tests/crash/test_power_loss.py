@@ -42,7 +42,7 @@ from relaybook.stores.errors import StoreUnavailable
 from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 
 #: The disk is looked at after so many steps, in each state of ``CHOICES``.
-CUTS: Final = 500 if LONG else 20
+CUTS: Final = 500 if LONG else 10
 FEW_CUTS: Final = 100 if LONG else 8
 _KEEP_OTHER_BODIES: Final = 16 << 20
 _PRICES: Final = Prices()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tests.support.long import sampled
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.stores.sqlite.connection import DATABASE
@@ -74,7 +75,7 @@ def gaps(server: Server) -> list[dict[str, Any]]:
 NOTICED_BY_A_RUNNING_WRITER = HARMS[1:]
 
 
-@pytest.mark.parametrize("harm", NOTICED_BY_A_RUNNING_WRITER, ids=lambda harm: harm.__name__)
+@pytest.mark.parametrize("harm", sampled(NOTICED_BY_A_RUNNING_WRITER, 2), ids=lambda harm: harm.__name__)
 def test_harmed_while_it_is_written_to_the_log_goes_on_in_an_empty_store(tmp_path: Path, harm: Harm) -> None:
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
         server.record(ask(server))
@@ -100,7 +101,7 @@ def test_overwritten_while_it_is_written_to_the_log_goes_on_and_so_does_the_next
             assert server.get("/api/status")["frames_lost"] == 0
 
 
-@pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
+@pytest.mark.parametrize("harm", sampled(HARMS, 2), ids=lambda harm: harm.__name__)
 def test_harmed_while_nothing_runs_the_next_start_begins_an_empty_store(tmp_path: Path, harm: Harm) -> None:
     with SimulatedProvider(tmp_path) as provider:
         with Server(tmp_path, provider.url) as server:

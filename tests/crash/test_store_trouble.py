@@ -12,7 +12,7 @@ import signal
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -85,13 +85,20 @@ class Trial:
     async def _run(self, trouble: Callable[[], object]) -> None:
         try:
             self.load.start("trouble")
-            await until(self.has_answers(50), "answers before", _PATIENCE_SECONDS)
+            await until(self.has_answers(25), "answers before", _PATIENCE_SECONDS)
+            await until(self.is_recorded, "records before", _PATIENCE_SECONDS)
             await asyncio.to_thread(trouble)
-            await until(self.has_answers(50), "answers after", _PATIENCE_SECONDS)
+            await until(self.has_answers(25), "answers after", _PATIENCE_SECONDS)
             await self.load.finish()
         finally:
             await self.load.abandon()
         await until(self.service.is_at_rest, "all recorded", _PATIENCE_SECONDS)
+
+    def is_recorded(self) -> bool:
+        """Whether the dashboard answers and shows a record."""
+        with suppress(OSError):
+            return bool(self.service.server.get("/api/status")["records"])
+        return False
 
     def has_answers(self, count: int) -> Callable[[], bool]:
         """Whether so many of the requests asked from now on were answered whole."""
@@ -102,7 +109,7 @@ class Trial:
         """Nothing is recorded for a while: answers go on, and the journal grows."""
         end = time.monotonic() + TROUBLE_SECONDS
         records = self.service.server.get("/api/status")["records"]
-        grown = self.has_answers(200)
+        grown = self.has_answers(60)
         before = self.lag_bytes()
         wait_until(lambda: grown() and time.monotonic() > end, TROUBLE_SECONDS + _PATIENCE_SECONDS, "answers")
         assert self.service.server.get("/api/status")["records"] == records
@@ -158,7 +165,7 @@ def _changed_trial(directory: Path, patch: pytest.MonkeyPatch, change: str) -> I
 
 def test_while_another_program_holds_the_store_traffic_goes_on_and_all_is_recorded_later(tmp_path: Path) -> None:
     with _trial(tmp_path) as trial:
-        database = str(trial.service.data.store / DATABASE)
+        database, server = str(trial.service.data.store / DATABASE), trial.service.server
 
         def lock() -> None:
             connection = apsw.Connection(database)
@@ -166,13 +173,14 @@ def test_while_another_program_holds_the_store_traffic_goes_on_and_all_is_record
             connection.execute("BEGIN IMMEDIATE")
             try:
                 trial.hold()
+                wait_until(lambda: server.events("store_unavailable"), _PATIENCE_SECONDS, "a word of the recorder")
             finally:
                 connection.execute("ROLLBACK")
                 connection.close()
 
         trial.run(lock)
         trial.judge()
-        reasons = [event["reason"] for event in trial.service.server.events("store_unavailable")]
+        reasons = [event["reason"] for event in server.events("store_unavailable")]
         assert reasons
         assert all("another program holds the database" in reason for reason in reasons)
         assert trial.deaths() == 0

@@ -1,4 +1,7 @@
-"""A stream that trickles beside heavy traffic: it holds no journal back, and survives the recorder's deaths whole."""
+"""A stream that trickles beside heavy traffic: it holds no journal back, and survives the recorder's deaths whole.
+
+For eight seconds and two deaths, or twenty seconds and four in the long form.
+"""
 
 import asyncio
 import random
@@ -10,18 +13,19 @@ import uvloop
 from tests.crash.judge import Served, judge
 from tests.crash.load import Choice, Load
 from tests.crash.service import Provider, Service, until
+from tests.support.long import LONG
 
 from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import sequences
 
-SECONDS: Final = 20
+SECONDS: Final = 20 if LONG else 8
 EVENTS_PER_SECOND: Final = 5
 HEAVY_CALLERS: Final = 6
-DEATHS: Final = 4
+DEATHS: Final = 4 if LONG else 2
 #: The promise: so many segments, and the spare.
 MOST_HELD: Final = 2
 #: So many segments must have come and gone meanwhile, else the test shows nothing.
-LEAST_ROLLED: Final = 20
+LEAST_ROLLED: Final = 20 if LONG else 8
 #: What is recorded is unlinked at the end of the same commit; a second is plenty even for a busy machine.
 _UNLINK_SECONDS: Final = 1.0
 

@@ -1,7 +1,11 @@
-"""axe finds nothing against WCAG 2.2 A and AA, with no rule off, on any page, in any state, in either theme."""
+"""axe finds nothing against WCAG 2.2 A and AA, with no rule off, on any page, in any state, in either theme.
+
+Some pages and states in a sample, all of them in the long form.
+"""
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Final
 
 import pytest
@@ -11,6 +15,7 @@ from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_wish, world_in
 from tests.support.axe import AXE_SCRIPT, check_accessibility
 from tests.support.browser import needs_chromium
+from tests.support.long import sampled
 
 pytestmark = needs_chromium
 
@@ -203,7 +208,7 @@ STATES: tuple[State, ...] = (
 )
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+@pytest.mark.parametrize("state", sampled(STATES, 8), ids=lambda state: state.__name__)
 def test_axe_finds_nothing(tab: LogPage, log: dict[str, str], state: State) -> None:
     state(tab, log)
     check_accessibility(tab.page)
@@ -232,8 +237,7 @@ ADDRESSES: Final = {
 }
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("page", ADDRESSES)
+@pytest.mark.parametrize(("page", "width"), sampled(product(ADDRESSES, (1440, 390)), 9))
 def test_axe_finds_nothing_beside_the_log(
     open_tab: OpenTab, world: World, log: dict[str, str], page: str, width: int
 ) -> None:

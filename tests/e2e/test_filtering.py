@@ -9,6 +9,7 @@ from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.browser import needs_chromium
+from tests.support.long import sampled
 from tests.support.server import wait_until
 
 pytestmark = needs_chromium
@@ -82,14 +83,14 @@ def _selecting(tab: LogPage, namespace: str, requests: set[str], chosen: str) ->
     assert set(tab.values("namespace")) == {namespace}
 
 
-@pytest.mark.parametrize("namespace", KINDS)
+@pytest.mark.parametrize("namespace", sampled(KINDS, 2))
 def test_selecting_a_namespace_shown_on_a_request_leaves_exactly_its_requests_and_the_row_at_its_height(
     tab: LogPage, crowd: dict[str, set[str]], namespace: str
 ) -> None:
     _selecting_keeps_the_row(tab, namespace, crowd[namespace], _middle_of_the_screen)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", sampled(PLACES, 2))
 def test_a_row_keeps_its_height_wherever_it_stands(tab: LogPage, crowd: dict[str, set[str]], place: Row) -> None:
     _selecting_keeps_the_row(tab, "staging", crowd["staging"], place)
 

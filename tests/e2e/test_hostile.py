@@ -12,6 +12,7 @@ from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_wish
 from tests.support.browser import needs_chromium
+from tests.support.long import sampled
 
 pytestmark = needs_chromium
 
@@ -166,7 +167,7 @@ def test_a_filter_by_markup_is_a_filter_like_any_other(tab: LogPage, log: dict[s
     nothing_ran(tab)
 
 
-@pytest.mark.parametrize("kind", CALLS)
+@pytest.mark.parametrize("kind", sampled(CALLS, 3))
 def test_markup_in_a_request_is_text_in_the_drawer(tab: LogPage, log: dict[str, str], kind: str) -> None:
     tab.open_log()
     drawer = tab.open_request(log[kind])

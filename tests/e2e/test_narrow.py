@@ -9,6 +9,7 @@ from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_wish
 from tests.support.browser import needs_chromium
+from tests.support.long import sampled
 
 pytestmark = needs_chromium
 
@@ -148,7 +149,7 @@ def test_with_reduced_motion_nothing_moves(open_tab: OpenTab, world: World, log:
     stream.leave()
 
 
-@pytest.mark.parametrize("path", ["/requests", "/overview", "/namespaces", "/connect"])
+@pytest.mark.parametrize("path", sampled(["/requests", "/overview", "/namespaces", "/connect"], 2))
 def test_at_no_width_does_a_page_scroll_sideways(open_tab: OpenTab, world: World, log: list[str], path: str) -> None:
     tab = open_tab(world.dashboard).open(path)
     expect(tab.page.get_by_role("navigation", name="Pages")).to_be_visible()

@@ -1,5 +1,6 @@
 """The page is as high as the window: the document never scrolls, lists and texts do so in an area of their own."""
 
+from itertools import product
 from typing import Final
 
 import pytest
@@ -8,6 +9,7 @@ from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.browser import needs_chromium
+from tests.support.long import sampled
 
 pytestmark = needs_chromium
 
@@ -42,8 +44,7 @@ def log(world: World) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("window", WINDOWS, ids=lambda window: f"{window[0]}x{window[1]}")
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize(("path", "window"), sampled(product(PAGES, WINDOWS), 4))
 def test_the_document_does_not_scroll(
     open_tab: OpenTab, world: World, log: list[str], path: str, window: tuple[int, int]
 ) -> None:

@@ -1,4 +1,4 @@
-"""What is compiled keeps the promises of plain Python; RELAYBOOK_LONG=1: also under hostile input.
+"""What is compiled keeps the promises of plain Python: some of them in a sample, all in the long form.
 
 Compiled modules are stricter with types than Python is, so the tests that put their own objects into the relay are
 not for them; these talk to it through sockets, or give bodies and records.
@@ -11,13 +11,14 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from tests.support.long import LONG
 from tests.support.needs import PREFIX, needs
 from tests.support.tree import ROOT
 
-PROMISES = ["tests/conformance/relay", "tests/conformance/stores", "tests/unit/bodies"]
-PROMISES.append("tests/integration/test_tls_upstream.py")
-if "RELAYBOOK_LONG" in os.environ:
-    PROMISES.append("tests/integration/test_hostile_http.py")
+SAMPLE = ["tests/unit/bodies", "tests/integration/test_tls_upstream.py", "tests/conformance/stores/test_committing.py"]
+SAMPLE += [f"tests/conformance/relay/test_{name}.py" for name in ("bytes", "broken_answers")]
+EVERY = ["tests/conformance/relay", "tests/conformance/stores", "tests/unit/bodies"]
+EVERY += [f"tests/integration/test_{name}.py" for name in ("tls_upstream", "hostile_http")]
 HEADERS = Path(sysconfig.get_path("include")) / "Python.h"
 
 
@@ -25,12 +26,15 @@ HEADERS = Path(sysconfig.get_path("include")) / "Python.h"
 @pytest.mark.skipif(not HEADERS.exists(), reason=f"{PREFIX}Python's headers")
 def test_what_relay_and_recorder_promise_holds_when_they_are_compiled(tmp_path: Path) -> None:
     compiled = tmp_path / "compiled"
-    run([sys.executable, "compile_with_mypyc.py", str(compiled)])
+    run([sys.executable, "compile_with_mypyc.py", str(compiled), "3" if LONG else "0"])
     environment = os.environ | {"PYTHONPATH": str(compiled)}
     where = run([sys.executable, "-c", "from relaybook.relay import exchange; print(exchange.__file__)"], environment)
     assert where.strip().startswith(str(compiled))
     assert where.strip().endswith(".so")
-    run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *PROMISES], environment)
+    run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *(EVERY if LONG else SAMPLE)],
+        environment,
+    )
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> str:

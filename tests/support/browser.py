@@ -23,7 +23,7 @@ from playwright.sync_api import (
 )
 from tests.support.needs import needs
 
-CHROMIUM: Final = "chromium"
+CHROMIUM: Final = "chromium-headless-shell"
 needs_chromium: Final = needs(CHROMIUM)
 
 #: Nothing leaves this machine, whatever the page or the browser itself asks for.

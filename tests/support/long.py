@@ -6,7 +6,10 @@ printed, and ``TEST_SEED`` repeats it.
 
 import os
 import random
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 LONG: Final = os.environ.get("LONG_TESTS") == "1"
 
@@ -21,3 +24,11 @@ def new_seed() -> int:
 def new_chance() -> random.Random:
     """Random choices from a new seed."""
     return random.Random(new_seed())
+
+
+def sampled(cases: Iterable[T], count: int) -> list[T]:
+    """So many of the cases, evenly spread and always the same ones; all of them in the long form."""
+    every = list(cases)
+    if LONG or len(every) <= count:
+        return every
+    return [every[len(every) * number // count] for number in range(count)]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.conformance.stores.conftest import Store
+from tests.support.long import LONG
 from tests.support.records import a_batch, a_record, an_entry, entries_of, new_record_id, soon
 
 from relaybook.filters import NAMES, Cursor, Filter, Term, matches
@@ -157,7 +158,7 @@ def count_of(found: list[Record]) -> Count:
     return Count(requests=len(found), failed=sum(record.failed for record in found), last_at=last_at)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150 if LONG else 40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(records, max_size=12, unique_by=lambda record: record.id),
     st.lists(filters_, min_size=1, max_size=6),

@@ -64,9 +64,9 @@ def test_pages_of_namespaces_show_each_once(five: Store, sort: NamespaceSort, li
 
 @pytest.fixture
 def many(store):
-    """2,000 namespaces, written in four batches, some again and again, with few and with many equal figures."""
+    """500 namespaces, written in four batches, some again and again, with few and with many equal figures."""
     chance = random.Random(1)
-    users = [f"user-{chance.randrange(10**9)}" for _ in range(1_990)] + [f"label{n}" for n in range(10)]
+    users = [f"user-{chance.randrange(10**9)}" for _ in range(490)] + [f"label{n}" for n in range(10)]
     for _ in range(4):
         drawn = [*users, *chance.choices(users, k=500), *chance.choices(users[-10:], k=500)]
         chance.shuffle(drawn)
@@ -79,14 +79,19 @@ def _drawn_entry(name, chance):
     return an_entry(namespace=name, started_at=chance.randrange(10**6), failed=chance.random() < 0.1, cost_usd=cost)
 
 
-@pytest.mark.parametrize("sort", ["last_at", "requests", "failed", "cost_usd"])
-def test_of_many_namespaces_the_first_are_those_of_the_whole_list(many: Store, sort: NamespaceSort) -> None:
+def test_of_many_namespaces_the_first_are_those_of_the_whole_list(many: Store) -> None:
+    sorts: tuple[NamespaceSort, ...] = ("last_at", "requests", "failed", "cost_usd")
+    for sort in sorts:
+        _check_pages(many, sort)
+
+
+def _check_pages(many: Store, sort: NamespaceSort) -> None:
     rows, _ = many.reader.namespaces("", sort, 10_000, None, None, soon())
     whole = [row.namespace for row in sorted(rows, key=lambda row: (-(getattr(row, sort) or 0), row.namespace))]
-    assert len(whole) == 2_000
+    assert len(whole) == 500
     assert [row.namespace for row in rows] == whole
     assert next(row.requests for row in rows if row.namespace == "label3") > 100
-    for limit in (150, 1_999):
+    for limit in (40, 499):
         shown, cursor = names(many, sort=sort, limit=limit)
         while cursor is not None:
             more, cursor = names(many, sort=sort, limit=limit, after=cursor)

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 from tests.crash.load import Choice
-from tests.crash.network import Network, Seen, a_network
+from tests.network.network import Network, Seen, a_network
 from tests.support.fault_proxy import Fault, Plan
 
 STREAM: Final[Choice] = ("stream", 30, None)
@@ -17,7 +17,7 @@ IN_ANSWER: Final = 1_000
 LIMITS: Final = tuple(
     part
     for name in ("header-timeout", "body-timeout", "upstream-timeout", "idle-timeout")
-    for part in (f"--{name}", "3")
+    for part in (f"--{name}", "1")
 )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.crash.load import mixed
-from tests.crash.network import Network, Seen, a_network
+from tests.network.network import Network, Seen, a_network
 from tests.support.fault_proxy import FAITHFUL, Fault, Plan
 from tests.support.long import LONG, new_chance
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 from tests.crash.load import Choice
-from tests.crash.network import Network, Seen, a_network
+from tests.network.network import Network, Seen, a_network
 from tests.support.fault_proxy import Ending, Fault, Plan
 
 #: Two seconds long: nothing that breaks it is late.
