@@ -83,7 +83,7 @@ bench: .venv/.dev ## Compare with nginx and other proxies; results go to benchma
 	@$(BIN)/python -m benchmarks $(or $(ARGS),comparison recorder latency memory)
 
 .PHONY: docs
-docs: .venv/.dev ## Write the generated pages again: docs/settings.md, docs/api.md, the page's types
+docs: .venv/.dev ## Write the generated pages again: docs/reference/settings.md, docs/reference/api.md, the page's types
 	@$(BIN)/python -m tests.support.settings_page
 	@$(BIN)/python -m tests.support.api_page
 	@$(BIN)/python -m tests.support.types_page

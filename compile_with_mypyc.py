@@ -2,7 +2,7 @@
 
 ``python compile_with_mypyc.py <directory>`` makes there a copy of src/ with the compiled modules beside their sources;
 what stands in the repository is not touched. Needs a C compiler and Python's headers. A wheel has the same modules when
-it is built with RELAYBOOK_COMPILE=1 (``make compiled``, hatch_build.py). What it gains: docs/benchmarks.md.
+it is built with RELAYBOOK_COMPILE=1 (``make compiled``, hatch_build.py). What it gains: docs/explanation/benchmarks.md.
 """
 
 import os

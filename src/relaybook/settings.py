@@ -1,7 +1,7 @@
 """Every setting, once: its name, type, default and what it does.
 
 Flags (``--idle-timeout``), variables (``RELAYBOOK_IDLE_TIMEOUT``), keys of ``relaybook.toml`` and the table in
-docs/settings.md derive from the fields of ``Settings`` by rule. Reading them from those places is the command line's
+docs/reference/settings.md derive from the fields of ``Settings`` by rule. Reading them from those places is the command line's
 work; checking them is done here. Durations are seconds, sizes bytes.
 """
 

@@ -1,7 +1,7 @@
 """What comes of bad input: of every kind one case, its answer, and whether it is recorded or counted.
 
 The tables here and in ``test_hostile_http`` are the documentation: ``python -m tests.integration.test_bad_input``
-writes docs/bad-input.md from them, and a test compares the two.
+writes docs/reference/malformed-requests.md from them, and a test compares the two.
 """
 
 import base64
@@ -33,7 +33,7 @@ from tests.support.simulated_upstream import Ledger, World, put_script
 from relaybook.serve.data_directory import DataDirectory
 from relaybook.stores.sqlite import SqliteReader
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "bad-input.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "malformed-requests.md"
 MIB: Final = 1 << 20
 GIB: Final = 1 << 30
 

@@ -1,4 +1,4 @@
-"""Writes docs/api.md from the API's OpenAPI document; a test compares the two."""
+"""Writes docs/reference/api.md from the API's OpenAPI document; a test compares the two."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -7,7 +7,7 @@ from tests.support.api_log import app_of
 
 from relaybook.api.document import filter_parameters
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "api.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
 #: Whose parameters and shape are written out; others refer to them.
 _LIST: Final = "/api/requests"
 _ROW: Final = "Row"

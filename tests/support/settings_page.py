@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from the declarations of the settings; a test compares the two."""
+"""Writes docs/reference/settings.md from the declarations of the settings; a test compares the two."""
 
 from pathlib import Path
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from relaybook.configuration import FIELDS, FLAGS, TYPES, default_of, flag_of, variable_of
 from relaybook.typed_values import describe_type
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "settings.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 HEAD: Final = """\
 # Settings
 

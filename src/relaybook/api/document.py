@@ -1,6 +1,6 @@
 """Builds the OpenAPI document: paths from the routes, parameters and models from where they are declared.
 
-The page's TypeScript types and docs/api.md are generated from it.
+The page's TypeScript types and docs/reference/api.md are generated from it.
 """
 
 import inspect

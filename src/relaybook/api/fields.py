@@ -1,4 +1,4 @@
-"""What each field of a record means, in one sentence: the text of docs/api.md and of the OpenAPI document."""
+"""What each field of a record means, in one sentence: the text of docs/reference/api.md and of the OpenAPI document."""
 
 from typing import Annotated, Any, Final, TypeAlias, get_type_hints
 

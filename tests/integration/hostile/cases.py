@@ -1,6 +1,6 @@
 """What is refused: malformed, ambiguous and hostile requests, each with the answer it gets.
 
-docs/bad-input.md shows this table; ``test_bad_input`` compares the two. What stands here is decided by RFC 9112 and by
+docs/reference/malformed-requests.md shows this table; ``test_bad_input`` compares the two. What stands here is decided by RFC 9112 and by
 one rule: what a provider could read differently than we do is not passed on.
 """
 
