@@ -40,5 +40,5 @@ def _run(result: dict[str, Any], source: str) -> str:
     return (
         f"{date} {time[:5]} UTC, commit `{machine['commit']}`, {machine['cores']} × {machine['cpu']}, "
         f"Linux {machine['kernel']}, Python {machine['python']}, "
-        f"load average {loads[0]:g} before and {loads[1]:g} after. [Method](../{source})"
+        f"load average {loads[0]:g} before and {loads[1]:g} after. [Method](../../{source})"
     )
