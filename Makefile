@@ -36,7 +36,7 @@ run: .venv/.run $(PAGE) ## Run before a real provider: make run UPSTREAM=https:/
 	@$(BIN)/relaybook serve $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(ARGS)
 
 .PHONY: test
-test: tools static page page-check $(NODE_SDK) ## Run everything: make check and all other tests (ten minutes)
+test: tools static page page-check $(NODE_SDK) ## Run everything: make check and all other tests (12 minutes)
 	@$(PYTEST) --durations=10 --durations-min=1 $(ARGS)
 
 $(NODE_SDK): tests/conformance/node/package-lock.json | .venv/.dev
@@ -66,7 +66,7 @@ page-check: .venv/.run ## Only the page: format, lint, types, unit tests
 	@$(NPM) run check
 
 .PHONY: crash
-crash: tools .venv/.dev ## The long form of the crash tests: 1,000 kills, every system call (two hours)
+crash: tools .venv/.dev ## The long form of the crash tests: 1,000 kills, every system call (hours)
 	@LONG_TESTS=1 $(BIN)/pytest tests/crash tests/network $(ARGS)
 
 .PHONY: fuzz
@@ -74,7 +74,7 @@ fuzz: .venv/.dev ## Fuzz parsers, relay and API for an hour: make fuzz SECONDS=6
 	@FUZZ_SECONDS=$(or $(SECONDS),3600) $(BIN)/pytest tests/fuzz $(ARGS)
 
 .PHONY: long
-long: tools page $(NODE_SDK) ## The long form of all other tests: 5,000 generated exchanges, 10 GiB, 100 reloads (two hours)
+long: tools page $(NODE_SDK) ## The long form of all other tests: 5,000 generated exchanges, 10 GiB, 100 reloads (hours)
 	@LONG_TESTS=1 $(PYTEST) tests/integration tests/conformance tests/e2e $(ARGS)
 
 .PHONY: soak
@@ -86,10 +86,11 @@ bench: .venv/.dev ## Compare with nginx and other proxies; results go to benchma
 	@$(BIN)/python -m benchmarks $(or $(ARGS),comparison recorder latency memory)
 
 .PHONY: docs
-docs: .venv/.dev ## Write the generated pages again: docs/settings.md, docs/api.md, the page's types
+docs: .venv/.dev ## Write the generated pages again: settings, API, malformed requests, the page's types
 	@$(BIN)/python -m tests.support.settings_page
 	@$(BIN)/python -m tests.support.api_page
 	@$(BIN)/python -m tests.support.types_page
+	@$(BIN)/python -m tests.integration.test_bad_input
 
 .PHONY: lock
 lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade takes new versions

@@ -1,9 +1,9 @@
 """Compiles what every request goes through: the same typed Python, as C. Plain Python goes on to run everywhere.
 
-``python compile_with_mypyc.py <directory> [level]`` makes there a copy of src/ with the compiled modules beside their
-sources; what stands in the repository is not touched. The compiler's optimization level is 3 by default; 0 compiles in
-half the time, for tests. Needs a C compiler and Python's headers. A wheel has the same modules when
-it is built with RELAYBOOK_COMPILE=1 (``make compiled``, hatch_build.py). What it gains: docs/benchmarks.md.
+``python compile_with_mypyc.py <directory> [level]`` copies src/ to the directory and compiles the modules there; the
+checkout is not changed. The optimization level is 3 by default; 0 compiles in half the time, for tests. Needs a C
+compiler and Python's headers. ``make compiled`` builds a wheel with the same modules (RELAYBOOK_COMPILE=1,
+hatch_build.py). What it gains: docs/explanation/benchmarks.md.
 """
 
 import os

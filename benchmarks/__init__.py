@@ -1,4 +1,5 @@
 """Measures what Relaybook costs, side by side with nginx, and keeps the raw figures.
 
-``python -m benchmarks`` runs every part, ``python -m benchmarks streams memory`` some: see docs/benchmarks.md.
+``python -m benchmarks`` runs every part, ``python -m benchmarks streams memory`` runs two. See
+docs/explanation/benchmarks.md.
 """

@@ -48,7 +48,7 @@ def main() -> int:
         "--save", type=Path, metavar="DIRECTORY", help="write results with all rounds here, not to benchmarks/latest"
     )
     parser.add_argument("--quick", action="store_true", help="run each part for a few seconds; writes no results")
-    parser.add_argument("--page", action="store_true", help="only update the tables in docs/benchmarks.md")
+    parser.add_argument("--page", action="store_true", help="only update the tables in docs/explanation/benchmarks.md")
     wanted = parser.parse_args()
     if unknown := set(wanted.parts) - set(PARTS):
         parser.error(f"unknown part: {', '.join(sorted(unknown))}. Choose from: {', '.join(PARTS)}")

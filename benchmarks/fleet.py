@@ -2,7 +2,7 @@
 
 The namespaces are those of the big log (benchmarks/big_log_words.py): half of all requests under eight labels, half
 under 200,000 users, the first of whom sends one in sixty of theirs. Nothing is drawn: every namespace weighs what it
-has, so that the heaviest node comes out exactly. docs/scaling.md has the table.
+has, so that the heaviest node comes out exactly. docs/how-to/scale.md has the table.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """Everyday traffic for long runs: whole answers, streams, callers who leave, and a provider that fails.
 
-The simulated provider does as each request wishes (docs/simulator.md), so what must come back is known.
+The simulated provider does as each request wishes (docs/reference/simulator.md), so what must come back is known.
 """
 
 import asyncio

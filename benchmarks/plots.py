@@ -63,7 +63,7 @@ def write_plots(result: dict[str, Any], number: Callable[[float], str]) -> list[
             shown = [name for name in names if name != "direct" or name in values]
             missing = {name: reason(result, plot.row, name) for name in shown if name not in values}
             path.write_text(draw(plot, shown, values, missing, number), "utf-8")
-            lines += [f"![Bar chart: {plot.title}. The table below has the numbers.](images/{path.name})", ""]
+            lines += [f"![Bar chart: {plot.title}. The table below has the numbers.](../images/{path.name})", ""]
     return lines
 
 

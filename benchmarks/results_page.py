@@ -1,4 +1,4 @@
-"""Write the result tables of docs/benchmarks.md from the kept results."""
+"""Write the result tables of docs/explanation/benchmarks.md from the kept results."""
 
 import ast
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from benchmarks.results import latest
 from benchmarks.tables import number, page_table
 
 _ROOT = Path(__file__).parent.parent
-_PAGE = _ROOT / "docs" / "benchmarks.md"
+_PAGE = _ROOT / "docs" / "explanation" / "benchmarks.md"
 _BEGIN = "<!-- Everything below is written by: python -m benchmarks --page -->"
 
 
@@ -40,5 +40,5 @@ def _run(result: dict[str, Any], source: str) -> str:
     return (
         f"{date} {time[:5]} UTC, commit `{machine['commit']}`, {machine['cores']} × {machine['cpu']}, "
         f"Linux {machine['kernel']}, Python {machine['python']}, "
-        f"load average {loads[0]:g} before and {loads[1]:g} after. [Method](../{source})"
+        f"load average {loads[0]:g} before and {loads[1]:g} after. [Method](../../{source})"
     )

@@ -1,4 +1,4 @@
-"""Format results as Markdown tables: all figures for the terminal, the main ones for docs/benchmarks.md."""
+"""Format results as Markdown tables: all figures for the terminal, the main ones for docs/explanation/benchmarks.md."""
 
 import re
 from typing import Any

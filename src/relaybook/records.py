@@ -42,7 +42,7 @@ class Note(msgspec.Struct, frozen=True):
 
 
 class Record(msgspec.Struct, kw_only=True):
-    """Everything a list of requests shows of one of them (docs/api.md tells each field's meaning)."""
+    """Everything a list of requests shows of one of them (docs/reference/api.md tells each field's meaning)."""
 
     id: str
     seq: int | None = None

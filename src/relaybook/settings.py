@@ -1,8 +1,8 @@
-"""Every setting, once: its name, type, default and what it does.
+"""Declare every setting: its name, type, default and description.
 
 Flags (``--idle-timeout``), variables (``RELAYBOOK_IDLE_TIMEOUT``), keys of ``relaybook.toml`` and the table in
-docs/settings.md derive from the fields of ``Settings`` by rule. Reading them from those places is the command line's
-work; checking them is done here. Durations are seconds, sizes bytes.
+docs/reference/settings.md are derived from the fields of ``Settings``. The command line reads the values; this module
+checks them. Durations are in seconds, sizes in bytes.
 """
 
 import ipaddress
@@ -35,46 +35,56 @@ def setting(default: Any, text: str, *, secret: bool = False, flag: bool = True)
 class Settings:
     """All settings of ``relaybook serve``; other commands use some of them."""
 
-    listen: str = setting("127.0.0.1:4100", "Where the relay listens, host:port; port 0 takes a free one")
-    dashboard: str = setting("127.0.0.1:4101", "Where the dashboard and its API listen, host:port")
-    dashboard_url: str | None = setting(None, "The dashboard's outside address, when a proxy stands before it")
-    dashboard_token: str | None = setting(None, "The token that signs in to the dashboard", secret=True, flag=False)
-    upstream: str = setting("https://api.openai.com/v1", "The provider's base URL; it stands in for /v1")
-    upstream_ca_file: Path | None = setting(None, "Certificate authorities to trust, instead of the system's")
-    default_namespace: str = setting("default", "The namespace of a request that names none")
-    log: Literal["full", "no-bodies"] = setting("full", "What is kept of each request at most")
-    data: Path | None = setting(None, "Where journal and log are kept; default ./relaybook-data where it exists")
-    workers: int = setting(1, "Relay processes")
-    header_prefix: list[str] = setting(["Service", "Relaybook"], "First words of our headers; each of them is read")
-    durability: Literal["process", "power"] = setting("process", "What the log survives: a killed program, a power cut")
+    listen: str = setting("127.0.0.1:4100", "Address of the relay, host:port. Port 0 picks a free port")
+    dashboard: str = setting("127.0.0.1:4101", "Address of the dashboard and its API, host:port")
+    dashboard_url: str | None = setting(None, "Public URL of the dashboard, if it is behind a reverse proxy")
+    dashboard_token: str | None = setting(None, "Token for signing in to the dashboard", secret=True, flag=False)
+    upstream: str = setting("https://api.openai.com/v1", "Base URL of the upstream; it replaces /v1")
+    upstream_ca_file: Path | None = setting(
+        None, "PEM file of trusted certificate authorities, instead of the system's"
+    )
+    default_namespace: str = setting("default", "Namespace of requests that do not set one")
+    log: Literal["full", "no-bodies"] = setting(
+        "full", "The most that is logged of a request: all of it, or no prompts and responses"
+    )
+    data: Path | None = setting(None, "Directory of journal and store; default ./relaybook-data if it exists")
+    workers: int = setting(1, "Number of relay processes")
+    header_prefix: list[str] = setting(["Service", "Relaybook"], "Prefixes of tag headers; all of them are read")
+    durability: Literal["process", "power"] = setting(
+        "process", "What the log survives: a crash of the program, or a power failure as well"
+    )
     when_log_fails: Literal["refuse", "forward"] = setting(
-        "refuse", "Refuse requests that cannot be logged, or forward"
+        "refuse", "If requests cannot be logged: refuse them, or forward them unlogged"
     )
     on_client_gone: Literal["cancel", "finish"] = setting(
-        "cancel", "Stop the provider when a caller leaves, or read on"
+        "cancel", "If the client disconnects: cancel the upstream request, or finish reading the response"
     )
-    hosts: list[str] = setting([], "More names the relay accepts in Host while it is bound to loopback")
-    trusted_proxies: list[str] = setting([], "Addresses whose X-Forwarded-For is believed")
+    hosts: list[str] = setting([], "More host names that the relay accepts in Host if bound to loopback")
+    trusted_proxies: list[str] = setting([], "Addresses of proxies whose X-Forwarded-For is trusted")
     cors_origins: list[str] = setting([], "Origins whose pages may call the relay; * for any")
-    max_request_bytes: int = setting(1 * GIB, "The largest request body that is relayed")
-    max_in_flight: int = setting(10_000, "Requests at a time, per worker")
-    max_connections: int = setting(50_000, "Open callers' connections, per worker")
-    keep_other_bodies: int = setting(16 * MIB, "Larger bodies on paths that are not understood keep their first 64 KiB")
-    header_timeout: float = setting(10.0, "For a request's head to arrive")
-    body_timeout: float = setting(30.0, "For the next byte of a request's body to arrive")
-    keep_alive_timeout: float = setting(75.0, "A caller's idle connection is closed after it")
-    write_timeout: float = setting(60.0, "For a caller to take some of what is sent")
-    connect_timeout: float = setting(5.0, "To reach the provider, all addresses and TLS included")
-    upstream_timeout: float = setting(600.0, "For the head of the provider's answer to arrive")
-    idle_timeout: float = setting(600.0, "For the next byte of the provider's answer to arrive")
-    upstream_idle: float = setting(4.0, "An unused connection to the provider is closed after it")
-    drain_timeout: float = setting(30.0, "For running requests to finish after SIGTERM")
-    reload_timeout: float = setting(900.0, "For requests of before a reload to finish")
-    segment_bytes: int = setting(64 * MIB, "Size of a journal file")
-    seal_after: float = setting(60.0, "A journal file with bodies that must not stay is closed after it, then removed")
-    min_free: int = setting(1 * GIB, "New requests are refused while less than this is free on the disk")
-    max_journal: int = setting(10 * GIB, "New requests are refused while more than this is unrecorded")
-    price_as: str | None = setting(None, "Provider whose prices hold for an upstream that has none of its own")
+    max_request_bytes: int = setting(1 * GIB, "Largest request body")
+    max_in_flight: int = setting(10_000, "Largest number of concurrent requests per worker")
+    max_connections: int = setting(50_000, "Largest number of client connections per worker")
+    keep_other_bodies: int = setting(
+        16 * MIB, "Larger bodies on paths whose format is not supported are truncated to 64 KiB in the log"
+    )
+    header_timeout: float = setting(10.0, "Time for a request's headers to arrive")
+    body_timeout: float = setting(30.0, "Time for the next bytes of a request body to arrive")
+    keep_alive_timeout: float = setting(75.0, "Idle client connections are closed after this time")
+    write_timeout: float = setting(60.0, "Time for a client to accept more of a response")
+    connect_timeout: float = setting(5.0, "Time to connect to the upstream, over all its addresses and including TLS")
+    upstream_timeout: float = setting(600.0, "Time for the upstream's response headers to arrive")
+    idle_timeout: float = setting(600.0, "Time for the next bytes of the upstream's response to arrive")
+    upstream_idle: float = setting(4.0, "Idle upstream connections are closed after this time")
+    drain_timeout: float = setting(30.0, "Time for running requests to finish after SIGTERM")
+    reload_timeout: float = setting(900.0, "Time for running requests to finish after a reload")
+    segment_bytes: int = setting(64 * MIB, "Size of a journal segment")
+    seal_after: float = setting(
+        60.0, "Time until a segment with bodies that must not be kept is sealed, so that it can be deleted"
+    )
+    min_free: int = setting(1 * GIB, "New requests are refused if less disk space is free")
+    max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space")
+    price_as: str | None = setting(None, "Provider whose prices apply to an upstream without prices of its own")
 
     def __post_init__(self) -> None:
         split_address(self.listen, "listen")

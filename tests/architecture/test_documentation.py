@@ -33,9 +33,9 @@ def test_flags_in_the_documentation_exist() -> None:
     for page in (
         ROOT / "README.md",
         ROOT / "SECURITY.md",
-        ROOT / "docs" / "getting-started.md",
-        ROOT / "docs" / "operations.md",
-        ROOT / "docs" / "reliability.md",
+        ROOT / "docs" / "start" / "tutorial.md",
+        ROOT / "docs" / "how-to" / "operate.md",
+        ROOT / "docs" / "explanation" / "reliability.md",
         PAGE,
     ):
         assert set(FLAG.findall(code_of(page.read_text("utf-8")))) - known == set(), page.name

@@ -1,4 +1,4 @@
-"""docs/errors.md has every code that the relay answers or warns with, and its status."""
+"""docs/reference/errors.md has every code that the relay answers or warns with, and its status."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from relaybook.errors import RelayError
 from relaybook.records import WarningCode
 from relaybook.relay.refuse import NOT_LOGGED
 
-PAGE = (Path(__file__).parents[2] / "docs" / "errors.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "errors.md").read_text("utf-8")
 ROWS = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", PAGE, re.MULTILINE))
 del ROWS["code"]
 

@@ -1,4 +1,4 @@
-"""Every test that docs/reliability.md names exists, and every row names one or is listed as not proved.
+"""Every test that docs/explanation/reliability.md names exists, and every row names one or is listed as not proved.
 
 Whether a test proves its row is for a reader to judge; that it passes is for ``make test`` to show.
 """
@@ -11,7 +11,7 @@ from typing import Final
 
 from tests.support.tree import ROOT
 
-PAGE: Final = ROOT / "docs" / "reliability.md"
+PAGE: Final = ROOT / "docs" / "explanation" / "reliability.md"
 #: The heading of the last section.
 NOT_PROVED: Final = "\n## Not proved"
 

@@ -1,4 +1,4 @@
-"""Writes docs/api.md from the API's OpenAPI document; a test compares the two."""
+"""Generate docs/reference/api.md from the OpenAPI document of the API. A test compares the two."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -7,14 +7,14 @@ from tests.support.api_log import app_of
 
 from relaybook.api.document import filter_parameters
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "api.md"
-#: Whose parameters and shape are written out; others refer to them.
+PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
+#: The endpoint and the model whose parameters and fields are written out. Others refer to them.
 _LIST: Final = "/api/requests"
 _ROW: Final = "Row"
 _HEAD: Final = """\
-# The API
+# Dashboard API
 
-Generated from the dashboard's `/openapi.json` by `python -m tests.support.api_page`; a test compares the two.
+Generated from the dashboard's `/openapi.json` by `make docs`; a test compares the two.
 
 """
 
@@ -30,27 +30,27 @@ def api_page() -> str:
     schemas = document["components"]["schemas"]
     shapes = [_shape(name, schema, schemas[_ROW]["properties"]) for name, schema in schemas.items()]
     about = document["info"]["description"]
-    return "".join([_HEAD, about, "\n\n## Calls\n\n", *calls, "## Shapes\n\n", *shapes]).rstrip("\n") + "\n"
+    return "".join([_HEAD, about, "\n\n## Endpoints\n\n", *calls, "## Objects\n\n", *shapes]).rstrip("\n") + "\n"
 
 
 def _call(method: str, path: str, operation: dict[str, Any]) -> str:
     lines = [f"### {method.upper()} {path}", "", operation["description"], ""]
     if "requestBody" in operation:
         [[kind, content]] = operation["requestBody"]["content"].items()
-        lines += [f"Takes {_type(content['schema'])} ({kind}).", ""]
+        lines += [f"Request body: {_type(content['schema'])} ({kind}).", ""]
     [[kind, content]] = operation["responses"]["200"]["content"].items()
-    lines += [f"Answers {_type(content['schema'])} ({kind}).", ""]
+    lines += [f"Response: {_type(content['schema'])} ({kind}).", ""]
     parameters = operation.get("parameters", [])
     if path != _LIST and parameters[: len(filter_parameters())] == filter_parameters():
         parameters = parameters[len(filter_parameters()) :]
-        lines += [f"Takes every filter of GET {_LIST}{', and:' if parameters else '.'}", ""]
+        lines += [f"Parameters: all filters of GET {_LIST}{', and:' if parameters else '.'}", ""]
     if parameters:
-        lines += ["| parameter | takes | meaning |", "|---|---|---|", *map(_parameter, parameters), ""]
+        lines += ["| parameter | type | meaning |", "|---|---|---|", *map(_parameter, parameters), ""]
     return "\n".join(lines) + "\n"
 
 
 def _parameter(parameter: dict[str, Any]) -> str:
-    place = {"query": "", "path": " (in the path)", "header": " (a header)"}[parameter["in"]]
+    place = {"query": "", "path": " (path)", "header": " (header)"}[parameter["in"]]
     return f"| `{parameter['name']}`{place} | {_type(parameter['schema'])} | {parameter['description']} |"
 
 
@@ -58,17 +58,17 @@ def _shape(name: str, schema: dict[str, Any], row: dict[str, Any]) -> str:
     fields = schema["properties"]
     about = schema.get("description", "")
     if name != _ROW and row.keys() <= fields.keys():
-        about += f" All fields of [{_ROW}](#{_ROW.lower()}), and:"
+        about += f" Has all fields of [{_ROW}](#{_ROW.lower()}), and:"
         fields = {field: inner for field, inner in fields.items() if field not in row}
     lines = [f"### {name}", "", about, "", "| field | type | meaning |", "|---|---|---|"]
     for field, inner in fields.items():
-        optional = "" if field in schema.get("required", []) else " (may be missing)"
+        optional = "" if field in schema.get("required", []) else " (optional)"
         lines.append(f"| `{field}`{optional} | {_type(inner)} | {inner.get('description', '')} |")
     return "\n".join(lines) + "\n\n"
 
 
 def _type(schema: dict[str, Any]) -> str:
-    """A schema in words."""
+    """Return the type of a schema as readable text."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
@@ -83,16 +83,16 @@ def _type(schema: dict[str, Any]) -> str:
     if isinstance(schema.get("additionalProperties"), dict) and schema["additionalProperties"]:
         return f"object of {_type(schema['additionalProperties'])}"
     if schema.get("format") == "date-time":
-        return "moment"
+        return "timestamp"
     kind = str(schema.get("type", "anything"))
     return ("text" if kind == "string" else kind) + _bounds(schema)
 
 
 def _bounds(schema: dict[str, Any]) -> str:
-    """From where to where, and what counts where nothing is said: `, 1 to 500, else 50`."""
+    """Return range and default: `, 1 to 500, default 50`."""
     least, most = schema.get("minimum"), schema.get("maximum")
-    told = f", {least} to {most}" if least is not None and most is not None else ""
-    return f"{told}, else {schema['default']}" if "default" in schema else told
+    text = f", {least} to {most}" if least is not None and most is not None else ""
+    return f"{text}, default `{schema['default']}`" if "default" in schema else text
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from the declarations of the settings; a test compares the two."""
+"""Generate docs/reference/settings.md from the declarations of the settings. A test compares the two."""
 
 from pathlib import Path
 from typing import Final
@@ -6,29 +6,29 @@ from typing import Final
 from relaybook.configuration import FIELDS, FLAGS, TYPES, default_of, flag_of, variable_of
 from relaybook.typed_values import describe_type
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "settings.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 HEAD: Final = """\
 # Settings
 
 Generated from `src/relaybook/settings.py` by `make docs`; a test compares the two.
 
-One setting has one name in three spellings: the flag `--idle-timeout`, the variable `RELAYBOOK_IDLE_TIMEOUT` and the
-key `idle_timeout` in `relaybook.toml`. A flag wins over the environment, the environment over the file, the file over
-the default. `relaybook config` shows every value and where it came from.
+Each setting can be given in three places. In order of precedence: a flag (`--idle-timeout`), an environment variable
+(`RELAYBOOK_IDLE_TIMEOUT`), a key in `relaybook.toml` (`idle_timeout`). `relaybook config` prints every value and its
+source.
 
-The file is `./relaybook.toml` where it exists, or the one named by `--config FILE` or `RELAYBOOK_CONFIG`. Paths in it
-are relative to it. An unknown flag or key is an error; an unknown `RELAYBOOK_…` variable only warns.
+Relaybook reads `./relaybook.toml` if it exists, or the file given with `--config FILE` or `RELAYBOOK_CONFIG`. Paths in
+the file are relative to the file. An unknown flag or key is an error. An unknown `RELAYBOOK_…` variable is a warning.
 
-- **Size**: a whole number of bytes, or with a unit: `64MiB`, `10 GiB`, `5MB`.
-- **Duration**: seconds, or with a unit: `500ms`, `10s`, `15min`, `2h`.
-- **List**: text with commas, or an array in TOML.
-- `none` takes a value back that may be missing.
+- **Size**: a number of bytes, or a number with a unit: `64MiB`, `10 GiB`, `5MB`.
+- **Duration**: a number of seconds, or a number with a unit: `500ms`, `10s`, `15min`, `2h`.
+- **List**: values separated by commas, or an array in TOML.
+- `none` unsets an optional setting.
 
-| setting | default | takes | what it is |
+| setting | default | type | meaning |
 |---|---|---|---|
 """
 FOOT: Final = """
-Settings without a flag are secrets: other users of a machine can read flags. Set them in the environment or the file.
+Secrets have no flag, because other users of the machine can read flags. Set them in the environment or in the file.
 """
 
 

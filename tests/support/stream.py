@@ -15,7 +15,7 @@ _QUESTION: Final = {"model": "gpt-4o-mini", "messages": [{"role": "user", "conte
 class Stream:
     """A running stream, read to its end by a thread of its own.
 
-    ``wishes`` tell the simulated provider how to answer (``docs/simulator.md``).
+    ``wishes`` tell the simulated provider how to answer (``docs/reference/simulator.md``).
     """
 
     def __init__(self, server: Server, number: int, **wishes: str) -> None:

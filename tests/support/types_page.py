@@ -1,4 +1,4 @@
-"""Writes the page's TypeScript types from the API's OpenAPI document; a test compares the two."""
+"""Generate the page's TypeScript types from the OpenAPI document of the API. A test compares the two."""
 
 import json
 from pathlib import Path

@@ -1,110 +1,110 @@
 // Generated from the API's OpenAPI document by `make docs`; a test compares the two.
 
-/** One logged request. */
+/** A logged request. */
 export type Row = {
-  /** Our identifier of the request (UUIDv7); `Service-Request-Id` told it to the caller. */
+  /** Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`. */
   id: string;
-  /** The order of recording, from 1; null while the request runs. */
+  /** Position in the log, from 1, in the order of recording. `null` while the request is running. */
   seq: number | null;
-  /** When the request's head had arrived. */
+  /** When the request's headers had arrived. */
   started_at: string;
-  /** When the last byte had gone to the caller, or the request ended otherwise; null while it runs. */
+  /** When the last byte was sent to the client, or the request ended otherwise. `null` while it is running. */
   ended_at: string | null;
-  /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (how a stream ended: `stream_ended`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
+  /** How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's answer was one by then. */
+  /** Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or `refused`, or an error event in the stream. */
   failed: boolean;
-  /** The namespace it was logged under. A label, not a security boundary. */
+  /** Namespace of the request. A label, not a security boundary. */
   namespace: string;
-  /** Custom properties by name, from headers and from the body's `metadata`. */
+  /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
   /** What was adjusted in the request's tags. */
   warnings: (Note)[];
-  /** The route (base URL) it came in by. */
+  /** Name of the route (base URL) the request came in on. */
   route: string;
-  /** The provider's base URL. */
+  /** Base URL of the upstream. */
   upstream: string;
-  /** The HTTP method. */
+  /** HTTP method. */
   method: string;
-  /** The path asked for, the route included. */
+  /** Path of the request, including the route. */
   path: string;
-  /** The query string, with the values of credentials replaced. */
+  /** Query string. Values of credentials are replaced. */
   query: string;
-  /** What was asked for, by the path. */
+  /** Kind of request, determined by the path. */
   kind: "chat" | "completion" | "embedding" | "models" | "other" | "response";
-  /** The caller's address. */
+  /** IP address of the client. */
   client_address: string;
-  /** The caller's User-Agent. */
+  /** `User-Agent` of the client. */
   user_agent: string | null;
-  /** A fingerprint of the caller's API key: 12 hex digits of an HMAC; the key itself is not stored. */
+  /** Fingerprint of the API key: 12 hex digits of an HMAC. The key itself is not stored. */
   key: string | null;
-  /** The model asked for. */
+  /** Model named in the request. */
   model: string | null;
-  /** The model that answered. */
+  /** Model named in the response. */
   response_model: string | null;
-  /** Whether the answer was a stream. */
+  /** Whether the response was a stream. */
   stream: boolean;
-  /** Whether a stream was asked for. */
+  /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended: with its end mark, without it, or cut off; null if it was no stream. */
+  /** How the stream ended. `done`: with its end marker. `no_done`: without one. `cut`: it broke off. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
-  /** The HTTP status the caller got; null while there is none. */
+  /** HTTP status sent to the client. `null` if there is none yet. */
   status: number | null;
-  /** The error's code: ours, or the provider's. */
+  /** Error code of the relay or the upstream. */
   error_code: string | null;
-  /** The error's message: ours, or the provider's. */
+  /** Error message of the relay or the upstream. */
   error_message: string | null;
-  /** Milliseconds from the head's arrival to the end. */
+  /** Milliseconds from the arrival of the headers to the end. */
   duration_ms: number | null;
-  /** Milliseconds to the first piece with text, reasoning, a refusal or a tool call; null if it was no stream. */
+  /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
-  /** The relay's own share of the duration, in milliseconds. */
+  /** Milliseconds of the duration that were spent in the relay itself. */
   relay_ms: number | null;
-  /** In how many pieces the answer arrived. */
+  /** Number of reads from the socket in which the response body arrived. */
   chunks: number;
-  /** Bytes of the request's body, as they crossed. */
+  /** Size of the request body in bytes, as transferred. */
   request_bytes: number;
-  /** Bytes of the answer's body, as they crossed. */
+  /** Size of the response body in bytes, as transferred. */
   response_bytes: number;
-  /** Tokens of the request; null is unknown. */
+  /** Tokens of the request. `null` if unknown. */
   input_tokens: number | null;
-  /** Tokens of the answer; null is unknown. */
+  /** Tokens of the response. `null` if unknown. */
   output_tokens: number | null;
-  /** Those of the input tokens that the provider had cached. */
+  /** Number of input tokens read from the provider's cache. */
   cached_tokens: number | null;
-  /** Those of the output tokens that are reasoning. */
+  /** Number of output tokens used for reasoning. */
   reasoning_tokens: number | null;
-  /** Whether a token count is our estimate, because the provider told none. */
+  /** Whether a token count is an estimate, because the response did not contain one. */
   tokens_estimated: boolean;
-  /** Cost in US dollars; null is unknown, never 0. */
+  /** Cost in US dollars. `null` if unknown, never 0. */
   cost_usd: number | null;
-  /** Which price list the cost was computed with. */
+  /** Price list used to compute the cost. */
   prices_version: string | null;
   /** Why the model stopped. */
   finish_reason: string | null;
-  /** The body's `user`. */
+  /** `user` in the request body. */
   user: string | null;
-  /** The body's `safety_identifier`. */
+  /** `safety_identifier` in the request body. */
   safety_identifier: string | null;
-  /** The body's `prompt_cache_key`. */
+  /** `prompt_cache_key` in the request body. */
   prompt_cache_key: string | null;
-  /** The provider's `x-request-id`. */
+  /** `x-request-id` of the upstream's response. */
   provider_request_id: string | null;
-  /** The answer's own id (`chatcmpl-…`). */
+  /** Id in the response body (`chatcmpl-…`). */
   completion_id: string | null;
-  /** The caller's `x-client-request-id`. */
+  /** `x-client-request-id` of the request. */
   client_request_id: string | null;
-  /** The SDK's count of retries before this request. */
+  /** Number of retries before this request, as reported by the SDK. */
   retry_count: number | null;
-  /** The trace id of the caller's `traceparent`. */
+  /** Trace id from `traceparent`. */
   trace_id: string | null;
-  /** The first 200 characters of what was asked; null when bodies are not kept. */
+  /** First 200 characters of the prompt. `null` if bodies are not stored. */
   input_preview: string | null;
-  /** The first 200 characters of the answer; null when bodies are not kept. */
+  /** First 200 characters of the response. `null` if bodies are not stored. */
   output_preview: string | null;
-  /** Whether the bodies are stored, were never stored, or have expired. */
+  /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Remarks on the request's parameters; never a reason to refuse. */
+  /** Remarks on the request's parameters. Never a reason to reject a request. */
   advice: (Note)[];
 };
 
@@ -114,481 +114,482 @@ export type Note = {
   message: string;
 };
 
-/** A page of the log, latest recorded first. */
+/** A page of the log, newest first. */
 export type RequestPage = {
   data: (Row)[];
-  /** Requests still open, latest started first; only on the first page. */
+  /** Running requests, latest start first. Only on the first page. */
   running?: (Row)[];
-  /** Pass it on as `cursor` for older requests; null: there are none. */
+  /** The `cursor` of the next, older page. `null` on the last page. */
   next_cursor: string | null;
-  /** Pass it on as `cursor` for newer requests; null: this page is empty, keep the one you had. */
+  /** The `cursor` for newer requests. `null` if this page is empty: keep the previous one. */
   newer_cursor: string | null;
-  /** False when the deadline ended the search: next_cursor goes on from there. */
+  /** `false` if the search was stopped at its deadline. `next_cursor` continues it. */
   complete: boolean;
 };
 
-/** One request with all that is known of it. */
+/** Everything known about a request. */
 export type RequestDetail = {
-  /** The reason phrase beside the answer's status. */
+  /** Reason phrase of the response's status line. */
   reason: string | null;
-  /** Name and value as they came; secrets are replaced. */
+  /** Names and values as received. Secrets are replaced. */
   request_headers: ([string, string])[] | null;
-  /** Name and value as they came; secrets are replaced. */
+  /** Names and values as received. Secrets are replaced. */
   response_headers: ([string, string])[] | null;
-  /** Bytes of the stored body as it crossed; null: not stored. */
+  /** Size of the stored body in bytes, as transferred. `null` if it is not stored. */
   stored_request_bytes: number | null;
-  /** Bytes of the stored body as it crossed; null: not stored. */
+  /** Size of the stored body in bytes, as transferred. `null` if it is not stored. */
   stored_response_bytes: number | null;
-  /** The request's fields but its messages, as sent. */
+  /** The fields of the request body except the messages, as sent. */
   parameters: Record<string, unknown> | null;
-  /** Each with `role`, `text` and `parts`, and what else it had, as sent. */
+  /** The messages. Each has `role`, `text` and `parts`; other fields are as sent. */
   messages: (Record<string, unknown>)[] | null;
-  /** The answer's fields, with `choices` put together from the pieces of a stream. */
+  /** The response body. For a stream, `choices` is assembled from its events. */
   answer: Record<string, unknown> | null;
-  /** Of each piece of the answer: milliseconds since the request's head, bytes. */
+  /** For each read of the response: milliseconds since the request's headers, and bytes. */
   timeline: ([number, number])[];
-  /** Other requests that carry the id asked for, latest first, at most 20. */
+  /** Other requests that have the id, latest first, at most 20. */
   also: (Sighting)[];
-  /** Our identifier of the request (UUIDv7); `Service-Request-Id` told it to the caller. */
+  /** Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`. */
   id: string;
-  /** The order of recording, from 1; null while the request runs. */
+  /** Position in the log, from 1, in the order of recording. `null` while the request is running. */
   seq: number | null;
-  /** When the request's head had arrived. */
+  /** When the request's headers had arrived. */
   started_at: string;
-  /** When the last byte had gone to the caller, or the request ended otherwise; null while it runs. */
+  /** When the last byte was sent to the client, or the request ended otherwise. `null` while it is running. */
   ended_at: string | null;
-  /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (how a stream ended: `stream_ended`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
+  /** How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's answer was one by then. */
+  /** Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or `refused`, or an error event in the stream. */
   failed: boolean;
-  /** The namespace it was logged under. A label, not a security boundary. */
+  /** Namespace of the request. A label, not a security boundary. */
   namespace: string;
-  /** Custom properties by name, from headers and from the body's `metadata`. */
+  /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
   /** What was adjusted in the request's tags. */
   warnings: (Note)[];
-  /** The route (base URL) it came in by. */
+  /** Name of the route (base URL) the request came in on. */
   route: string;
-  /** The provider's base URL. */
+  /** Base URL of the upstream. */
   upstream: string;
-  /** The HTTP method. */
+  /** HTTP method. */
   method: string;
-  /** The path asked for, the route included. */
+  /** Path of the request, including the route. */
   path: string;
-  /** The query string, with the values of credentials replaced. */
+  /** Query string. Values of credentials are replaced. */
   query: string;
-  /** What was asked for, by the path. */
+  /** Kind of request, determined by the path. */
   kind: "chat" | "completion" | "embedding" | "models" | "other" | "response";
-  /** The caller's address. */
+  /** IP address of the client. */
   client_address: string;
-  /** The caller's User-Agent. */
+  /** `User-Agent` of the client. */
   user_agent: string | null;
-  /** A fingerprint of the caller's API key: 12 hex digits of an HMAC; the key itself is not stored. */
+  /** Fingerprint of the API key: 12 hex digits of an HMAC. The key itself is not stored. */
   key: string | null;
-  /** The model asked for. */
+  /** Model named in the request. */
   model: string | null;
-  /** The model that answered. */
+  /** Model named in the response. */
   response_model: string | null;
-  /** Whether the answer was a stream. */
+  /** Whether the response was a stream. */
   stream: boolean;
-  /** Whether a stream was asked for. */
+  /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended: with its end mark, without it, or cut off; null if it was no stream. */
+  /** How the stream ended. `done`: with its end marker. `no_done`: without one. `cut`: it broke off. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
-  /** The HTTP status the caller got; null while there is none. */
+  /** HTTP status sent to the client. `null` if there is none yet. */
   status: number | null;
-  /** The error's code: ours, or the provider's. */
+  /** Error code of the relay or the upstream. */
   error_code: string | null;
-  /** The error's message: ours, or the provider's. */
+  /** Error message of the relay or the upstream. */
   error_message: string | null;
-  /** Milliseconds from the head's arrival to the end. */
+  /** Milliseconds from the arrival of the headers to the end. */
   duration_ms: number | null;
-  /** Milliseconds to the first piece with text, reasoning, a refusal or a tool call; null if it was no stream. */
+  /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
-  /** The relay's own share of the duration, in milliseconds. */
+  /** Milliseconds of the duration that were spent in the relay itself. */
   relay_ms: number | null;
-  /** In how many pieces the answer arrived. */
+  /** Number of reads from the socket in which the response body arrived. */
   chunks: number;
-  /** Bytes of the request's body, as they crossed. */
+  /** Size of the request body in bytes, as transferred. */
   request_bytes: number;
-  /** Bytes of the answer's body, as they crossed. */
+  /** Size of the response body in bytes, as transferred. */
   response_bytes: number;
-  /** Tokens of the request; null is unknown. */
+  /** Tokens of the request. `null` if unknown. */
   input_tokens: number | null;
-  /** Tokens of the answer; null is unknown. */
+  /** Tokens of the response. `null` if unknown. */
   output_tokens: number | null;
-  /** Those of the input tokens that the provider had cached. */
+  /** Number of input tokens read from the provider's cache. */
   cached_tokens: number | null;
-  /** Those of the output tokens that are reasoning. */
+  /** Number of output tokens used for reasoning. */
   reasoning_tokens: number | null;
-  /** Whether a token count is our estimate, because the provider told none. */
+  /** Whether a token count is an estimate, because the response did not contain one. */
   tokens_estimated: boolean;
-  /** Cost in US dollars; null is unknown, never 0. */
+  /** Cost in US dollars. `null` if unknown, never 0. */
   cost_usd: number | null;
-  /** Which price list the cost was computed with. */
+  /** Price list used to compute the cost. */
   prices_version: string | null;
   /** Why the model stopped. */
   finish_reason: string | null;
-  /** The body's `user`. */
+  /** `user` in the request body. */
   user: string | null;
-  /** The body's `safety_identifier`. */
+  /** `safety_identifier` in the request body. */
   safety_identifier: string | null;
-  /** The body's `prompt_cache_key`. */
+  /** `prompt_cache_key` in the request body. */
   prompt_cache_key: string | null;
-  /** The provider's `x-request-id`. */
+  /** `x-request-id` of the upstream's response. */
   provider_request_id: string | null;
-  /** The answer's own id (`chatcmpl-…`). */
+  /** Id in the response body (`chatcmpl-…`). */
   completion_id: string | null;
-  /** The caller's `x-client-request-id`. */
+  /** `x-client-request-id` of the request. */
   client_request_id: string | null;
-  /** The SDK's count of retries before this request. */
+  /** Number of retries before this request, as reported by the SDK. */
   retry_count: number | null;
-  /** The trace id of the caller's `traceparent`. */
+  /** Trace id from `traceparent`. */
   trace_id: string | null;
-  /** The first 200 characters of what was asked; null when bodies are not kept. */
+  /** First 200 characters of the prompt. `null` if bodies are not stored. */
   input_preview: string | null;
-  /** The first 200 characters of the answer; null when bodies are not kept. */
+  /** First 200 characters of the response. `null` if bodies are not stored. */
   output_preview: string | null;
-  /** Whether the bodies are stored, were never stored, or have expired. */
+  /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Remarks on the request's parameters; never a reason to refuse. */
+  /** Remarks on the request's parameters. Never a reason to reject a request. */
   advice: (Note)[];
 };
 
-/** Another request that carries the id asked for. */
+/** Another request with the same id. */
 export type Sighting = {
   id: string;
   started_at: string;
 };
 
-/** How many finished requests a filter selects. */
+/** The number of finished requests that match a filter. */
 export type RequestCount = {
   requests: number;
   failed: number;
-  /** When the latest started; null: there is none. */
+  /** Start of the latest request. `null` if there is none. */
   last_at: string | null;
-  /** False when the time for counting ran out: there are at least so many. */
+  /** `false` if counting was stopped at its time limit. The true count may be higher. */
   complete: boolean;
 };
 
-/** Requests added up over time; the span is widened to whole buckets. */
+/** Aggregates over time. The time range is extended to whole buckets. */
 export type StatsAnswer = {
   bucket_seconds: number;
-  /** When the first bucket begins. */
+  /** Start of the first bucket. */
   from: string;
-  /** When the last bucket ends. */
+  /** End of the last bucket. */
   to: string;
-  /** The largest first, at most 20. */
+  /** The 20 largest groups, largest first. */
   groups: (StatsGroup)[];
   other: StatsRest | null;
   total: Sum;
-  /** Whether sums were ready, or the log itself was added up. */
+  /** `rollups`: precomputed aggregates were used. `log`: they were computed from the records. */
   source: "log" | "rollups";
 };
 
-/** The requests with one value of the field asked for by `by`. */
+/** The requests that have the same value of the field `by`. */
 export type StatsGroup = {
-  /** The field and its value; null: requests without one. Empty without `by`. */
+  /** The field and its value. The value is `null` for requests without one. Empty without `by`. */
   by: Record<string, string | null>;
   points: (StatsPoint)[];
   total: Sum;
 };
 
-/** One bucket's requests; a bucket without any is left out. */
+/** The aggregates of one bucket. Empty buckets are omitted. */
 export type StatsPoint = {
   requests: number;
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Of the requests whose cost is known; null: of none it is. */
+  /** Cost of the requests whose cost is known. `null` if unknown for all of them. */
   cost_usd: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
-  /** When the bucket begins. */
+  /** Start of the bucket. */
   at: string;
 };
 
-/** Milliseconds below which 50, 95 and 99 percent lie, right within 5 %; null: none was measured. */
+/** The 50th, 95th and 99th percentile in milliseconds, accurate to 5 %. `null` without measurements. */
 export type Percentiles = {
   p50: number | null;
   p95: number | null;
   p99: number | null;
 };
 
-/** Requests added up. */
+/** Aggregates of a set of requests. */
 export type Sum = {
   requests: number;
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Of the requests whose cost is known; null: of none it is. */
+  /** Cost of the requests whose cost is known. `null` if unknown for all of them. */
   cost_usd: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
 };
 
-/** The requests beyond the 20 largest groups, or that cannot be told apart. */
+/** The requests that are in none of the groups. */
 export type StatsRest = {
   points: (StatsPoint)[];
   total: Sum;
 };
 
-/** Requests of one namespace or property value in the order in which they were recorded, cut into conversations. */
+/** The requests of a namespace or property value in the order of recording, grouped into conversations. */
 export type Thread = {
   data: (ThreadRow)[];
-  /** In the order of their first requests. */
+  /** In the order of their first requests on this page. */
   conversations: (Conversation)[];
-  /** Of all requests of the thread; null: too many to add up in time. */
+  /** Aggregates of the whole thread. `null` if there was no time to compute them. */
   total: Sum | null;
-  /** False when fewer than one in five requests of this page go on from another. */
+  /** `false` if fewer than one in five requests of this page continue another. */
   is_thread: boolean;
-  /** Pass it on as `cursor` for older requests; null: none. */
+  /** The `cursor` of the next, older page. `null` on the last page. */
   next_cursor: string | null;
-  /** False when the deadline ended the search. */
+  /** `false` if the search was stopped at its deadline. */
   complete: boolean;
 };
 
-/** A request and its place in its conversation. */
+/** A request and its position in its conversation. */
 export type ThreadRow = {
-  /** The id of the conversation's first request that was looked at. */
+  /** Id of the first known request of the conversation. */
   conversation: string;
-  /** Counts from 1 along the conversation. */
+  /** Position in the conversation, from 1. */
   turn: number;
-  /** The request it goes on from; null: it begins a conversation. */
+  /** Id of the request it continues. `null` if it starts a conversation. */
   follows: string | null;
-  /** The latest request before it with the same messages: a retry or a variant. */
+  /** Id of the latest earlier request with the same messages: a retry or a variant. */
   repeats: string | null;
   new_messages: NewMessages;
-  /** Our identifier of the request (UUIDv7); `Service-Request-Id` told it to the caller. */
+  /** Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`. */
   id: string;
-  /** The order of recording, from 1; null while the request runs. */
+  /** Position in the log, from 1, in the order of recording. `null` while the request is running. */
   seq: number | null;
-  /** When the request's head had arrived. */
+  /** When the request's headers had arrived. */
   started_at: string;
-  /** When the last byte had gone to the caller, or the request ended otherwise; null while it runs. */
+  /** When the last byte was sent to the client, or the request ended otherwise. `null` while it is running. */
   ended_at: string | null;
-  /** How it ended: `open` still running; `complete` the provider's response was relayed to its end (how a stream ended: `stream_ended`); `upstream_failed` the provider could not be reached or broke off; `client_closed` the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself. */
+  /** How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's answer was one by then. */
+  /** Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or `refused`, or an error event in the stream. */
   failed: boolean;
-  /** The namespace it was logged under. A label, not a security boundary. */
+  /** Namespace of the request. A label, not a security boundary. */
   namespace: string;
-  /** Custom properties by name, from headers and from the body's `metadata`. */
+  /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
   /** What was adjusted in the request's tags. */
   warnings: (Note)[];
-  /** The route (base URL) it came in by. */
+  /** Name of the route (base URL) the request came in on. */
   route: string;
-  /** The provider's base URL. */
+  /** Base URL of the upstream. */
   upstream: string;
-  /** The HTTP method. */
+  /** HTTP method. */
   method: string;
-  /** The path asked for, the route included. */
+  /** Path of the request, including the route. */
   path: string;
-  /** The query string, with the values of credentials replaced. */
+  /** Query string. Values of credentials are replaced. */
   query: string;
-  /** What was asked for, by the path. */
+  /** Kind of request, determined by the path. */
   kind: "chat" | "completion" | "embedding" | "models" | "other" | "response";
-  /** The caller's address. */
+  /** IP address of the client. */
   client_address: string;
-  /** The caller's User-Agent. */
+  /** `User-Agent` of the client. */
   user_agent: string | null;
-  /** A fingerprint of the caller's API key: 12 hex digits of an HMAC; the key itself is not stored. */
+  /** Fingerprint of the API key: 12 hex digits of an HMAC. The key itself is not stored. */
   key: string | null;
-  /** The model asked for. */
+  /** Model named in the request. */
   model: string | null;
-  /** The model that answered. */
+  /** Model named in the response. */
   response_model: string | null;
-  /** Whether the answer was a stream. */
+  /** Whether the response was a stream. */
   stream: boolean;
-  /** Whether a stream was asked for. */
+  /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended: with its end mark, without it, or cut off; null if it was no stream. */
+  /** How the stream ended. `done`: with its end marker. `no_done`: without one. `cut`: it broke off. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
-  /** The HTTP status the caller got; null while there is none. */
+  /** HTTP status sent to the client. `null` if there is none yet. */
   status: number | null;
-  /** The error's code: ours, or the provider's. */
+  /** Error code of the relay or the upstream. */
   error_code: string | null;
-  /** The error's message: ours, or the provider's. */
+  /** Error message of the relay or the upstream. */
   error_message: string | null;
-  /** Milliseconds from the head's arrival to the end. */
+  /** Milliseconds from the arrival of the headers to the end. */
   duration_ms: number | null;
-  /** Milliseconds to the first piece with text, reasoning, a refusal or a tool call; null if it was no stream. */
+  /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
-  /** The relay's own share of the duration, in milliseconds. */
+  /** Milliseconds of the duration that were spent in the relay itself. */
   relay_ms: number | null;
-  /** In how many pieces the answer arrived. */
+  /** Number of reads from the socket in which the response body arrived. */
   chunks: number;
-  /** Bytes of the request's body, as they crossed. */
+  /** Size of the request body in bytes, as transferred. */
   request_bytes: number;
-  /** Bytes of the answer's body, as they crossed. */
+  /** Size of the response body in bytes, as transferred. */
   response_bytes: number;
-  /** Tokens of the request; null is unknown. */
+  /** Tokens of the request. `null` if unknown. */
   input_tokens: number | null;
-  /** Tokens of the answer; null is unknown. */
+  /** Tokens of the response. `null` if unknown. */
   output_tokens: number | null;
-  /** Those of the input tokens that the provider had cached. */
+  /** Number of input tokens read from the provider's cache. */
   cached_tokens: number | null;
-  /** Those of the output tokens that are reasoning. */
+  /** Number of output tokens used for reasoning. */
   reasoning_tokens: number | null;
-  /** Whether a token count is our estimate, because the provider told none. */
+  /** Whether a token count is an estimate, because the response did not contain one. */
   tokens_estimated: boolean;
-  /** Cost in US dollars; null is unknown, never 0. */
+  /** Cost in US dollars. `null` if unknown, never 0. */
   cost_usd: number | null;
-  /** Which price list the cost was computed with. */
+  /** Price list used to compute the cost. */
   prices_version: string | null;
   /** Why the model stopped. */
   finish_reason: string | null;
-  /** The body's `user`. */
+  /** `user` in the request body. */
   user: string | null;
-  /** The body's `safety_identifier`. */
+  /** `safety_identifier` in the request body. */
   safety_identifier: string | null;
-  /** The body's `prompt_cache_key`. */
+  /** `prompt_cache_key` in the request body. */
   prompt_cache_key: string | null;
-  /** The provider's `x-request-id`. */
+  /** `x-request-id` of the upstream's response. */
   provider_request_id: string | null;
-  /** The answer's own id (`chatcmpl-…`). */
+  /** Id in the response body (`chatcmpl-…`). */
   completion_id: string | null;
-  /** The caller's `x-client-request-id`. */
+  /** `x-client-request-id` of the request. */
   client_request_id: string | null;
-  /** The SDK's count of retries before this request. */
+  /** Number of retries before this request, as reported by the SDK. */
   retry_count: number | null;
-  /** The trace id of the caller's `traceparent`. */
+  /** Trace id from `traceparent`. */
   trace_id: string | null;
-  /** The first 200 characters of what was asked; null when bodies are not kept. */
+  /** First 200 characters of the prompt. `null` if bodies are not stored. */
   input_preview: string | null;
-  /** The first 200 characters of the answer; null when bodies are not kept. */
+  /** First 200 characters of the response. `null` if bodies are not stored. */
   output_preview: string | null;
-  /** Whether the bodies are stored, were never stored, or have expired. */
+  /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Remarks on the request's parameters; never a reason to refuse. */
+  /** Remarks on the request's parameters. Never a reason to reject a request. */
   advice: (Note)[];
 };
 
-/** Which of a request's messages were not in the request it goes on from. */
+/** The messages of a request that the request it continues does not have. */
 export type NewMessages = {
-  /** The index of the first. */
+  /** Index of the first new message. */
   from: number;
   count: number;
 };
 
-/** What of a conversation is on this page. */
+/** The part of a conversation that is on this page. */
 export type Conversation = {
   conversation: string;
   requests: number;
-  /** The highest turn. */
+  /** The highest `turn`. */
   turns: number;
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Of the requests whose cost is known; null: of none it is. */
+  /** Cost of the requests whose cost is known. `null` if unknown for all of them. */
   cost_usd: number | null;
   first_at: string;
   last_at: string;
 };
 
-/** Namespaces, largest by the sort first. */
+/** A page of namespaces, in descending order of `sort`. */
 export type NamespacePage = {
   data: (Namespace)[];
   next_cursor: string | null;
-  /** False when the time for counting a span ran out: there are at least so many requests. */
+  /** `false` if counting was stopped at its time limit. The true counts may be higher. */
   complete: boolean;
 };
 
-/** A namespace with its counters, and how it is shown: a pinned one is a label, all others are threads. */
+/** A namespace, its counters and its appearance. A pinned namespace is a label, all others are threads. */
 export type Namespace = {
   namespace: string;
   requests: number;
   failed: number;
-  /** Null when counted for a span of time, for which it is not kept. */
+  /** `null` if counted for a time range. */
   input_tokens: number | null;
-  /** Null when counted for a span of time, for which it is not kept. */
+  /** `null` if counted for a time range. */
   output_tokens: number | null;
-  /** Null when counted for a span of time, for which it is not kept. */
+  /** `null` if counted for a time range. */
   cost_usd: number | null;
-  /** Null without a request. Null when counted for a span of time, for which it is not kept. */
+  /** `null` without requests. `null` if counted for a time range. */
   first_at: string | null;
-  /** When the latest request started; null: there is none. */
+  /** Start of the latest request. `null` without requests. */
   last_at: string | null;
   pinned: boolean;
-  /** The label's slot, 1 to 8; null: not pinned. */
+  /** Color slot of the label, 1 to 8. `null` if not pinned. */
   color: number | null;
-  /** The labels it stands among; null: none, or not pinned. */
+  /** Group of the label. `null` without a group, or if not pinned. */
   group: string | null;
-  /** The label's place among all labels; null: not pinned. */
+  /** Position among all labels. `null` if not pinned. */
   position: number | null;
 };
 
-/** How a namespace is to be shown. What is left out stays as it is. */
+/** A change to a label. Omitted fields are not changed. */
 export type LabelChange = {
-  /** As requests have it; it needs none yet. */
+  /** The namespace. It may be one without requests. */
   namespace: string;
-  /** True: it becomes a label. False: a thread again, without all of the others. */
+  /** `true` makes it a label. `false` makes it a thread and removes color, group and position. */
   pinned?: boolean;
-  /** A slot, 1 to 8; when pinned without one: the lowest free, or else the next in turn. */
+  /** Color slot. Default when pinning: the lowest free slot, or the next one in turn. */
   color?: number;
-  /** The labels it stands among; when pinned without one: by a few usual names, else null. */
+  /** Group. Default when pinning: chosen by common names such as `staging`, else `null`. */
   group?: string | null;
-  /** Its place among all labels, 0 to 9999; when pinned without one: after the last. */
+  /** Position among all labels. Default when pinning: after the last. */
   position?: number;
 };
 
-/** Values of one field, most frequent first. */
+/** The values of a field, most frequent first. */
 export type FieldValues = {
   data: (FieldValue)[];
 };
 
-/** A value of a field and how many requests have it. */
+/** A value of a field and the number of requests that have it. */
 export type FieldValue = {
   value: string;
   requests: number;
 };
 
-/** How Relaybook is. */
+/** The state of Relaybook. */
 export type Status = {
   version: string;
   relay_base_url: string;
   dashboard_url: string | null;
-  /** Which build of the page is served; null: it was not built. */
+  /** Build id of the page. `null` if it was not built. */
   page_build: string | null;
   /** Whether `relaybook demo` fills this log. */
   sample_data: boolean;
   records: number;
-  /** How many namespaces there are, labels among them. */
+  /** Number of namespaces, including labels. */
   namespaces: number;
-  /** How many of them are pinned. */
+  /** Number of pinned namespaces. */
   labels: number;
   last_seq: number;
-  /** The newest record (`seq`) whose words can be found by `q`. */
+  /** `seq` of the newest record that full-text search can find. */
   indexed_to: number;
   running: number;
-  /** Requests that were not admitted, by code. */
+  /** Number of requests that were not admitted, by error code. */
   refused: Record<string, number>;
   frames_lost: number;
   journal: JournalStatus;
   storage: StorageStatus;
-  /** The latest 100. */
+  /** The latest 100 gaps. */
   gaps: (LogGap)[];
   gap_count: number;
   /** Effective settings, without secrets. */
   settings: Record<string, unknown>;
 };
 
-/** How far the log is behind. Null: unknown. */
+/** How far the log is behind the journal. `null` if unknown. */
 export type JournalStatus = {
   lag_bytes: number | null;
   lag_seconds: number | null;
 };
 
-/** Where the log lies and how long its disk lasts at the present rate. Null: unknown. */
+/** The location of the log, and when its disk is full at the current rate. `null` if unknown. */
 export type StorageStatus = {
   data_path: string | null;
   store_bytes: number;
   disk_free_bytes: number | null;
+  /** Days until the disk is full, at the last week's rate. */
   days_left: number | null;
 };
 
-/** A span in which requests were answered but not logged, or logged and then lost. */
+/** A time range in which requests were refused or not logged, or in which records were lost. */
 export type LogGap = {
   from_at: string;
   to_at: string;
@@ -596,27 +597,27 @@ export type LogGap = {
   reason: "damaged" | "forwarded_unlogged" | "log_unavailable" | "store_set_aside";
 };
 
-/** Whether this listener works. */
+/** The health of this listener. */
 export type Health = {
   status: "ok" | "ready";
 };
 
-/** What `POST /api/session` takes. */
+/** The body of `POST /api/session`. */
 export type SignIn = {
   token: string;
 };
 
-/** A sign-in, until when; null when this dashboard has no token. */
+/** When the sign-in expires. `null` if the dashboard has no token, or after signing out. */
 export type Session = {
   expires_at: string | null;
 };
 
-/** The shape of every refusal. */
+/** The form of every error. */
 export type ErrorAnswer = {
   error: Problem;
 };
 
-/** What was wrong and how to mend it; `param` names the parameter, field or header at fault. */
+/** The error. `param` is the offending parameter, field or header. */
 export type Problem = {
   message: string;
   type: "api_error" | "invalid_request_error";

@@ -22,9 +22,9 @@ COUNT_NS: Final = 300_000_000
 
 @routes.get("/api/count", document.reads(RequestCount, document.filter_parameters()))
 async def count_requests(request: Request) -> Response:
-    """How many finished requests the filter selects, and how many of them failed; running ones are not counted.
+    """Return the number of finished requests that match the filter, and how many of them failed.
 
-    After 300 ms it answers what it counted until then, the newest, with `complete: false`.
+    Counting goes from the newest to the oldest and stops after 300 ms with `complete: false`.
     """
     wanted = query.wanted_of(query.pairs_of(request))
     reading = reading_of(request)

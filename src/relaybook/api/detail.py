@@ -24,15 +24,16 @@ MAX_PARSED_BYTES: Final = 16 << 20
 #: Kinds of requests whose bodies have messages, parameters and an answer.
 UNDERSTOOD: Final = frozenset({"chat", "completion", "response", "embedding"})
 
-_ID = document.parameter("id", "Our id, or the provider's, completion's or client's.", place="path")
+_ID = document.parameter("id", "Relaybook's id, or the upstream's, completion's or client's id.", place="path")
 
 
 @routes.get("/api/requests/{id:path}", document.reads(RequestDetail, [_ID]))
 async def get_request(request: Request) -> Response:
-    """One request, whole. Ours first; otherwise the newest that carries the id, with the others in `also`.
+    """Return one request with headers, messages and response.
 
-    A running request is told as far as it has come, once a second. Headers, messages and answer are null while it runs
-    if it was sent without bodies, has more than 512 KiB, or 32 others that run started later.
+    If the id is not Relaybook's, the newest request that has it is returned, and the others are in `also`. A running
+    request is updated once a second; its headers, messages and response are `null` if it is logged without bodies, if
+    it is larger than 512 KiB, or if 32 running requests started later.
     """
     query.only(query.pairs_of(request))
     any_id: str = request.path_params["id"]

@@ -1,6 +1,6 @@
 """Builds the OpenAPI document: paths from the routes, parameters and models from where they are declared.
 
-The page's TypeScript types and docs/api.md are generated from it.
+The page's TypeScript types and docs/reference/api.md are generated from it.
 """
 
 import inspect
@@ -16,40 +16,41 @@ from relaybook.api.routes import ApiRoute, Operation
 from relaybook.filter_parameters import MAX_VALUES
 
 _REFS: Final = "#/components/schemas/{name}"
-_ABOUT: Final = """Reads the request log, and labels its namespaces. Answers carry no bodies except where one is asked
-for; times are UTC.
+_ABOUT: Final = """The API of the dashboard. It reads the request log and changes labels. Lists contain no request or
+response bodies. Timestamps are RFC 3339 in UTC.
 
-Unknown or malformed parameters are refused by name. With a token, send `Authorization: Bearer <token>`, or the cookie
-that `POST /api/session` sets; the health paths, `/v1` and the page's own files below `/assets/` need neither. A browser
-that opens a page without them gets the form that asks for the token, with status 401.
+If the dashboard has a token, send it as `Authorization: Bearer <token>`, or send the cookie that `POST /api/session`
+sets. `/healthz`, `/readyz`, `/v1` and `/assets/` do not require it. A browser that opens a page without the token gets
+the sign-in form with status 401.
 
-Every refusal is `{"error": {"message", "type", "param", "code"}}`."""
+An unknown or malformed parameter is an error, never ignored. Errors have the form
+`{"error": {"message", "type", "param", "code"}}`."""
 
 _VALUE_MEANINGS: Final = {
     "outcome": "How the request ended.",
-    "kind": "What was asked for, by the path.",
+    "kind": "Kind of request, determined by the path.",
     "key": "Fingerprint of the API key.",
-    "id": "Our id of the request.",
-    "namespace_prefix": "The beginning of the namespace.",
-    "status": "A status such as `200`, a class such as `4xx`, or `error` (= failed).",
+    "id": "Relaybook's id of the request.",
+    "namespace_prefix": "Prefix of the namespace.",
+    "status": "A status such as `200`, a class such as `4xx`, or `error` (the same as `failed=true`).",
     "failed": "`true` or `false`.",
     "warning": "Code of a warning about the request's tags.",
     "advice": "Code of a remark on the request's parameters.",
-    "from": "Started at or after: RFC 3339, or relative such as `-15m`, `-7d` (s, m, h, d, w).",
-    "to": "Started before: RFC 3339, or relative.",
-    "contains": "A piece of text anywhere in prompt or answer; case does not count. Reads every request since `from`, "
-    "which it needs.",
-    "duration": "A bound with its unit: `>2s`, `<=300ms`. Several must all hold.",
-    "first_token": "A bound with its unit. Several must all hold.",
-    "cost": "A bound in US dollars: `>0.01`. Several must all hold.",
-    "input_tokens": "A number or a bound: `>1000`. Several must all hold.",
-    "output_tokens": "A number or a bound. Several must all hold.",
-    "retry_count": "A number or a bound: `>=1` are retries by an SDK. Several must all hold.",
+    "from": "Earliest start, inclusive: RFC 3339, or relative such as `-15m`, `-7d` (s, m, h, d, w).",
+    "to": "Latest start, exclusive: RFC 3339, or relative.",
+    "contains": "A substring of prompt or response, case-insensitive. Requires `from`, because it scans the bodies of "
+    "all requests since then.",
+    "duration": "A comparison with a unit: `>2s`, `<=300ms`. If repeated, all must match.",
+    "first_token": "A comparison with a unit. If repeated, all must match.",
+    "cost": "A comparison in US dollars: `>0.01`. If repeated, all must match.",
+    "input_tokens": "A number or a comparison: `>1000`. If repeated, all must match.",
+    "output_tokens": "A number or a comparison. If repeated, all must match.",
+    "retry_count": "A number or a comparison: `>=1` selects retries by an SDK. If repeated, all must match.",
 }
 _QUERY_MEANING: Final = (
-    'The query language: words and "phrases" of prompt and answer (`refun*` for a beginning), `name:value` with the '
-    "names here, `-` before either to exclude, `name:valu*` for the beginning of a text, `duration:>2s`. At most "
-    f"{query_language.MAX_CHARACTERS} characters and {query_language.MAX_PARTS} parts."
+    'The query language: words and "phrases" in prompt and response, `refun*` for a prefix, `name:value` with the '
+    "names of this table, `name:valu*` for a prefix of the value, `duration:>2s`, and `-` before a term to exclude it. "
+    f"At most {query_language.MAX_CHARACTERS} characters and {query_language.MAX_PARTS} terms."
 )
 
 
@@ -62,21 +63,21 @@ def parameter(name: str, meaning: str, schema: dict[str, Any] | None = None, pla
 def limit(default: int) -> dict[str, Any]:
     """The documented page size."""
     schema = {"type": "integer", "minimum": 1, "maximum": filters.MAX_LIMIT, "default": default}
-    return parameter("limit", "How many at most.", schema)
+    return parameter("limit", "Maximum number of results.", schema)
 
 
 def filter_parameters() -> list[dict[str, Any]]:
-    """Every filter there is. Those that can be repeated are arrays: any of the values."""
+    """Return all filters. A filter that can be repeated is an array and matches any of its values."""
     texts = _any_of({"type": "string"})
     known = [
-        parameter(name, _VALUE_MEANINGS.get(name, f"The record's `{name}`, exactly."), _values_of(name))
+        parameter(name, _VALUE_MEANINGS.get(name, f"Exact value of `{name}`."), _values_of(name))
         for name in filters.NAMES
     ]
     return [
         *known,
         parameter("q", _QUERY_MEANING),
-        parameter("property.<name>", "The custom property of that name, exactly.", texts),
-        parameter("not.<name>", "Excludes: any name above but `from` and `to`, `not.property.<name>` too.", texts),
+        parameter("property.<name>", "Exact value of the property.", texts),
+        parameter("not.<name>", "Exclude matches of any name above except `from`, `to` and `q`.", texts),
     ]
 
 
@@ -126,7 +127,7 @@ def build(routes: Iterable[ApiRoute], version: str) -> dict[str, Any]:
 
 def _operation(route: ApiRoute, operation: Operation) -> dict[str, Any]:
     model = operation.answer
-    text = (model.__doc__ if model else None) or "As asked."
+    text = (model.__doc__ if model else None) or "The requested text."
     documented: dict[str, Any] = {
         "tags": [route.tag],
         "summary": route.name.replace("_", " ").title(),
@@ -135,7 +136,7 @@ def _operation(route: ApiRoute, operation: Operation) -> dict[str, Any]:
         "parameters": operation.parameters,
         "responses": {
             "200": {"description": text, "content": _content(operation.media_type, model)},
-            "default": {"description": "A refusal.", "content": _content("application/json", answers.ErrorAnswer)},
+            "default": {"description": "An error.", "content": _content("application/json", answers.ErrorAnswer)},
         },
     }
     if operation.body is not None:

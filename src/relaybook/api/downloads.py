@@ -26,20 +26,20 @@ _TEXTUAL = re.compile(r"text/.*|.*[/+](json|xml)|.*(html|svg|javascript|ndjson|j
 _UNSAFE = re.compile(r"[^A-Za-z0-9-]")
 
 _PARAMETERS = [
-    document.parameter("id", "Our id, or the provider's, completion's or client's.", place="path"),
-    document.parameter("as", "`sent`: the bytes that crossed, content coding and all.", {"enum": ["sent"]}),
+    document.parameter("id", "Relaybook's id, or the upstream's, completion's or client's id.", place="path"),
+    document.parameter("as", "`sent` returns the bytes as transferred, without decoding.", {"enum": ["sent"]}),
 ]
 
 
 @routes.get("/api/requests/{id}/request", document.reads(None, _PARAMETERS, "text/plain"))
 async def get_request_body(request: Request) -> Response:
-    """The request's stored body, decoded, as an attachment."""
+    """Return the stored request body as an attachment, with its content encoding decoded."""
     return await _download(request, "request")
 
 
 @routes.get("/api/requests/{id}/response", document.reads(None, _PARAMETERS, "text/plain"))
 async def get_response_body(request: Request) -> Response:
-    """The answer's stored body, decoded, as an attachment."""
+    """Return the stored response body as an attachment, with its content encoding decoded."""
     return await _download(request, "response")
 
 

@@ -1,4 +1,4 @@
-"""What each field of a record means, in one sentence: the text of docs/api.md and of the OpenAPI document."""
+"""The meaning of each field of a record, as shown in the OpenAPI document and in docs/reference/api.md."""
 
 from typing import Annotated, Any, Final, TypeAlias, get_type_hints
 
@@ -10,67 +10,71 @@ from relaybook.records import FIELDS, MOMENTS, Record
 MomentText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 MEANINGS: Final[dict[str, str]] = {
-    "id": "Our identifier of the request (UUIDv7); `Service-Request-Id` told it to the caller.",
-    "seq": "The order of recording, from 1; null while the request runs.",
-    "started_at": "When the request's head had arrived.",
-    "ended_at": "When the last byte had gone to the caller, or the request ended otherwise; null while it runs.",
-    "outcome": "How it ended: `open` still running; `complete` the provider's response was relayed to its end (how a "
-    "stream ended: `stream_ended`); `upstream_failed` the provider could not be reached or broke off; `client_closed` "
-    "the caller left before the end; `interrupted` the relay stopped; `refused` the relay answered by itself.",
-    "failed": "Whether the caller did not get a good answer. A caller who left is not a failure, unless the provider's "
-    "answer was one by then.",
-    "namespace": "The namespace it was logged under. A label, not a security boundary.",
-    "properties": "Custom properties by name, from headers and from the body's `metadata`.",
+    "id": "Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`.",
+    "seq": "Position in the log, from 1, in the order of recording. `null` while the request is running.",
+    "started_at": "When the request's headers had arrived.",
+    "ended_at": "When the last byte was sent to the client, or the request ended otherwise. `null` while it is "
+    "running.",
+    "outcome": "How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its "
+    "end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed "
+    "out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or "
+    "the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large.",
+    "failed": "Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or "
+    "`refused`, or an error event in the stream.",
+    "namespace": "Namespace of the request. A label, not a security boundary.",
+    "properties": "Custom properties by name, from request headers and from `metadata` in the body.",
     "warnings": "What was adjusted in the request's tags.",
-    "route": "The route (base URL) it came in by.",
-    "upstream": "The provider's base URL.",
-    "method": "The HTTP method.",
-    "path": "The path asked for, the route included.",
-    "query": "The query string, with the values of credentials replaced.",
-    "kind": "What was asked for, by the path.",
-    "client_address": "The caller's address.",
-    "user_agent": "The caller's User-Agent.",
-    "key": "A fingerprint of the caller's API key: 12 hex digits of an HMAC; the key itself is not stored.",
-    "model": "The model asked for.",
-    "response_model": "The model that answered.",
-    "stream": "Whether the answer was a stream.",
-    "stream_requested": "Whether a stream was asked for.",
-    "stream_ended": "How the stream ended: with its end mark, without it, or cut off; null if it was no stream.",
-    "status": "The HTTP status the caller got; null while there is none.",
-    "error_code": "The error's code: ours, or the provider's.",
-    "error_message": "The error's message: ours, or the provider's.",
-    "duration_ms": "Milliseconds from the head's arrival to the end.",
-    "first_token_ms": "Milliseconds to the first piece with text, reasoning, a refusal or a tool call; null if it was "
-    "no stream.",
-    "relay_ms": "The relay's own share of the duration, in milliseconds.",
-    "chunks": "In how many pieces the answer arrived.",
-    "request_bytes": "Bytes of the request's body, as they crossed.",
-    "response_bytes": "Bytes of the answer's body, as they crossed.",
-    "input_tokens": "Tokens of the request; null is unknown.",
-    "output_tokens": "Tokens of the answer; null is unknown.",
-    "cached_tokens": "Those of the input tokens that the provider had cached.",
-    "reasoning_tokens": "Those of the output tokens that are reasoning.",
-    "tokens_estimated": "Whether a token count is our estimate, because the provider told none.",
-    "cost_usd": "Cost in US dollars; null is unknown, never 0.",
-    "prices_version": "Which price list the cost was computed with.",
+    "route": "Name of the route (base URL) the request came in on.",
+    "upstream": "Base URL of the upstream.",
+    "method": "HTTP method.",
+    "path": "Path of the request, including the route.",
+    "query": "Query string. Values of credentials are replaced.",
+    "kind": "Kind of request, determined by the path.",
+    "client_address": "IP address of the client.",
+    "user_agent": "`User-Agent` of the client.",
+    "key": "Fingerprint of the API key: 12 hex digits of an HMAC. The key itself is not stored.",
+    "model": "Model named in the request.",
+    "response_model": "Model named in the response.",
+    "stream": "Whether the response was a stream.",
+    "stream_requested": "Whether the request asked for a stream.",
+    "stream_ended": "How the stream ended. `done`: with its end marker. `no_done`: without one. `cut`: it broke off. "
+    "`null` if the response was not a stream.",
+    "status": "HTTP status sent to the client. `null` if there is none yet.",
+    "error_code": "Error code of the relay or the upstream.",
+    "error_message": "Error message of the relay or the upstream.",
+    "duration_ms": "Milliseconds from the arrival of the headers to the end.",
+    "first_token_ms": "Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the "
+    "response was not a stream.",
+    "relay_ms": "Milliseconds of the duration that were spent in the relay itself.",
+    "chunks": "Number of reads from the socket in which the response body arrived.",
+    "request_bytes": "Size of the request body in bytes, as transferred.",
+    "response_bytes": "Size of the response body in bytes, as transferred.",
+    "input_tokens": "Tokens of the request. `null` if unknown.",
+    "output_tokens": "Tokens of the response. `null` if unknown.",
+    "cached_tokens": "Number of input tokens read from the provider's cache.",
+    "reasoning_tokens": "Number of output tokens used for reasoning.",
+    "tokens_estimated": "Whether a token count is an estimate, because the response did not contain one.",
+    "cost_usd": "Cost in US dollars. `null` if unknown, never 0.",
+    "prices_version": "Price list used to compute the cost.",
     "finish_reason": "Why the model stopped.",
-    "user": "The body's `user`.",
-    "safety_identifier": "The body's `safety_identifier`.",
-    "prompt_cache_key": "The body's `prompt_cache_key`.",
-    "provider_request_id": "The provider's `x-request-id`.",
-    "completion_id": "The answer's own id (`chatcmpl-…`).",
-    "client_request_id": "The caller's `x-client-request-id`.",
-    "retry_count": "The SDK's count of retries before this request.",
-    "trace_id": "The trace id of the caller's `traceparent`.",
-    "input_preview": "The first 200 characters of what was asked; null when bodies are not kept.",
-    "output_preview": "The first 200 characters of the answer; null when bodies are not kept.",
-    "body_state": "Whether the bodies are stored, were never stored, or have expired.",
-    "advice": "Remarks on the request's parameters; never a reason to refuse.",
+    "user": "`user` in the request body.",
+    "safety_identifier": "`safety_identifier` in the request body.",
+    "prompt_cache_key": "`prompt_cache_key` in the request body.",
+    "provider_request_id": "`x-request-id` of the upstream's response.",
+    "completion_id": "Id in the response body (`chatcmpl-…`).",
+    "client_request_id": "`x-client-request-id` of the request.",
+    "retry_count": "Number of retries before this request, as reported by the SDK.",
+    "trace_id": "Trace id from `traceparent`.",
+    "input_preview": "First 200 characters of the prompt. `null` if bodies are not stored.",
+    "output_preview": "First 200 characters of the response. `null` if bodies are not stored.",
+    "body_state": "`stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer "
+    "stored.",
+    "advice": "Remarks on the request's parameters. Never a reason to reject a request.",
 }
 
 
 def row_fields() -> list[tuple[str, Any]]:
-    """A record's fields as the API writes them: names and types with their meanings."""
+    """Return the names, types and meanings of a record's fields, as the API writes them."""
     hints = get_type_hints(Record)
     moments = {name: MomentText | None if hints[name] == int | None else MomentText for name in MOMENTS}
     return [(name, Annotated[moments.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]

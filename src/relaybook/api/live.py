@@ -36,15 +36,17 @@ _BATCH: Final = 500
 _MEDIA_TYPE: Final = "text/event-stream"
 
 _LAST_EVENT_ID = document.parameter(
-    "Last-Event-ID", "The id of the last event received: the stream goes on behind it.", {"type": "integer"}, "header"
+    "Last-Event-ID", "Id of the last event received. The stream resumes after it.", {"type": "integer"}, "header"
 )
 
 
 @routes.get("/api/live", document.reads(Row, [*document.filter_parameters(), _LAST_EVENT_ID], _MEDIA_TYPE))
 async def watch_requests(request: Request) -> Response:
-    """Server-sent events: `request` (a row; again when it changes), `gap` (load afresh), a ping each 15 seconds.
+    """Stream requests as server-sent events.
 
-    With words in `q`, or `contains`, finished requests alone, as soon as their words can be found.
+    The event `request` contains a row; it is sent again when the row changes. The event `gap` means that rows were
+    skipped: reload the list. A comment is sent every 15 seconds. With words in `q`, or with `contains`, only finished
+    requests are sent, when full-text search can find them.
     """
     wanted = query.wanted_of(query.pairs_of(request))
     resume_from = _resume_point(request.headers.get("last-event-id"))

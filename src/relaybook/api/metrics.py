@@ -1,4 +1,4 @@
-"""Answers Prometheus with the figures of the log."""
+"""Serves /metrics for Prometheus."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,7 +19,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 @routes.get("/metrics", document.reads(None, media_type="text/plain"))
 async def get_metrics(request: Request) -> Response:
-    """Figures for Prometheus."""
+    """Return metrics in the text format of Prometheus. See docs/reference/metrics.md."""
     probe = options_of(request).probe
 
     def question(reader: Reader) -> bytes:

@@ -24,22 +24,22 @@ routes = Routes("log")
 _SORTS = get_args(NamespaceSort)
 _SPAN: Final = ("from", "to")
 _PARAMETERS = [
-    document.parameter("prefix", "The beginning of the name."),
-    document.parameter("pinned", "`true`: only pinned ones; `false`: only the others.", {"type": "boolean"}),
-    document.parameter("sort", "Largest of what first.", {"enum": list(_SORTS), "default": "last_at"}),
+    document.parameter("prefix", "Prefix of the name."),
+    document.parameter("pinned", "`true`: only labels. `false`: only other namespaces.", {"type": "boolean"}),
+    document.parameter("sort", "Sort by this field, descending.", {"enum": list(_SORTS), "default": "last_at"}),
     document.limit(50),
-    document.parameter("cursor", "The next_cursor of an earlier page."),
-    document.parameter("from", "Only with `pinned=true`: counts requests that started then or after."),
-    document.parameter("to", "Only with `pinned=true`: counts requests that started before."),
+    document.parameter("cursor", "`next_cursor` of another page."),
+    document.parameter("from", "Count requests that started at or after this time. Requires `pinned=true`."),
+    document.parameter("to", "Count requests that started before this time. Requires `pinned=true`."),
 ]
 
 
 @routes.get("/api/namespaces", document.reads(NamespacePage, _PARAMETERS))
 async def list_namespaces(request: Request) -> Response:
-    """Namespaces with their counters; one without a request is listed while it is pinned.
+    """Return namespaces with their counters. A namespace without requests is listed while it is pinned.
 
-    With `pinned=true` a span of time can be given: `requests`, `failed` and `last_at` are then counted for it, in
-    300 ms for all of them together; the sort stays that of all time.
+    With `pinned=true` and a time range, `requests`, `failed` and `last_at` are those of the time range. Counting stops
+    after 300 ms. The order does not depend on the time range.
     """
     asked = query.only(query.pairs_of(request), "prefix", "pinned", "sort", "limit", "cursor", *_SPAN)
     limit, prefix = query.limit_of(asked), asked.get("prefix", "")

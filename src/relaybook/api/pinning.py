@@ -33,7 +33,7 @@ _FIELD: Final = re.compile(r"(?:at `\$\.|field `)(.+)`", re.DOTALL)
 
 @routes.patch("/api/namespaces", document.reads(Namespace, body=LabelChange))
 async def change_label(request: Request) -> Response:
-    """Pins a namespace or unpins it, and changes how a pinned one is shown; fields left out stay as they are."""
+    """Pin or unpin a namespace, or change the color, group or position of a label."""
     query.only(query.pairs_of(request))
     change = _change(await request.body())
     labels: Labels | None = request.app.state.labels

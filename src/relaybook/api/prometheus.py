@@ -1,4 +1,4 @@
-"""Writes figures in the text format of Prometheus; unknown ones are left out."""
+"""Writes metrics in the text format of Prometheus. Metrics whose value is unknown are omitted."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,9 +13,9 @@ from relaybook.stores.base import StoreStatus
 #: A counter that is there from the start shows its first increase, too.
 _NEVER_REFUSED: Final = {error.code: 0 for error in RelayError if not error.code.startswith("upstream_")}
 _HISTOGRAMS: Final = {
-    "relay_overhead": "Our own share of a request's time.",
-    "upstream_latency": "From the end of a request until the provider's answer began.",
-    "commit": "How long the store took for one batch.",
+    "relay_overhead": "Time a request spent in the relay itself.",
+    "upstream_latency": "Time from the end of a request to the first bytes of the response body.",
+    "commit": "Duration of a commit to the store.",
 }
 
 
@@ -35,21 +35,33 @@ class _Figures:
 
     def collect(self) -> Iterator[Metric]:
         store, log = self._store, self._log
-        yield GaugeMetricFamily("relaybook_records", "Requests in the log.", value=store.records)
-        yield GaugeMetricFamily("relaybook_running", "Requests still open.", value=self._running)
+        yield GaugeMetricFamily("relaybook_records", "Records in the log.", value=store.records)
+        yield GaugeMetricFamily("relaybook_running", "Running requests.", value=self._running)
         not_searched = store.last_seq - store.indexed_to
-        yield GaugeMetricFamily("relaybook_not_indexed", "Requests whose words are not found yet.", value=not_searched)
-        yield GaugeMetricFamily("relaybook_store_bytes", "Size of the store on disk.", value=store.bytes_on_disk)
-        refused = CounterMetricFamily("relaybook_refused", "Requests that were not admitted, by code.", labels=["code"])
+        yield GaugeMetricFamily(
+            "relaybook_not_indexed", "Records that full-text search cannot find yet.", value=not_searched
+        )
+        yield GaugeMetricFamily(
+            "relaybook_store_bytes", "Size of the store on disk in bytes.", value=store.bytes_on_disk
+        )
+        refused = CounterMetricFamily(
+            "relaybook_refused", "Requests that were not admitted, by error code.", labels=["code"]
+        )
         for code, count in sorted((_NEVER_REFUSED | store.refused).items()):
             refused.add_metric([code], count)
         yield refused
-        yield CounterMetricFamily("relaybook_frames_lost", "Journal frames that were lost.", value=self._lost)
+        yield CounterMetricFamily(
+            "relaybook_frames_lost", "Journal frames that were damaged and could not be read.", value=self._lost
+        )
         for name, text, value in (
-            ("relaybook_journal_lag_bytes", "Journal bytes not yet in the log.", log.journal_lag_bytes),
-            ("relaybook_journal_lag_seconds", "Age of the oldest frame not yet in the log.", log.journal_lag_seconds),
-            ("relaybook_disk_free_bytes", "Free space where the log lies.", log.disk_free_bytes),
-            ("relaybook_quarantined", "Requests that no store would take.", log.quarantined),
+            ("relaybook_journal_lag_bytes", "Bytes of the journal that are not recorded yet.", log.journal_lag_bytes),
+            (
+                "relaybook_journal_lag_seconds",
+                "Age of the oldest frame that is not recorded yet.",
+                log.journal_lag_seconds,
+            ),
+            ("relaybook_disk_free_bytes", "Free space on the disk of the data directory.", log.disk_free_bytes),
+            ("relaybook_quarantined", "Requests in the quarantine.", log.quarantined),
         ):
             if value is not None:
                 yield GaugeMetricFamily(name, text, value=value)

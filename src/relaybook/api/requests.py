@@ -20,18 +20,18 @@ routes = Routes("log")
 _PLACE: Final = ("limit", "cursor", "around")
 _PARAMETERS = [
     document.limit(50),
-    document.parameter("cursor", "The next_cursor or newer_cursor of an earlier page."),
-    document.parameter("around", "An id of ours: the page has this request in its middle."),
+    document.parameter("cursor", "`next_cursor` or `newer_cursor` of another page."),
+    document.parameter("around", "A Relaybook id. The page has this request in the middle."),
 ]
 
 
 @routes.get("/api/requests", document.reads(RequestPage, [*document.filter_parameters(), *_PARAMETERS]))
 async def list_requests(request: Request) -> Response:
-    """A page of the log, latest recorded first.
+    """Return a page of the log, newest first.
 
-    Terms of different names must all hold; a repeated name means any of its values, at most 100. The first page also
-    tells what is still running. Words of `q` are found a moment after a request was recorded (`indexed_to` of
-    `/api/status`).
+    Different parameters must all match. If a parameter is repeated, any of its values may match (at most 100). The
+    first page also contains running requests. Full-text search finds a request shortly after it is recorded: see
+    `indexed_to` in `/api/status`.
     """
     place, rest = query.take(query.pairs_of(request), *_PLACE)
     limit, wanted = query.limit_of(place), query.wanted_of(rest, *_PLACE)

@@ -16,7 +16,7 @@ routes = Routes("session")
 
 @routes.post("/api/session", document.reads(Session, body=SignIn))
 async def sign_in(request: Request) -> Response:
-    """Sets a cookie that stands for the token for 30 days. Without a token on this dashboard: nothing to do."""
+    """Sign in: set a cookie that replaces the token for 30 days. Does nothing if the dashboard has no token."""
     query.only(query.pairs_of(request))
     try:
         sent = msgspec.json.decode(await request.body(), type=SignIn)
@@ -34,7 +34,7 @@ async def sign_in(request: Request) -> Response:
 
 @routes.delete("/api/session", document.reads(Session))
 async def sign_out(request: Request) -> Response:
-    """Removes the cookie."""
+    """Sign out: remove the cookie."""
     query.only(query.pairs_of(request))
     return _answer(Session(expires_at=None), _cookie(request, "", 0))
 

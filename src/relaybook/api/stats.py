@@ -22,20 +22,22 @@ _PARTS: Final = ("bucket", "by")
 _LAST_US: Final = 253_402_300_799_999_999
 _PARAMETERS = [
     document.parameter(
-        "bucket", "Seconds of a bucket; without it about 120 buckets.", {"type": "integer", "enum": list(BUCKETS)}
+        "bucket",
+        "Size of a bucket in seconds. Default: a size that gives about 120 buckets.",
+        {"type": "integer", "enum": list(BUCKETS)},
     ),
-    document.parameter("by", f"Parts the requests: {', '.join(f'`{name}`' for name in FIELDS)} or `property.<name>`."),
+    document.parameter("by", f"Group by {', '.join(f'`{name}`' for name in FIELDS)} or `property.<name>`."),
 ]
 
 
 @routes.get("/api/stats", document.reads(StatsAnswer, [*document.filter_parameters(), *_PARAMETERS]))
 async def add_up_requests(request: Request) -> Response:
-    """Finished requests added up over time, by when they started; since the log began without `from`.
+    """Return aggregates of finished requests over time, by start time. Without `from`, since the beginning of the log.
 
-    Without a filter, or with one field's values only, sums are ready for any span: of all requests, and by outcome, by
-    model, by namespaces that do not look like ids (256 at most), by properties with up to 64 values. Everything else is
-    added up from the log, within 2 seconds: a narrower span makes it quick. By namespace, all that have no sums of
-    their own are in `other`.
+    Aggregates are precomputed for all requests, and per outcome, model, namespace (at most 256, none that looks like
+    an id) and property (with at most 64 values). A query that uses two fields, or another one, in filters or `by` is
+    computed from the records within 2 seconds; use a shorter time range if it takes longer. With `by=namespace`, all
+    namespaces without precomputed aggregates are in `other`.
     """
     taken, rest = query.take(query.pairs_of(request), *_PARTS)
     question = parse_question(query.wanted_of(rest, *_PARTS), taken.get("bucket"), taken.get("by"), clock.wall_us())

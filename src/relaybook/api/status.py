@@ -27,7 +27,7 @@ _log = logging.getLogger("relaybook.api")
 
 @routes.get("/api/status", document.reads(Status))
 async def get_status(request: Request) -> Response:
-    """Version, how far the log is behind, disk, gaps, and the effective settings without secrets."""
+    """Return version, lag of the log, disk usage, gaps, and the effective settings without secrets."""
     query.only(query.pairs_of(request))
     options = options_of(request)
 
@@ -40,13 +40,13 @@ async def get_status(request: Request) -> Response:
 
 @routes.get("/healthz", document.reads(Health), accepts_head=True)
 async def healthz(request: Request) -> Response:
-    """Whether this process answers at all."""
+    """Return 200 while the dashboard process is running."""
     return Response(msgspec.json.encode(Health(status="ok")), media_type="application/json")
 
 
 @routes.get("/readyz", document.reads(Health), accepts_head=True)
 async def readyz(request: Request) -> Response:
-    """Whether the log can be read: 200, or 503. Tells no details, because it wants no token."""
+    """Return 200 if the log can be read, else 503. Gives no details, because it does not require a token."""
     try:
         with anyio.fail_after(options_of(request).query_seconds):
             await reading_of(request).ask(lambda reader: reader.status())

@@ -1,4 +1,4 @@
-"""The shapes of what /api/stats answers; see ``answers`` for what all shapes share."""
+"""The models of the response of /api/stats. See ``answers`` for the rules of all models."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ from relaybook.api.fields import MomentText
 
 
 class Percentiles(Struct, kw_only=True):
-    """Milliseconds below which 50, 95 and 99 percent lie, right within 5 %; null: none was measured."""
+    """The 50th, 95th and 99th percentile in milliseconds, accurate to 5 %. `null` without measurements."""
 
     p50: float | None
     p95: float | None
@@ -16,50 +16,53 @@ class Percentiles(Struct, kw_only=True):
 
 
 class Sum(Struct, kw_only=True):
-    """Requests added up."""
+    """Aggregates of a set of requests."""
 
     requests: int
     failed: int
     input_tokens: int
     output_tokens: int
-    cost_usd: Annotated[float | None, Meta(description="Of the requests whose cost is known; null: of none it is.")]
+    cost_usd: Annotated[
+        float | None, Meta(description="Cost of the requests whose cost is known. `null` if unknown for all of them.")
+    ]
     duration_ms: Percentiles
     first_token_ms: Percentiles
 
 
 class StatsPoint(Sum, kw_only=True):
-    """One bucket's requests; a bucket without any is left out."""
+    """The aggregates of one bucket. Empty buckets are omitted."""
 
-    at: Annotated[MomentText, Meta(description="When the bucket begins.")]
+    at: Annotated[MomentText, Meta(description="Start of the bucket.")]
 
 
 class StatsRest(Struct, kw_only=True):
-    """The requests beyond the 20 largest groups, or that cannot be told apart."""
+    """The requests that are in none of the groups."""
 
     points: list[StatsPoint]
     total: Sum
 
 
 class StatsGroup(Struct, kw_only=True):
-    """The requests with one value of the field asked for by `by`."""
+    """The requests that have the same value of the field `by`."""
 
     by: Annotated[
         dict[str, str | None],
-        Meta(description="The field and its value; null: requests without one. Empty without `by`."),
+        Meta(description="The field and its value. The value is `null` for requests without one. Empty without `by`."),
     ]
     points: list[StatsPoint]
     total: Sum
 
 
 class StatsAnswer(Struct, kw_only=True):
-    """Requests added up over time; the span is widened to whole buckets."""
+    """Aggregates over time. The time range is extended to whole buckets."""
 
     bucket_seconds: int
-    from_: Annotated[MomentText, Meta(description="When the first bucket begins.")] = field(name="from")
-    to: Annotated[MomentText, Meta(description="When the last bucket ends.")]
-    groups: Annotated[list[StatsGroup], Meta(description="The largest first, at most 20.")]
+    from_: Annotated[MomentText, Meta(description="Start of the first bucket.")] = field(name="from")
+    to: Annotated[MomentText, Meta(description="End of the last bucket.")]
+    groups: Annotated[list[StatsGroup], Meta(description="The 20 largest groups, largest first.")]
     other: StatsRest | None
     total: Sum
     source: Annotated[
-        Literal["rollups", "log"], Meta(description="Whether sums were ready, or the log itself was added up.")
+        Literal["rollups", "log"],
+        Meta(description="`rollups`: precomputed aggregates were used. `log`: they were computed from the records."),
     ]

@@ -30,22 +30,24 @@ _LOOK_BACK: Final = 2000
 _TOTAL_NS: Final = 100 * 1_000_000
 _PLACE: Final = ("limit", "cursor", "around")
 _PARAMETERS = [
-    document.parameter("namespace", "The thread: one namespace."),
-    document.parameter("property.<name>", "Or one value of one property."),
+    document.parameter("namespace", "The namespace to show as a thread."),
+    document.parameter("property.<name>", "Instead of `namespace`: the value of one property."),
     document.limit(500),
-    document.parameter("cursor", "The next_cursor of an earlier page."),
+    document.parameter("cursor", "`next_cursor` of another page."),
     document.parameter(
-        "around", "An id of ours: the page has this request in its middle. For newer ones: its last row's."
+        "around",
+        "A Relaybook id. The page has this request in the middle. For newer requests, pass the id of the last row.",
     ),
 ]
 
 
 @routes.get("/api/thread", document.reads(Thread, _PARAMETERS))
 async def tell_thread(request: Request) -> Response:
-    """Requests in the order in which they were recorded, the latest page first, cut into conversations.
+    """Return the requests of a thread, grouped into conversations. The last page is returned first.
 
-    A request goes on from the latest one whose messages and answer its own begin with, also when the system message
-    changed or the oldest were trimmed. Looked at are the page's requests and 2,000 before them.
+    Within a page, requests are in the order of recording. A request continues the latest earlier one whose messages
+    and response its own messages begin with, even if the system message changed or the oldest messages were trimmed.
+    Only the requests of the page and the 2,000 before it are compared.
     """
     place, rest = query.take(query.pairs_of(request), *_PLACE)
     limit, wanted = query.limit_of(place, 500), _thread(query.wanted_of(rest, *_PLACE))

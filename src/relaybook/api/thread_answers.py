@@ -1,4 +1,4 @@
-"""The shapes of what /api/thread answers; see ``answers`` for what all shapes share."""
+"""The models of the response of /api/thread. See ``answers`` for the rules of all models."""
 
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -10,20 +10,23 @@ from relaybook.api.sums_answers import Sum
 
 
 class NewMessages(Struct, kw_only=True):
-    """Which of a request's messages were not in the request it goes on from."""
+    """The messages of a request that the request it continues does not have."""
 
-    from_: Annotated[int, Meta(description="The index of the first.")] = field(name="from")
+    from_: Annotated[int, Meta(description="Index of the first new message.")] = field(name="from")
     count: int
 
 
 class ThreadPart(Struct, kw_only=True):
-    """What a row of a thread has besides."""
+    """The fields that a row of a thread has and a row of the log has not."""
 
-    conversation: Annotated[str, Meta(description="The id of the conversation's first request that was looked at.")]
-    turn: Annotated[int, Meta(description="Counts from 1 along the conversation.")]
-    follows: Annotated[str | None, Meta(description="The request it goes on from; null: it begins a conversation.")]
+    conversation: Annotated[str, Meta(description="Id of the first known request of the conversation.")]
+    turn: Annotated[int, Meta(description="Position in the conversation, from 1.")]
+    follows: Annotated[
+        str | None, Meta(description="Id of the request it continues. `null` if it starts a conversation.")
+    ]
     repeats: Annotated[
-        str | None, Meta(description="The latest request before it with the same messages: a retry or a variant.")
+        str | None,
+        Meta(description="Id of the latest earlier request with the same messages: a retry or a variant."),
     ]
     new_messages: NewMessages
 
@@ -37,32 +40,38 @@ else:
         row_fields(),
         bases=(ThreadPart,),
         kw_only=True,
-        namespace={"__doc__": "A request and its place in its conversation."},
+        namespace={"__doc__": "A request and its position in its conversation."},
     )
 
 
 class Conversation(Struct, kw_only=True):
-    """What of a conversation is on this page."""
+    """The part of a conversation that is on this page."""
 
     conversation: str
     requests: int
-    turns: Annotated[int, Meta(description="The highest turn.")]
+    turns: Annotated[int, Meta(description="The highest `turn`.")]
     failed: int
     input_tokens: int
     output_tokens: int
-    cost_usd: Annotated[float | None, Meta(description="Of the requests whose cost is known; null: of none it is.")]
+    cost_usd: Annotated[
+        float | None, Meta(description="Cost of the requests whose cost is known. `null` if unknown for all of them.")
+    ]
     first_at: MomentText
     last_at: MomentText
 
 
 class Thread(Struct, kw_only=True):
-    """Requests of one namespace or property value in the order in which they were recorded, cut into conversations."""
+    """The requests of a namespace or property value in the order of recording, grouped into conversations."""
 
     data: list[ThreadRow]
-    conversations: Annotated[list[Conversation], Meta(description="In the order of their first requests.")]
-    total: Annotated[Sum | None, Meta(description="Of all requests of the thread; null: too many to add up in time.")]
-    is_thread: Annotated[
-        bool, Meta(description="False when fewer than one in five requests of this page go on from another.")
+    conversations: Annotated[list[Conversation], Meta(description="In the order of their first requests on this page.")]
+    total: Annotated[
+        Sum | None, Meta(description="Aggregates of the whole thread. `null` if there was no time to compute them.")
     ]
-    next_cursor: Annotated[str | None, Meta(description="Pass it on as `cursor` for older requests; null: none.")]
-    complete: Annotated[bool, Meta(description="False when the deadline ended the search.")]
+    is_thread: Annotated[
+        bool, Meta(description="`false` if fewer than one in five requests of this page continue another.")
+    ]
+    next_cursor: Annotated[
+        str | None, Meta(description="The `cursor` of the next, older page. `null` on the last page.")
+    ]
+    complete: Annotated[bool, Meta(description="`false` if the search was stopped at its deadline.")]

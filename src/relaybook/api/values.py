@@ -16,15 +16,17 @@ routes = Routes("log")
 
 VALUE_FIELDS: Final = ("namespace", "model", "user", "key", "finish_reason", "property")
 _PARAMETERS = [
-    document.parameter("field", f"One of {', '.join(VALUE_FIELDS)}, or property.<name>.", place="path"),
-    document.parameter("prefix", "The beginning of the value."),
+    document.parameter(
+        "field", f"One of {', '.join(f'`{name}`' for name in VALUE_FIELDS)}, or `property.<name>`.", place="path"
+    ),
+    document.parameter("prefix", "Prefix of the value."),
     document.limit(50),
 ]
 
 
 @routes.get("/api/values/{field:path}", document.reads(FieldValues, _PARAMETERS))
 async def list_values(request: Request) -> Response:
-    """Values of one field with counts, most frequent first; `property` lists the names of properties."""
+    """Return the values of a field with counts, most frequent first. `property` returns the names of properties."""
     asked = query.only(query.pairs_of(request), "prefix", "limit")
     limit, prefix = query.limit_of(asked), asked.get("prefix", "")
     field = _checked_field(request.path_params["field"])

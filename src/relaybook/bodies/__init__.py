@@ -1,7 +1,7 @@
 """Understands bodies: bytes in, facts out, for the recorder (facts of a record) and the read API (the detail view).
 
 Nothing here does I/O, reads a clock or raises, whatever the bytes: what cannot be read stays None and
-``understood`` says so. How each fact is derived is written in docs/understanding.md.
+``understood`` says so. How each fact is derived is written in docs/explanation/reading-bodies.md.
 """
 
 from relaybook.bodies.advice import Remark, advice

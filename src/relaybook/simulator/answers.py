@@ -1,7 +1,7 @@
 """Decides what a chat request is answered with: text, reasoning, tool calls, finish reason, tokens.
 
 Deterministic, and free of formats: ``completions`` and ``responses`` write what is decided here. The rules that a test
-may rely on are in docs/simulator.md.
+may rely on are in docs/reference/simulator.md.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 A field ``first_token_ms`` is the header ``Sim-First-Token-Ms``, the query parameter ``sim_first_token_ms`` and the
 metadata key ``sim_first_token_ms``; where they differ the header wins, then the query. An unknown name that begins
-with ``sim`` is refused, so that a misspelt test cannot pass by accident. docs/simulator.md explains every one.
+with ``sim`` is refused, so that a misspelt test cannot pass by accident. See docs/reference/simulator.md.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -114,7 +114,7 @@ def _from_texts(asked: dict[str, str]) -> Wish:
     for name, text in asked.items():
         item = _FIELDS.get(name)
         if item is None:
-            raise BadWish(f"{header_name(name)} is no wish of the simulated provider. See docs/simulator.md.")
+            raise BadWish(f"{header_name(name)} is no wish of the simulated provider. See docs/reference/simulator.md.")
         try:
             values[item.name] = item.metadata["read"](text.strip())
         except BadWish as wrong:

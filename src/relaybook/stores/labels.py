@@ -16,26 +16,26 @@ LAST_POSITION: Final = 9999
 
 
 class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a namespace is to be shown. What is left out stays as it is."""
+    """A change to a label. Omitted fields are not changed."""
 
     namespace: Annotated[
-        str, Meta(max_length=256, pattern=r"^[^\x00]+$", description="As requests have it; it needs none yet.")
+        str, Meta(max_length=256, pattern=r"^[^\x00]+$", description="The namespace. It may be one without requests.")
     ]
     pinned: Annotated[
         bool | UnsetType,
-        Meta(description="True: it becomes a label. False: a thread again, without all of the others."),
+        Meta(description="`true` makes it a label. `false` makes it a thread and removes color, group and position."),
     ] = UNSET
     color: Annotated[
         Annotated[int, Meta(ge=1, le=COLORS)] | UnsetType,
-        Meta(description="A slot, 1 to 8; when pinned without one: the lowest free, or else the next in turn."),
+        Meta(description="Color slot. Default when pinning: the lowest free slot, or the next one in turn."),
     ] = UNSET
     group: Annotated[
         Annotated[str, Meta(min_length=1, max_length=40)] | UnsetType | None,
-        Meta(description="The labels it stands among; when pinned without one: by a few usual names, else null."),
+        Meta(description="Group. Default when pinning: chosen by common names such as `staging`, else `null`."),
     ] = UNSET
     position: Annotated[
         Annotated[int, Meta(ge=0, le=LAST_POSITION)] | UnsetType,
-        Meta(description="Its place among all labels, 0 to 9999; when pinned without one: after the last."),
+        Meta(description="Position among all labels. Default when pinning: after the last."),
     ] = UNSET
 
 

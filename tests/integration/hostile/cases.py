@@ -1,7 +1,7 @@
-"""What is refused: malformed, ambiguous and hostile requests, each with the answer it gets.
+"""Malformed, ambiguous and hostile requests that the relay rejects, each with its response.
 
-docs/bad-input.md shows this table; ``test_bad_input`` compares the two. What stands here is decided by RFC 9112 and by
-one rule: what a provider could read differently than we do is not passed on.
+docs/reference/malformed-requests.md is generated from these tables and those of ``test_bad_input``. RFC 9112 decides
+what is rejected, and one more rule: anything the upstream could parse differently is not forwarded.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from tests.support.raw_http import (
 
 @dataclass(frozen=True)
 class Case:
-    """Something sent, and what comes of it. ``kept``: ``counted``, or ``recorded`` with an outcome."""
+    """A request and its result. ``kept`` is ``counted``, or ``recorded`` with an outcome."""
 
     group: str
     what: str
@@ -46,17 +46,17 @@ def cases(group: str, status: int, code: str, kept: str, table: dict[str, bytes]
 
 
 CASES: Final = [
-    Case("Lines", "a TLS greeting: the base URL says https", TLS_GREETING, 400, "bad_request"),
+    Case("TLS", "a TLS ClientHello (the base URL begins with https)", TLS_GREETING, 400, "bad_request"),
     *cases(
-        "Where the body ends",
+        "Body length",
         400,
         "bad_request",
         "counted",
         {
             "`Content-Length`, then `Transfer-Encoding`": framed(LENGTH, CHUNKED, body=b"0\r\n\r\n" + HIDDEN),
             "`Transfer-Encoding`, then `Content-Length`": framed(CHUNKED, LENGTH, body=b"0\r\n\r\n" + HIDDEN),
-            "two different `Content-Length`": framed(LENGTH, b"Content-Length: 0"),
-            "the same `Content-Length` twice": framed(LENGTH, LENGTH),
+            "two different `Content-Length` headers": framed(LENGTH, b"Content-Length: 0"),
+            "two identical `Content-Length` headers": framed(LENGTH, LENGTH),
             "a list in `Content-Length`": framed(LENGTH + b", %d" % len(QUESTION)),
             "an empty `Content-Length`": framed(b"Content-Length:"),
             "`Content-Length: +5`": framed(b"Content-Length: +5"),
@@ -65,7 +65,7 @@ CASES: Final = [
             "`Content-Length: 5_0`": framed(b"Content-Length: 5_0"),
             "`Content-Length: 5 0`": framed(b"Content-Length: 5 0"),
             "`Content-Length: 1e1`": framed(b"Content-Length: 1e1"),
-            "a `Content-Length` in digits that are not ASCII": framed("Content-Length: ٥".encode()),
+            "a `Content-Length` in non-ASCII digits": framed("Content-Length: ٥".encode()),
             "a `Content-Length` of 2⁶⁴": framed(b"Content-Length: 18446744073709551616"),
             "`Transfer-Encoding: chunked, identity`": framed(CHUNKED + b", identity", body=FIRST + b"0\r\n\r\n"),
             "`Transfer-Encoding: gzip, chunked`": framed(
@@ -79,77 +79,77 @@ CASES: Final = [
             "a vertical tab before `chunked`": framed(b"Transfer-Encoding: \x0bchunked", body=FIRST + b"0\r\n\r\n"),
             "`Transfer-Encoding: ,chunked`": framed(b"Transfer-Encoding: ,chunked", body=FIRST + b"0\r\n\r\n"),
             "`Transfer-Encoding: chunked;q=1`": framed(CHUNKED + b";q=1", body=FIRST + b"0\r\n\r\n"),
-            "a vertical tab behind `Content-Length`": framed(LENGTH + b"\x0b"),
+            "a vertical tab after `Content-Length`": framed(LENGTH + b"\x0b"),
             "an empty `Transfer-Encoding`": framed(b"Transfer-Encoding:", body=FIRST + b"0\r\n\r\n"),
-            "a chunked request of HTTP/1.0": request(
+            "a chunked HTTP/1.0 request": request(
                 CHUNKED, first=b"POST /v1/chat/completions HTTP/1.0", body=FIRST + b"0\r\n\r\n"
             ),
         },
     ),
     *cases(
-        "Header lines",
+        "Headers",
         400,
         "bad_request",
         "counted",
         {
-            "a line that ends with LF alone": framed(b"X-A: 1\nX-B: 2", LENGTH),
-            "all lines end with LF alone": framed(LENGTH).partition(b"\r\n\r\n")[0].replace(b"\r\n", b"\n")
+            "a line ending in LF only": framed(b"X-A: 1\nX-B: 2", LENGTH),
+            "all lines ending in LF only": framed(LENGTH).partition(b"\r\n\r\n")[0].replace(b"\r\n", b"\n")
             + b"\n\n"
             + QUESTION,
-            "a line that ends with CR alone": framed(b"X-A: 1\rX-B: 2", LENGTH),
-            "a CR inside a value": framed(b"X-A: 1\r2", LENGTH),
-            "a NUL inside a value": framed(b"X-A: 1\x002", LENGTH),
-            "a NUL inside a name": framed(b"X-\x00A: 1", LENGTH),
+            "a line ending in CR only": framed(b"X-A: 1\rX-B: 2", LENGTH),
+            "CR in a value": framed(b"X-A: 1\r2", LENGTH),
+            "NUL in a value": framed(b"X-A: 1\x002", LENGTH),
+            "NUL in a name": framed(b"X-\x00A: 1", LENGTH),
             "a folded line (space)": framed(b"X-A: 1\r\n two", LENGTH),
             "a folded line (tab)": framed(b"X-A: 1\r\n\ttwo", LENGTH),
             "a folded `Transfer-Encoding`": framed(b"Transfer-Encoding:\r\n chunked", LENGTH),
-            "white space before the first line": b"POST /v1/chat/completions HTTP/1.1\r\n X-A: 1\r\n"
+            "whitespace before the first header": b"POST /v1/chat/completions HTTP/1.1\r\n X-A: 1\r\n"
             + framed(LENGTH).partition(b"\r\n")[2],
             "a space before the colon": framed(b"X-A : 1", LENGTH),
             "a space before the colon of `Content-Length`": framed(b"Content-Length : %d" % len(QUESTION)),
             "a space before the colon of `Transfer-Encoding`": framed(b"Transfer-Encoding : chunked", LENGTH),
             "a line without a colon": framed(b"X-A", LENGTH),
             "an empty name": framed(b": 1", LENGTH),
-            "a space inside a name": framed(b"X A: 1", LENGTH),
-            "brackets inside a name": framed(b"(X-A): 1", LENGTH),
-            "a name that is not ASCII": framed("Größe: 1".encode(), LENGTH),
-            "`Connection` names the key": framed(b"Connection: close, Authorization", LENGTH),
-            "`Connection` names the namespace": framed(
+            "a space in a name": framed(b"X A: 1", LENGTH),
+            "parentheses in a name": framed(b"(X-A): 1", LENGTH),
+            "a non-ASCII name": framed("Größe: 1".encode(), LENGTH),
+            "`Connection: authorization`": framed(b"Connection: close, Authorization", LENGTH),
+            "`Connection: service-namespace`": framed(
                 b"Connection: Service-Namespace", b"Service-Namespace: a", LENGTH
             ),
-            "`Connection` names the length": framed(b"Connection: Content-Length", LENGTH),
+            "`Connection: content-length`": framed(b"Connection: Content-Length", LENGTH),
         },
     ),
     *cases(
-        "The request line",
+        "Request line",
         400,
         "bad_request",
         "counted",
         {
-            "nonsense": b"\x00\x01\x02\x03nonsense\r\n\r\n",
+            "arbitrary bytes": b"\x00\x01\x02\x03nonsense\r\n\r\n",
             "no version": from_line(b"POST /v1/chat/completions"),
             "two spaces before the target": from_line(b"POST  /v1/chat/completions HTTP/1.1"),
-            "two spaces behind the target": from_line(b"POST /v1/chat/completions  HTTP/1.1"),
-            "a tab for a space": from_line(b"POST\t/v1/chat/completions HTTP/1.1"),
-            "a space behind the version": from_line(b"POST /v1/chat/completions HTTP/1.1 "),
-            "a space inside the target": from_line(b"POST /v1/chat completions HTTP/1.1"),
+            "two spaces after the target": from_line(b"POST /v1/chat/completions  HTTP/1.1"),
+            "a tab instead of a space": from_line(b"POST\t/v1/chat/completions HTTP/1.1"),
+            "a space after the version": from_line(b"POST /v1/chat/completions HTTP/1.1 "),
+            "a space in the target": from_line(b"POST /v1/chat completions HTTP/1.1"),
             "`http/1.1`": from_line(b"POST /v1/chat/completions http/1.1"),
             "`HTTP/1.1.1`": from_line(b"POST /v1/chat/completions HTTP/1.1.1"),
             "`HTTP/1`": from_line(b"POST /v1/chat/completions HTTP/1"),
-            "a NUL inside the target": from_line(b"POST /v1/chat\x00/completions HTTP/1.1"),
-            "a method with odd characters": from_line(b"PO(ST /v1/chat/completions HTTP/1.1"),
-            "a target that is no path": from_line(b"POST v1/chat/completions HTTP/1.1"),
+            "NUL in the target": from_line(b"POST /v1/chat\x00/completions HTTP/1.1"),
+            "a method with invalid characters": from_line(b"PO(ST /v1/chat/completions HTTP/1.1"),
+            "a target that is not a path": from_line(b"POST v1/chat/completions HTTP/1.1"),
         },
     ),
     *cases(
-        "The request line",
+        "Request line",
         505,
         "version_not_supported",
         "counted",
         {
             "`HTTP/2.0`": from_line(b"POST /v1/chat/completions HTTP/2.0"),
             "`HTTP/0.9`": from_line(b"POST /v1/chat/completions HTTP/0.9"),
-            "the greeting of HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+            "the HTTP/2 connection preface": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         },
     ),
     *cases(
@@ -158,16 +158,16 @@ CASES: Final = [
         "bad_request",
         "counted",
         {
-            "no Host": with_host(),
-            "an empty Host": with_host(b"Host:"),
-            "two Hosts": with_host(b"Host: 127.0.0.1", b"Host: 127.0.0.1"),
-            "a Host with a slash": with_host(b"Host: 127.0.0.1/v1"),
-            "a Host with a question mark": with_host(b"Host: 127.0.0.1?a"),
-            "a Host with a hash": with_host(b"Host: 127.0.0.1#a"),
-            "a Host with an at sign": with_host(b"Host: user@127.0.0.1"),
-            "a Host with a space": with_host(b"Host: 127.0.0.1 evil.example"),
-            "a Host with a port that is no number": with_host(b"Host: 127.0.0.1:http"),
-            "a name that is not loopback, while the relay is": with_host(b"Host: evil.example"),
+            "no `Host`": with_host(),
+            "an empty `Host`": with_host(b"Host:"),
+            "two `Host` headers": with_host(b"Host: 127.0.0.1", b"Host: 127.0.0.1"),
+            "a slash in `Host`": with_host(b"Host: 127.0.0.1/v1"),
+            "a question mark in `Host`": with_host(b"Host: 127.0.0.1?a"),
+            "a hash in `Host`": with_host(b"Host: 127.0.0.1#a"),
+            "an at sign in `Host`": with_host(b"Host: user@127.0.0.1"),
+            "a space in `Host`": with_host(b"Host: 127.0.0.1 evil.example"),
+            "a port in `Host` that is not a number": with_host(b"Host: 127.0.0.1:http"),
+            "a name that is not loopback (the relay is bound to loopback)": with_host(b"Host: evil.example"),
         },
     ),
     *cases(
@@ -177,9 +177,9 @@ CASES: Final = [
         "counted",
         {
             "an absolute target with another host": at(b"http://evil.example/v1/models"),
-            "an absolute target with another host and ours inside": at(b"http://127.0.0.1@evil.example/v1/models"),
-            "an absolute target of another scheme": at(b"ftp://127.0.0.1/v1/models"),
-            "a target that begins with an at sign": at(b"@evil.example/v1/models"),
+            "an absolute target with the relay's host as user name": at(b"http://127.0.0.1@evil.example/v1/models"),
+            "an absolute target with another scheme": at(b"ftp://127.0.0.1/v1/models"),
+            "a target starting with an at sign": at(b"@evil.example/v1/models"),
             "`/v1/../x`": at(b"/v1/../smuggled"),
             "`/v1/..`": at(b"/v1/.."),
             "`/v1/./models`": at(b"/v1/./models"),
@@ -191,8 +191,8 @@ CASES: Final = [
             "`/v1/..\\x`": at(b"/v1/..\\smuggled"),
             "`/v1/a\\b`": at(b"/v1/a\\smuggled"),
             "a backslash in the query": at(b"/v1/models?a=\\smuggled"),
-            "a byte that is not ASCII in the path": at("/v1/modèles".encode()),
-            "a control byte in the path": at(b"/v1/mod\x7fels"),
+            "a non-ASCII byte in the path": at("/v1/modèles".encode()),
+            "a control character in the path": at(b"/v1/mod\x7fels"),
             "a fragment": at(b"/v1/models#smuggled"),
         },
     ),
@@ -202,7 +202,7 @@ CASES: Final = [
         "not_found",
         "counted",
         {
-            "`POST /chat/completions`: the base URL lacks `/v1`": at(b"/chat/completions", b"POST"),
+            "`POST /chat/completions` (the base URL lacks `/v1`)": at(b"/chat/completions", b"POST"),
             "`GET *`": at(b"*"),
             "`OPTIONS *`": at(b"*", b"OPTIONS"),
             "`POST /`": at(b"/", b"POST"),
@@ -214,7 +214,7 @@ CASES: Final = [
             "`//v1/models`": at(b"//v1/models"),
             "`//evil.example/v1/models`": at(b"//evil.example/v1/models"),
             "`/x/../v1/models`": at(b"/x/../v1/models"),
-            "`/api/requests`: the log is not on this port": at(b"/api/requests"),
+            "`/api/requests` (the log is on the dashboard's port)": at(b"/api/requests"),
         },
     ),
     *cases(
@@ -234,7 +234,7 @@ CASES: Final = [
         "not_supported",
         "counted",
         {
-            "a websocket": request(
+            "a WebSocket upgrade": request(
                 b"Connection: Upgrade",
                 b"Upgrade: websocket",
                 b"Sec-WebSocket-Version: 13",
@@ -261,7 +261,7 @@ CASES: Final = [
         "counted",
         {
             "a request line over 8 KiB": at(b"/v1/models?" + b"a" * 8192),
-            "a request line of 1 MiB without an end": b"GET /v1/models?" + b"a" * (1 << 20),
+            "a request line of 1 MiB without a line end": b"GET /v1/models?" + b"a" * (1 << 20),
         },
     ),
     *cases(
@@ -272,7 +272,7 @@ CASES: Final = [
         {
             "a header line over 32 KiB": framed(b"X-A: " + b"a" * 33_000, LENGTH),
             "headers over 64 KiB": framed(*[b"X-%d: " % n + b"a" * 1000 for n in range(80)], LENGTH),
-            "1 MiB of headers without an end": b"GET /v1/models HTTP/1.1\r\n" + b"X-A: a\r\n" * (1 << 17),
+            "1 MiB of headers without an empty line": b"GET /v1/models HTTP/1.1\r\n" + b"X-A: a\r\n" * (1 << 17),
             "101 headers": request(*[b"X-%d: a" % n for n in range(99)]),
         },
     ),
@@ -282,7 +282,7 @@ CASES: Final = [
         "bad_request",
         REFUSED,
         {
-            "a size that is no number": chunks(FIRST + b"zz\r\n" + HIDDEN),
+            "a size that is not a number": chunks(FIRST + b"zz\r\n" + HIDDEN),
             "an empty size": chunks(FIRST + b"\r\n" + HIDDEN),
             "`+5`": chunks(FIRST + b"+5\r\nhello\r\n0\r\n\r\n" + HIDDEN),
             "`-5`": chunks(FIRST + b"-5\r\nhello\r\n0\r\n\r\n" + HIDDEN),
@@ -290,16 +290,16 @@ CASES: Final = [
             "`5_0`": chunks(FIRST + b"5_0\r\nhello\r\n0\r\n\r\n" + HIDDEN),
             "a space before the size": chunks(FIRST + b" 5\r\nhello\r\n0\r\n\r\n" + HIDDEN),
             "a size of 17 digits": chunks(FIRST + b"10000000000000000\r\nhello\r\n0\r\n\r\n" + HIDDEN),
-            "a size that ends with LF alone": chunks(FIRST + b"5\nhello\r\n0\r\n\r\n" + HIDDEN),
-            "a size that ends with CR alone": chunks(FIRST + b"5\rhello\r\n0\r\n\r\n" + HIDDEN),
-            "a chunk that ends with LF alone": chunks(FIRST + b"5\r\nhello\n0\r\n\r\n" + HIDDEN),
-            "a chunk that ends with other bytes": chunks(FIRST + b"5\r\nhelloXX0\r\n\r\n" + HIDDEN),
+            "a size ending in LF only": chunks(FIRST + b"5\nhello\r\n0\r\n\r\n" + HIDDEN),
+            "a size ending in CR only": chunks(FIRST + b"5\rhello\r\n0\r\n\r\n" + HIDDEN),
+            "a chunk ending in LF only": chunks(FIRST + b"5\r\nhello\n0\r\n\r\n" + HIDDEN),
+            "a chunk ending in other bytes": chunks(FIRST + b"5\r\nhelloXX0\r\n\r\n" + HIDDEN),
             "a chunk longer than its size": chunks(FIRST + b"4\r\nhello\r\n0\r\n\r\n" + HIDDEN),
-            "a CR inside an extension": chunks(FIRST + b"5;a=\rb\r\nhello\r\n0\r\n\r\n" + HIDDEN),
-            "an LF inside an extension": chunks(FIRST + b"5;a=\nb\r\nhello\r\n0\r\n\r\n" + HIDDEN),
-            "a NUL inside an extension": chunks(FIRST + b"5;a=\x00\r\nhello\r\n0\r\n\r\n" + HIDDEN),
+            "CR in an extension": chunks(FIRST + b"5;a=\rb\r\nhello\r\n0\r\n\r\n" + HIDDEN),
+            "LF in an extension": chunks(FIRST + b"5;a=\nb\r\nhello\r\n0\r\n\r\n" + HIDDEN),
+            "NUL in an extension": chunks(FIRST + b"5;a=\x00\r\nhello\r\n0\r\n\r\n" + HIDDEN),
             "an extension of 1 MiB": chunks(FIRST + b"5;a=" + b"a" * (1 << 20)),
-            "an extension of 2 KiB on each of many small chunks": chunks(
+            "many small chunks, each with an extension of 2 KiB": chunks(
                 FIRST + (b"1;a=" + b"a" * 2048 + b"\r\nx\r\n") * 64
             ),
             "trailers of 1 MiB": chunks(FIRST + b"0\r\n" + b"X-A: a\r\n" * (1 << 17)),
@@ -311,9 +311,9 @@ CASES: Final = [
 
 #: The same, where the caller is too slow: it sends this much and then nothing.
 SLOW_CASES: Final = [
-    Case("Time", "half a head", framed(LENGTH)[:60], 408, "request_timeout"),
-    Case("Time", "half a request line", b"POST /v1/ch", 408, "request_timeout"),
-    Case("Time", "half a body", request(LENGTH, body=QUESTION[:20]), 408, "request_timeout", REFUSED),
-    Case("Time", "half a chunk", chunks(b"40\r\n" + QUESTION[:20]), 408, "request_timeout", REFUSED),
-    Case("Time", "no body at all", request(LENGTH), 408, "request_timeout", REFUSED),
+    Case("Timeouts", "half of the headers", framed(LENGTH)[:60], 408, "request_timeout"),
+    Case("Timeouts", "half of the request line", b"POST /v1/ch", 408, "request_timeout"),
+    Case("Timeouts", "half of the body", request(LENGTH, body=QUESTION[:20]), 408, "request_timeout", REFUSED),
+    Case("Timeouts", "half of a chunk", chunks(b"40\r\n" + QUESTION[:20]), 408, "request_timeout", REFUSED),
+    Case("Timeouts", "no body at all", request(LENGTH), 408, "request_timeout", REFUSED),
 ]

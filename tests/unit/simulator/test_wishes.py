@@ -8,7 +8,7 @@ import pytest
 from relaybook.simulator.wish_values import BadWish
 from relaybook.simulator.wishes import NAMES, NO_WISH, header_name, read_wish
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "simulator.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "simulator.md"
 
 
 def test_request_without_wishes_has_the_one_empty_wish() -> None:
