@@ -15,7 +15,7 @@ TOOLS := strace chromium-headless-shell
 export PIP_ROOT_USER_ACTION := ignore
 
 # The page: what is built stands for the build. Its Node is in requirements/run.txt, so installing comes before it.
-PAGE := src/relaybook/dashboard/static/index.html
+PAGE := src/relaybook/page/static/index.html
 PAGE_SOURCES := $(shell find dashboard -name node_modules -prune -o -type f ! -name '*.test.ts*' -print)
 NPM := $(BIN)/python hatch_build.py
 # The official Node SDK, which tests compare our streams and errors with.

@@ -21,20 +21,20 @@ MODULES: Final = (
     *(
         f"relay/{name}"
         for name in (
-            *("answer_head", "caller_framing", "connection", "cors", "dial", "downstream", "endings", "exchange"),
-            *("fingerprints", "framing", "front", "gate", "head_memory", "last_resort", "limits", "names", "pool"),
-            *("refuse", "relay", "request_head", "routes", "shared", "upstream"),
+            *("admission", "client_framing", "connection", "cors", "dial", "downstream", "endings", "exchange"),
+            *("fingerprints", "framing", "gate", "head_cache", "header_rules", "last_resort", "limits", "pool"),
+            *("refuse", "relay", "request_head", "response_head", "routes", "shared", "upstream"),
         )
     ),
     *(
-        f"bodies/{name}"
+        f"log/formats/{name}"
         for name in (
-            *("advice", "answer", "assembly", "chat", "detail", "errors", "lenient", "media", "request", "responses"),
-            *("speech", "sse", "text", "usage"),
+            *("advice", "answer", "assembly", "chat", "detail", "errors", "lenient", "media", "output_text"),
+            *("request", "responses", "sse", "text", "usage"),
         )
     ),
-    *(f"recorder/{name}" for name in ("bodies_kept", "loop", "prices", "run", "understand")),
-    *(f"stores/sqlite/{name}" for name in ("counters", "entries", "packs", "rollups", "rows")),
+    *(f"recorder/{name}" for name in ("body_policy", "loop", "prices", "understand")),
+    *(f"log/store/sqlite/{name}" for name in ("counters", "entries", "packs", "rollups", "rows")),
 )
 _GROUP: Final = "relaybook_compiled"
 

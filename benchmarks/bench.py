@@ -46,7 +46,7 @@ class Relaybook(Server):
         self.stdout_path = place / "serve.stdout"
         self.stderr_path = place / "serve.stderr"
         addresses = ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--min-free", str(1 << 20)]
-        command = [bench.python, "-m", "relaybook.cli", "serve", "--upstream", upstream, "--data", str(self.data)]
+        command = [bench.python, "-m", "relaybook.cli.main", "serve", "--upstream", upstream, "--data", str(self.data)]
         paths = os.pathsep.join([str(bench.source), sysconfig.get_path("purelib")])
         with self.stdout_path.open("wb") as out, self.stderr_path.open("wb") as err:
             self.process = subprocess.Popen(

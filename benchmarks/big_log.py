@@ -37,11 +37,12 @@ from benchmarks.big_log_words import (
     Words,
     user_name,
 )
-from relaybook import bodies, clock
-from relaybook.records import Detail, Record
-from relaybook.serve.collection import collect_rarely
-from relaybook.stores.base import Batch, Body, Entry
-from relaybook.stores.sqlite import SqliteWriter
+from relaybook import clock
+from relaybook.log import formats
+from relaybook.log.record import Detail, Record
+from relaybook.log.store.port import Batch, Body, Entry
+from relaybook.log.store.sqlite import SqliteWriter
+from relaybook.server.gc_tuning import collect_rarely
 
 RECORDS: Final = 10_000_000
 _BATCH: Final = 5_000
@@ -179,9 +180,9 @@ class BigLog:
 
 def _turn(request: bytes, response: bytes, *, is_well: bool) -> bytes | None:
     """As the recorder makes it of the bodies."""
-    asked = bodies.read_request("chat", request).asked
-    said = bodies.read_answer("chat", response, streamed=False, complete=True).said if is_well else []
-    return bodies.encode_turn(bodies.turn(asked, said)) if asked else None
+    asked = formats.read_request("chat", request).asked
+    said = formats.read_answer("chat", response, streamed=False, complete=True).said if is_well else []
+    return formats.encode_turn(formats.turn(asked, said)) if asked else None
 
 
 def ticket_of(facts: Facts) -> str | None:

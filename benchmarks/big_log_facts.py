@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Final, NamedTuple, Self
 
-from relaybook.records import Outcome
+from relaybook.log.record import Outcome
 
 DAYS: Final = 60
 _DAY_US: Final = 86_400_000_000

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from relaybook import clock
+from relaybook.log.store.sqlite import SqliteReader, SqliteTextIndex
 from relaybook.recorder.text_pass import TextPass
-from relaybook.stores.sqlite import SqliteReader, SqliteTextIndex
 
 _SLICE_NS: Final = clock.NANOSECONDS
 _PAUSE_SECONDS: Final = 0.2

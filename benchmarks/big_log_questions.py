@@ -9,8 +9,8 @@ from urllib.parse import quote, urlencode
 from benchmarks.big_log import ticket_of
 from benchmarks.big_log_facts import LONG_THREAD_NAMESPACE, Facts, Recipe
 from benchmarks.big_log_words import CHANNELS, FEATURES, LABELS, MODELS, USER_WEIGHTS, USERS, Words, user_name
-from relaybook.filters import Cursor
-from relaybook.records import Outcome
+from relaybook.log.query.filters import Cursor
+from relaybook.log.record import Outcome
 
 DIFFERENT: Final = 200
 _PAGE: Final = 50

@@ -21,7 +21,7 @@ from relaybook.ids import new_id
 from relaybook.journal.events import Answered, Closed, Opened, encode_event
 from relaybook.journal.frame import Kind
 from relaybook.journal.writer import JournalWriter
-from relaybook.stores.base import Entry
+from relaybook.log.store.port import Entry
 
 #: A relay writes what came in a tick, too: a few exchanges. Fifty at a time held a core for 3 ms, and callers waited.
 _TICK_SECONDS: Final = 0.001

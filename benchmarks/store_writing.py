@@ -20,10 +20,10 @@ from typing import Any
 import apsw
 from tests.support.records import soon, traffic
 
-from relaybook.filters import Cursor, Filter, Term
-from relaybook.stores.base import Batch
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
-from relaybook.stores.sqlite.connection import DATABASE, Durability
+from relaybook.log.query.filters import Cursor, Filter, Term
+from relaybook.log.store.port import Batch
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.connection import DATABASE, Durability
 
 _BATCH = 1000
 

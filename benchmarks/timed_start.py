@@ -30,7 +30,7 @@ class TimedStart(Server):
         self.stdout_path = place / "serve.stdout"
         self.stderr_path = place / "serve.stderr"
         addresses = ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--min-free", str(1 << 20)]
-        command = [bench.python, "-m", "relaybook.cli", "serve", "--upstream", upstream, "--data", str(data)]
+        command = [bench.python, "-m", "relaybook.cli.main", "serve", "--upstream", upstream, "--data", str(data)]
         with self.stdout_path.open("wb") as out, self.stderr_path.open("wb") as err:
             self.started_ns = time.time_ns()
             self.process = subprocess.Popen([*command, *addresses], stdout=out, stderr=err, env=_as_installed(bench))

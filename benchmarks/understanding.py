@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from relaybook.bodies import first_token_offset, read_answer, read_request
+from relaybook.log.formats import first_token_offset, read_answer, read_request
 from relaybook.recorder.prices import Prices
 
 RUNS = 15

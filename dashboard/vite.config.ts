@@ -32,7 +32,7 @@ export default defineConfig({
   resolve: { alias: { "~": sources } },
   html: { cspNonce: "__NONCE__" },
   build: {
-    outDir: page("../src/relaybook/dashboard/static"),
+    outDir: page("../src/relaybook/page/static"),
     emptyOutDir: true,
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 600,

@@ -11,8 +11,8 @@ from tests.support.records import REQUEST, an_entry, traffic
 
 from benchmarks.bench import Bench, Relaybook
 from benchmarks.figures import Result
-from relaybook.stores.base import Batch
-from relaybook.stores.sqlite import SqliteWriter
+from relaybook.log.store.port import Batch
+from relaybook.log.store.sqlite import SqliteWriter
 
 METHOD = (
     "1,000,000 records in the store (three in ten belong to one of 5,000 users), `relaybook serve`, headless "

@@ -19,22 +19,22 @@ from benchmarks.messages import ANSWER_BODY, REQUEST_BODY
 from benchmarks.written_journal import write_journal
 from relaybook import clock
 from relaybook.journal.reader import RunReader
-from relaybook.recorder.ballast import Ballast
-from relaybook.recorder.bodies_kept import Keeping
-from relaybook.recorder.figures import Figures
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.sqlite import SqliteReader, SqliteTextIndex
+from relaybook.log.store.sqlite.entries import EntryTables
+from relaybook.log.store.sqlite.writer import SqliteWriter
+from relaybook.recorder.body_policy import Keeping
+from relaybook.recorder.crash_guard import Suspects
 from relaybook.recorder.fold import Fold
 from relaybook.recorder.loop import Recorder
-from relaybook.recorder.patience import Patience
+from relaybook.recorder.memory_reserve import Ballast
+from relaybook.recorder.metrics import Figures
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.suspects import Suspects
+from relaybook.recorder.retry import Patience
 from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
-from relaybook.serve.collection import collect_rarely
-from relaybook.stores.memory import MemoryStore
-from relaybook.stores.sqlite import SqliteReader, SqliteTextIndex
-from relaybook.stores.sqlite.entries import EntryTables
-from relaybook.stores.sqlite.writer import SqliteWriter
+from relaybook.server.gc_tuning import collect_rarely
 
 #: What a record costs beyond its base fields and bodies, by the step of a commit that does it.
 _FEATURES = {

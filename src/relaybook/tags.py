@@ -11,12 +11,10 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
-
-from relaybook.records import Note, WarningCode
 
 MAX_CHARACTERS: Final = 256
 MAX_PROPERTIES: Final = 64
@@ -30,7 +28,24 @@ _BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _KNOWN: Final = ("namespace", "log", "property-")
 
+WarningCode = Literal[
+    "namespace_cut",
+    "value_cut",
+    "control_characters_replaced",
+    "not_utf8",
+    "duplicate_tag",
+    "too_many_properties",
+    "unknown_header",
+    "unknown_log_value",
+]
 LogMode = Literal["full", "no-bodies"]
+
+
+class TagWarning(NamedTuple):
+    """What was changed about a tag, and why."""
+
+    code: WarningCode
+    message: str
 
 
 class Tags(msgspec.Struct, frozen=True):
@@ -39,7 +54,7 @@ class Tags(msgspec.Struct, frozen=True):
     namespace: str
     properties: dict[str, str]
     log: LogMode
-    warnings: tuple[Note, ...]
+    warnings: tuple[TagWarning, ...]
     prefix: str
     echo: bytes
 
@@ -135,7 +150,7 @@ class _Reading:
         self._namespace: str | None = None
         self._sent_log: str | None = None
         self._properties: dict[str, str] = {}
-        self._warnings: list[Note] = []
+        self._warnings: list[TagWarning] = []
 
     def tags(self, first_prefix: str) -> Tags:
         namespace = self._namespace or self._default
@@ -156,7 +171,7 @@ class _Reading:
             self._warn("unknown_header", f"{name} is not a header of ours and was not passed on{self._suggest(name)}")
 
     def _warn(self, code: WarningCode, message: str) -> None:
-        note = Note(code, message)
+        note = TagWarning(code, message)
         if note not in self._warnings:
             self._warnings.append(note)
 

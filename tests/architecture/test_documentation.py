@@ -5,7 +5,7 @@ import re
 from tests.support.settings_page import PAGE, settings_page
 from tests.support.tree import ROOT, project_files
 
-from relaybook.cli import app
+from relaybook.cli.main import app
 
 COMMANDS = ("serve", "demo", "simulate", "tail", "show", "check", "reload", "config")
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")

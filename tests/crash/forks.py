@@ -4,7 +4,7 @@ A process of its own: ``python -m tests.crash.forks CONTROL``, with the descript
 one message at a time and answers each: ``start`` with three descriptors (orders, standard error, listener) by the new
 process's id, ``wait ID`` by its exit code (the signal's number, negative). It ends when the socket does.
 
-The child runs what the supervisor's children run, ``relaybook.serve.child``; all that differs is who imported it. It
+The child runs what the supervisor's children run, ``relaybook.server.child``; all that differs is who imported it. It
 waits for its orders, so a tracer can be put beside it before it does anything.
 """
 
@@ -16,13 +16,8 @@ import sys
 from contextlib import suppress
 from typing import Final
 
-import relaybook.recorder.loop
-import relaybook.recorder.understand
-import relaybook.relay.worker
-import relaybook.serve.recording
-import relaybook.stores.sqlite.writer  # noqa: F401 - imported for the children
 from relaybook import ids
-from relaybook.serve import child
+from relaybook.server import child
 
 #: The number under which a child finds its listening socket.
 LISTENER: Final = 10

@@ -18,9 +18,9 @@ from tests.crash.service import ROOT, until
 from tests.crash.strace import PATIENCE_SECONDS, Tracer
 
 from relaybook.journal.reader import list_runs
-from relaybook.serve.data_directory import DataDirectory
-from relaybook.serve.orders import Orders, encode_orders
-from relaybook.settings import Settings
+from relaybook.server.data_directory import DataDirectory
+from relaybook.server.worker_config import Orders, encode_orders
+from relaybook.settings.definitions import Settings
 
 Traced = Literal["relay", "recorder"]
 ROLES: Final[tuple[Traced, ...]] = ("relay", "recorder")

@@ -14,11 +14,11 @@ from tests.crash.scripted import ask_all, ask_in_vain, ask_until_answered
 from tests.crash.service import Provider, until
 from tests.crash.strace import PATIENCE_SECONDS, Tracer
 
-from relaybook.filters import Filter
 from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import sequences
-from relaybook.records import Side
-from relaybook.stores.sqlite import SqliteReader
+from relaybook.log.query.filters import Filter
+from relaybook.log.record import Side
+from relaybook.log.store.sqlite import SqliteReader
 
 #: Of the relay's threads in the order of their start: the one that makes segments.
 _MAKER: Final = 1

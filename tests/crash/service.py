@@ -19,11 +19,11 @@ from tests.crash.judge import Logged, Served
 from tests.crash.plans import answer_of, plan_of
 from tests.support.server import Program, Server
 
-from relaybook.filters import Filter
-from relaybook.records import Record, Side
-from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.base import RunPosition
-from relaybook.stores.sqlite import SqliteReader
+from relaybook.log.query.filters import Filter
+from relaybook.log.record import Record, Side
+from relaybook.log.store.port import RunPosition
+from relaybook.log.store.sqlite import SqliteReader
+from relaybook.server.data_directory import DataDirectory
 
 ROOT: Final = Path(__file__).parents[2]
 _PAGE: Final = 500
@@ -140,7 +140,7 @@ class Service:
 
     def start_in_vain(self, seconds: float) -> None:
         """Starts it and kills its supervisor so soon that it may not even listen yet."""
-        arguments = ["-m", "relaybook.cli", "serve", "--upstream", self._upstream, "--data", str(self.data.path)]
+        arguments = ["-m", "relaybook.cli.main", "serve", "--upstream", self._upstream, "--data", str(self.data.path)]
         program = Program([*arguments, *self._listen, *self._flags], self._new_directory(), "serve", _environment())
         time.sleep(seconds)
         program.kill()

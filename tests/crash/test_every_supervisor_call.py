@@ -46,7 +46,7 @@ class TracedServer(Program):
     def __init__(self, directory: Path, upstream: str, injections: list[str]) -> None:
         self.log = directory / "strace"
         flags = ["--trace=" + ",".join(CALLS), f"--output={self.log}", *(f"--inject={each}" for each in injections)]
-        serve = ["-m", "relaybook.cli", "serve", "--upstream", upstream, "--data", str(directory / "data")]
+        serve = ["-m", "relaybook.cli.main", "serve", "--upstream", upstream, "--data", str(directory / "data")]
         where = ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--min-free", str(1 << 20)]
         super().__init__(["-c", _STRACE, *flags, sys.executable, *serve, *where], directory, "traced")
 

@@ -21,7 +21,7 @@ from tests.crash.load import Load, mixed
 from tests.crash.service import BACK_SECONDS, Provider, Service, until
 from tests.support.long import LONG, new_seed
 
-from relaybook.records import Record
+from relaybook.log.record import Record
 
 CYCLES: Final = int(os.environ.get("CRASH_CYCLES", "1000" if LONG else "5"))
 CALLERS: Final = 60

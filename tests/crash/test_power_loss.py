@@ -21,25 +21,25 @@ from tests.support.long import LONG, new_chance
 from tests.support.needs import needs
 from tests.support.no_text import no_text
 
-from relaybook.filters import Filter
 from relaybook.ids import new_id
 from relaybook.journal.frame import Kind
 from relaybook.journal.reader import RunReader
 from relaybook.journal.segment import segment_path
 from relaybook.journal.writer import JournalWriter
-from relaybook.recorder.ballast import Ballast
-from relaybook.recorder.bodies_kept import Keeping
-from relaybook.recorder.figures import Figures
+from relaybook.log.query.filters import Filter
+from relaybook.log.record import Side
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.recorder.body_policy import Keeping
+from relaybook.recorder.crash_guard import Suspects
 from relaybook.recorder.loop import Recorder
-from relaybook.recorder.patience import Patience
+from relaybook.recorder.memory_reserve import Ballast
+from relaybook.recorder.metrics import Figures
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.suspects import Suspects
+from relaybook.recorder.retry import Patience
 from relaybook.recorder.understand import Understanding
-from relaybook.records import Side
-from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.errors import StoreUnavailable
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.server.data_directory import DataDirectory
 
 #: The disk is looked at after so many steps, in each state of ``CHOICES``.
 CUTS: Final = 500 if LONG else 10

@@ -11,8 +11,8 @@ import pytest
 from tests.support.long import sampled
 from tests.support.server import Server, SimulatedProvider, wait_until
 
-from relaybook.stores.sqlite.connection import DATABASE
-from relaybook.stores.sqlite.set_aside import list_set_aside
+from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite.set_aside import list_set_aside
 
 Harm = Callable[[Path], None]
 PATH: Final = "/v1/chat/completions"

@@ -25,7 +25,7 @@ from tests.crash.service import Provider, Service, until
 from tests.support.long import LONG
 from tests.support.server import wait_until
 
-from relaybook.stores.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite.connection import DATABASE
 
 TROUBLE_SECONDS: Final = 60.0 if LONG else 2.0
 CALLERS: Final = 20

@@ -24,8 +24,8 @@ from tests.support.server import Program, wait_until
 from relaybook.journal.frame import Kind
 from relaybook.journal.segment import HEADER_BYTES, OldSegment
 from relaybook.journal.writer import JournalWriter
-from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.sqlite import SqliteWriter
+from relaybook.log.store.sqlite import SqliteWriter
+from relaybook.server.data_directory import DataDirectory
 
 CALLERS: Final = 6
 REQUESTS: Final = 40
@@ -41,7 +41,7 @@ class Traced(Program):
     def __init__(self, directory: Path, upstream: str, durability: str) -> None:
         self.data = directory / "disk" / "data"
         self.trace = directory / "trace"
-        serve = [sys.executable, "-m", "relaybook.cli", "serve", "--upstream", upstream, "--data", str(self.data)]
+        serve = [sys.executable, "-m", "relaybook.cli.main", "serve", "--upstream", upstream, "--data", str(self.data)]
         serve += ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--min-free", "1048576"]
         serve += ["--segment-bytes", "1MiB", "--durability", durability]
         command = [*TRACED, str(self.trace), "-e", f"inject=fdatasync:delay_enter={_SYNC_MICROSECONDS}", *serve]

@@ -18,7 +18,7 @@ from tests.e2e.log_page import LogPage
 from tests.e2e.world import World, world_in
 from tests.support.browser import Guard, chromium
 
-from relaybook.dashboard.page import STATIC
+from relaybook.page.page import STATIC
 
 WIDE = {"width": 1440, "height": 900}
 expect.set_options(timeout=20_000)

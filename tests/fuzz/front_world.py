@@ -9,14 +9,14 @@ from tests.fuzz.strict_http import Reading, read_requests
 
 from relaybook.journal.frame import Kind
 from relaybook.journal.writer import JournalUnavailable
-from relaybook.relay.answer_head import AnswerHeadReader
 from relaybook.relay.connection import Connection
 from relaybook.relay.downstream import Downstream
 from relaybook.relay.exchange import Answer, Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.limits import READ_BYTES
+from relaybook.relay.response_head import AnswerHeadReader
 from relaybook.relay.shared import Shared
-from relaybook.settings import Settings
+from relaybook.settings.definitions import Settings
 
 _ANSWER: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n"
 _HEADS: Final = AnswerHeadReader(["Service"], Fingerprints(b"secret"))

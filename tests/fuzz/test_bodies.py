@@ -8,8 +8,8 @@ from typing import Final, get_args
 import msgspec
 from tests.fuzz.fuzzing import fuzz
 
-from relaybook import bodies
-from relaybook.bodies import AnswerFacts, Kind, RequestFacts
+from relaybook.log import formats
+from relaybook.log.formats import AnswerFacts, Kind, RequestFacts
 
 _CALL: Final = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello"}], "metadata": {"a": 1}, "n": 2}
 _PARTS: Final = [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "x"}}]
@@ -67,18 +67,18 @@ _LARGEST_INTEGER: Final = 2**63 - 1
 
 
 def gives_what_can_be_stored(data: bytes, choices: random.Random) -> None:
-    decoded = bodies.decode(data, choices.choice(_CODINGS), limit=1 << 20)
+    decoded = formats.decode(data, choices.choice(_CODINGS), limit=1 << 20)
     assert len(decoded.data) <= max(1 << 20, len(data))
     for readable in {data, decoded.data}:
         kind = choices.choice(KINDS)
-        can_be_stored(bodies.read_request(kind, readable))
+        can_be_stored(formats.read_request(kind, readable))
         for streamed in (False, True):
-            can_be_stored(bodies.read_answer(kind, readable, streamed=streamed, complete=choices.random() < 0.5))
-            msgspec.json.encode(bodies.answer(readable, streamed, kind)).decode()
-        msgspec.json.encode([bodies.messages(readable), bodies.parameters(readable)]).decode()
-        for text in bodies.read_error(readable):
+            can_be_stored(formats.read_answer(kind, readable, streamed=streamed, complete=choices.random() < 0.5))
+            msgspec.json.encode(formats.answer(readable, streamed, kind)).decode()
+        msgspec.json.encode([formats.messages(readable), formats.parameters(readable)]).decode()
+        for text in formats.read_error(readable):
             assert text is None or "\0" not in text.encode().decode()
-        offset = bodies.first_token_offset(readable, kind)
+        offset = formats.first_token_offset(readable, kind)
         assert offset is None or 0 < offset <= len(readable)
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from tests.fuzz.fuzzing import fuzz, pieces
 
-from relaybook.bodies.sse import Event, SseReader, event_ends, read_events
+from relaybook.log.formats.sse import Event, SseReader, event_ends, read_events
 
 #: Small, so that short inputs reach it.
 _LINE_LIMIT: Final = 64

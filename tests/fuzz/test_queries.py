@@ -10,8 +10,8 @@ from tests.fuzz.fuzzing import fuzz
 from tests.support.api_log import app_of, entry_of, record_of
 from tests.support.asgi import scope_of
 
-from relaybook.stores.base import Batch
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.port import Batch
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
 
 PATHS: Final = [
     *("/api/requests", "/api/count", "/api/namespaces", "/api/values/namespace", "/api/values/property.user"),

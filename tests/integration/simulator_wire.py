@@ -6,8 +6,8 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from relaybook.simulator import Simulator, SimulatorSettings
-from relaybook.simulator.ledger import Entry
+from relaybook_demo.simulator import Simulator, SimulatorSettings
+from relaybook_demo.simulator.ledger import Entry
 
 QUESTION: Any = [{"role": "user", "content": "Can I get a refund?"}]
 

@@ -11,7 +11,7 @@ import pytest
 from tests.support.api_log import entry_of, open_of, record_of
 from tests.support.sqlite_dashboard import Dashboard
 
-from relaybook.stores.base import Batch, Body
+from relaybook.log.store.port import Batch, Body
 
 
 @pytest.fixture

@@ -31,8 +31,8 @@ from tests.support.raw_http import CHUNKED, LENGTH, QUESTION, Answer, ask, parse
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger, World, put_script
 
-from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.sqlite import SqliteReader
+from relaybook.log.store.sqlite import SqliteReader
+from relaybook.server.data_directory import DataDirectory
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "malformed-requests.md"
 MIB: Final = 1 << 20

@@ -19,15 +19,15 @@ import pytest
 
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
-from relaybook.api.server import DashboardServer
-from relaybook.commands import store_log
-from relaybook.commands.failure import CommandFailed
-from relaybook.commands.server_log import NoServer, ServerLog
-from relaybook.commands.store_log import StoreLog
-from relaybook.records import Detail, Record
-from relaybook.serve.data_directory import DataDirectory, Serving
-from relaybook.stores.base import Batch, Body, Entry, Running
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.api.uvicorn_server import DashboardServer
+from relaybook.cli import store_log
+from relaybook.cli.failure import CommandFailed
+from relaybook.cli.server_log import NoServer, ServerLog
+from relaybook.cli.store_log import StoreLog
+from relaybook.log.record import Detail, Record
+from relaybook.log.store.port import Batch, Body, Entry, Running
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.server.data_directory import DataDirectory, Serving
 
 STARTED_US = 1_795_269_747_000_000
 REQUEST = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Is it raining?"}]}
@@ -99,7 +99,7 @@ def environment(directory: Path) -> dict[str, str]:
 
 def relaybook(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "relaybook.cli", *arguments],
+        [sys.executable, "-m", "relaybook.cli.main", *arguments],
         cwd=directory,
         env=environment(directory) | variables,
         capture_output=True,
@@ -165,7 +165,7 @@ def test_what_runs_stands_last_and_without_a_server_it_is_unfinished(with_runnin
 
 def test_what_runs_is_followed_to_its_end(with_running: Path, tmp_path: Path) -> None:
     with dashboard(with_running) as address:
-        command = [sys.executable, "-m", "relaybook.cli", "tail", "-f", "--json", "--dashboard", address]
+        command = [sys.executable, "-m", "relaybook.cli.main", "tail", "-f", "--json", "--dashboard", address]
         with subprocess.Popen(
             command, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.PIPE, text=True
         ) as tail:
@@ -214,7 +214,9 @@ def test_the_demos_log_is_pointed_to_where_there_is_no_other(data: Path, tmp_pat
 
 
 def test_a_reader_of_the_output_may_leave_early(data: Path, tmp_path: Path) -> None:
-    command = f"{sys.executable} -m relaybook.cli tail --data data --dashboard {free_address()} | head -n 1 > /dev/null"
+    command = (
+        f"{sys.executable} -m relaybook.cli.main tail --data data --dashboard {free_address()} | head -n 1 > /dev/null"
+    )
     bash = ["bash", "-o", "pipefail", "-c", command]
     found = subprocess.run(bash, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False)
     assert found.returncode == 0
@@ -342,7 +344,7 @@ def write(data: Path, *entries: Entry) -> None:
 @contextmanager
 def simulated_provider(directory: Path) -> Iterator[str]:
     """The base URL of ``relaybook simulate``."""
-    command = [sys.executable, "-m", "relaybook.cli", "simulate", "--listen", "127.0.0.1:0"]
+    command = [sys.executable, "-m", "relaybook.cli.main", "simulate", "--listen", "127.0.0.1:0"]
     with subprocess.Popen(command, env=environment(directory), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield process.stdout.readline().split()[-1]

@@ -15,9 +15,13 @@ from tests.support.long import LONG
 from tests.support.needs import PREFIX, needs
 from tests.support.tree import ROOT
 
-SAMPLE = ["tests/unit/bodies", "tests/integration/test_tls_upstream.py", "tests/conformance/stores/test_committing.py"]
+SAMPLE = [
+    "tests/unit/log/formats",
+    "tests/integration/test_tls_upstream.py",
+    "tests/conformance/stores/test_committing.py",
+]
 SAMPLE += [f"tests/conformance/relay/test_{name}.py" for name in ("bytes", "broken_answers")]
-EVERY = ["tests/conformance/relay", "tests/conformance/stores", "tests/unit/bodies"]
+EVERY = ["tests/conformance/relay", "tests/conformance/stores", "tests/unit/log/formats"]
 EVERY += [f"tests/integration/test_{name}.py" for name in ("tls_upstream", "hostile_http")]
 HEADERS = Path(sysconfig.get_path("include")) / "Python.h"
 

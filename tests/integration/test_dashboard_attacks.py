@@ -13,7 +13,7 @@ from tests.integration.hostile.dashboard import HEALTH, TOKEN, Told, Visitor, ro
 from tests.support.raw_http import PATH, QUESTION, ask
 from tests.support.server import Server, SimulatedProvider, wait_until
 
-from relaybook.api import credentials
+from relaybook.api import auth
 
 ROUTES: Final = routes()
 EVIL: Final = "http://evil.example"
@@ -129,8 +129,8 @@ def test_token_and_cookie_are_compared_in_constant_time(monkeypatch: pytest.Monk
         return True
 
     monkeypatch.setattr(hmac, "compare_digest", compare)
-    assert credentials.is_token(b"wrong", TOKEN)
-    assert credentials.is_session(f"99999999999.{'0' * 64}", TOKEN, 0)
+    assert auth.is_token(b"wrong", TOKEN)
+    assert auth.is_session(f"99999999999.{'0' * 64}", TOKEN, 0)
     assert len(compared) == 2
     assert all(len(one) == len(other) for one, other in compared)
 

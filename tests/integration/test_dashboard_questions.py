@@ -11,8 +11,8 @@ import pytest
 from tests.support.sqlite_dashboard import Dashboard, database_summary
 
 from relaybook.api.values import VALUE_FIELDS
-from relaybook.filters import CONTAINS, NAMES, NUMBERS
-from relaybook.stores.sqlite.connection import empty_write_ahead_log, open_for_writing
+from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS
+from relaybook.log.store.sqlite.connection import empty_write_ahead_log, open_for_writing
 
 RECORDS: Final = 40
 PAYLOADS: Final = [

@@ -25,7 +25,7 @@ PATIENCE: Final = 120.0
 def arguments(directory: Path) -> list[str]:
     """Python's arguments for ``relaybook demo`` on free ports."""
     flags = ["--data", str(directory / "data"), "--min-free", str(1 << 20)]
-    return ["-m", "relaybook.cli", "demo", *flags, "--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]
+    return ["-m", "relaybook.cli.main", "demo", *flags, "--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]
 
 
 class Demo(Server):

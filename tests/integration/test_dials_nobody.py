@@ -50,7 +50,7 @@ class Traced(Server):
         self._calls = directory / f"{command}.calls"
         self.data = directory / "data"
         strace = ["strace", "-D", "-f", "--seccomp-bpf", "-s0", f"--trace={CALLS}", f"--output={self._calls}"]
-        relaybook = [sys.executable, "-m", "relaybook.cli", command, "--data", str(self.data)]
+        relaybook = [sys.executable, "-m", "relaybook.cli.main", command, "--data", str(self.data)]
         relaybook += ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--min-free", str(1 << 20), *flags]
         Program.__init__(self, ["-c", BECOME, *strace, *relaybook], directory, command, os.environ | PROXIES)
         try:

@@ -19,10 +19,10 @@ from tests.support.server import Server, SimulatedProvider, is_running, wait_unt
 from tests.support.simulated_upstream import Ledger, World
 from tests.support.stream import Stream
 
-from relaybook.serve.data_directory import DataDirectory
-from relaybook.serve.orders import Orders, encode_orders
-from relaybook.settings import Settings
-from relaybook.stores.sqlite import SqliteReader
+from relaybook.log.store.sqlite import SqliteReader
+from relaybook.server.data_directory import DataDirectory
+from relaybook.server.worker_config import Orders, encode_orders
+from relaybook.settings.definitions import Settings
 
 STREAMS: Final = 200
 KEY: Final = "sk-draining-caller"
@@ -289,7 +289,7 @@ def test_a_relay_whose_supervisor_died_before_it_heard_that_it_listens_ends(tmp_
     ours, theirs = socket.socketpair()
     with ours, theirs, socket.create_server(("127.0.0.1", 0)) as listener:
         orders = Orders("relay", settings, "http://127.0.0.1/v1", "http://127.0.0.1", socket=listener.fileno())
-        command = [sys.executable, "-m", "relaybook.serve.child"]
+        command = [sys.executable, "-m", "relaybook.server.child"]
         relay = subprocess.Popen(command, stdin=theirs, pass_fds=[listener.fileno()])
         ours.sendall(encode_orders(orders))
         assert ours.recv(1, socket.MSG_PEEK) == b"\n"  # it stays unread

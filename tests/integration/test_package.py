@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from tests.support.tree import ROOT, SOURCE
 
-from relaybook.dashboard.page import load_page
+from relaybook.page.page import load_page
 
-PAGE = "relaybook/dashboard/static"
+PAGE = "relaybook/page/static"
 #: All that stands beside the source in a wheel. No program of ours runs while it is installed or when Python starts.
 METADATA = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
 
@@ -55,7 +55,11 @@ def test_the_sdist_has_the_built_page_and_what_it_is_built_from(sdist: Path) -> 
 def test_the_wheel_has_the_page_and_nothing_of_its_sources(wheel: Path) -> None:
     page = load_page(wheel / PAGE)
     assert page is not None
-    assert {path.parts[len(wheel.parts)] for path in wheel.rglob("*.*")} == {"relaybook", wheel_info(wheel)}
+    assert {path.parts[len(wheel.parts)] for path in wheel.rglob("*.*")} == {
+        "relaybook",
+        "relaybook_demo",
+        wheel_info(wheel),
+    }
     assert not [path for path in wheel.rglob("*") if path.suffix in (".ts", ".tsx", ".map")]
 
 
@@ -96,12 +100,12 @@ def test_the_wheel_is_the_source_byte_for_byte_and_nothing_else(wheel: Path) -> 
 
 def test_the_wheel_installs_one_command_and_hooks_into_nothing(wheel: Path) -> None:
     told = (wheel / wheel_info(wheel) / "entry_points.txt").read_text("utf-8")
-    assert told.split() == ["[console_scripts]", "relaybook", "=", "relaybook.cli:main"]
+    assert told.split() == ["[console_scripts]", "relaybook", "=", "relaybook.cli.main:main"]
 
 
 def differences(wheel: Path) -> list[str]:
     """What the unpacked wheel has otherwise than this checkout."""
-    source, packed = files_of(SOURCE.parent), files_of(wheel)
+    source, packed = files_of(SOURCE), files_of(wheel)
     told = {f"{wheel_info(wheel)}/{name}" for name in METADATA}
     found = [f"strange: {name}" for name in packed.keys() - source.keys() - told]
     found += [f"missing: {name}" for name in (source.keys() | told) - packed.keys()]

@@ -10,28 +10,28 @@ from tests.support.frames import opened
 from tests.support.no_text import no_text
 
 from relaybook import clock
-from relaybook.filters import Filter
 from relaybook.ids import id_text, new_id
 from relaybook.journal.events import Answered, Closed, Noted, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, Kind
 from relaybook.journal.reader import RunReader, list_runs
 from relaybook.journal.segment import segment_path, sequences
 from relaybook.journal.writer import JournalWriter
+from relaybook.log.query.filters import Filter
+from relaybook.log.record import Record
+from relaybook.log.store.errors import BatchRejected, StoreUnavailable
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Batch
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
 from relaybook.recorder import loop
-from relaybook.recorder.ballast import Ballast
-from relaybook.recorder.bodies_kept import Keeping
-from relaybook.recorder.figures import Figures
+from relaybook.recorder.body_policy import Keeping
+from relaybook.recorder.crash_guard import Suspects
 from relaybook.recorder.loop import Recorder
-from relaybook.recorder.patience import Patience
+from relaybook.recorder.memory_reserve import Ballast
+from relaybook.recorder.metrics import Figures
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.suspects import Suspects
+from relaybook.recorder.retry import Patience
 from relaybook.recorder.understand import Understanding
-from relaybook.records import Record
-from relaybook.stores.base import Batch
-from relaybook.stores.errors import BatchRejected, StoreUnavailable
-from relaybook.stores.memory import MemoryStore
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
 
 MIB = 1 << 20
 

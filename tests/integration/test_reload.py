@@ -31,7 +31,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def reload(server: Server) -> subprocess.CompletedProcess[str]:
-    arguments = [sys.executable, "-m", "relaybook.cli", "reload", "--data", str(server.data)]
+    arguments = [sys.executable, "-m", "relaybook.cli.main", "reload", "--data", str(server.data)]
     return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=180)
 
 
@@ -156,11 +156,11 @@ def test_addresses_and_data_are_not_moved_by_a_reload_and_it_says_so(tmp_path: P
     told["upstream"] = "http://127.0.0.1:9/v1"
     config, moved = tmp_path / "relaybook.toml", {"data": str(tmp_path / "elsewhere")}.get(name, "127.0.0.1:1")
     config.write_text("".join(f'{key} = "{value}"\n' for key, value in told.items()))
-    program = Program(["-m", "relaybook.cli", "serve", "--config", str(config)], tmp_path, "serve")
+    program = Program(["-m", "relaybook.cli.main", "serve", "--config", str(config)], tmp_path, "serve")
     try:
         url = program.printed(r"base URL\s+(\S+)/v1")
         config.write_text("".join(f'{key} = "{value}"\n' for key, value in (told | {name: moved}).items()))
-        arguments = [sys.executable, "-m", "relaybook.cli", "reload", "--data", told["data"]]
+        arguments = [sys.executable, "-m", "relaybook.cli.main", "reload", "--data", told["data"]]
         done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=180)
         assert done.returncode == 1
         assert f"{name} " in done.stderr
@@ -227,7 +227,7 @@ def test_a_note_that_somebody_has_spoilt_keeps_no_one_from_reloading(server: Ser
 
 def test_where_nothing_runs_it_says_so(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "relaybook.cli", "reload", "--data", str(tmp_path / "none")],
+        [sys.executable, "-m", "relaybook.cli.main", "reload", "--data", str(tmp_path / "none")],
         capture_output=True,
         text=True,
         check=False,

@@ -7,18 +7,18 @@ import apsw
 import pytest
 from tests.support.records import a_batch, an_entry
 
-from relaybook.commands.check import check
-from relaybook.commands.failure import CommandFailed
-from relaybook.commands.repair import repair
-from relaybook.configuration import resolve
-from relaybook.filters import Filter
+from relaybook.cli.check import check
+from relaybook.cli.failure import CommandFailed
+from relaybook.cli.repair import repair
+from relaybook.log.query.filters import Filter
+from relaybook.log.store.errors import StoreDamaged
+from relaybook.log.store.port import Entry
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.connection import BODIES, DATABASE
+from relaybook.log.store.sqlite.set_aside import gap_of, list_set_aside, set_aside
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.base import Entry
-from relaybook.stores.errors import StoreDamaged
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
-from relaybook.stores.sqlite.connection import BODIES, DATABASE
-from relaybook.stores.sqlite.set_aside import gap_of, list_set_aside, set_aside
+from relaybook.server.data_directory import DataDirectory
+from relaybook.settings.configuration import resolve
 
 PAGE = 8192
 

@@ -24,8 +24,8 @@ from tests.support.raw_http import QUESTION, parse, talk
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import World, put_script
 
-from relaybook.serve.operator_log import JsonLines
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.store.memory import MemoryStore
+from relaybook.server.operator_log import JsonLines
 
 SMALL: Final = ("--segment-bytes", "1MiB", "--max-request-bytes", "100KiB")
 STREAM: Final = json.dumps({**json.loads(QUESTION), "stream": True}).encode()

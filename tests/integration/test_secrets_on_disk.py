@@ -19,7 +19,7 @@ from tests.support.raw_http import ask
 from tests.support.server import Program, Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import World
 
-from relaybook.serve.data_directory import DataDirectory
+from relaybook.server.data_directory import DataDirectory
 
 _WITHOUT_TOKEN: Final = {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
 
@@ -103,7 +103,15 @@ def plant(data: Path, name: str, target: Path) -> None:
 
 def serve(directory: Path) -> Program:
     """A server on the data directory there, after a request was sent to it, or after it has refused to start."""
-    command = ["-m", "relaybook.cli", "serve", "--upstream", "http://127.0.0.1:1/v1", "--data", str(directory / "data")]
+    command = [
+        "-m",
+        "relaybook.cli.main",
+        "serve",
+        "--upstream",
+        "http://127.0.0.1:1/v1",
+        "--data",
+        str(directory / "data"),
+    ]
     addresses = ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--min-free", "1MiB"]
     program = Program([*command, *addresses], directory, "planted", _WITHOUT_TOKEN)
     wait_until(lambda: "base URL" in program.stdout or program.process.poll() is not None, 60)

@@ -13,8 +13,8 @@ from tests.support.raw_http import ask
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.journal.segment import VERSION
-from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.server.data_directory import DataDirectory
 
 
 def serve(directory: Path, *flags: str, seconds: float = 20.0, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -26,7 +26,7 @@ def serve(directory: Path, *flags: str, seconds: float = 20.0, **variables: str)
         del usual["--data"]
     more = [word for flag, value in usual.items() if flag not in given for word in (flag, value)]
     return subprocess.run(
-        [sys.executable, "-m", "relaybook.cli", "serve", *flags, *more],
+        [sys.executable, "-m", "relaybook.cli.main", "serve", *flags, *more],
         cwd=directory,
         env={**kept, "HOME": str(directory), **variables},
         capture_output=True,

@@ -16,7 +16,7 @@ import openai
 import pytest
 from tests.integration.simulator_wire import QUESTION, Wire, body_of, close, read_to_end, with_simulator
 
-from relaybook.simulator import SimulatorSettings
+from relaybook_demo.simulator import SimulatorSettings
 
 TOOLS: Any = [
     {
@@ -200,7 +200,7 @@ def test_timestamped_events_keep_their_interval() -> None:
 
 
 def test_program_prints_its_address_and_stops_on_a_signal(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "relaybook.simulator", "--ledger", str(tmp_path / "l.jsonl")]
+    command = [sys.executable, "-m", "relaybook_demo.simulator", "--ledger", str(tmp_path / "l.jsonl")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "0"}) as program:
         assert program.stdout is not None
         line = program.stdout.readline().decode()

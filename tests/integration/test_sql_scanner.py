@@ -28,9 +28,9 @@ from tests.support.sqlmap import MARK, needs_sqlmap, scan
 
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
-from relaybook.filters import NAMES
-from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.query.filters import NAMES
+from relaybook.log.store.memory import MemoryStore
+from relaybook.server.data_directory import DataDirectory
 
 REQUESTS: Final = 300
 PATIENCE: Final = 60.0

@@ -7,17 +7,17 @@ from pathlib import Path
 
 from tests.support.records import a_batch, an_entry, soon
 
-from relaybook.filters import Filter
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
-from relaybook.stores.sqlite.connection import BODIES, DATABASE, open_for_reading
-from relaybook.stores.sqlite.packs import pack_name
+from relaybook.log.query.filters import Filter
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.connection import BODIES, DATABASE, open_for_reading
+from relaybook.log.store.sqlite.packs import pack_name
 
 #: Commits for ever; the position of its run is the number of records. Body bytes follow from the record's id.
 COMMITTER = """
 import random, sys
 from pathlib import Path
-from relaybook.stores.base import Batch, Body, RunPosition
-from relaybook.stores.sqlite import SqliteWriter
+from relaybook.log.store.port import Batch, Body, RunPosition
+from relaybook.log.store.sqlite import SqliteWriter
 from tests.support.records import an_entry, new_record_id
 
 writer = SqliteWriter(Path(sys.argv[1]))

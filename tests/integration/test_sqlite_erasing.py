@@ -7,11 +7,11 @@ import pytest
 from tests.support.records import a_batch, an_entry
 
 from relaybook import ids
-from relaybook.records import Gap
-from relaybook.stores.base import Batch, Moved
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
-from relaybook.stores.sqlite.connection import DATABASE, open_for_reading
-from relaybook.stores.sqlite.packs import PackWriter
+from relaybook.log.record import Gap
+from relaybook.log.store.port import Batch, Moved
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
+from relaybook.log.store.sqlite.packs import PackWriter
 
 RUN = "0192f0c8-7b3a-7cde-8f00-000000000001"
 

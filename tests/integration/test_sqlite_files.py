@@ -11,12 +11,12 @@ import apsw
 import pytest
 from tests.support.records import a_batch, an_entry, soon
 
-from relaybook.filters import Filter
-from relaybook.records import Detail
-from relaybook.stores.errors import BatchRejected, BodyDamaged, StoreDamaged, StoreTooNew, StoreUnavailable
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter, disk
-from relaybook.stores.sqlite.connection import BODIES, DATABASE
-from relaybook.stores.sqlite.schema import MIGRATIONS
+from relaybook.log.query.filters import Filter
+from relaybook.log.record import Detail
+from relaybook.log.store.errors import BatchRejected, BodyDamaged, StoreDamaged, StoreTooNew, StoreUnavailable
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter, disk
+from relaybook.log.store.sqlite.connection import BODIES, DATABASE
+from relaybook.log.store.sqlite.schema import MIGRATIONS
 
 
 @pytest.fixture

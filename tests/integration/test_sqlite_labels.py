@@ -9,11 +9,11 @@ import apsw
 import pytest
 from tests.support.records import a_batch, an_entry, soon
 
-from relaybook.records import Gap
-from relaybook.stores.errors import BatchRejected, StoreTooNew, StoreUnavailable
-from relaybook.stores.labels import LabelChange
-from relaybook.stores.sqlite import SqliteLabels, SqliteReader, SqliteWriter
-from relaybook.stores.sqlite.connection import DATABASE, open_for_a_change
+from relaybook.log.namespaces import LabelChange
+from relaybook.log.record import Gap
+from relaybook.log.store.errors import BatchRejected, StoreTooNew, StoreUnavailable
+from relaybook.log.store.sqlite import SqliteLabels, SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.connection import DATABASE, open_for_a_change
 
 PIN = LabelChange(namespace="mine", pinned=True)
 
@@ -59,8 +59,8 @@ def test_writer_and_labels_take_turns(writer: SqliteWriter, tmp_path: Path) -> N
 
 def test_a_change_made_by_another_process_is_seen(writer: SqliteWriter, tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from relaybook.stores.sqlite import SqliteLabels\n"
-        "from relaybook.stores.labels import LabelChange\n"
+        "import sys; from pathlib import Path; from relaybook.log.store.sqlite import SqliteLabels\n"
+        "from relaybook.log.namespaces import LabelChange\n"
         "print(SqliteLabels(Path(sys.argv[1])).change(LabelChange(namespace='mine', pinned=True)).position)"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]

@@ -7,8 +7,8 @@ import pytest
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook import clock
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter, entries, lookups
-from relaybook.stores.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter, entries, foreign_ids
+from relaybook.log.store.sqlite.connection import DATABASE
 
 RECORDS = 400
 #: The parts of the log when nothing is left to merge: three of level 2, and the rest of level 0.
@@ -18,8 +18,8 @@ MERGED = [-3, -2, -1, 48, 49, 50]
 @pytest.fixture(params=[8])
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
     """A log with parts of eight records, and every tenth record with the same client's id."""
-    monkeypatch.setattr(lookups, "_SLICES", 4)
-    for module in (entries, lookups):
+    monkeypatch.setattr(foreign_ids, "_SLICES", 4)
+    for module in (entries, foreign_ids):
         monkeypatch.setattr(module, "PART", request.param)
     writer = SqliteWriter(tmp_path)
     for first in range(0, RECORDS, 50):

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from tests.support.records import a_batch, a_record, an_entry
 
-from relaybook.filters import Filter
-from relaybook.records import Detail
-from relaybook.stores.base import Batch, Running
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.query.filters import Filter
+from relaybook.log.record import Detail
+from relaybook.log.store.port import Batch, Running
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from tests.support.long import sampled
 from tests.support.records import A_MOMENT, a_batch, an_entry, soon, traffic
 
 from relaybook import clock
-from relaybook.filters import Filter, Term
-from relaybook.stats import Question, Stats
-from relaybook.stores.errors import DeadlinePassed, StoreUnavailable
-from relaybook.stores.memory import MemoryStore
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
-from relaybook.stores.sqlite.connection import DATABASE
-from relaybook.stores.sqlite.rollups import MOST_PROPERTIES, MOST_VALUES
+from relaybook.log.aggregate.stats import Question, Stats
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite.rollups import MOST_PROPERTIES, MOST_VALUES
 
 HOUR = 3_600_000_000
 

@@ -21,9 +21,9 @@ from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger
 
 from relaybook.journal import disk
-from relaybook.recorder.bodies_kept import KEPT_OF_LARGE
-from relaybook.serve.data_directory import DataDirectory
-from relaybook.stores.sqlite import SqliteReader
+from relaybook.log.store.sqlite import SqliteReader
+from relaybook.recorder.body_policy import KEPT_OF_LARGE
+from relaybook.server.data_directory import DataDirectory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 

@@ -62,7 +62,7 @@ def logged(world: World) -> list[str]:
 def on_a_terminal(world: World, *arguments: str) -> str:
     """What a command writes to a terminal."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "relaybook.cli", *arguments, "--data", str(world.server.data)]
+    command = [sys.executable, "-m", "relaybook.cli.main", *arguments, "--data", str(world.server.data)]
     environment = os.environ | {"RELAYBOOK_DASHBOARD_URL": world.server.dashboard, "TERM": "xterm-256color"}
     with subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=environment) as process:
         os.close(theirs)
@@ -100,7 +100,7 @@ def test_show_writes_no_escape_sequence_of_a_caller(world: World, logged: list[s
 
 
 def test_an_id_that_is_asked_for_is_not_repeated_raw(world: World, logged: list[str]) -> None:
-    command = [sys.executable, "-m", "relaybook.cli", "show", EVIL, "--data", str(world.server.data)]
+    command = [sys.executable, "-m", "relaybook.cli.main", "show", EVIL, "--data", str(world.server.data)]
     environment = os.environ | {"RELAYBOOK_DASHBOARD_URL": world.server.dashboard}
     found = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     is_harmless(found.stdout + found.stderr)

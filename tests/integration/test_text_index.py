@@ -9,10 +9,10 @@ import apsw
 import pytest
 from tests.support.records import a_batch, an_entry, soon
 
-from relaybook.filters import WORDS, Filter, Term
+from relaybook.log.query.filters import WORDS, Filter, Term
+from relaybook.log.store.sqlite import SqliteReader, SqliteTextIndex, SqliteWriter
+from relaybook.log.store.sqlite.text_index import FILE
 from relaybook.recorder.text_pass import TextPass
-from relaybook.stores.sqlite import SqliteReader, SqliteTextIndex, SqliteWriter
-from relaybook.stores.sqlite.text_index import FILE
 
 
 def fill(directory: Path, *texts: str) -> None:

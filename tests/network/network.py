@@ -18,7 +18,7 @@ from tests.crash.load import Asked, Choice, Load
 from tests.crash.service import Provider, Service, until
 from tests.support.fault_proxy import FAITHFUL, FaultProxy, Plan
 
-from relaybook.records import Record
+from relaybook.log.record import Record
 
 PATIENCE_SECONDS: Final = 60.0
 _OUR_EVENT: Final = b'data: {"error"'

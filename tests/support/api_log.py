@@ -6,10 +6,10 @@ from tests.support.asgi import Client
 
 from relaybook.api.app import DashboardApi, create_app
 from relaybook.api.options import ApiOptions
-from relaybook.records import Detail, Record
-from relaybook.stores.base import Batch, Body, Entry, Running
-from relaybook.stores.labels import Labels
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.namespaces import Labels
+from relaybook.log.record import Detail, Record
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Batch, Body, Entry, Running
 
 #: 2026-01-01T00:00:00Z
 START_US = 1_767_225_600_000_000

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from relaybook.dashboard.page import Page, load_page
+from relaybook.page.page import Page, load_page
 
 BUILD: Final = "0123456789abcdef"
 INDEX: Final = """<!doctype html>

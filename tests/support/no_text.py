@@ -1,7 +1,7 @@
 """A pass over the log that has no words to index: for recorders whose tests ask for none."""
 
+from relaybook.log.store.memory import MemoryStore
 from relaybook.recorder.text_pass import TextPass
-from relaybook.stores.memory import MemoryStore
 
 
 def no_text() -> TextPass:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from relaybook import clock, ids
-from relaybook.records import Detail, Record
-from relaybook.stores.base import Batch, Body, Entry
+from relaybook.log.record import Detail, Record
+from relaybook.log.store.port import Batch, Body, Entry
 
 #: 2026-11-21 14:02:31 UTC, in microseconds.
 A_MOMENT: Final = 1_795_269_751_000_000

@@ -53,7 +53,9 @@ class Demo(Server):
     def __init__(self, directory: Path) -> None:
         self.data = directory / "data"
         listen = ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]
-        Program.__init__(self, ["-m", "relaybook.cli", "demo", "--data", str(self.data), *listen], directory, "demo")
+        Program.__init__(
+            self, ["-m", "relaybook.cli.main", "demo", "--data", str(self.data), *listen], directory, "demo"
+        )
         self.base_url = self.printed(r"base URL\s+(\S+)")
         self.dashboard = self.printed(r"dashboard\s+(\S+)")
 

@@ -90,10 +90,10 @@ class Program:
 
 
 class SimulatedProvider(Program):
-    """``python -m relaybook.simulator`` on a free port; ``url`` is its base URL."""
+    """``python -m relaybook_demo.simulator`` on a free port; ``url`` is its base URL."""
 
     def __init__(self, directory: Path, *flags: str) -> None:
-        super().__init__(["-m", "relaybook.simulator", "--listen", "127.0.0.1:0", *flags], directory, "simulator")
+        super().__init__(["-m", "relaybook_demo.simulator", "--listen", "127.0.0.1:0", *flags], directory, "simulator")
         self.url = self.printed(r"(http://\S+/v1)")
 
     def __enter__(self) -> Self:
@@ -116,7 +116,7 @@ class Server(Program):
         under: Sequence[str] = (),
     ) -> None:
         self.data = data or directory / "data"
-        arguments = ["-m", "relaybook.cli", "serve", "--upstream", upstream, "--data", str(self.data)]
+        arguments = ["-m", "relaybook.cli.main", "serve", "--upstream", upstream, "--data", str(self.data)]
         if "--listen" not in flags:
             arguments += ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]
         if "--min-free" not in flags:

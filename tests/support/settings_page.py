@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Final
 
-from relaybook.configuration import FIELDS, FLAGS, TYPES, default_of, flag_of, variable_of
-from relaybook.typed_values import describe_type
+from relaybook.settings.configuration import FIELDS, FLAGS, TYPES, default_of, flag_of, variable_of
+from relaybook.settings.typed_values import describe_type
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 HEAD: Final = """\
 # Settings
 
-Generated from `src/relaybook/settings.py` by `make docs`; a test compares the two.
+Generated from `src/relaybook/settings/definitions.py` by `make docs`; a test compares the two.
 
 Each setting can be given in three places. In order of precedence: a flag (`--idle-timeout`), an environment variable
 (`RELAYBOOK_IDLE_TIMEOUT`), a key in `relaybook.toml` (`idle_timeout`). `relaybook config` prints every value and its

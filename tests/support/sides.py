@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from relaybook.journal.frame import Kind
-from relaybook.relay.answer_head import AnswerHeadReader
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.request_head import RequestHeadReader
+from relaybook.relay.response_head import AnswerHeadReader
 from relaybook.relay.routes import Origin, Route
-from relaybook.settings import Settings
+from relaybook.settings.definitions import Settings
 from relaybook.tags import TagReader
 
 TAGS = TagReader(["Service"], "default", "full")

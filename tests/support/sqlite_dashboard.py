@@ -11,10 +11,10 @@ from typing import Any
 import httpx2
 from tests.support.api_log import app_of, entry_of, record_of
 
-from relaybook.api.server import DashboardServer
-from relaybook.stores.base import Batch
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
-from relaybook.stores.sqlite.connection import DATABASE
+from relaybook.api.uvicorn_server import DashboardServer
+from relaybook.log.store.port import Batch
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.connection import DATABASE
 
 
 class Dashboard:

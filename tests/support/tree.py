@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-SOURCE: Final = ROOT / "src" / "relaybook"
+SOURCE: Final = ROOT / "src"
 _NOT_OURS: Final = {"__pycache__", "node_modules", "build", "dist", "static", "relaybook-data"}
 #: Hidden directories that are part of the project.
 _HIDDEN: Final = {".ci", ".github"}

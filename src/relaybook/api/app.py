@@ -4,9 +4,11 @@ from typing import Any, Final
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relaybook.api import (
     count,
@@ -28,14 +30,40 @@ from relaybook.api import (
     values,
 )
 from relaybook.api.auth import Guard
-from relaybook.api.headers import SafeHeaders
-from relaybook.api.hub import Hub
-from relaybook.api.live_words import Followers
+from relaybook.api.broadcaster import Hub
+from relaybook.api.live_search import Followers
 from relaybook.api.options import ApiOptions
 from relaybook.api.reading import Reading
 from relaybook.api.routes import ApiRoute
-from relaybook.stores.base import Reader
-from relaybook.stores.labels import Labels
+from relaybook.log.namespaces import Labels
+from relaybook.log.store.port import Reader
+
+#: A response that brings its own (the page's, with scripts) keeps it.
+DEFAULTS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+}
+
+
+class SafeHeaders:
+    """The wrapper; outside of all others, so that refusals have the headers too."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in DEFAULTS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, send_safely)
+
 
 #: In the order they are tried: downloads before the detail, whose id may hold slashes.
 _SECTIONS: Final = (

@@ -6,18 +6,100 @@ not exist, so that a route added later cannot be forgotten. A browser without it
 """
 
 import asyncio
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable
 from typing import Final
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relaybook import clock
-from relaybook.api import credentials, pages
+from relaybook.api import pages
 from relaybook.api.errors import ApiError, error_response
-from relaybook.api.hosts import host_name, is_host_allowed, is_origin_allowed
-from relaybook.api.navigation import is_navigation
 from relaybook.api.options import LOOPBACK_NAMES, ApiOptions
+from relaybook.api.pages import is_navigation
+
+COOKIE: Final = "relaybook_session"
+LIFETIME_SECONDS: Final = 30 * 86400
+_VALUE = re.compile(r"(\d{1,12})\.([0-9a-f]{64})", re.ASCII)
+
+
+def is_token(sent: bytes, token: str) -> bool:
+    """Whether the bytes are the token; takes the same time for every wrong one."""
+    return hmac.compare_digest(hashlib.sha256(sent).digest(), hashlib.sha256(token.encode()).digest())
+
+
+def make_session(token: str, now_seconds: int) -> str:
+    """A cookie's value that is good for LIFETIME_SECONDS."""
+    expiry = now_seconds + LIFETIME_SECONDS
+    return f"{expiry}.{_proof(token, expiry)}"
+
+
+def is_session(value: str, token: str, now_seconds: int) -> bool:
+    """Whether the cookie was made with this token and has not expired."""
+    found = _VALUE.fullmatch(value)
+    if found is None:
+        return False
+    is_ours = hmac.compare_digest(found[2], _proof(token, int(found[1])))
+    return is_ours and int(found[1]) > now_seconds
+
+
+def cookie_values(cookie_headers: Iterable[str]) -> list[str]:
+    """The values of our cookie in ``Cookie`` headers; browsers send several when their paths differ."""
+    pairs = (part.strip().partition("=") for header in cookie_headers for part in header.split(";"))
+    return [value for name, _, value in pairs if name == COOKIE]
+
+
+def set_cookie(value: str, max_age_seconds: int, prefix: str, is_secure: bool) -> str:
+    """The ``Set-Cookie`` header; an age of 0 signs out."""
+    flags = f"{COOKIE}={value}; Path={prefix or '/'}; Max-Age={max_age_seconds}; HttpOnly; SameSite=Strict"
+    return flags + ("; Secure" if is_secure else "")
+
+
+def _proof(token: str, expiry: int) -> str:
+    return hmac.new(token.encode(), f"relaybook session:{expiry}".encode(), hashlib.sha256).hexdigest()
+
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?", re.ASCII)
+
+
+def host_name(host: str) -> str | None:
+    """The name in a Host header, lower case, without its port; None for anything that is not a host."""
+    found = _HOST.fullmatch(host)
+    return found[1].lower() if found else None
+
+
+def is_host_allowed(host: str, options: ApiOptions) -> bool:
+    """Whether the Host is a loopback name or the outside address's, with any port."""
+    name = host_name(host)
+    return name is not None and (name in LOOPBACK_NAMES or name == options.outside_host)
+
+
+def is_origin_allowed(origin: str | None, fetch_site: str | None, host: str, options: ApiOptions) -> bool:
+    """Whether a request that changes something comes from our own page or from no web page at all.
+
+    Browsers send ``Sec-Fetch-Site`` or at least ``Origin``; programs send neither. A page on another port of the same
+    host is another origin. A proxy may have replaced the Host, so the outside address's origin counts as ours too.
+    """
+    if fetch_site is not None and fetch_site not in ("same-origin", "none"):
+        return False
+    if origin is None:
+        return True
+    if options.dashboard_url is not None and origin.lower() == _origin(options.dashboard_url):
+        return True
+    return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url.lower())
+    port = "" if parts.port in (None, {"http": 80, "https": 443}[parts.scheme]) else f":{parts.port}"
+    host = parts.hostname or ""
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}"
+
 
 HEALTH_PATHS: Final = frozenset({"/healthz", "/readyz"})
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
@@ -107,11 +189,11 @@ class Guard:
             return
         sent = headers.getlist("authorization")
         scheme, _, sent_token = (sent[0] if len(sent) == 1 else "").partition(" ")
-        if scheme.lower() == "bearer" and credentials.is_token(sent_token.strip().encode("latin-1"), token):
+        if scheme.lower() == "bearer" and is_token(sent_token.strip().encode("latin-1"), token):
             return
         now_seconds = clock.wall_us() // 1_000_000
-        cookies = credentials.cookie_values(headers.getlist("cookie"))
-        if any(credentials.is_session(value, token, now_seconds) for value in cookies[:10]):
+        cookies = cookie_values(headers.getlist("cookie"))
+        if any(is_session(value, token, now_seconds) for value in cookies[:10]):
             return
         raise ApiError(
             "not_signed_in",

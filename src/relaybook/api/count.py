@@ -7,12 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook import clock
-from relaybook.api import document, query
-from relaybook.api.answers import RequestCount
+from relaybook.api import arguments, document
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
+from relaybook.api.schemas import RequestCount
 from relaybook.clock import format_moment
-from relaybook.stores.base import Reader
+from relaybook.log.store.port import Reader
 
 routes = Routes("log")
 
@@ -26,7 +26,7 @@ async def count_requests(request: Request) -> Response:
 
     Counting goes from the newest to the oldest and stops after 300 ms with `complete: false`.
     """
-    wanted = query.wanted_of(query.pairs_of(request))
+    wanted = arguments.wanted_of(arguments.pairs_of(request))
     reading = reading_of(request)
     deadline_ns = reading.deadline_ns()
 

@@ -1,20 +1,79 @@
 """Tells everything about one request: its row, headers, messages, answer and timeline."""
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook.api import document, query
-from relaybook.api.answers import DetailPart, RequestDetail, Row, Sighting
-from relaybook.api.lookup import Found, look_up
+from relaybook.api import arguments, document
+from relaybook.api.errors import ApiError
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
-from relaybook.bodies import answer, decode, messages, parameters
+from relaybook.api.schemas import DetailPart, RequestDetail, Row, Sighting
 from relaybook.clock import format_moment
-from relaybook.records import Detail, Side, to_json
-from relaybook.stores.base import Reader
+from relaybook.ids import parse_id
+from relaybook.log.formats import answer, decode, messages, parameters
+from relaybook.log.query.filters import Filter
+from relaybook.log.record import Detail, Record, Side, to_json
+from relaybook.log.store.port import Reader, Running, Stored
+
+MAX_ALSO = 20
+
+
+class Found(NamedTuple):
+    """The request, and other records that carry the id asked for, latest first.
+
+    ``so_far`` is what there is of an open request; None for a finished one, whose bodies the store has.
+    """
+
+    stored: Stored
+    also: list[Record]
+    so_far: Running | None = None
+
+
+def look_up(reader: Reader, any_id: str) -> Found:
+    """Ours first, finished or running; else the newest record that carries the id. Raises ApiError ``not_found``."""
+    carriers = reader.find(any_id, MAX_ALSO + 1)
+    for our_id in _our_ids(reader, any_id, carriers):
+        also = [record for record in carriers if record.id != our_id][:MAX_ALSO]
+        if stored := reader.get(our_id):
+            return Found(stored, also)
+        if so_far := reader.open_request(our_id):
+            return Found(_as_stored(so_far), also, so_far)
+        # It may have ended between the two looks.
+        if stored := reader.get(our_id):
+            return Found(stored, also)
+    raise ApiError(
+        "not_found",
+        f"No request in this log has the id {any_id[:80]!r}: not as ours, nor as the provider's, completion's or"
+        " client's id. Copy the Service-Request-Id header of its response, or look for it in GET /api/requests.",
+        "id",
+    )
+
+
+def _our_ids(reader: Reader, any_id: str, carriers: list[Record]) -> Iterator[str]:
+    """What the id may mean, as ids of ours. Each that is looked for in vain costs three questions."""
+    ours = any_id.lower()  # RFC 9562 §4: written in lower case, read in either
+    if parse_id(ours) is not None:
+        yield ours
+    yield from (record.id for record in carriers[:1])
+    for record in reader.running(Filter()):
+        if any_id in (record.provider_request_id, record.completion_id, record.client_request_id):
+            yield record.id
+
+
+def _as_stored(running: Running) -> Stored:
+    return Stored(
+        record=running.record,
+        detail=running.detail or Detail(),
+        request_size=None if running.request is None else len(running.request),
+        response_size=None if running.response is None else len(running.response),
+        request=running.request,
+        response=running.response,
+    )
+
 
 routes = Routes("log")
 
@@ -35,7 +94,7 @@ async def get_request(request: Request) -> Response:
     request is updated once a second; its headers, messages and response are `null` if it is logged without bodies, if
     it is larger than 512 KiB, or if 32 running requests started later.
     """
-    query.only(query.pairs_of(request))
+    arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]
 
     def question(reader: Reader) -> bytes:

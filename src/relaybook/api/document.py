@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import msgspec
 
-from relaybook import filter_values, filters, query_language
-from relaybook.api import answers
+from relaybook.api import schemas
 from relaybook.api.errors import CODES
 from relaybook.api.routes import ApiRoute, Operation
-from relaybook.filter_parameters import MAX_VALUES
+from relaybook.log.query import filters, language, values
+from relaybook.log.query.parameters import MAX_VALUES
 
 _REFS: Final = "#/components/schemas/{name}"
 _ABOUT: Final = """The API of the dashboard. It reads the request log and changes labels. Lists contain no request or
@@ -50,7 +50,7 @@ _VALUE_MEANINGS: Final = {
 _QUERY_MEANING: Final = (
     'The query language: words and "phrases" in prompt and response, `refun*` for a prefix, `name:value` with the '
     "names of this table, `name:valu*` for a prefix of the value, `duration:>2s`, and `-` before a term to exclude it. "
-    f"At most {query_language.MAX_CHARACTERS} characters and {query_language.MAX_PARTS} terms."
+    f"At most {language.MAX_CHARACTERS} characters and {language.MAX_PARTS} terms."
 )
 
 
@@ -84,7 +84,7 @@ def filter_parameters() -> list[dict[str, Any]]:
 def _values_of(name: str) -> dict[str, Any]:
     if name in ("from", "to"):
         return {"type": "string"}
-    choices = filter_values.CHOICES.get(name)
+    choices = values.CHOICES.get(name)
     return _any_of({"type": "string", "enum": list(choices)} if choices else {"type": "string"})
 
 
@@ -110,15 +110,15 @@ def build(routes: Iterable[ApiRoute], version: str) -> dict[str, Any]:
         if route.operation is not None:
             path = paths.setdefault(route.path_format, {})
             path |= {method.lower(): _operation(route, route.operation) for method in route.methods - {"HEAD"}}
-    _, schemas = msgspec.json.schema_components(answers.MODELS, ref_template=_REFS)
-    for schema in schemas.values():
+    _, models = msgspec.json.schema_components(schemas.MODELS, ref_template=_REFS)
+    for schema in models.values():
         schema.pop("title", None)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Relaybook", "description": _about(), "version": version},
         "paths": paths,
         "components": {
-            "schemas": schemas,
+            "schemas": models,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}, {}],
@@ -136,7 +136,7 @@ def _operation(route: ApiRoute, operation: Operation) -> dict[str, Any]:
         "parameters": operation.parameters,
         "responses": {
             "200": {"description": text, "content": _content(operation.media_type, model)},
-            "default": {"description": "An error.", "content": _content("application/json", answers.ErrorAnswer)},
+            "default": {"description": "An error.", "content": _content("application/json", schemas.ErrorAnswer)},
         },
     }
     if operation.body is not None:

@@ -7,16 +7,15 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from relaybook.api import document, query
-from relaybook.api.detail import content_encoding
+from relaybook.api import arguments, document
+from relaybook.api.detail import content_encoding, look_up
 from relaybook.api.errors import ApiError
-from relaybook.api.lookup import look_up
 from relaybook.api.reading import Reading, reading_of
 from relaybook.api.routes import Routes
-from relaybook.bodies import decode
-from relaybook.filters import BadFilter
-from relaybook.records import Record, Side
-from relaybook.stores.base import Reader, Stored
+from relaybook.log.formats import decode
+from relaybook.log.query.filters import BadFilter
+from relaybook.log.record import Record, Side
+from relaybook.log.store.port import Reader, Stored
 
 routes = Routes("log")
 
@@ -44,7 +43,7 @@ async def get_response_body(request: Request) -> Response:
 
 
 async def _download(request: Request, side: Side) -> Response:
-    form = query.only(query.pairs_of(request), "as").get("as")
+    form = arguments.only(arguments.pairs_of(request), "as").get("as")
     if form not in (None, "sent"):
         raise BadFilter("as", f"as is {form[:80]!r}: it takes sent, or leave it out for the decoded body.")
     reading, any_id = reading_of(request), request.path_params["id"]

@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from relaybook.filters import BadFilter
-from relaybook.stores.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
+from relaybook.log.query.filters import BadFilter
+from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
 
 _log = logging.getLogger("relaybook.api")
 

@@ -15,15 +15,15 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from relaybook import clock
-from relaybook.api import document, query
-from relaybook.api.answers import Row
+from relaybook.api import arguments, document
+from relaybook.api.broadcaster import Hub, Subscription, TooManySubscriptions, gap_event, point_event, row_event
 from relaybook.api.errors import ApiError
-from relaybook.api.hub import Hub, Subscription, TooManySubscriptions, gap_event, point_event, row_event
-from relaybook.api.live_words import Followers, follow
+from relaybook.api.live_search import Followers, follow
 from relaybook.api.options import options_of
 from relaybook.api.reading import Reading, reading_of
 from relaybook.api.routes import Routes
-from relaybook.filters import BadFilter, asks_texts
+from relaybook.api.schemas import Row
+from relaybook.log.query.filters import BadFilter, asks_texts
 
 _log = logging.getLogger("relaybook.api")
 routes = Routes("log")
@@ -48,7 +48,7 @@ async def watch_requests(request: Request) -> Response:
     skipped: reload the list. A comment is sent every 15 seconds. With words in `q`, or with `contains`, only finished
     requests are sent, when full-text search can find them.
     """
-    wanted = query.wanted_of(query.pairs_of(request))
+    wanted = arguments.wanted_of(arguments.pairs_of(request))
     resume_from = _resume_point(request.headers.get("last-event-id"))
     hub: Hub = request.app.state.hub
     reading, options = reading_of(request), options_of(request)

@@ -8,8 +8,8 @@ from relaybook.api.options import options_of
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
 from relaybook.api.status import frames_lost
-from relaybook.filters import Filter
-from relaybook.stores.base import Reader
+from relaybook.log.query.filters import Filter
+from relaybook.log.store.port import Reader
 
 routes = Routes("status")
 

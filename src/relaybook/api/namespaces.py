@@ -10,14 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook import clock
-from relaybook.api import document, query
-from relaybook.api.answers import Namespace, NamespacePage
+from relaybook.api import arguments, document
 from relaybook.api.count import budget_ns
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
+from relaybook.api.schemas import Namespace, NamespacePage
 from relaybook.clock import format_moment
-from relaybook.filters import BadFilter, Filter, Term
-from relaybook.stores.base import Count, NamespaceRow, NamespaceSort, Reader
+from relaybook.log.query.filters import BadFilter, Filter, Term
+from relaybook.log.store.port import Count, NamespaceRow, NamespaceSort, Reader
 
 routes = Routes("log")
 
@@ -41,8 +41,8 @@ async def list_namespaces(request: Request) -> Response:
     With `pinned=true` and a time range, `requests`, `failed` and `last_at` are those of the time range. Counting stops
     after 300 ms. The order does not depend on the time range.
     """
-    asked = query.only(query.pairs_of(request), "prefix", "pinned", "sort", "limit", "cursor", *_SPAN)
-    limit, prefix = query.limit_of(asked), asked.get("prefix", "")
+    asked = arguments.only(arguments.pairs_of(request), "prefix", "pinned", "sort", "limit", "cursor", *_SPAN)
+    limit, prefix = arguments.limit_of(asked), asked.get("prefix", "")
     pinned = {"true": True, "false": False}[_one_of(asked, "pinned", ("true", "false"))] if "pinned" in asked else None
     sort = cast(NamespaceSort, _one_of(asked, "sort", _SORTS) if "sort" in asked else "last_at")
     span = _span(asked, pinned)
@@ -68,7 +68,7 @@ def _span(asked: dict[str, str], pinned: bool | None) -> Filter:
             given[0],
             f"{given[0]} goes only with pinned=true: there may be too many other namespaces to count each for a span.",
         )
-    return query.wanted_of((name, asked[name]) for name in given)
+    return arguments.wanted_of((name, asked[name]) for name in given)
 
 
 def _counts(reader: Reader, rows: list[NamespaceRow], span: Filter, until_ns: int) -> list[Count | None]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
-from relaybook.dashboard.page import Page
-from relaybook.histograms import Histogram
+from relaybook.log.aggregate.histograms import Histogram
+from relaybook.page.page import Page
 
 if TYPE_CHECKING:  # every process imports this module; only the dashboard needs Starlette
     from starlette.requests import Request

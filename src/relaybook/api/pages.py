@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,10 +11,28 @@ from starlette.types import Receive, Scope, Send
 
 from relaybook.api import home
 from relaybook.api.errors import AUTHENTICATE, ApiError
-from relaybook.api.navigation import is_known_to_page, is_navigation
-from relaybook.api.options import options_of
+from relaybook.api.options import PROGRAM_SEGMENTS, options_of
 from relaybook.api.routes import Routes
-from relaybook.dashboard.page import Document, Page
+from relaybook.page.page import Document, Page
+
+
+def is_navigation(scope: Scope) -> bool:
+    """Whether the answer is to be a page: the request wants HTML, and its path is none that programs ask for."""
+    if scope["method"] not in ("GET", "HEAD") or _first_segment(scope["path"]) in PROGRAM_SEGMENTS:
+        return False
+    accepted = Headers(scope=scope).get("accept", "").lower().split(",")
+    return any(part.partition(";")[0].strip() == "text/html" for part in accepted)
+
+
+def _first_segment(path: str) -> str:
+    """Of ``*``, which may stand where a path does (RFC 9112 §3.2.4), all."""
+    return path.removeprefix("/").partition("/")[0]
+
+
+def is_known_to_page(path: str) -> bool:
+    """Whether the page may know an address that the server does not: any that does not look like a file."""
+    return "." not in path.rpartition("/")[2]
+
 
 routes = Routes()
 

@@ -8,14 +8,14 @@ from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook.api import document, query
-from relaybook.api.answers import Namespace
+from relaybook.api import arguments, document
 from relaybook.api.errors import ApiError
 from relaybook.api.namespaces import namespace_of
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
-from relaybook.stores.errors import StoreUnavailable
-from relaybook.stores.labels import COLORS, LAST_POSITION, LabelChange, Labels, NotPinned
+from relaybook.api.schemas import Namespace
+from relaybook.log.namespaces import COLORS, LAST_POSITION, LabelChange, Labels, NotPinned
+from relaybook.log.store.errors import StoreUnavailable
 
 routes = Routes("log")
 
@@ -34,7 +34,7 @@ _FIELD: Final = re.compile(r"(?:at `\$\.|field `)(.+)`", re.DOTALL)
 @routes.patch("/api/namespaces", document.reads(Namespace, body=LabelChange))
 async def change_label(request: Request) -> Response:
     """Pin or unpin a namespace, or change the color, group or position of a label."""
-    query.only(query.pairs_of(request))
+    arguments.only(arguments.pairs_of(request))
     change = _change(await request.body())
     labels: Labels | None = request.app.state.labels
     if labels is None:

@@ -8,7 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 
 from relaybook.api.options import LogFigures
 from relaybook.errors import RelayError
-from relaybook.stores.base import StoreStatus
+from relaybook.log.store.port import StoreStatus
 
 #: A counter that is there from the start shows its first increase, too.
 _NEVER_REFUSED: Final = {error.code: 0 for error in RelayError if not error.code.startswith("upstream_")}

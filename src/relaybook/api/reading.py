@@ -8,7 +8,7 @@ from anyio import CapacityLimiter
 from starlette.requests import Request
 
 from relaybook import clock
-from relaybook.stores.base import Reader
+from relaybook.log.store.port import Reader
 
 THREADS: Final = 8
 _Answer = TypeVar("_Answer")

@@ -7,13 +7,13 @@ from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook.api import document, query
-from relaybook.api.answers import RequestPage, Row
+from relaybook.api import arguments, document
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
-from relaybook.filters import Cursor, Filter, Term
-from relaybook.records import to_json
-from relaybook.stores.base import Page, Reader
+from relaybook.api.schemas import RequestPage, Row
+from relaybook.log.query.filters import Cursor, Filter, Term
+from relaybook.log.record import to_json
+from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
 
@@ -33,9 +33,9 @@ async def list_requests(request: Request) -> Response:
     first page also contains running requests. Full-text search finds a request shortly after it is recorded: see
     `indexed_to` in `/api/status`.
     """
-    place, rest = query.take(query.pairs_of(request), *_PLACE)
-    limit, wanted = query.limit_of(place), query.wanted_of(rest, *_PLACE)
-    cursor, around = query.place_of(place)
+    place, rest = arguments.take(arguments.pairs_of(request), *_PLACE)
+    limit, wanted = arguments.limit_of(place), arguments.wanted_of(rest, *_PLACE)
+    cursor, around = arguments.place_of(place)
     reading = reading_of(request)
     deadline_ns = reading.deadline_ns()
 
@@ -64,7 +64,7 @@ def _around(reader: Reader, record_id: str, wanted: Filter, limit: int, deadline
     if reader.running(Filter((Term("id", (record_id,)),))):
         # What still runs has its place at the top of the log.
         return _page(reader, wanted, limit, None, deadline_ns)
-    raise query.nothing_around(record_id)
+    raise arguments.nothing_around(record_id)
 
 
 def _answer(page: Page) -> RequestPage:

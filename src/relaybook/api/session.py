@@ -5,11 +5,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook import clock
-from relaybook.api import credentials, document, query
-from relaybook.api.answers import Session, SignIn
+from relaybook.api import arguments, auth, document
 from relaybook.api.errors import ApiError
 from relaybook.api.options import options_of
 from relaybook.api.routes import Routes
+from relaybook.api.schemas import Session, SignIn
 
 routes = Routes("session")
 
@@ -17,7 +17,7 @@ routes = Routes("session")
 @routes.post("/api/session", document.reads(Session, body=SignIn))
 async def sign_in(request: Request) -> Response:
     """Sign in: set a cookie that replaces the token for 30 days. Does nothing if the dashboard has no token."""
-    query.only(query.pairs_of(request))
+    arguments.only(arguments.pairs_of(request))
     try:
         sent = msgspec.json.decode(await request.body(), type=SignIn)
     except msgspec.DecodeError as error:
@@ -25,23 +25,23 @@ async def sign_in(request: Request) -> Response:
     options, now_us = options_of(request), clock.wall_us()
     if options.token is None:
         return _answer(Session(expires_at=None))
-    if not credentials.is_token(sent.token.encode("utf-8", "surrogatepass"), options.token):
+    if not auth.is_token(sent.token.encode("utf-8", "surrogatepass"), options.token):
         raise ApiError("wrong_token", "This is not the dashboard's token.", "token")
-    value = credentials.make_session(options.token, now_us // 1_000_000)
-    expires_at = clock.format_moment(now_us + credentials.LIFETIME_SECONDS * 1_000_000)
-    return _answer(Session(expires_at=expires_at), _cookie(request, value, credentials.LIFETIME_SECONDS))
+    value = auth.make_session(options.token, now_us // 1_000_000)
+    expires_at = clock.format_moment(now_us + auth.LIFETIME_SECONDS * 1_000_000)
+    return _answer(Session(expires_at=expires_at), _cookie(request, value, auth.LIFETIME_SECONDS))
 
 
 @routes.delete("/api/session", document.reads(Session))
 async def sign_out(request: Request) -> Response:
     """Sign out: remove the cookie."""
-    query.only(query.pairs_of(request))
+    arguments.only(arguments.pairs_of(request))
     return _answer(Session(expires_at=None), _cookie(request, "", 0))
 
 
 def _cookie(request: Request, value: str, age_seconds: int) -> dict[str, str]:
     is_secure = options_of(request).is_outside_https
-    return {"Set-Cookie": credentials.set_cookie(value, age_seconds, request.state.prefix, is_secure)}
+    return {"Set-Cookie": auth.set_cookie(value, age_seconds, request.state.prefix, is_secure)}
 
 
 def _answer(session: Session, headers: dict[str, str] | None = None) -> Response:

@@ -7,13 +7,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook import clock
-from relaybook.api import document, query
+from relaybook.api import arguments, document
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
-from relaybook.api.sums_answers import Percentiles, StatsAnswer, StatsGroup, StatsPoint, StatsRest, Sum
+from relaybook.api.schemas import Percentiles, StatsAnswer, StatsGroup, StatsPoint, StatsRest, Sum
 from relaybook.clock import format_moment
-from relaybook.stats import BUCKETS, FIELDS, Group, Stats, parse_question
-from relaybook.sums import Distribution, PackedSums, Sums, percentiles
+from relaybook.log.aggregate.aggregates import Distribution, PackedSums, Sums, percentiles
+from relaybook.log.aggregate.stats import BUCKETS, FIELDS, Group, Stats, parse_question
 
 routes = Routes("log")
 
@@ -39,8 +39,8 @@ async def add_up_requests(request: Request) -> Response:
     computed from the records within 2 seconds; use a shorter time range if it takes longer. With `by=namespace`, all
     namespaces without precomputed aggregates are in `other`.
     """
-    taken, rest = query.take(query.pairs_of(request), *_PARTS)
-    question = parse_question(query.wanted_of(rest, *_PARTS), taken.get("bucket"), taken.get("by"), clock.wall_us())
+    taken, rest = arguments.take(arguments.pairs_of(request), *_PARTS)
+    question = parse_question(arguments.wanted_of(rest, *_PARTS), taken.get("bucket"), taken.get("by"), clock.wall_us())
     reading = reading_of(request)
     deadline_ns = reading.deadline_ns()
     found = await reading.ask(lambda reader: _answer(reader.stats(question, deadline_ns), question.by))

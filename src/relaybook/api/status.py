@@ -8,16 +8,16 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook.api import document, query
-from relaybook.api.answers import Health, JournalStatus, LogGap, Status, StorageStatus
+from relaybook.api import arguments, document
 from relaybook.api.errors import ApiError
 from relaybook.api.options import ApiOptions, LogFigures, options_of
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
+from relaybook.api.schemas import Health, JournalStatus, LogGap, Status, StorageStatus
 from relaybook.clock import format_moment
-from relaybook.filters import Filter
-from relaybook.records import Gap
-from relaybook.stores.base import Reader, StoreStatus
+from relaybook.log.query.filters import Filter
+from relaybook.log.record import Gap
+from relaybook.log.store.port import Reader, StoreStatus
 
 routes = Routes("status")
 
@@ -28,7 +28,7 @@ _log = logging.getLogger("relaybook.api")
 @routes.get("/api/status", document.reads(Status))
 async def get_status(request: Request) -> Response:
     """Return version, lag of the log, disk usage, gaps, and the effective settings without secrets."""
-    query.only(query.pairs_of(request))
+    arguments.only(arguments.pairs_of(request))
     options = options_of(request)
 
     def question(reader: Reader) -> Status:

@@ -7,20 +7,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook import clock
-from relaybook.api import document, query
-from relaybook.api.conversations import Place, places
+from relaybook.api import arguments, document
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
+from relaybook.api.schemas import Conversation, NewMessages, Sum, Thread, ThreadRow
 from relaybook.api.stats import sum_of
-from relaybook.api.sums_answers import Sum
-from relaybook.api.thread_answers import Conversation, NewMessages, Thread, ThreadRow
 from relaybook.clock import format_moment
-from relaybook.filters import BadFilter, Cursor, Filter, Term, matches
-from relaybook.records import Record, to_json
-from relaybook.stats import Question
-from relaybook.stores.base import Page, Reader
-from relaybook.stores.errors import DeadlinePassed
-from relaybook.sums import Sums, share
+from relaybook.log.aggregate.aggregates import Sums, share
+from relaybook.log.aggregate.stats import Question
+from relaybook.log.conversations import Place, places
+from relaybook.log.query.filters import BadFilter, Cursor, Filter, Term, matches
+from relaybook.log.record import Record, to_json
+from relaybook.log.store.errors import DeadlinePassed
+from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
 
@@ -49,9 +48,9 @@ async def tell_thread(request: Request) -> Response:
     and response its own messages begin with, even if the system message changed or the oldest messages were trimmed.
     Only the requests of the page and the 2,000 before it are compared.
     """
-    place, rest = query.take(query.pairs_of(request), *_PLACE)
-    limit, wanted = query.limit_of(place, 500), _thread(query.wanted_of(rest, *_PLACE))
-    cursor, around = query.place_of(place, only_older=True)
+    place, rest = arguments.take(arguments.pairs_of(request), *_PLACE)
+    limit, wanted = arguments.limit_of(place, 500), _thread(arguments.wanted_of(rest, *_PLACE))
+    cursor, around = arguments.place_of(place, only_older=True)
     reading = reading_of(request)
     deadline_ns = reading.deadline_ns()
     found = await reading.ask(lambda reader: _tell(reader, wanted, limit, (cursor, around), deadline_ns))
@@ -102,7 +101,7 @@ def _page(
             raise BadFilter("around", f"around is {around!r}: that request is in another thread than this one.")
         return page, Cursor("older", (page.records[0].seq or 0) + 1)
     if around is not None and not reader.running(Filter((Term("id", (around,)),))):
-        raise query.nothing_around(around)
+        raise arguments.nothing_around(around)
     return reader.page(wanted, limit, cursor, deadline_ns), cursor
 
 

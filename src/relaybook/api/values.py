@@ -6,11 +6,11 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook.api import document, query
-from relaybook.api.answers import FieldValue, FieldValues
+from relaybook.api import arguments, document
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
-from relaybook.filters import BadFilter
+from relaybook.api.schemas import FieldValue, FieldValues
+from relaybook.log.query.filters import BadFilter
 
 routes = Routes("log")
 
@@ -27,8 +27,8 @@ _PARAMETERS = [
 @routes.get("/api/values/{field:path}", document.reads(FieldValues, _PARAMETERS))
 async def list_values(request: Request) -> Response:
     """Return the values of a field with counts, most frequent first. `property` returns the names of properties."""
-    asked = query.only(query.pairs_of(request), "prefix", "limit")
-    limit, prefix = query.limit_of(asked), asked.get("prefix", "")
+    asked = arguments.only(arguments.pairs_of(request), "prefix", "limit")
+    limit, prefix = arguments.limit_of(asked), asked.get("prefix", "")
     field = _checked_field(request.path_params["field"])
     reading = reading_of(request)
     deadline_ns = reading.deadline_ns()

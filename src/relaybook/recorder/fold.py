@@ -20,7 +20,7 @@ from relaybook.journal.events import (
     decode_opened,
 )
 from relaybook.journal.frame import Frame, Kind
-from relaybook.stores.base import Body, Extent
+from relaybook.log.store.port import Body, Extent
 
 _MOST_CHUNKS: Final = 100_000
 

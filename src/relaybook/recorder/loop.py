@@ -13,26 +13,75 @@ from pathlib import Path
 from typing import Final
 
 from relaybook import clock
-from relaybook.journal.reader import list_runs
-from relaybook.recorder.bodies_kept import Keeping, shown
-from relaybook.recorder.figures import Figures
-from relaybook.recorder.fold import Exchange, encode_exchange
-from relaybook.recorder.notes import add_refused, gaps_of
-from relaybook.recorder.patience import GivenUp, Patience
+from relaybook.journal.events import Noted
+from relaybook.journal.reader import START, Place, RunReader, list_runs
+from relaybook.log.record import Gap
+from relaybook.log.store.errors import BatchRejected
+from relaybook.log.store.port import Batch, Entry, Extent, Moved, Running, RunPosition, Writer
+from relaybook.recorder.body_policy import Keeping, shown
+from relaybook.recorder.crash_guard import Suspects
+from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
+from relaybook.recorder.metrics import Figures
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.run import Run
-from relaybook.recorder.suspects import Suspects
+from relaybook.recorder.retry import GivenUp, Patience
 from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
-from relaybook.records import Gap
-from relaybook.stores.base import Batch, Entry, Extent, Moved, Running, Writer
-from relaybook.stores.errors import BatchRejected
+
+
+class Run:
+    """The run at ``path``, read on from ``position`` with what the store ``moved`` out of it; None: from its start."""
+
+    def __init__(self, path: Path, position: RunPosition | None, moved: list[Moved]) -> None:
+        start = Place(*position.replay_from) if position else START
+        self.name = path.name
+        self._recorded = position
+        self.reader = RunReader(path, start, told_to=self._recorded_to)
+        self.fold = Fold(self._recorded_to, (decode_exchange(each.state) for each in moved))
+        self.lost_told = 0
+
+    @property
+    def _recorded_to(self) -> int:
+        return self._recorded.read_to[2] if self._recorded else 0
+
+    @property
+    def is_replaying(self) -> bool:
+        """Whether what is read now was read before a restart: exchanges of it may be recorded already."""
+        return self.reader.place.number < self._recorded_to
+
+    def position(self) -> RunPosition:
+        """How far the run was read, and where reading must begin again for the exchanges that are open."""
+        if self._recorded is not None and self.is_replaying:
+            return self._recorded
+        place = self.reader.place
+        read_to = (place.segment, place.offset, place.number)
+        needed = self.fold.first_needed()
+        # a place says which number was the last before it
+        replay_from = (needed[0], needed[1], needed[2] - 1) if needed else read_to
+        return RunPosition(read_to=read_to, replay_from=replay_from)
+
+
+def add_refused(refused: dict[str, int], note: Noted) -> None:
+    """Adds the note's counts, by code."""
+    for code, count in note.refused.items():
+        refused[code] = refused.get(code, 0) + count
+
+
+def gaps_of(note: Noted) -> list[Gap]:
+    """Spans of the note in which requests were relayed unlogged, or refused for want of a log."""
+    span = {"from_at": note.from_ns // 1000, "to_at": note.to_ns // 1000}
+    gaps = []
+    if unlogged := note.forwarded_unlogged:
+        gaps.append(Gap(**span, count=unlogged, reason="forwarded_unlogged"))
+    if refused := note.refused.get("log_unavailable"):
+        gaps.append(Gap(**span, count=refused, reason="log_unavailable"))
+    return gaps
+
 
 log = logging.getLogger("relaybook.recorder")
 
 COMMIT_AFTER_NS: Final = 200_000_000
 MOST_ENTRIES: Final = 10_000
-#: Of bodies, in memory or set aside: what one commit may need of a disk that is full (recorder/ballast.py).
+#: Of bodies, in memory or set aside: what one commit may need of a disk that is full (recorder/memory_reserve.py).
 MOST_BYTES: Final = 32 << 20
 _RUNNING_EVERY_NS: Final = 1 * clock.NANOSECONDS
 _RUNNING_AFTER_NS: Final = 1 * clock.NANOSECONDS

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from relaybook.bodies.facts import Usage
+from relaybook.log.formats.facts import Usage
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, Provider, UsageExtractor

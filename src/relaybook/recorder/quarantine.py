@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from relaybook.stores.base import Entry
+from relaybook.log.store.port import Entry
 
 _MOST: Final = (1 << 63) - 1
 _DECODER: Final = msgspec.msgpack.Decoder(tuple[str, Entry])

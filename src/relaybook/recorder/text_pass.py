@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from relaybook import clock
-from relaybook.stores.base import Entry, body_size
-from relaybook.stores.errors import DeadlinePassed, StoreUnavailable
-from relaybook.stores.said import MAX_BYTES, text_of
-from relaybook.stores.text import TextIndex
+from relaybook.log.search_text import MAX_BYTES, text_of
+from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+from relaybook.log.store.port import Entry, TextIndex, body_size
 
 log = logging.getLogger("relaybook.recorder")
 

@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from relaybook import bodies
 from relaybook.ids import id_text
 from relaybook.journal.events import Closed
+from relaybook.kinds import Kind, kind_of
+from relaybook.log import formats
+from relaybook.log.record import Detail, Note, Record
+from relaybook.log.store.port import Body, Entry, Extent, Running
 from relaybook.recorder.fold import Exchange
 from relaybook.recorder.prices import Prices
-from relaybook.records import Detail, Kind, Note, Record, kind_of
-from relaybook.stores.base import Body, Entry, Extent, Running
 from relaybook.tags import MAX_CHARACTERS, MAX_PROPERTIES, clean
 
 MAX_UNDERSTOOD_BYTES: Final = 16 << 20
@@ -65,12 +66,12 @@ class Understanding:
             detail=_detail(exchange),
             request=exchange.request if keep else None,
             response=exchange.response if keep else None,
-            turn=bodies.encode_turn(turn) if turn is not None and keep else None,
+            turn=formats.encode_turn(turn) if turn is not None and keep else None,
         )
 
     def _record(
         self, exchange: Exchange, closed: Closed, headers: "_Headers", *, read_bodies: bool = True
-    ) -> tuple[Record, bodies.Turn | None]:
+    ) -> tuple[Record, formats.Turn | None]:
         opened, answered = exchange.opened, exchange.answered
         target, _, query = opened.target.decode("latin-1").partition("?")
         kind = kind_of(_below_route(target))
@@ -116,31 +117,31 @@ class Understanding:
                 record.error_message = None
         return record, turn
 
-    def _read_bodies(self, record: Record, exchange: Exchange, headers: "_Headers") -> bodies.Turn | None:
+    def _read_bodies(self, record: Record, exchange: Exchange, headers: "_Headers") -> formats.Turn | None:
         kind = record.kind
-        request = bodies.RequestFacts()
+        request = formats.RequestFacts()
         asked = b""
         if kind in _UNDERSTOOD:
             asked = self._readable(exchange.request, exchange.request_bytes, headers.request.get(b"content-encoding"))
-            request = bodies.read_request(kind, asked)
+            request = formats.read_request(kind, asked)
             _fill_request(record, request)
         else:
-            record.input_preview = bodies.body_words(headers.request.get(b"content-type", ""), exchange.request_bytes)
+            record.input_preview = formats.body_words(headers.request.get(b"content-type", ""), exchange.request_bytes)
         answered = exchange.answered
         if answered is None or answered.made:
-            record.advice = _advice(record, request, bodies.AnswerFacts())
-            return bodies.turn(request.asked, []) if request.asked else None
+            record.advice = _advice(record, request, formats.AnswerFacts())
+            return formats.turn(request.asked, []) if request.asked else None
         encoding = headers.response.get(b"content-encoding")
         data = self._readable(exchange.response, exchange.response_bytes, encoding)
         complete = record.outcome == "complete"
-        answer = bodies.read_answer(kind, data, streamed=record.stream, complete=complete)
+        answer = formats.read_answer(kind, data, streamed=record.stream, complete=complete)
         _fill_answer(record, answer)
         if kind not in _UNDERSTOOD:
-            record.output_preview = bodies.body_words(
+            record.output_preview = formats.body_words(
                 headers.response.get(b"content-type", ""), exchange.response_bytes
             )
         if answered.status >= 400:
-            code, message = bodies.read_error(data)
+            code, message = formats.read_error(data)
             record.error_code = record.error_code or code
             record.error_message = record.error_message or message
         if record.stream:
@@ -151,14 +152,14 @@ class Understanding:
         if answer.understood and answered.status < 400:
             self._count(record, asked, answer)
         record.advice = _advice(record, request, answer)
-        return bodies.turn(request.asked, answer.said) if request.asked else None
+        return formats.turn(request.asked, answer.said) if request.asked else None
 
     def _readable(self, body: Body, size: int, encoding: str | None) -> bytes:
         """The body's bytes, decoded; empty when it is too large to be understood."""
         if size == 0 or size > MAX_UNDERSTOOD_BYTES:
             return b""
         data = self._bytes(body)
-        return bodies.decode(data, encoding).data if encoding else data
+        return formats.decode(data, encoding).data if encoding else data
 
     def _bytes(self, body: Body) -> bytes:
         """All of a body, what was set aside read back."""
@@ -166,14 +167,14 @@ class Understanding:
             return b"".join([*map(self._read_extent, body.extents), *body.rest])
         return body.rest[0] if len(body.rest) == 1 else b"".join(body.rest)
 
-    def _count(self, record: Record, asked: bytes, answer: bodies.AnswerFacts) -> None:
+    def _count(self, record: Record, asked: bytes, answer: formats.AnswerFacts) -> None:
         """Tokens and cost: the provider's count, or an estimate that says so."""
         model = record.response_model or record.model
         if answer.usage is None and record.kind == "chat":
             record.tokens_estimated = True
-            record.output_tokens = bodies.estimate_tokens(answer.output_characters)
-            record.input_tokens = bodies.estimate_tokens(_characters(asked))
-            usage: bodies.Usage | None = {
+            record.output_tokens = formats.estimate_tokens(answer.output_characters)
+            record.input_tokens = formats.estimate_tokens(_characters(asked))
+            usage: formats.Usage | None = {
                 "prompt_tokens": record.input_tokens,
                 "completion_tokens": record.output_tokens,
             }
@@ -232,7 +233,7 @@ def _wanted(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]:
 
 def _characters(request: bytes) -> int:
     """Characters of all messages' text: what input tokens are estimated from."""
-    return sum(len(message.get("text") or "") for message in bodies.messages(request))
+    return sum(len(message.get("text") or "") for message in formats.messages(request))
 
 
 def _headers(exchange: Exchange) -> _Headers:
@@ -245,7 +246,7 @@ def _below_route(path: str) -> str:
     return path.partition("/v1")[2]
 
 
-def _fill_request(record: Record, facts: bodies.RequestFacts) -> None:
+def _fill_request(record: Record, facts: formats.RequestFacts) -> None:
     record.model = facts.model
     record.stream_requested = facts.stream_requested
     record.user = facts.user
@@ -266,7 +267,7 @@ def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]])
     return merged
 
 
-def _fill_answer(record: Record, facts: bodies.AnswerFacts) -> None:
+def _fill_answer(record: Record, facts: formats.AnswerFacts) -> None:
     record.response_model = facts.response_model
     record.completion_id = facts.completion_id
     record.finish_reason = facts.finish_reason
@@ -286,7 +287,7 @@ def _first_token_ms(exchange: Exchange, kind: Kind, data: bytes, *, plain: bool)
         return None
     if not plain:
         return exchange.chunk_at_us[0] / 1e3
-    end = bodies.first_token_offset(data, kind)
+    end = formats.first_token_offset(data, kind)
     if end is None:
         return None
     for at_us, size in zip(exchange.chunk_at_us, exchange.chunk_bytes, strict=True):
@@ -296,5 +297,5 @@ def _first_token_ms(exchange: Exchange, kind: Kind, data: bytes, *, plain: bool)
     return None
 
 
-def _advice(record: Record, request: bodies.RequestFacts, answer: bodies.AnswerFacts) -> list[Note]:
-    return [Note(remark["code"], remark["message"]) for remark in bodies.advice(record.path, request, answer)]
+def _advice(record: Record, request: formats.RequestFacts, answer: formats.AnswerFacts) -> list[Note]:
+    return [Note(remark["code"], remark["message"]) for remark in formats.advice(record.path, request, answer)]

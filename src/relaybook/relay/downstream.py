@@ -7,11 +7,11 @@ admitted is answered here and never journaled, only counted.
 import asyncio
 
 from relaybook.errors import RelayError
-from relaybook.relay import endings, front, refuse
+from relaybook.relay import admission, endings, refuse
 from relaybook.relay.connection import Connection
 from relaybook.relay.exchange import Answer, Exchange
 from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody
-from relaybook.relay.head_memory import HeadMemory
+from relaybook.relay.head_cache import HeadMemory
 from relaybook.relay.limits import LINGER_BYTES, LINGER_SECONDS, MAX_HEAD, READ_BYTES, SLOWEST_BODY
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_beginning, skip_empty_lines
 from relaybook.relay.shared import Shared
@@ -80,9 +80,9 @@ class Downstream(Connection):
             return b""
         self.partial, self.keep_alive = b"", False
         try:
-            head = known[0] if known else front.read(self.relay, data[:start])
+            head = known[0] if known else admission.read(self.relay, data[:start])
             self.keep_alive, self.version_1_0 = head.keep_alive, head.version_1_0
-            exchange = front.admit(self.relay, self, head)
+            exchange = admission.admit(self.relay, self, head)
         except HeadRefused as refused:
             self._refuse(refused.error, str(refused), refused.origin)
             return b""
@@ -117,7 +117,7 @@ class Downstream(Connection):
         except FramingBroken as error:
             broken = refuse.body_broken(error)
         self.body_bytes = len(piece)
-        exchange.open(head, front.client_address(relay, self.address, head), piece, complete=body.complete)
+        exchange.open(head, admission.client_address(relay, self.address, head), piece, complete=body.complete)
         if broken:
             endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, broken)
         elif (head.length or len(piece)) > relay.settings.max_request_bytes:
@@ -238,7 +238,7 @@ class Downstream(Connection):
 
     def _answer_front(self, head: RequestHead, rest: bytes) -> bytes:
         is_last = bool(head.length or head.chunked or not head.keep_alive or self.relay.leaving)
-        self.transport.write(front.answer(self.relay, head, is_last=is_last))
+        self.transport.write(admission.answer(self.relay, head, is_last=is_last))
         if is_last:
             self.close_gently(linger=True)
             return b""

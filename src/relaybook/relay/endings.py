@@ -7,7 +7,7 @@ a whole one. Each function may be called at any time and does nothing to an exch
 from relaybook.errors import RelayError
 from relaybook.journal.events import Answered, encode_event
 from relaybook.journal.frame import Kind
-from relaybook.records import kind_of
+from relaybook.kinds import kind_of
 from relaybook.relay import refuse
 from relaybook.relay.exchange import Answer, Exchange
 

@@ -15,15 +15,15 @@ from relaybook.ids import id_text, new_id
 from relaybook.journal.events import Answered, Closed, Opened, encode_event
 from relaybook.journal.frame import Kind
 from relaybook.relay import refuse
-from relaybook.relay.answer_head import AnswerHead
-from relaybook.relay.caller_framing import CallerFraming
+from relaybook.relay.client_framing import CallerFraming
 from relaybook.relay.fingerprints import Fingerprints, keys_in
 from relaybook.relay.gate import Gate
 from relaybook.relay.limits import READ_BYTES
+from relaybook.relay.peers import Caller, Provider
 from relaybook.relay.request_head import RequestHead
+from relaybook.relay.response_head import AnswerHead
 from relaybook.relay.routes import Route
-from relaybook.relay.sides import Caller, Provider
-from relaybook.settings import Settings
+from relaybook.settings.definitions import Settings
 from relaybook.tags import Tags
 
 

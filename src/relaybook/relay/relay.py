@@ -22,7 +22,7 @@ from relaybook.relay.exchange import Answer, Exchange
 from relaybook.relay.pool import Pool
 from relaybook.relay.shared import Shared
 from relaybook.relay.upstream import Upstream
-from relaybook.settings import Settings
+from relaybook.settings.definitions import Settings
 
 log = logging.getLogger("relaybook.relay")
 

@@ -14,6 +14,7 @@ import httptools
 
 from relaybook.errors import RelayError
 from relaybook.relay.fingerprints import Fingerprints
+from relaybook.relay.header_rules import HOP_BY_HOP, Look, NameTable, drop, holds_secret, replace_line
 from relaybook.relay.limits import (
     LONGEST_LENGTH,
     MAX_HEAD,
@@ -22,7 +23,6 @@ from relaybook.relay.limits import (
     MAX_REQUEST_LINE,
     SHORTEST_SECRET,
 )
-from relaybook.relay.names import HOP_BY_HOP, Look, NameTable, drop, holds_secret, replace_line
 from relaybook.relay.routes import Route
 from relaybook.tags import Tags
 

@@ -9,15 +9,15 @@ from collections import Counter
 from relaybook import clock
 from relaybook.errors import RelayError
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
-from relaybook.relay.answer_head import AnswerHeadReader
 from relaybook.relay.connection import Connection
 from relaybook.relay.cors import Cors
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.gate import Gate
 from relaybook.relay.request_head import RequestHeadReader
+from relaybook.relay.response_head import AnswerHeadReader
 from relaybook.relay.routes import Origin, Route
-from relaybook.settings import Settings, is_loopback, split_address
+from relaybook.settings.definitions import Settings, is_loopback, split_address
 from relaybook.tags import TagReader
 
 _LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")

@@ -12,12 +12,12 @@ from typing import Protocol
 from relaybook import clock
 from relaybook.errors import RelayError
 from relaybook.relay import endings
-from relaybook.relay.answer_head import AnswerBroken, AnswerHead, AnswerHeadReader
 from relaybook.relay.connection import Connection
 from relaybook.relay.exchange import Answer, Exchange, Surroundings
 from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody, UntilClose
 from relaybook.relay.limits import MAX_HEADERS_BYTES, MAX_INFORMATIONAL, READ_BYTES
 from relaybook.relay.pool import Pool
+from relaybook.relay.response_head import AnswerBroken, AnswerHead, AnswerHeadReader
 
 
 class UpstreamSurroundings(Surroundings, Protocol):

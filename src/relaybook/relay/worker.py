@@ -18,10 +18,10 @@ from typing import Any
 import uvloop
 
 from relaybook.journal.writer import JournalWriter
-from relaybook.lifeline import is_cut
+from relaybook.parent_pipe import is_cut
 from relaybook.relay import last_resort
 from relaybook.relay.relay import Relay
-from relaybook.settings import Settings
+from relaybook.settings.definitions import Settings
 
 _SWEEPS_PER_SECOND = 4
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from relaybook.stores.base import Batch, Reader, Writer
-from relaybook.stores.labels import Labels
-from relaybook.stores.memory import MemoryStore
-from relaybook.stores.sqlite import SqliteLabels, SqliteReader, SqliteTextIndex, SqliteWriter
-from relaybook.stores.text import TextIndex
+from relaybook.log.namespaces import Labels
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Batch, Reader, TextIndex, Writer
+from relaybook.log.store.sqlite import SqliteLabels, SqliteReader, SqliteTextIndex, SqliteWriter
 
 
 class Store:

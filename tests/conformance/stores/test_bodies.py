@@ -6,8 +6,8 @@ import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import an_entry, new_record_id
 
-from relaybook.records import Detail
-from relaybook.stores.base import Body
+from relaybook.log.record import Detail
+from relaybook.log.store.port import Body
 
 
 def body(store, entry, side):

@@ -4,9 +4,9 @@ import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import a_record, an_entry, soon
 
-from relaybook.filters import Filter
-from relaybook.records import Note
-from relaybook.stores.errors import BatchRejected
+from relaybook.log.query.filters import Filter
+from relaybook.log.record import Note
+from relaybook.log.store.errors import BatchRejected
 
 POISON = [
     'it\'s "quoted"; DROP TABLE requests; --',

@@ -3,9 +3,9 @@
 from tests.conformance.stores.conftest import Store
 from tests.support.records import a_record, an_entry, soon
 
-from relaybook.filters import Filter, Term
-from relaybook.stores.base import Count, Running
-from relaybook.stores.labels import LabelChange
+from relaybook.log.namespaces import LabelChange
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.store.port import Count, Running
 
 
 def count(store, *terms):

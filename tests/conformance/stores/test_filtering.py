@@ -11,11 +11,11 @@ from tests.conformance.stores.conftest import Store
 from tests.support.long import LONG
 from tests.support.records import a_batch, a_record, an_entry, entries_of, new_record_id, soon
 
-from relaybook.filters import NAMES, Cursor, Filter, Term, matches
-from relaybook.records import Note, Record
-from relaybook.stores.base import Count
-from relaybook.stores.memory import MemoryStore
-from relaybook.stores.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.query.filters import NAMES, Cursor, Filter, Term, matches
+from relaybook.log.record import Note, Record
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Count
+from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
 
 TEXTS = (
     "",

@@ -4,9 +4,8 @@ import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import an_entry, soon
 
-from relaybook.filters import Filter
-from relaybook.stores.label_rules import FIRST
-from relaybook.stores.labels import LabelChange, NotPinned
+from relaybook.log.namespaces import FIRST, LabelChange, NotPinned
+from relaybook.log.query.filters import Filter
 
 
 def rows(store, pinned=None):

@@ -6,9 +6,9 @@ import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import an_entry, soon
 
-from relaybook.filters import BadFilter
-from relaybook.stores.base import NamespaceSort
-from relaybook.stores.labels import LabelChange
+from relaybook.log.namespaces import LabelChange
+from relaybook.log.query.filters import BadFilter
+from relaybook.log.store.port import NamespaceSort
 
 SORTS: tuple[NamespaceSort, ...] = ("last_at", "requests", "failed", "cost_usd")
 

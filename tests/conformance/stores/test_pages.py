@@ -5,7 +5,7 @@ from tests.conformance.stores.conftest import Store
 from tests.support.records import an_entry, new_record_id, soon
 
 from relaybook import clock
-from relaybook.filters import Cursor, Filter, Term
+from relaybook.log.query.filters import Cursor, Filter, Term
 
 STAGING = Filter((Term("namespace", ("staging",)),))
 

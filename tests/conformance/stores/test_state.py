@@ -5,10 +5,10 @@ from tests.conformance.stores.conftest import Store
 from tests.support.records import a_record, an_entry, new_record_id
 
 from relaybook import ids
-from relaybook.filters import Filter, Term
-from relaybook.records import Detail, Gap
-from relaybook.stores.base import Moved, Running, RunPosition
-from relaybook.stores.errors import BatchRejected
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.record import Detail, Gap
+from relaybook.log.store.errors import BatchRejected
+from relaybook.log.store.port import Moved, Running, RunPosition
 
 RUN, OTHER = "0192f0c8-7b3a-7cde-8f00-000000000001", "0192f0c8-7b3a-7cde-8f00-000000000002"
 

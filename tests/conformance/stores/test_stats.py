@@ -6,9 +6,9 @@ import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import A_MOMENT, an_entry, soon
 
-from relaybook.filters import Filter, Term
-from relaybook.stats import MOST_GROUPS, Question, Stats
-from relaybook.sums import percentiles
+from relaybook.log.aggregate.aggregates import percentiles
+from relaybook.log.aggregate.stats import MOST_GROUPS, Question, Stats
+from relaybook.log.query.filters import Filter, Term
 
 MINUTE = 60_000_000
 HOUR = 60 * MINUTE

@@ -7,10 +7,10 @@ import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import A_MOMENT, an_entry, soon
 
-from relaybook.filters import CONTAINS, WORDS, Cursor, Filter, Term
-from relaybook.stats import Question
-from relaybook.stores import said
-from relaybook.stores.base import Body, Entry
+from relaybook.log import search_text
+from relaybook.log.aggregate.stats import Question
+from relaybook.log.query.filters import CONTAINS, WORDS, Cursor, Filter, Term
+from relaybook.log.store.port import Body, Entry
 
 DAY_US = 86_400_000_000
 
@@ -150,14 +150,14 @@ def test_a_request_whose_text_cannot_be_read_for_a_defect_of_ours_does_not_end_t
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = fill(store)[::-1]
-    texts = said._texts
+    texts = search_text._texts
 
     def failing(entry: Entry) -> Iterator[str]:
         if entry.record.id == ids[2]:
             raise RuntimeError("a defect")
         return texts(entry)
 
-    monkeypatch.setattr(said, "_texts", failing)
+    monkeypatch.setattr(search_text, "_texts", failing)
     assert find(store, holds("efun")) == [ids[4], ids[0]]
 
 

@@ -11,7 +11,7 @@ from tests.support.server import Server
 
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.store.memory import MemoryStore
 
 TOKEN: Final = "correct-horse-battery-staple"  # a test's
 #: Served without the token, by the contract.

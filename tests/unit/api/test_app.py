@@ -8,11 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 from tests.support.api_log import app_of, client_of, log_of, open_of, record_of, running_of
+from tests.support.asgi import Client
 
-from relaybook.api import answers
-from relaybook.filters import NAMES
-from relaybook.records import FIELDS, Gap
-from relaybook.stores.base import Batch
+from relaybook.api import schemas
+from relaybook.api.app import DEFAULTS, SafeHeaders
+from relaybook.log.query.filters import NAMES
+from relaybook.log.record import FIELDS, Gap
+from relaybook.log.store.port import Batch
 
 
 def log() -> Any:
@@ -47,7 +49,7 @@ def test_head_is_accepted_by_health_checks_and_the_document(path: str) -> None:
 
 
 def test_the_dashboard_starts_without_libraries_that_only_some_requests_need() -> None:
-    program = "import sys, relaybook.api.app, relaybook.api.server; print(*sys.modules)"
+    program = "import sys, relaybook.api.app, relaybook.api.uvicorn_server; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"fastapi", "genai_prices", "prometheus_client", "pydantic"} & set(done.stdout.split())
 
@@ -55,21 +57,21 @@ def test_the_dashboard_starts_without_libraries_that_only_some_requests_need() -
 @pytest.mark.parametrize(
     ("target", "model"),
     [
-        ("/api/requests", answers.RequestPage),
-        ("/api/requests?limit=1", answers.RequestPage),
-        (f"/api/requests/{record_of(1).id}", answers.RequestDetail),
-        (f"/api/requests/{running_of(3).id}", answers.RequestDetail),
-        ("/api/requests/c", answers.RequestDetail),
-        ("/api/namespaces", answers.NamespacePage),
-        ("/api/namespaces?pinned=true&from=-1h", answers.NamespacePage),
-        ("/api/count?model=gpt-4o-mini", answers.RequestCount),
-        ("/api/stats?by=model", answers.StatsAnswer),
-        ("/api/thread?namespace=a", answers.Thread),
-        ("/api/values/model", answers.FieldValues),
-        ("/api/status", answers.Status),
-        ("/healthz", answers.Health),
-        ("/readyz", answers.Health),
-        ("/api/nothing", answers.ErrorAnswer),
+        ("/api/requests", schemas.RequestPage),
+        ("/api/requests?limit=1", schemas.RequestPage),
+        (f"/api/requests/{record_of(1).id}", schemas.RequestDetail),
+        (f"/api/requests/{running_of(3).id}", schemas.RequestDetail),
+        ("/api/requests/c", schemas.RequestDetail),
+        ("/api/namespaces", schemas.NamespacePage),
+        ("/api/namespaces?pinned=true&from=-1h", schemas.NamespacePage),
+        ("/api/count?model=gpt-4o-mini", schemas.RequestCount),
+        ("/api/stats?by=model", schemas.StatsAnswer),
+        ("/api/thread?namespace=a", schemas.Thread),
+        ("/api/values/model", schemas.FieldValues),
+        ("/api/status", schemas.Status),
+        ("/healthz", schemas.Health),
+        ("/readyz", schemas.Health),
+        ("/api/nothing", schemas.ErrorAnswer),
     ],
 )
 def test_answers_have_exactly_the_documented_fields(target: str, model: Any) -> None:
@@ -129,3 +131,30 @@ def test_every_operation_has_an_id_of_its_own_and_a_description() -> None:
 def test_the_document_is_built_once() -> None:
     app = app_of()
     assert app.openapi() is app.openapi()
+
+
+@pytest.mark.parametrize(
+    "target", ["/", "/api/requests", "/api/requests?x=1", "/nothing", "/metrics", "/healthz", "/v1"]
+)
+def test_answers_and_refusals_have_them(target: str) -> None:
+    for client in (client_of(), client_of(token="hunter2")):
+        answer = client.get(target)
+        assert {name: answer.header(name) for name in DEFAULTS} == DEFAULTS
+
+
+def test_they_forbid_what_they_are_to_forbid() -> None:
+    assert DEFAULTS["X-Content-Type-Options"] == "nosniff"
+    assert DEFAULTS["Referrer-Policy"] == "no-referrer"
+    assert DEFAULTS["Cache-Control"] == "no-store"
+    assert "default-src 'none'" in DEFAULTS["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in DEFAULTS["Content-Security-Policy"]
+
+
+def test_a_response_with_its_own_policy_keeps_it() -> None:
+    async def page(scope: Any, receive: Any, send: Any) -> None:
+        own = [(b"content-security-policy", b"script-src 'self'")]
+        await send({"type": "http.response.start", "status": 200, "headers": own})
+        await send({"type": "http.response.body", "body": b""})
+
+    answer = Client(SafeHeaders(page)).get("/")
+    assert [value for name, value in answer.headers if name == "content-security-policy"] == ["script-src 'self'"]

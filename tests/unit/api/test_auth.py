@@ -10,6 +10,8 @@ from tests.support.api_log import app_of, client_of
 from tests.support.asgi import Client, scope_of
 
 from relaybook.api import auth
+from relaybook.api.auth import host_name, is_host_allowed, is_origin_allowed
+from relaybook.api.options import ApiOptions
 
 TOKEN = ("authorization", "Bearer hunter2")
 JSON = ("content-type", "application/json")
@@ -195,3 +197,110 @@ def test_websockets_are_closed() -> None:
     scope: dict[str, Any] = scope_of("GET", "/api/live", []) | {"type": "websocket"}
     asyncio.run(app_of()(scope, receive, send))
     assert [message["type"] for message in sent] == ["websocket.close"]
+
+
+LOCAL = ApiOptions(relay_base_url="", version="")
+OUTSIDE = ApiOptions(relay_base_url="", version="", dashboard_url="https://Relaybook.corp.example/logs")
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:4101", "[::1]:4101", "[::1]"])
+def test_loopback_names_are_allowed_with_any_port(host: str) -> None:
+    assert is_host_allowed(host, LOCAL)
+
+
+ELSEWHERE = ("evil.example", "localhost.evil.example", "evil.localhost", "127.0.0.1.nip.io", "127.1", "0.0.0.0")
+MALFORMED = ("", "localhost:4101:1", "localhost@evil.example", "localhost/", "localhost ", "localhost:", "[::1", "::1")
+
+
+@pytest.mark.parametrize("host", [*ELSEWHERE, *MALFORMED, "lócalhost"])
+def test_other_names_and_malformed_ones_are_not(host: str) -> None:
+    assert not is_host_allowed(host, LOCAL)
+
+
+def test_the_outside_host_is_allowed_beside_them() -> None:
+    assert is_host_allowed("relaybook.corp.example", OUTSIDE)
+    assert is_host_allowed("RELAYBOOK.corp.example:443", OUTSIDE)
+    assert is_host_allowed("localhost:4101", OUTSIDE)
+    assert not is_host_allowed("corp.example", OUTSIDE)
+
+
+def test_an_outside_address_may_be_an_ipv6_literal() -> None:
+    options = ApiOptions(relay_base_url="", version="", dashboard_url="http://[FD00::1]:4101")
+    assert is_host_allowed("[fd00::1]:4101", options)
+    assert is_origin_allowed("http://[fd00::1]:4101", "same-origin", "127.0.0.1:4101", options)
+
+
+def test_a_host_name_is_lower_case_and_has_no_port() -> None:
+    assert (host_name("A.Example:80"), host_name("[FD00::1]:80"), host_name("a b")) == ("a.example", "[fd00::1]", None)
+
+
+def test_programs_that_send_no_origin_may_change_things() -> None:
+    assert is_origin_allowed(None, None, "localhost:4101", LOCAL)
+
+
+def test_our_own_page_may_change_things() -> None:
+    assert is_origin_allowed("http://localhost:4101", "same-origin", "localhost:4101", LOCAL)
+    assert is_origin_allowed(None, "none", "localhost:4101", LOCAL)
+    assert is_origin_allowed("http://localhost:4101", None, "LOCALHOST:4101", LOCAL)
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "", "http://localhost:3000", "http://localhost"])
+def test_pages_of_other_origins_may_not(origin: str) -> None:
+    assert not is_origin_allowed(origin, None, "localhost:4101", LOCAL)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "whatever"])
+def test_a_browser_that_says_cross_site_is_believed(site: str) -> None:
+    assert not is_origin_allowed(None, site, "localhost:4101", LOCAL)
+    assert not is_origin_allowed("http://localhost:4101", site, "localhost:4101", LOCAL)
+
+
+def test_behind_a_proxy_that_replaces_the_host_the_outside_origin_is_ours() -> None:
+    assert is_origin_allowed("https://relaybook.corp.example", "same-origin", "127.0.0.1:4101", OUTSIDE)
+    assert not is_origin_allowed("http://relaybook.corp.example", None, "127.0.0.1:4101", OUTSIDE)
+
+
+NOW = 1_800_000_000
+
+
+def test_only_the_token_is_the_token() -> None:
+    assert auth.is_token("geheim-ü".encode(), "geheim-ü")
+    for wrong in (b"", b"geheim", b"geheim-", b"GEHEIM-\xc3\xbc"):
+        assert not auth.is_token(wrong, "geheim-ü")
+
+
+def test_a_cookie_is_good_for_thirty_days() -> None:
+    value = auth.make_session("secret", NOW)
+    assert auth.is_session(value, "secret", NOW)
+    assert auth.is_session(value, "secret", NOW + 30 * 86400 - 1)
+    assert not auth.is_session(value, "secret", NOW + 30 * 86400)
+
+
+def test_a_cookie_does_not_contain_the_token_and_dies_with_it() -> None:
+    value = auth.make_session("secret", NOW)
+    assert "secret" not in value
+    assert not auth.is_session(value, "another", NOW)
+
+
+@pytest.mark.parametrize("change", ["later", "cut", "empty", "unicode", "signed"])
+def test_a_cookie_that_was_changed_is_worthless(change: str) -> None:
+    expiry, _, proof = auth.make_session("secret", NOW).partition(".")
+    changed = {
+        "later": f"{int(expiry) + 1}.{proof}",
+        "cut": f"{expiry}.{proof[:-1]}",
+        "empty": "",
+        "unicode": f"²{expiry}.{proof}",
+        "signed": f"-{expiry}.{proof}",
+    }[change]
+    assert not auth.is_session(changed, "secret", NOW)
+
+
+def test_all_cookies_of_our_name_are_found() -> None:
+    headers = ["a=1; relaybook_session=x; relaybook_session2=n", "relaybook_session=y"]
+    assert auth.cookie_values(headers) == ["x", "y"]
+
+
+def test_cookies_are_for_our_page_alone() -> None:
+    assert auth.set_cookie("v", 5, "", False) == ("relaybook_session=v; Path=/; Max-Age=5; HttpOnly; SameSite=Strict")
+    outside = auth.set_cookie("v", 5, "/logs", True)
+    assert outside.endswith("; Path=/logs; Max-Age=5; HttpOnly; SameSite=Strict; Secure")

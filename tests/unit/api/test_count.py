@@ -6,9 +6,9 @@ from tests.support.api_log import client_of, log_of, open_of, record_of
 from relaybook import clock
 from relaybook.api import count
 from relaybook.api.count import budget_ns
-from relaybook.filters import Filter, Term
-from relaybook.stores.base import Batch, Count
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Batch, Count
 
 
 def test_what_the_filter_selects_is_counted_without_the_running_ones() -> None:

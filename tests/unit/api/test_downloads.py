@@ -8,10 +8,10 @@ from tests.support.api_log import client_of, entry_of, head_of, log_of, open_of,
 from tests.support.asgi import Answer
 
 from relaybook.api import downloads
-from relaybook.records import Detail, Side
-from relaybook.stores.base import Batch, Body
-from relaybook.stores.errors import StoreUnavailable
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.record import Detail, Side
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Batch, Body
 
 XSS = b"<script>alert(1)</script>"
 

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from tests.support.asgi import Client, scope_of
 
 from relaybook.api.errors import CODES, ApiError, Failures, answer_error, error_response
-from relaybook.filters import BadFilter
-from relaybook.stores.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
+from relaybook.log.query.filters import BadFilter
+from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
 
 REQUEST = Request(scope_of("GET", "/", []))
 

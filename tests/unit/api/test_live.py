@@ -11,14 +11,13 @@ from starlette.types import Message
 from tests.support.api_log import app_of, client_of, entry_of, log_of, open_of, record_of, running_of
 from tests.support.asgi import scope_of
 
-from relaybook.api import hub as hub_module
-from relaybook.api import live
-from relaybook.api.hub import Hub
+from relaybook.api import broadcaster, live
+from relaybook.api.broadcaster import Hub
 from relaybook.api.reading import Reading
-from relaybook.filters import Filter, Term
-from relaybook.records import Record
-from relaybook.stores.base import Batch
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.record import Record
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Batch
 
 
 class Event(NamedTuple):
@@ -246,7 +245,7 @@ def test_a_point_ahead_of_the_last_look_is_no_gap() -> None:
 
 
 def test_a_slow_client_is_told_of_the_gap_and_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub_module, "QUEUE_EVENTS", 5)
+    monkeypatch.setattr(broadcaster, "QUEUE_EVENTS", 5)
 
     async def test() -> None:
         world = World()
@@ -350,6 +349,6 @@ def test_what_is_unknown_or_malformed_is_refused_by_name(target: str, headers: A
 
 
 def test_too_many_connections_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub_module, "MAX_SUBSCRIPTIONS", 0)
+    monkeypatch.setattr(broadcaster, "MAX_SUBSCRIPTIONS", 0)
     answer = client_of().get("/api/live")
     assert (answer.status, answer.json()["error"]["code"]) == (503, "too_many_streams")

@@ -5,10 +5,10 @@ from tests.support.api_log import START_US, client_of, log_of, record_of
 
 from relaybook import clock
 from relaybook.api import count
-from relaybook.filters import Filter
-from relaybook.stores.base import Count
-from relaybook.stores.labels import LabelChange
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.namespaces import LabelChange
+from relaybook.log.query.filters import Filter
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Count
 
 
 def test_namespaces_have_their_counters_and_moments_as_text() -> None:

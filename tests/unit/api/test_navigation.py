@@ -3,7 +3,7 @@
 import pytest
 from tests.support.asgi import scope_of
 
-from relaybook.api.navigation import is_known_to_page, is_navigation
+from relaybook.api.pages import is_known_to_page, is_navigation
 
 BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8"
 

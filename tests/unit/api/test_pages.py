@@ -9,7 +9,7 @@ from tests.support.api_log import client_of
 from tests.support.asgi import Answer, Client
 from tests.support.built_page import ASSETS, page_in
 
-from relaybook.api.headers import DEFAULTS
+from relaybook.api.app import DEFAULTS
 
 BROWSER = ("accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
 TOKEN = ("authorization", "Bearer hunter2")

@@ -7,10 +7,10 @@ import pytest
 from tests.support.api_log import app_of, client_of, log_of, record_of
 from tests.support.asgi import Answer, Client
 
-from relaybook.stores.base import NamespaceRow
-from relaybook.stores.errors import StoreUnavailable
-from relaybook.stores.labels import LabelChange
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.namespaces import LabelChange
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import NamespaceRow
 
 JSON = ("content-type", "application/json")
 

@@ -8,9 +8,9 @@ from tests.support.api_log import client_of
 
 from relaybook import clock
 from relaybook.api.reading import Reading
-from relaybook.filters import Cursor, Filter
-from relaybook.stores.base import Page, Reader
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.query.filters import Cursor, Filter
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Page, Reader
 
 
 def test_no_more_questions_than_threads_are_asked_at_a_time() -> None:

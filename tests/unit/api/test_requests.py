@@ -7,11 +7,11 @@ import pytest
 from tests.support.api_log import client_of, log_of, open_of, record_of, running_of
 from tests.support.asgi import Client
 
-from relaybook.filters import NAMES, Cursor, Filter, Term
-from relaybook.records import Note
-from relaybook.stores.base import Batch, Page
-from relaybook.stores.errors import DeadlinePassed, StoreUnavailable
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.query.filters import NAMES, Cursor, Filter, Term
+from relaybook.log.record import Note
+from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Batch, Page
 
 GOOD_VALUES = {
     "id": "0199a3d2-0000-7000-8000-000000000001",

@@ -6,8 +6,8 @@ from starlette.routing import Router
 from tests.support.asgi import Client
 
 from relaybook.api import document
-from relaybook.api.answers import Health, SignIn
 from relaybook.api.routes import Routes
+from relaybook.api.schemas import Health, SignIn
 
 
 def declared() -> Routes:

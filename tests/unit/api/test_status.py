@@ -8,9 +8,9 @@ from tests.support.asgi import Client
 from tests.support.built_page import BUILD, page_in
 
 from relaybook.api.options import LogFigures
-from relaybook.records import Gap
-from relaybook.stores.base import Batch, StoreStatus
-from relaybook.stores.memory import MemoryStore
+from relaybook.log.record import Gap
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Batch, StoreStatus
 
 
 class Probe:

@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 from tests.support.api_log import client_of, entry_of, record_of
 
-from relaybook import bodies
-from relaybook.stores.base import Batch, Entry
-from relaybook.stores.memory import MemoryStore
+from relaybook.log import formats
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Batch, Entry
 
 
 def entry(number: int, messages: list[str], answer: str, **fields: Any) -> Entry:
     roles = ("user", "assistant")
     asked = {"messages": [{"role": roles[n % 2], "content": text} for n, text in enumerate(messages)]}
-    facts = bodies.read_request("chat", json.dumps(asked).encode()).asked
+    facts = formats.read_request("chat", json.dumps(asked).encode()).asked
     assert facts is not None
     said = {"choices": [{"index": 0, "message": {"role": "assistant", "content": answer}}]}
-    answered = bodies.read_answer("chat", json.dumps(said).encode(), streamed=False, complete=True)
+    answered = formats.read_answer("chat", json.dumps(said).encode(), streamed=False, complete=True)
     made = entry_of(record_of(number, **({"namespace": "user-1", "cost_usd": 0.5} | fields)))
-    made.turn = bodies.encode_turn(bodies.turn(facts, answered.said))
+    made.turn = formats.encode_turn(formats.turn(facts, answered.said))
     return made
 
 

@@ -14,7 +14,7 @@ from genai_prices.types import ModelInfo, Provider
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from relaybook.bodies.facts import Usage
+from relaybook.log.formats.facts import Usage
 from relaybook.recorder.prices import FROM_PROVIDER, Prices
 
 OPENAI = "https://api.openai.com/v1"

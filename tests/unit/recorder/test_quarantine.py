@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from tests.support.records import an_entry
 
+from relaybook.log.record import Detail, Record
+from relaybook.log.store.port import Body, Entry
 from relaybook.recorder.quarantine import Quarantine, decode_quarantined
-from relaybook.records import Detail, Record
-from relaybook.stores.base import Body, Entry
 
 
 def test_an_entry_is_kept_with_its_reason_for_its_owner_only(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ import pytest
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook import clock
-from relaybook.filters import WORDS, Filter, Term
+from relaybook.log import search_text
+from relaybook.log.query.filters import WORDS, Filter, Term
+from relaybook.log.store.errors import StoreDamaged, StoreFull
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Body, Entry
 from relaybook.recorder import text_pass
 from relaybook.recorder.text_pass import TextPass
-from relaybook.stores import said
-from relaybook.stores.base import Body, Entry
-from relaybook.stores.errors import StoreDamaged, StoreFull
-from relaybook.stores.memory import MemoryStore
 
 
 class Failing(MemoryStore):
@@ -87,14 +87,14 @@ def test_a_request_whose_words_cannot_be_read_keeps_no_other_back(monkeypatch: p
     store = MemoryStore()
     filled(store, 3)
 
-    texts = said._texts
+    texts = search_text._texts
 
     def failing(entry: Entry) -> Iterator[str]:
         if entry.record.seq == 2:
             raise RuntimeError("a defect")
         return texts(entry)
 
-    monkeypatch.setattr(said, "_texts", failing)
+    monkeypatch.setattr(search_text, "_texts", failing)
     assert TextPass(store, store).work(soon())
     assert found(store) == 2
     assert store.indexed_to() == 3

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tests.support.frames import Script
 
+from relaybook.log.record import Record
+from relaybook.log.store.port import Entry
 from relaybook.recorder.fold import Exchange, Fold
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.understand import Understanding
-from relaybook.records import Record
-from relaybook.stores.base import Entry
 
 A = b"a" * 16
 UNDERSTANDING = Understanding(Prices(), lambda extent: b"")

@@ -1,0 +1,451 @@
+"""The models of the API's responses: handlers build them, the OpenAPI document describes them.
+
+Every field is always present unless its description says otherwise. Timestamps are RFC 3339 in UTC with microseconds.
+New fields may be added at any time.
+"""
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_type_hints
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from relaybook.log.namespaces import LabelChange
+from relaybook.log.record import FIELDS, MOMENTS, Record
+
+#: RFC 3339, UTC.
+MomentText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+
+MEANINGS: Final[dict[str, str]] = {
+    "id": "Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`.",
+    "seq": "Position in the log, from 1, in the order of recording. `null` while the request is running.",
+    "started_at": "When the request's headers had arrived.",
+    "ended_at": "When the last byte was sent to the client, or the request ended otherwise. `null` while it is "
+    "running.",
+    "outcome": "How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its "
+    "end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed "
+    "out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or "
+    "the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large.",
+    "failed": "Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or "
+    "`refused`, or an error event in the stream.",
+    "namespace": "Namespace of the request. A label, not a security boundary.",
+    "properties": "Custom properties by name, from request headers and from `metadata` in the body.",
+    "warnings": "What was adjusted in the request's tags.",
+    "route": "Name of the route (base URL) the request came in on.",
+    "upstream": "Base URL of the upstream.",
+    "method": "HTTP method.",
+    "path": "Path of the request, including the route.",
+    "query": "Query string. Values of credentials are replaced.",
+    "kind": "Kind of request, determined by the path.",
+    "client_address": "IP address of the client.",
+    "user_agent": "`User-Agent` of the client.",
+    "key": "Fingerprint of the API key: 12 hex digits of an HMAC. The key itself is not stored.",
+    "model": "Model named in the request.",
+    "response_model": "Model named in the response.",
+    "stream": "Whether the response was a stream.",
+    "stream_requested": "Whether the request asked for a stream.",
+    "stream_ended": "How the stream ended. `done`: with its end marker. `no_done`: without one. `cut`: it broke off. "
+    "`null` if the response was not a stream.",
+    "status": "HTTP status sent to the client. `null` if there is none yet.",
+    "error_code": "Error code of the relay or the upstream.",
+    "error_message": "Error message of the relay or the upstream.",
+    "duration_ms": "Milliseconds from the arrival of the headers to the end.",
+    "first_token_ms": "Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the "
+    "response was not a stream.",
+    "relay_ms": "Milliseconds of the duration that were spent in the relay itself.",
+    "chunks": "Number of reads from the socket in which the response body arrived.",
+    "request_bytes": "Size of the request body in bytes, as transferred.",
+    "response_bytes": "Size of the response body in bytes, as transferred.",
+    "input_tokens": "Tokens of the request. `null` if unknown.",
+    "output_tokens": "Tokens of the response. `null` if unknown.",
+    "cached_tokens": "Number of input tokens read from the provider's cache.",
+    "reasoning_tokens": "Number of output tokens used for reasoning.",
+    "tokens_estimated": "Whether a token count is an estimate, because the response did not contain one.",
+    "cost_usd": "Cost in US dollars. `null` if unknown, never 0.",
+    "prices_version": "Price list used to compute the cost.",
+    "finish_reason": "Why the model stopped.",
+    "user": "`user` in the request body.",
+    "safety_identifier": "`safety_identifier` in the request body.",
+    "prompt_cache_key": "`prompt_cache_key` in the request body.",
+    "provider_request_id": "`x-request-id` of the upstream's response.",
+    "completion_id": "Id in the response body (`chatcmpl-…`).",
+    "client_request_id": "`x-client-request-id` of the request.",
+    "retry_count": "Number of retries before this request, as reported by the SDK.",
+    "trace_id": "Trace id from `traceparent`.",
+    "input_preview": "First 200 characters of the prompt. `null` if bodies are not stored.",
+    "output_preview": "First 200 characters of the response. `null` if bodies are not stored.",
+    "body_state": "`stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer "
+    "stored.",
+    "advice": "Remarks on the request's parameters. Never a reason to reject a request.",
+}
+
+
+def row_fields() -> list[tuple[str, Any]]:
+    """Return the names, types and meanings of a record's fields, as the API writes them."""
+    hints = get_type_hints(Record)
+    moments = {name: MomentText | None if hints[name] == int | None else MomentText for name in MOMENTS}
+    return [(name, Annotated[moments.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
+
+
+class Percentiles(Struct, kw_only=True):
+    """The 50th, 95th and 99th percentile in milliseconds, accurate to 5 %. `null` without measurements."""
+
+    p50: float | None
+    p95: float | None
+    p99: float | None
+
+
+class Sum(Struct, kw_only=True):
+    """Aggregates of a set of requests."""
+
+    requests: int
+    failed: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: Annotated[
+        float | None, Meta(description="Cost of the requests whose cost is known. `null` if unknown for all of them.")
+    ]
+    duration_ms: Percentiles
+    first_token_ms: Percentiles
+
+
+class StatsPoint(Sum, kw_only=True):
+    """The aggregates of one bucket. Empty buckets are omitted."""
+
+    at: Annotated[MomentText, Meta(description="Start of the bucket.")]
+
+
+class StatsRest(Struct, kw_only=True):
+    """The requests that are in none of the groups."""
+
+    points: list[StatsPoint]
+    total: Sum
+
+
+class StatsGroup(Struct, kw_only=True):
+    """The requests that have the same value of the field `by`."""
+
+    by: Annotated[
+        dict[str, str | None],
+        Meta(description="The field and its value. The value is `null` for requests without one. Empty without `by`."),
+    ]
+    points: list[StatsPoint]
+    total: Sum
+
+
+class StatsAnswer(Struct, kw_only=True):
+    """Aggregates over time. The time range is extended to whole buckets."""
+
+    bucket_seconds: int
+    from_: Annotated[MomentText, Meta(description="Start of the first bucket.")] = field(name="from")
+    to: Annotated[MomentText, Meta(description="End of the last bucket.")]
+    groups: Annotated[list[StatsGroup], Meta(description="The 20 largest groups, largest first.")]
+    other: StatsRest | None
+    total: Sum
+    source: Annotated[
+        Literal["rollups", "log"],
+        Meta(description="`rollups`: precomputed aggregates were used. `log`: they were computed from the records."),
+    ]
+
+
+class NewMessages(Struct, kw_only=True):
+    """The messages of a request that the request it continues does not have."""
+
+    from_: Annotated[int, Meta(description="Index of the first new message.")] = field(name="from")
+    count: int
+
+
+class ThreadPart(Struct, kw_only=True):
+    """The fields that a row of a thread has and a row of the log has not."""
+
+    conversation: Annotated[str, Meta(description="Id of the first known request of the conversation.")]
+    turn: Annotated[int, Meta(description="Position in the conversation, from 1.")]
+    follows: Annotated[
+        str | None, Meta(description="Id of the request it continues. `null` if it starts a conversation.")
+    ]
+    repeats: Annotated[
+        str | None,
+        Meta(description="Id of the latest earlier request with the same messages: a retry or a variant."),
+    ]
+    new_messages: NewMessages
+
+
+if TYPE_CHECKING:
+    #: A row and its place in the thread, in one object.
+    ThreadRow: TypeAlias = dict[str, Any]
+else:
+    ThreadRow = msgspec.defstruct(
+        "ThreadRow",
+        row_fields(),
+        bases=(ThreadPart,),
+        kw_only=True,
+        namespace={"__doc__": "A request and its position in its conversation."},
+    )
+
+
+class Conversation(Struct, kw_only=True):
+    """The part of a conversation that is on this page."""
+
+    conversation: str
+    requests: int
+    turns: Annotated[int, Meta(description="The highest `turn`.")]
+    failed: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: Annotated[
+        float | None, Meta(description="Cost of the requests whose cost is known. `null` if unknown for all of them.")
+    ]
+    first_at: MomentText
+    last_at: MomentText
+
+
+class Thread(Struct, kw_only=True):
+    """The requests of a namespace or property value in the order of recording, grouped into conversations."""
+
+    data: list[ThreadRow]
+    conversations: Annotated[list[Conversation], Meta(description="In the order of their first requests on this page.")]
+    total: Annotated[
+        Sum | None, Meta(description="Aggregates of the whole thread. `null` if there was no time to compute them.")
+    ]
+    is_thread: Annotated[
+        bool, Meta(description="`false` if fewer than one in five requests of this page continue another.")
+    ]
+    next_cursor: Annotated[
+        str | None, Meta(description="The `cursor` of the next, older page. `null` on the last page.")
+    ]
+    complete: Annotated[bool, Meta(description="`false` if the search was stopped at its deadline.")]
+
+
+if TYPE_CHECKING:
+    #: A record as ``records.to_json`` writes it.
+    Row: TypeAlias = dict[str, Any]
+else:
+    Row = msgspec.defstruct("Row", row_fields(), kw_only=True, namespace={"__doc__": "A logged request."})
+
+
+class RequestPage(Struct, kw_only=True):
+    """A page of the log, newest first."""
+
+    data: list[Row]
+    running: (
+        Annotated[list[Row], Meta(description="Running requests, latest start first. Only on the first page.")]
+        | UnsetType
+    ) = UNSET
+    next_cursor: Annotated[
+        str | None,
+        Meta(description="The `cursor` of the next, older page. `null` on the last page."),
+    ]
+    newer_cursor: Annotated[
+        str | None,
+        Meta(description="The `cursor` for newer requests. `null` if this page is empty: keep the previous one."),
+    ]
+    complete: Annotated[
+        bool,
+        Meta(description="`false` if the search was stopped at its deadline. `next_cursor` continues it."),
+    ]
+
+
+class Sighting(Struct, kw_only=True):
+    """Another request with the same id."""
+
+    id: str
+    started_at: MomentText
+
+
+class DetailPart(Struct, kw_only=True):
+    """The fields that a detail has and a row has not. `None` if not stored, not readable, or over 16 MiB."""
+
+    reason: Annotated[str | None, Meta(description="Reason phrase of the response's status line.")]
+    request_headers: Annotated[
+        list[tuple[str, str]] | None, Meta(description="Names and values as received. Secrets are replaced.")
+    ]
+    response_headers: Annotated[
+        list[tuple[str, str]] | None, Meta(description="Names and values as received. Secrets are replaced.")
+    ]
+    stored_request_bytes: Annotated[
+        int | None, Meta(description="Size of the stored body in bytes, as transferred. `null` if it is not stored.")
+    ]
+    stored_response_bytes: Annotated[
+        int | None, Meta(description="Size of the stored body in bytes, as transferred. `null` if it is not stored.")
+    ]
+    parameters: Annotated[
+        dict[str, Any] | None, Meta(description="The fields of the request body except the messages, as sent.")
+    ]
+    messages: Annotated[
+        list[dict[str, Any]] | None,
+        Meta(description="The messages. Each has `role`, `text` and `parts`; other fields are as sent."),
+    ]
+    answer: Annotated[
+        dict[str, Any] | None,
+        Meta(description="The response body. For a stream, `choices` is assembled from its events."),
+    ]
+    timeline: Annotated[
+        list[tuple[float, int]],
+        Meta(description="For each read of the response: milliseconds since the request's headers, and bytes."),
+    ]
+    also: Annotated[list[Sighting], Meta(description="Other requests that have the id, latest first, at most 20.")]
+
+
+class RequestCount(Struct, kw_only=True):
+    """The number of finished requests that match a filter."""
+
+    requests: int
+    failed: int
+    last_at: Annotated[MomentText | None, Meta(description="Start of the latest request. `null` if there is none.")]
+    complete: Annotated[
+        bool, Meta(description="`false` if counting was stopped at its time limit. The true count may be higher.")
+    ]
+
+
+_OF_ALL_TIME: Final = "`null` if counted for a time range."
+
+
+class Namespace(Struct, kw_only=True):
+    """A namespace, its counters and its appearance. A pinned namespace is a label, all others are threads."""
+
+    namespace: str
+    requests: int
+    failed: int
+    input_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
+    output_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
+    cost_usd: Annotated[float | None, Meta(description=_OF_ALL_TIME)]
+    first_at: Annotated[MomentText | None, Meta(description=f"`null` without requests. {_OF_ALL_TIME}")]
+    last_at: Annotated[MomentText | None, Meta(description="Start of the latest request. `null` without requests.")]
+    pinned: bool
+    color: Annotated[int | None, Meta(description="Color slot of the label, 1 to 8. `null` if not pinned.")]
+    group: Annotated[str | None, Meta(description="Group of the label. `null` without a group, or if not pinned.")]
+    position: Annotated[int | None, Meta(description="Position among all labels. `null` if not pinned.")]
+
+
+class NamespacePage(Struct, kw_only=True):
+    """A page of namespaces, in descending order of `sort`."""
+
+    data: list[Namespace]
+    next_cursor: str | None
+    complete: Annotated[
+        bool,
+        Meta(description="`false` if counting was stopped at its time limit. The true counts may be higher."),
+    ]
+
+
+class FieldValue(Struct, kw_only=True):
+    """A value of a field and the number of requests that have it."""
+
+    value: str
+    requests: int
+
+
+class FieldValues(Struct, kw_only=True):
+    """The values of a field, most frequent first."""
+
+    data: list[FieldValue]
+
+
+class LogGap(Struct, kw_only=True):
+    """A time range in which requests were refused or not logged, or in which records were lost."""
+
+    from_at: MomentText
+    to_at: MomentText
+    count: int
+    reason: Literal["log_unavailable", "forwarded_unlogged", "damaged", "store_set_aside"]
+
+
+class JournalStatus(Struct, kw_only=True):
+    """How far the log is behind the journal. `null` if unknown."""
+
+    lag_bytes: int | None
+    lag_seconds: float | None
+
+
+class StorageStatus(Struct, kw_only=True):
+    """The location of the log, and when its disk is full at the current rate. `null` if unknown."""
+
+    data_path: str | None
+    store_bytes: int
+    disk_free_bytes: int | None
+    days_left: Annotated[float | None, Meta(description="Days until the disk is full, at the last week's rate.")]
+
+
+class Status(Struct, kw_only=True):
+    """The state of Relaybook."""
+
+    version: str
+    relay_base_url: str
+    dashboard_url: str | None
+    page_build: Annotated[str | None, Meta(description="Build id of the page. `null` if it was not built.")]
+    sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` fills this log.")]
+    records: int
+    namespaces: Annotated[int, Meta(description="Number of namespaces, including labels.")]
+    labels: Annotated[int, Meta(description="Number of pinned namespaces.")]
+    last_seq: int
+    indexed_to: Annotated[int, Meta(description="`seq` of the newest record that full-text search can find.")]
+    running: int
+    refused: Annotated[dict[str, int], Meta(description="Number of requests that were not admitted, by error code.")]
+    frames_lost: int
+    journal: JournalStatus
+    storage: StorageStatus
+    gaps: Annotated[list[LogGap], Meta(description="The latest 100 gaps.")]
+    gap_count: int
+    settings: Annotated[dict[str, Any], Meta(description="Effective settings, without secrets.")]
+
+
+class Health(Struct, kw_only=True):
+    """The health of this listener."""
+
+    status: Literal["ok", "ready"]
+
+
+class SignIn(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The body of `POST /api/session`."""
+
+    token: str
+
+
+class Session(Struct, kw_only=True):
+    """When the sign-in expires. `null` if the dashboard has no token, or after signing out."""
+
+    expires_at: MomentText | None
+
+
+class Problem(Struct, kw_only=True):
+    """The error. `param` is the offending parameter, field or header."""
+
+    message: str
+    type: Literal["invalid_request_error", "api_error"]
+    param: str | None
+    code: str
+
+
+class ErrorAnswer(Struct, kw_only=True):
+    """The form of every error."""
+
+    error: Problem
+
+
+if TYPE_CHECKING:
+    #: A row and the detail's part, in one object.
+    RequestDetail: TypeAlias = dict[str, Any]
+else:
+    RequestDetail = msgspec.defstruct(
+        "RequestDetail",
+        row_fields(),
+        bases=(DetailPart,),
+        kw_only=True,
+        namespace={"__doc__": "Everything known about a request."},
+    )
+
+MODELS: tuple[Any, ...] = (
+    Row,
+    RequestPage,
+    RequestDetail,
+    RequestCount,
+    StatsAnswer,
+    Thread,
+    NamespacePage,
+    LabelChange,
+    FieldValues,
+    Status,
+    Health,
+    SignIn,
+    Session,
+    ErrorAnswer,
+)

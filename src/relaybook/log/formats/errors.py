@@ -1,0 +1,82 @@
+"""Reads code and message out of a provider's error, in the shapes seen in the wild."""
+
+import re
+from typing import Final
+
+import msgspec
+
+from relaybook.log.formats import lenient
+from relaybook.log.formats.facts import ERROR_CHARACTERS
+from relaybook.log.formats.text import clean_or_none, preview
+
+#: Possessive, so that a tag without an end costs one look.
+_TAG: Final = re.compile(r"<(/?)(\w*+)[^<>]*+>")
+_UNSEEN: Final = frozenset({"script", "style", "head"})
+#: Errors are small; of a larger body only the beginning is looked at, as text.
+_MOST_JSON_BYTES: Final = 1 << 20
+_MOST_TEXT_BYTES: Final = 64 << 10
+
+
+def read_error(data: bytes) -> tuple[str | None, str | None]:
+    """Code and message of an error's body; text that is no JSON gives its first 200 characters as the message.
+
+    Shapes: ``{"error": {"message", "type", "code"}}``, ``{"error": "text"}``, FastAPI's ``{"detail": …}``,
+    ``{"message": …}``, a list holding one of them (Google), HTML, plain text.
+    """
+    value = lenient.load(data) if len(data) <= _MOST_JSON_BYTES else None
+    if isinstance(value, list) and value:
+        value = value[0]
+    if isinstance(value, dict):
+        for key in ("error", "detail", "errors"):
+            if value.get(key):
+                return describe_error(value[key])
+        return describe_error(value)
+    if isinstance(value, str):
+        return None, preview(value)
+    return None, _plain_message(data)
+
+
+def describe_error(error: object) -> tuple[str | None, str | None]:
+    """Code and message of what stood under ``error``."""
+    if isinstance(error, str):
+        return None, clean_or_none(error, ERROR_CHARACTERS)
+    if not isinstance(error, dict):
+        return None, clean_or_none(_as_text(error), ERROR_CHARACTERS)
+    code = _code(error.get("code")) or _code(error.get("type"))
+    message = error.get("message") or error.get("msg") or error.get("detail") or error.get("error")
+    if not isinstance(message, str):
+        message = _as_text(message or error)
+    return code, clean_or_none(message, ERROR_CHARACTERS)
+
+
+def _code(value: object) -> str | None:
+    if isinstance(value, str):
+        return clean_or_none(value)
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18 else None
+
+
+def _as_text(value: object) -> str:
+    return msgspec.json.encode(lenient.tidy(value)).decode()
+
+
+def _plain_message(data: bytes) -> str | None:
+    text = data[:_MOST_TEXT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+    return preview(_seen_text(text) if text.lstrip().startswith("<") else text)
+
+
+def _seen_text(html: str) -> str:
+    """What a browser would show of the page, roughly; in one pass, since the page may be hostile."""
+    seen: list[str] = []
+    within: str | None = None
+    start = 0
+    for tag in _TAG.finditer(html):
+        name = tag[2].lower()
+        if within is None:
+            seen.append(html[start : tag.start()])
+            within = name if name in _UNSEEN and not tag[1] else None
+        elif name == within and tag[1]:
+            within = None
+        start = tag.end()
+    if within is None:
+        seen.append(html[start:])
+    return " ".join(seen)

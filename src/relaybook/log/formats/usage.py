@@ -1,0 +1,40 @@
+"""Reads token counts out of a provider's ``usage``, under the names the providers use."""
+
+from relaybook.log.formats.facts import AnswerFacts, Usage
+
+_INPUT = ("prompt_tokens", "input_tokens")
+_OUTPUT = ("completion_tokens", "output_tokens")
+_INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
+_OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
+
+
+def put_usage(facts: AnswerFacts, usage: Usage) -> None:
+    """Sets the facts' usage and counts; what is missing, negative or no number stays None."""
+    facts.usage = usage
+    facts.input_tokens = _count(usage, _INPUT)
+    facts.output_tokens = _count(usage, _OUTPUT)
+    facts.cached_tokens = _detail(usage, _INPUT_DETAILS, "cached_tokens")
+    if facts.cached_tokens is None:
+        facts.cached_tokens = _count(usage, ("prompt_cache_hit_tokens", "cached_tokens"))
+    facts.reasoning_tokens = _detail(usage, _OUTPUT_DETAILS, "reasoning_tokens")
+    if facts.reasoning_tokens is None:
+        facts.reasoning_tokens = _count(usage, ("reasoning_tokens",))
+
+
+def _count(usage: object, names: tuple[str, ...]) -> int | None:
+    if isinstance(usage, dict):
+        for name in names:
+            number = usage.get(name)
+            if type(number) is int:
+                return number
+            if type(number) is float and number.is_integer() and 0 <= number < 2**63:
+                return int(number)
+    return None
+
+
+def _detail(usage: Usage, groups: tuple[str, ...], name: str) -> int | None:
+    for group in groups:
+        number = _count(usage.get(group), (name,))
+        if number is not None:
+            return number
+    return None

@@ -1,0 +1,1 @@
+"""Queries: filters, and the query parameters and the query language that are parsed into them. Pure."""

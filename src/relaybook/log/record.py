@@ -1,0 +1,143 @@
+"""The record: one declaration of every field a logged request has.
+
+SQL columns, JSON keys and the page's types derive from ``Record``, in this order. Moments are integers here
+(microseconds since the epoch, UTC) and RFC 3339 text in JSON. Text is valid UTF-8 without NUL; unknown is None,
+never 0.
+"""
+
+from typing import Annotated, Any, Final, Literal, get_type_hints
+
+import msgspec
+
+from relaybook.clock import format_moment
+from relaybook.kinds import Kind
+
+Outcome = Literal["open", "complete", "upstream_failed", "client_closed", "interrupted", "refused"]
+StreamEnd = Literal["done", "no_done", "cut"]
+BodyState = Literal["stored", "no_bodies", "expired"]
+Side = Literal["request", "response"]
+AdviceCode = Literal[
+    "temperature_and_top_p", "temperature_above_1", "cut_by_max_tokens", "doubled_path", "not_understood"
+]
+
+#: Microseconds since the epoch, UTC.
+Moment = Annotated[int, "moment"]
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A remark on a request: a warning about its tags, or advice about its parameters."""
+
+    code: str
+    message: str
+
+
+class Record(msgspec.Struct, kw_only=True):
+    """Everything a list of requests shows of one of them (docs/reference/api.md tells each field's meaning)."""
+
+    id: str
+    seq: int | None = None
+    started_at: Moment
+    ended_at: Moment | None = None
+    outcome: Outcome = "open"
+    failed: bool = False
+    namespace: str = "default"
+    properties: dict[str, str] = {}
+    warnings: list[Note] = []
+    route: str = "default"
+    upstream: str = ""
+    method: str = ""
+    path: str = ""
+    query: str = ""
+    kind: Kind = "other"
+    client_address: str = ""
+    user_agent: str | None = None
+    key: str | None = None
+    model: str | None = None
+    response_model: str | None = None
+    stream: bool = False
+    stream_requested: bool | None = None
+    stream_ended: StreamEnd | None = None
+    status: int | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+    duration_ms: float | None = None
+    first_token_ms: float | None = None
+    relay_ms: float | None = None
+    chunks: int = 0
+    request_bytes: int = 0
+    response_bytes: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    tokens_estimated: bool = False
+    cost_usd: float | None = None
+    prices_version: str | None = None
+    finish_reason: str | None = None
+    user: str | None = None
+    safety_identifier: str | None = None
+    prompt_cache_key: str | None = None
+    provider_request_id: str | None = None
+    completion_id: str | None = None
+    client_request_id: str | None = None
+    retry_count: int | None = None
+    trace_id: str | None = None
+    input_preview: str | None = None
+    output_preview: str | None = None
+    body_state: BodyState = "stored"
+    advice: list[Note] = []
+
+
+class Detail(msgspec.Struct, kw_only=True, array_like=True):
+    """What only the detail view shows, besides the bodies. Secrets were replaced before it was written."""
+
+    reason: str = ""
+    #: Header lines as they came, joined by CRLF.
+    request_head: bytes = b""
+    response_head: bytes = b""
+    #: When each piece of the answer arrived, in microseconds since the request's head, and how large it was.
+    chunk_at_us: list[int] = []
+    chunk_bytes: list[int] = []
+    #: Bodies of paths that are not understood are cut beyond a limit; what was cut is told here (hex SHA-256).
+    request_sha256: str | None = None
+    response_sha256: str | None = None
+
+    @property
+    def request_headers(self) -> list[tuple[str, str]]:
+        """Names and values the caller sent, in order; repeats stay."""
+        return split_head(self.request_head)
+
+    @property
+    def response_headers(self) -> list[tuple[str, str]]:
+        """Names and values the provider sent, in order; repeats stay."""
+        return split_head(self.response_head)
+
+
+def split_head(head: bytes) -> list[tuple[str, str]]:
+    """Names and values of header lines that are joined by CRLF."""
+    pairs = (line.partition(":") for line in head.decode("latin-1").split("\r\n") if line)
+    return [(name, value.strip(" \t")) for name, _, value in pairs]
+
+
+class Gap(msgspec.Struct, kw_only=True):
+    """A span in which requests were answered but not logged, or logged and then lost: the log says so."""
+
+    from_at: Moment
+    to_at: Moment
+    count: int
+    reason: Literal["log_unavailable", "forwarded_unlogged", "damaged", "store_set_aside"]
+
+
+FIELDS: Final[tuple[str, ...]] = Record.__struct_fields__
+MOMENTS: Final = frozenset(
+    name for name, hint in get_type_hints(Record, include_extras=True).items() if "moment" in repr(hint)
+)
+
+
+def to_json(record: Record) -> dict[str, Any]:
+    """The record as the API writes it: every field by its name, moments as text."""
+    out: dict[str, Any] = msgspec.to_builtins(record)
+    for name in MOMENTS:
+        if out[name] is not None:
+            out[name] = format_moment(out[name])
+    return out

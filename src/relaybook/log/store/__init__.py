@@ -1,0 +1,1 @@
+"""Where finished requests are kept: the port (``port``) and its implementations, one package or module each."""

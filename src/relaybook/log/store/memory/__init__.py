@@ -1,0 +1,5 @@
+"""The reference store, in memory: the simplest implementation of the port, for tests."""
+
+from relaybook.log.store.memory.store import MemoryStore
+
+__all__ = ["MemoryStore"]

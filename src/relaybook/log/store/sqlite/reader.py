@@ -1,0 +1,218 @@
+"""What the API and the command line ask of the SQLite store: each call one snapshot, none longer than its deadline.
+
+It never writes, and works beside the writer of another process, or before there is a store at all.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from relaybook import clock
+from relaybook.log.aggregate.stats import Question, Stats, build, span_of
+from relaybook.log.query.filters import Cursor, Filter, matches
+from relaybook.log.record import Gap, Record, Side
+from relaybook.log.store.port import (
+    Count,
+    Entry,
+    NamespaceRow,
+    NamespaceSort,
+    Page,
+    Running,
+    Step,
+    Stored,
+    StoreStatus,
+    ValueCount,
+    body_size,
+)
+from relaybook.log.store.sqlite import bodies, lists, pages
+from relaybook.log.store.sqlite.connection import BODIES, DATABASE
+from relaybook.log.store.sqlite.count import count
+from relaybook.log.store.sqlite.foreign_ids import find
+from relaybook.log.store.sqlite.pack_reader import KeptBodies
+from relaybook.log.store.sqlite.pool import Pool
+from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
+from relaybook.log.store.sqlite.running import decode_running, read_running
+from relaybook.log.store.sqlite.search import Deadline
+from relaybook.log.store.sqlite.state import read_positions
+from relaybook.log.store.sqlite.stats import stats
+from relaybook.log.store.sqlite.text_index import FILE, indexed_to
+
+#: For calls that bring no deadline of their own.
+_DEADLINE_NS: Final = 2 * clock.NANOSECONDS
+_BY_ID: Final = f"{WITH_BODIES} r.id = ?"
+_BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
+_AFTER: Final = f"{WITH_BODIES} r.seq > ? ORDER BY r.seq LIMIT ?"
+_TURN: Final = "SELECT turn FROM turns WHERE seq = ?"
+
+
+class SqliteReader:
+    """Any number of these in any number of processes; each for any number of threads."""
+
+    def __init__(self, directory: Path) -> None:
+        """``directory`` may be empty or missing: the log is empty until a writer makes the store."""
+        self._directory = directory
+        self._kept = KeptBodies(directory)
+        self._pool = Pool(directory, self._kept)
+
+    def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            if connection is None:
+                return Page(records=[], next_cursor=None, newer_cursor=None)
+            if cursor is not None and cursor.direction == "newer":
+                return pages.newer(connection, wanted, limit, cursor.seq, deadline)
+            return pages.older(connection, wanted, limit, None if cursor is None else cursor.seq, deadline)
+
+    def around(self, record_id: str, wanted: Filter, limit: int, deadline_ns: int) -> Page | None:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            return None if connection is None else pages.around(connection, record_id, wanted, limit, deadline)
+
+    def since(self, seq: int, wanted: Filter, limit: int) -> tuple[list[Record], int]:
+        deadline = _soon()
+        with self._pool.snapshot(deadline) as connection:
+            return ([], seq) if connection is None else pages.since(connection, seq, wanted, limit, deadline)
+
+    def count(self, wanted: Filter, deadline_ns: int) -> Count:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            return Count() if connection is None else count(connection, wanted, deadline)
+
+    def stats(self, question: Question, deadline_ns: int) -> Stats:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            if connection is None:
+                return build(span_of(question, None), {}, "rollups")
+            return stats(connection, question, deadline)
+
+    def running(self, wanted: Filter) -> list[Record]:
+        with self._pool.snapshot(_soon()) as connection:
+            rows = [] if connection is None else list(connection.execute("SELECT record FROM running"))
+        records = [record for record in (decode_running(data) for (data,) in rows) if matches(wanted, record)]
+        for record in records:
+            record.seq = None
+        return sorted(records, key=lambda record: (record.started_at, record.id), reverse=True)
+
+    def open_request(self, record_id: str) -> Running | None:
+        with self._pool.snapshot(_soon()) as connection:
+            return None if connection is None else read_running(connection, record_id)
+
+    def get(self, record_id: str) -> Stored | None:
+        found = self._row(_BY_ID, record_id)
+        return None if found is None else self._kept.stored(*found)
+
+    def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
+        found = self._row(_BY_ID, record_id)
+        return None if found is None or not self._kept.has(found[1]) else self._kept.pieces(found[1], side)
+
+    def _row(self, statement: str, key: str | int) -> tuple[Record, bodies.Kept] | None:
+        with self._pool.snapshot(_soon()) as connection:
+            row = None if connection is None else connection.execute(statement, (key,)).fetchone()
+        return None if row is None else (record_of(row[:-1]), bodies.decode_kept(row[-1]))
+
+    def salvage(self, seq: int) -> Entry | None:
+        """A finished request by its number, whole, its bodies in memory: no index has to be sound for it.
+
+        Without detail and bodies where those cannot be read. None: no request has this number. Raises StoreDamaged.
+        """
+        found = self._row(_BY_SEQ, seq)
+        if found is None:
+            return None
+        entry = self._kept.entry(*found)
+        with self._pool.snapshot(_soon()) as connection:
+            entry.turn = None if connection is None else connection.execute(_TURN, (seq,)).get
+        return entry
+
+    def entries(self, after: int, limit: int, most_bytes: int) -> list[Entry]:
+        with self._pool.snapshot(_soon()) as connection:
+            rows = [] if connection is None else list(connection.execute(_AFTER, (after, limit)))
+        found: list[Entry] = []
+        left = most_bytes
+        for row in rows:
+            entry = self._kept.entry(record_of(row[:-1]), bodies.decode_kept(row[-1]), most_bytes)
+            left -= (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
+            if left < 0 and found:
+                break
+            found.append(entry)
+        return found
+
+    def steps(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Step]:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            if connection is None:
+                return []
+            return pages.steps(connection, wanted, limit, None if cursor is None else cursor.seq, deadline)
+
+    def find(self, foreign_id: str, limit: int) -> list[Record]:
+        with self._pool.snapshot(_soon()) as connection:
+            if connection is None:
+                return []
+            return list(find(connection, foreign_id, limit))
+
+    def namespaces(
+        self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+    ) -> tuple[list[NamespaceRow], str | None]:
+        with self._pool.snapshot(Deadline(deadline_ns)) as connection:
+            return lists.namespaces(connection, prefix, sort, limit, after, pinned)
+
+    def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
+        with self._pool.snapshot(Deadline(deadline_ns)) as connection:
+            return lists.values(connection, field, prefix, limit)
+
+    def gaps(self, since_us: int) -> list[Gap]:
+        sql = "SELECT from_at, to_at, count, reason FROM gaps WHERE to_at >= ? ORDER BY to_at DESC, rowid"
+        with self._pool.snapshot(_soon()) as connection:
+            rows = [] if connection is None else list(connection.execute(sql, (since_us,)))
+        return [Gap(from_at=row[0], to_at=row[1], count=row[2], reason=row[3]) for row in rows]
+
+    def last_seq(self) -> int:
+        with self._pool.snapshot(_soon()) as connection:
+            return 0 if connection is None else pages.last_seq(connection)
+
+    def status(self) -> StoreStatus:
+        with self._pool.snapshot(_soon()) as connection:
+            if connection is None:
+                return StoreStatus(
+                    records=0,
+                    namespaces=0,
+                    labels=0,
+                    last_seq=0,
+                    indexed_to=0,
+                    bytes_on_disk=0,
+                    positions={},
+                    refused={},
+                )
+            totals = dict(connection.execute("SELECT name, value FROM totals"))
+            labels: int = connection.execute("SELECT count(*) FROM namespaces WHERE pinned = 1").get
+            refused = dict(connection.execute("SELECT code, requests FROM refused"))
+            positions = read_positions(connection)
+            indexed = indexed_to(connection)
+        return StoreStatus(
+            records=totals["records"],
+            namespaces=totals["namespaces"],
+            labels=labels,
+            last_seq=totals["last_seq"],
+            indexed_to=indexed,
+            bytes_on_disk=_bytes_on_disk(self._directory),
+            positions=positions,
+            refused=refused,
+        )
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+def _soon() -> Deadline:
+    return Deadline(clock.monotonic_ns() + _DEADLINE_NS)
+
+
+def _bytes_on_disk(directory: Path) -> int:
+    """What the files take up; punched holes do not count."""
+    files = [*directory.glob(f"{DATABASE}*"), *directory.glob(f"{FILE}*"), *(directory / BODIES).glob("*.pack")]
+    total = 0
+    for path in files:
+        try:
+            total += path.stat().st_blocks * 512
+        except FileNotFoundError:
+            continue
+    return total

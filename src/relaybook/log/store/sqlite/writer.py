@@ -1,0 +1,201 @@
+"""The recorder's face of the SQLite store: one transaction per batch.
+
+Order within a commit: frames into the pack (in ``power``: synced), then rows, counters and the pack's length, then the
+end of the transaction. A failure before that end leaves nothing behind but bytes in the pack that the next append
+writes over.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
+from relaybook.log.store.port import Batch, Entry, Extent, Moved, RunPosition
+from relaybook.log.store.sqlite import disk
+from relaybook.log.store.sqlite.bodies import new_compressor
+from relaybook.log.store.sqlite.connection import BODIES, DATABASE, Durability, empty_write_ahead_log, open_for_writing
+from relaybook.log.store.sqlite.entries import EntryTables
+from relaybook.log.store.sqlite.failures import rejecting, translated
+from relaybook.log.store.sqlite.foreign_ids import LookupMerger
+from relaybook.log.store.sqlite.labels import FirstLabels
+from relaybook.log.store.sqlite.packs import Mark, PackWriter, read_extent
+from relaybook.log.store.sqlite.running import RunningTables
+from relaybook.log.store.sqlite.schema import migrate
+from relaybook.log.store.sqlite.state import StateTables
+from relaybook.log.store.sqlite.text_index import drop_if_ahead
+from relaybook.log.store.sqlite.upgrade import FILLS
+
+_KNOWN: Final = "SELECT seq FROM requests WHERE id = ?"
+
+
+class SqliteWriter:
+    """The one writer of a directory. Not for several threads."""
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        durability: Durability = "process",
+        lock_wait_s: float = 5.0,
+        busy_s: float = 2.0,
+    ) -> None:
+        """Makes or opens the store, upgrades its schema and puts right what a crash left behind.
+
+        Raises StoreUnavailable when another writer keeps the directory for ``lock_wait_s``, or when the directory
+        cannot be used; StoreDamaged when what is there is no store; StoreTooNew when a later version wrote it.
+        ``busy_s`` is how long a commit waits for other programs that hold the database.
+        """
+        self._path = directory / DATABASE
+        self._durability = durability
+        self._busy_s = busy_s
+        self._is_scrub_due = True
+        self._compressor = new_compressor()
+        with translated(self._path):
+            self._lock_fd = _take(directory, lock_wait_s)
+            try:
+                self._open(directory)
+            except BaseException:
+                os.close(self._lock_fd)
+                raise
+
+    def _open(self, directory: Path) -> None:
+        self._connection = open_for_writing(directory, self._durability, self._busy_s)
+        self._file = disk.identity(self._path)
+        try:
+            migrate(self._connection, str(self._path), fills=FILLS)
+            drop_if_ahead(directory)
+            self._entries = EntryTables(self._connection)
+            self._state = StateTables(self._connection)
+            self._running = RunningTables(self._connection)
+            self._labels = FirstLabels(self._connection)
+            self._lookups = LookupMerger(self._connection)
+            self._packs = PackWriter(
+                directory / BODIES,
+                self._state.pack_lengths(),
+                self._state.enter_pack,
+                is_power_safe=self._durability == "power",
+            )
+        except BaseException:
+            self._connection.close()
+            raise
+        self._finish_erasing()
+
+    def commit(self, batch: Batch) -> None:
+        with translated(self._path), rejecting():
+            if disk.identity(self._path) != self._file:
+                raise StoreDamaged(f"{self._path} was deleted or replaced while Relaybook was writing to it.")
+            if batch.entries:
+                self._packs.open_pack_of_day()
+            mark = self._packs.mark()
+            try:
+                added = self._store(batch, mark)
+            except BaseException:
+                self._undo(mark)
+                raise
+        self._packs.committed()
+        self._running.committed()
+        self._labels.committed()
+        drops_hidden_state = self._state.committed(batch)
+        self._entries.committed(added, batch.entries)
+        if batch.erase or drops_hidden_state:
+            self._is_scrub_due = True
+        self._finish_erasing()
+
+    def _store(self, batch: Batch, mark: Mark) -> Sequence[Entry]:
+        """Everything inside the transaction. Gives the entries that were new."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        entries: Sequence[Entry] = batch.entries
+        try:
+            self._add_entries(entries)
+        except apsw.ConstraintError as error:
+            if getattr(error, "extendedresult", 0) != apsw.SQLITE_CONSTRAINT_UNIQUE:
+                raise
+            self._connection.execute("ROLLBACK; BEGIN IMMEDIATE")
+            self._packs.back_to(mark)
+            entries = self._not_known(entries)
+            self._add_entries(entries)
+        self._labels.store(entry.record for entry in entries)
+        self._running.store(batch)
+        self._state.store(batch)
+        if self._durability == "power":
+            self._packs.sync()
+        self._state.store_pack_lengths(self._packs.lengths)
+        self._connection.execute("COMMIT")
+        return entries
+
+    def _add_entries(self, entries: Sequence[Entry]) -> None:
+        if entries:
+            self._entries.add(entries, self._packs, self._compressor)
+
+    def _not_known(self, entries: Sequence[Entry]) -> list[Entry]:
+        """The entries whose id is not stored yet, each id once; the others get the ``seq`` they have."""
+        new: dict[str, Entry] = {}
+        for entry in entries:
+            seq = self._connection.execute(_KNOWN, (entry.record.id,)).get
+            if seq is not None:
+                entry.record.seq = seq
+            else:
+                new.setdefault(entry.record.id, entry)
+        return list(new.values())
+
+    def _undo(self, mark: Mark) -> None:
+        self._packs.back_to(mark)
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _finish_erasing(self) -> None:
+        """Best effort after a commit that has succeeded; what fails is tried again with the next one."""
+        try:
+            with translated(self._path):
+                for extent in self._state.erasures():
+                    self._packs.erase(*extent)
+                    self._state.erased(extent)
+        except StoreUnavailable:
+            return
+        if self._is_scrub_due:
+            self._is_scrub_due = not empty_write_ahead_log(self._connection, self._busy_s)
+
+    def set_aside(self, data: bytes) -> Extent:
+        with translated(self._path):
+            self._packs.open_pack_of_day()
+            return self._packs.append_piece(data, self._compressor)
+
+    def read_back(self, extent: Extent) -> bytes:
+        with translated(self._path):
+            return b"".join(read_extent(self._path.parent / BODIES, extent))
+
+    def tidy(self, until_ns: int) -> bool:
+        try:
+            with translated(self._path):
+                return self._lookups.work(until_ns)
+        except StoreUnavailable:
+            return False
+
+    def positions(self) -> dict[str, RunPosition]:
+        with translated(self._path):
+            return self._state.positions()
+
+    def moved(self, run: str) -> list[Moved]:
+        with translated(self._path):
+            return self._state.moved(run)
+
+    def close(self) -> None:
+        """Idempotent. What was set aside and not committed is given up."""
+        self._packs.close()
+        self._connection.close()
+        if self._lock_fd >= 0:
+            os.close(self._lock_fd)
+            self._lock_fd = -1
+
+
+def _take(directory: Path, wait_s: float) -> int:
+    disk.make_directory(directory)
+    fd = disk.lock(directory / "store.lock", wait_s)
+    if fd is None:
+        raise StoreUnavailable(
+            f"{directory} is in use: another Relaybook writes to this store. Stop it, or choose another directory."
+        )
+    return fd

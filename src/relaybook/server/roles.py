@@ -1,0 +1,153 @@
+"""The roles a child process can have, each wired here: relay, recorder, dashboard, simulator, sample traffic."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+from relaybook.parent_pipe import is_cut
+from relaybook.server.data_directory import DataDirectory
+from relaybook.server.operator_log import log_to_stderr
+from relaybook.server.worker_config import Orders
+
+_NO_SDK = (
+    "Sample traffic needs the OpenAI SDK: pip install 'relaybook[demo]'. The demo runs without it; send requests of "
+    "your own."
+)
+
+
+def run_role(orders: Orders, supervisor_pipe: int) -> int:
+    """Does the role's work until told to stop; the exit code."""
+    log_to_stderr()
+    settings = orders.settings
+    if settings.data is None:
+        raise ValueError("the supervisor names the data directory")
+    data = DataDirectory(settings.data)
+    match orders.role:
+        case "relay":
+            _relay(orders, data, supervisor_pipe)
+        case "recorder":
+            from relaybook.server.recording import record
+
+            return record(settings, data, supervisor_pipe)
+        case "dashboard":
+            _show(orders, data, supervisor_pipe)
+        case "simulator":
+            _simulate(orders, supervisor_pipe)
+        case "traffic":
+            _send_samples(orders, supervisor_pipe)
+        case _:
+            raise ValueError(f"there is no role {orders.role!r}")
+    return 0
+
+
+def _inherited(descriptor: int | None) -> socket.socket:
+    if descriptor is None:
+        raise ValueError("the supervisor passes a socket to this role")
+    return socket.socket(fileno=descriptor)
+
+
+def _relay(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
+    from relaybook.relay.worker import run_worker
+
+    run_worker(
+        orders.settings,
+        _inherited(orders.socket),
+        supervisor_pipe,
+        data.journal,
+        data.secret(),
+        base_url=orders.base_url,
+        dashboard_url=orders.dashboard_url,
+    )
+
+
+def _simulate(orders: Orders, supervisor_pipe: int) -> None:
+    from relaybook_demo.simulator import Simulator, SimulatorSettings
+
+    async def serve() -> None:
+        stopped = asyncio.Event()
+        _on_end(supervisor_pipe, stopped.set)
+        settings = SimulatorSettings(first_token_ms=250, tokens_per_second=60, ledger_mode="off")
+        async with Simulator(settings) as simulator:
+            await simulator.start(listener=_inherited(orders.socket))
+            await stopped.wait()
+
+    asyncio.run(serve())
+
+
+def _send_samples(orders: Orders, supervisor_pipe: int) -> None:
+    for name in [name for name in os.environ if name.startswith("OPENAI_")]:
+        del os.environ[name]  # whoever runs the demo may have settings of their own for the SDK
+
+    async def send() -> None:
+        task = asyncio.current_task()
+
+        def leave() -> None:
+            if task is not None:
+                task.cancel()
+
+        _on_end(supervisor_pipe, leave)
+        try:
+            from relaybook_demo.samples import send_samples
+        except ImportError as error:
+            if error.name != "openai":
+                raise
+            print(_NO_SDK, flush=True)
+            await asyncio.Event().wait()
+        await send_samples(orders.base_url)
+
+    with suppress(asyncio.CancelledError):
+        asyncio.run(send())
+
+
+def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:
+    """Calls ``end`` at SIGTERM, SIGINT, or when the supervisor is gone. Needs a running loop."""
+    loop = asyncio.get_running_loop()
+
+    def supervisor_gone() -> None:
+        if is_cut(supervisor_pipe):
+            loop.remove_reader(supervisor_pipe)
+            end()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    loop.add_reader(supervisor_pipe, supervisor_gone)
+
+
+def _show(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
+    from relaybook import __version__
+    from relaybook.api.app import create_app
+    from relaybook.api.options import ApiOptions
+    from relaybook.api.uvicorn_server import DashboardServer
+    from relaybook.log.store.sqlite.labels import SqliteLabels
+    from relaybook.log.store.sqlite.reader import SqliteReader
+    from relaybook.page.page import load_page
+    from relaybook.server.gc_tuning import collect_rarely
+    from relaybook.server.probe import DataProbe
+
+    settings = orders.settings
+    reader = SqliteReader(data.store)
+    options = ApiOptions(
+        relay_base_url=orders.base_url,
+        version=__version__,
+        token=settings.dashboard_token,
+        dashboard_url=settings.dashboard_url,
+        settings=settings.shown(),
+        sample_data=orders.sample_data,
+        probe=DataProbe(data, reader),
+        page=load_page(),
+    )
+    server = DashboardServer(create_app(reader, options, SqliteLabels(data.store)))
+
+    def leave() -> None:
+        server.should_exit = True
+
+    async def serve() -> None:
+        _on_end(supervisor_pipe, leave)
+        await server.serve(sockets=[_inherited(orders.socket)])
+
+    collect_rarely()
+    asyncio.run(serve())
+    reader.close()

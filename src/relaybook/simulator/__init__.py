@@ -1,6 +1,0 @@
-"""A provider that answers, streams, stalls, breaks on demand: for demonstrations and tests, without key or network."""
-
-from relaybook.simulator.server import Simulator, run
-from relaybook.simulator.settings import SimulatorSettings
-
-__all__ = ["Simulator", "SimulatorSettings", "run"]

@@ -1,1 +1,0 @@
-"""Where finished requests are kept: the port (``base``) and its implementations, one package or module each."""

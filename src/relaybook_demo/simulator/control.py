@@ -1,0 +1,70 @@
+"""Answers requests about the simulator itself, under ``/__sim/``: scripts, ledger, refused connections."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import parse_qs, unquote
+
+import msgspec
+
+from relaybook_demo.simulator import replies
+from relaybook_demo.simulator.incoming import Request
+from relaybook_demo.simulator.ledger import Ledger
+from relaybook_demo.simulator.replies import Reply
+from relaybook_demo.simulator.scripts import Script, read_script
+
+PREFIX = "/__sim/"
+_SCRIPTS = "/__sim/scripts/"
+
+Refusal = Literal["fin", "rst", "hang"]
+
+
+@dataclass(slots=True)
+class Controls:
+    """What can be changed while the simulator runs. ``refusals``: how the next connections are turned away."""
+
+    ledger: Ledger
+    scripts: dict[str, Script] = field(default_factory=dict)
+    refusals: deque[Refusal] = field(default_factory=deque)
+
+
+class _Refusals(msgspec.Struct, forbid_unknown_fields=True):
+    how: Refusal = "fin"
+    count: int = 1
+
+
+def control(request: Request, controls: Controls) -> Reply:
+    """Do what a control request says."""
+    try:
+        return _control(request, controls)
+    except (msgspec.DecodeError, ValueError) as wrong:
+        return replies.refuse(400, f"{request.method} {request.path}: {wrong}")
+
+
+def _control(request: Request, controls: Controls) -> Reply:
+    path = request.path
+    if path.startswith(_SCRIPTS) and len(path) > len(_SCRIPTS):
+        return _script(request.method, unquote(path.removeprefix(_SCRIPTS)), request.body, controls.scripts)
+    match request.method, path:
+        case "GET", "/__sim/ledger":
+            since = int(parse_qs(request.query).get("since", ["0"])[0])
+            return Reply(body=controls.ledger.lines(since), content_type=b"application/x-ndjson")
+        case "DELETE", "/__sim/ledger":
+            controls.ledger.clear()
+            return Reply(204)
+        case "PUT", "/__sim/refusals":
+            wanted = msgspec.json.decode(request.body, type=_Refusals)
+            controls.refusals = deque([wanted.how] * wanted.count)
+            return Reply(204)
+        case _:
+            return replies.invalid_url(request.method, path)
+
+
+def _script(method: str, name: str, body: bytes, scripts: dict[str, Script]) -> Reply:
+    if method == "PUT":
+        scripts[name] = read_script(body)
+        return Reply(204)
+    if name not in scripts or method != "DELETE":
+        return replies.refuse(404, f"No script {name!r} can be found by {method}.")
+    del scripts[name]
+    return Reply(204)

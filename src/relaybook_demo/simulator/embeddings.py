@@ -1,0 +1,47 @@
+"""Writes embeddings: small vectors of length one that depend on the text alone."""
+
+import base64
+import hashlib
+import math
+import struct
+
+from relaybook_demo.simulator import texts
+from relaybook_demo.simulator.replies import Reply, json_reply
+from relaybook_demo.simulator.requests import EmbeddingsRequest
+
+DIMENSIONS = 16
+
+
+def embed(request: EmbeddingsRequest) -> Reply:
+    """One vector per input: numbers, or base64 of little-endian 32-bit floats."""
+    inputs = _inputs(request)
+    vectors = [_vector(text, request.dimensions or DIMENSIONS) for text in inputs]
+    as_text = request.encoding_format == "base64"
+    tokens = sum(texts.count_tokens(text) for text in inputs)
+    data = [
+        {"object": "embedding", "index": at, "embedding": _base64(vector) if as_text else vector}
+        for at, vector in enumerate(vectors)
+    ]
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return json_reply({"object": "list", "data": data, "model": request.model, "usage": usage})
+
+
+def _inputs(request: EmbeddingsRequest) -> list[str]:
+    """A text, several texts, one list of token ids, or several of them."""
+    if isinstance(request.input, str):
+        return [request.input]
+    if request.input and isinstance(request.input[0], int):
+        return [str(request.input)]
+    return [str(item) for item in request.input]
+
+
+def _vector(text: str, dimensions: int) -> list[float]:
+    stream = hashlib.shake_256(text.encode("utf-8", "surrogatepass")).digest(4 * dimensions)
+    numbers = [value / 2**31 for value in struct.unpack(f"<{dimensions}i", stream)]
+    size = math.sqrt(sum(value * value for value in numbers)) or 1.0
+    exact = struct.unpack(f"<{dimensions}f", struct.pack(f"<{dimensions}f", *(value / size for value in numbers)))
+    return list(exact)
+
+
+def _base64(vector: list[float]) -> str:
+    return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()

@@ -1,0 +1,85 @@
+"""What all connections share: settings, ledger, scripts, counters; and the way from a request to a plan."""
+
+import itertools
+import os
+
+from relaybook import clock
+from relaybook_demo.simulator import replies
+from relaybook_demo.simulator.control import PREFIX, Controls, Refusal, control
+from relaybook_demo.simulator.directive_values import BadWish
+from relaybook_demo.simulator.directives import NO_WISH, Wish, read_wish
+from relaybook_demo.simulator.framing import Case
+from relaybook_demo.simulator.incoming import Request
+from relaybook_demo.simulator.ledger import Ledger
+from relaybook_demo.simulator.plans import Plan, plan_answer, plan_raw
+from relaybook_demo.simulator.provider import metadata_of, reply_to
+from relaybook_demo.simulator.replies import Reply, Stamp
+from relaybook_demo.simulator.scripts import plan_script
+from relaybook_demo.simulator.settings import SimulatorSettings
+
+
+class Desk:
+    """Decides; never touches a socket."""
+
+    def __init__(self, settings: SimulatorSettings) -> None:
+        self.settings = settings
+        self.controls = Controls(Ledger(settings.ledger_mode, settings.ledger_keep, settings.ledger_file))
+        self.ledger = self.controls.ledger
+        self._run = os.urandom(6).hex()
+        self._stamps = itertools.count(1)
+        self._connections = itertools.count(1)
+        self._exchanges = itertools.count(1)
+
+    def next_connection(self) -> int:
+        """The number of a new connection."""
+        return next(self._connections)
+
+    def next_exchange(self) -> int:
+        """The number of a new exchange."""
+        return next(self._exchanges)
+
+    def next_refusal(self) -> Refusal | None:
+        """How a new connection is turned away, if it is."""
+        return self.controls.refusals.popleft() if self.controls.refusals else None
+
+    def wish_of(self, request: Request) -> Wish:
+        """What the request asks for so far; a wish that cannot be read is refused when it is answered."""
+        try:
+            return self._read_wish(request)
+        except BadWish:
+            return NO_WISH
+
+    def plan(self, request: Request) -> Plan:
+        """How a request is answered."""
+        if request.path.startswith(PREFIX):
+            return self.plan_reply(request, NO_WISH, control(request, self.controls))
+        try:
+            wish = self._read_wish(request)
+        except BadWish as wrong:
+            return self.plan_reply(request, NO_WISH, replies.refuse(400, str(wrong), "bad_wish"))
+        if wish.raw is not None:
+            return plan_raw(wish.raw, wish)
+        if wish.script is not None:
+            return self._plan_script(request, wish.script)
+        stamp = self._stamp()
+        return self._plan(request, wish, reply_to(request, wish, stamp), stamp)
+
+    def plan_reply(self, request: Request, wish: Wish, reply: Reply) -> Plan:
+        """How a reply that is already decided is sent."""
+        return self._plan(request, wish, reply, self._stamp())
+
+    def _plan(self, request: Request, wish: Wish, reply: Reply, stamp: Stamp) -> Plan:
+        return plan_answer(Case(request, wish, reply, stamp, self.settings), clock.wall_ns)
+
+    def _read_wish(self, request: Request) -> Wish:
+        return read_wish(request.headers, request.query, metadata_of(request.body) if request.is_complete else None)
+
+    def _plan_script(self, request: Request, name: str) -> Plan:
+        script = self.controls.scripts.get(name)
+        if script is None:
+            reply = replies.refuse(400, f"There is no script {name!r}: PUT /__sim/scripts/{name} first.", "bad_wish")
+            return self.plan_reply(request, NO_WISH, reply)
+        return plan_script(script, request.method)
+
+    def _stamp(self) -> Stamp:
+        return Stamp(f"{self._run}{next(self._stamps):012x}", clock.wall_ns() // clock.NANOSECONDS)

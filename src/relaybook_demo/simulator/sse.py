@@ -1,0 +1,53 @@
+"""Writes server-sent events the way a test wants them: line ends, comments, several data lines, cut short."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from relaybook_demo.simulator.directives import Wish
+from relaybook_demo.simulator.replies import Event, stream_error
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def arrange(events: list[Event], wish: Wish) -> list[Event]:
+    """The events that are to be sent: without ``[DONE]``, or ended by an error, where that was wished."""
+    if wish.error_event is not None:
+        count, is_named = wish.error_event
+        return [*events[:count], Event(stream_error(), b"error" if is_named else b"")]
+    if not wish.done:
+        return [event for event in events if event.data != b"[DONE]"]
+    return events
+
+
+def write(events: Iterable[Event], wish: Wish, now_ns: Callable[[], int]) -> Iterator[bytes]:
+    """The bytes of each event, made when it is asked for; ``now_ns`` is read for ``Sim-Timestamps``."""
+    if not wish.sse and not wish.timestamps:
+        for data, name in events:
+            yield b"event: %b\ndata: %b\n\n" % (name, data) if name else b"data: %b\n\n" % data
+        return
+    for at, event in enumerate(events):
+        stamped = _stamp(event.data, now_ns()) if wish.timestamps else event.data
+        yield _block(at, Event(stamped, event.name), wish.sse)
+
+
+def _stamp(data: bytes, now_ns: int) -> bytes:
+    return b'{"sent_at_ns":%d,%b' % (now_ns, data[1:]) if data.startswith(b"{") else data
+
+
+def _block(at: int, event: Event, style: frozenset[str]) -> bytes:
+    colon = b":" if "nospace" in style else b": "
+    lines: list[bytes] = []
+    if "comments" in style:
+        lines += [b": SIMULATED PROCESSING", b""]
+    if event.name or "named" in style:
+        lines.append(b"event" + colon + (event.name or b"message"))
+    if "ids" in style:
+        lines.append(b"id" + colon + b"%d" % at)
+    lines += [b"data" + colon + line for line in (_json_lines(event.data) if "lines" in style else [event.data])]
+    end = b"\r\n" if "crlf" in style else b"\r" if "cr" in style else b"\n"
+    prefix = _BOM if at == 0 and "bom" in style else b""
+    return prefix + end.join([*lines, b"", b""])
+
+
+def _json_lines(data: bytes) -> list[bytes]:
+    """The object over three lines; joined by line ends it is still the same JSON."""
+    return [data[:1], data[1:-1], data[-1:]] if data.startswith(b"{") else [data]

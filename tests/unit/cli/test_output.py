@@ -1,0 +1,126 @@
+"""A request in one line."""
+
+import time
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+from tests.support.rows import row
+
+from relaybook.cli.output import (
+    clock_time,
+    cost,
+    duration,
+    escape,
+    is_text,
+    one_line,
+    question_and_answer,
+    result,
+    tokens,
+)
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"outcome": "open", "status": None}, "◐ running"),
+        ({}, "✓ 200"),
+        ({"finish_reason": "tool_calls"}, "✓ 200 tools"),
+        ({"status": 429, "failed": True}, "✗ 429 provider"),
+        ({"failed": True}, "✗ 200 provider"),
+        ({"outcome": "upstream_failed", "error_code": "upstream_unreachable", "failed": True}, "✗ no provider"),
+        ({"outcome": "upstream_failed", "error_code": "upstream_reset", "failed": True}, "✗ provider cut"),
+        ({"outcome": "client_closed"}, "◌ caller left"),
+        ({"outcome": "client_closed", "failed": True}, "✗ 200 provider"),
+        ({"outcome": "open"}, "◐ running"),
+        ({"outcome": "interrupted", "failed": True}, "✗ relay stopped"),
+        ({"outcome": "refused", "status": 413, "failed": True}, "✗ 413 refused"),
+        ({"outcome": "refused", "status": None, "failed": True}, "✗ refused"),
+    ],
+)
+def test_the_result_says_how_it_ended_and_by_whom(fields: dict[str, Any], words: str) -> None:
+    assert result(row(**fields)) == words
+
+
+def test_what_ran_when_the_server_ended_is_unfinished() -> None:
+    assert result(row(outcome="open") | {"is_served": False}) == "◌ unfinished"
+
+
+def test_unknown_is_a_dash_and_never_zero() -> None:
+    assert (tokens(row()), cost(row()), duration(row())) == ("– → –", "–", "–")
+
+
+def test_tokens_have_thousands_and_estimates_are_marked() -> None:
+    assert tokens(row(input_tokens=2911, output_tokens=204)) == "2,911 → 204"
+    assert tokens(row(input_tokens=48, output_tokens=9, tokens_estimated=True)) == "≈48 → ≈9"
+
+
+@pytest.mark.parametrize(
+    ("usd", "text"), [(0.0033, "$0.0033"), (0.00001, "<$0.0001"), (12.5, "$12.50"), (1234.5, "$1,234.50"), (0.0, "$0")]
+)
+def test_money_is_never_rounded_to_nothing(usd: float, text: str) -> None:
+    assert cost(row(cost_usd=usd)) == text
+
+
+def test_estimated_money_is_marked() -> None:
+    assert cost(row(cost_usd=0.002, tokens_estimated=True)) == "≈$0.0020"
+
+
+def test_control_characters_and_direction_marks_are_escaped() -> None:
+    assert escape("a\x1b[2Jb\x9b\u202e\ud800\u2028é") == "a\\x1b[2Jb\\x9b\\u202e\\ud800\\u2028é"
+    assert escape("a\n\tb\r", keep="\n\t") == "a\n\tb\\x0d"
+    assert escape("\U000e0001") == "\\U000e0001"
+
+
+def test_another_day_shows_its_date() -> None:
+    moment = row()["started_at"]
+    assert clock_time(moment, date(2026, 11, 21)) == "14:02:27"
+    assert clock_time(moment, date(2026, 11, 22)) == "2026-11-21 14:02:27"
+
+
+def test_the_line_of_a_refused_request() -> None:
+    shown = row(
+        namespace="staging",
+        model="gpt-4o-mini",
+        status=429,
+        failed=True,
+        input_tokens=2911,
+        duration_ms=80.4,
+        input_preview="Summarise\nthis",
+        error_message="Rate limit reached",
+    )
+    line = one_line(shown, date(2026, 11, 21))
+    cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
+    assert cells[:4] == ["14:02:27", "staging", "gpt-4o-mini", "✗ 429 provider"]
+    assert cells[4:] == ["2,911 → –", "–", "0.08 s", "Summarise this → Rate limit reached"]
+
+
+def test_a_line_is_one_line_whatever_is_in_it() -> None:
+    nasty = "x\n\x1b]0;title\x07\u2028y"
+    line = one_line(row(namespace=nasty, model=nasty, input_preview=nasty, output_preview=nasty), date(2026, 11, 21))
+    assert line.isprintable()
+
+
+def test_long_previews_are_cut() -> None:
+    text = question_and_answer(row(input_preview="a" * 200, output_preview="b"))
+    assert text.endswith("… → b")
+    assert len(text) < 60
+
+
+def test_no_previews_no_text() -> None:
+    assert question_and_answer(row()) == ""
+
+
+def test_bytes_that_are_no_utf_8_are_no_text() -> None:
+    assert is_text("café \U0001f600")
+    assert not is_text(b"caf\xe9".decode("utf-8", "surrogateescape"))

@@ -1,0 +1,154 @@
+"""``show`` prints the request it found."""
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.rows import detail
+
+from relaybook.cli import show as module
+from relaybook.cli.failure import CommandFailed
+from relaybook.cli.show import transcript
+from relaybook.log.record import Note
+from relaybook.settings.configuration import Configuration, resolve
+
+
+class OneDetail:
+    """A log that knows the id ``known``."""
+
+    def find(self, text: str) -> dict[str, Any] | None:
+        return detail(namespace="ios") if text == "known" else None
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
+    monkeypatch.setattr(module, "open_log", lambda _: OneDetail())
+    return resolve({"data": "log"}, {}, tmp_path)
+
+
+def test_the_request_is_printed(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
+    assert module.show(settings, "known") == 0
+    assert "namespace   ios\n" in capsys.readouterr().out
+
+
+def test_json_is_the_whole_detail(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
+    module.show(settings, "known", as_json=True)
+    assert json.loads(capsys.readouterr().out) == detail(namespace="ios")
+
+
+def test_an_unknown_id_is_a_failure(settings: Configuration) -> None:
+    with pytest.raises(CommandFailed, match=r"has the id no\\x1b: not as ours"):
+        module.show(settings, "no\x1b")
+
+
+def test_bytes_that_are_no_text_are_no_id(settings: Configuration, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OneDetail, "find", lambda _, text: text.encode())
+    with pytest.raises(CommandFailed, match=r"has the id caf\\udce9: not as ours"):
+        module.show(settings, "caf\udce9")
+
+
+DAY = date(2026, 11, 21)
+
+
+def lines(**fields: Any) -> list[str]:
+    return transcript(detail(**fields), DAY).split("\n")
+
+
+def choice(**fields: Any) -> dict[str, Any]:
+    own = {"index": 0, "text": None, "reasoning": None, "refusal": None, "tool_calls": [], "finish_reason": "stop"}
+    return {**own, **fields}
+
+
+def test_facts_stand_first_and_unknown_ones_are_left_out() -> None:
+    shown = lines(namespace="ios", model="gpt-4o", response_model="gpt-4o-2024", properties={"tool": "x"})
+    assert shown[0] == "result      ✓ 200"
+    assert "namespace   ios" in shown
+    assert "properties  tool=x" in shown
+    assert "model       gpt-4o → gpt-4o-2024" in shown
+    assert not [line for line in shown if line.startswith("key")]
+
+
+def test_the_error_stands_beside_the_result() -> None:
+    shown = lines(status=429, failed=True, error_code="rate_limit_exceeded", error_message="Slow down")
+    assert shown[0] == "result      ✗ 429 provider rate_limit_exceeded: Slow down"
+
+
+def test_the_reason_stands_there_only_when_something_went_wrong() -> None:
+    assert lines(reason="OK")[0] == "result      ✓ 200"
+    assert "OK" not in lines(outcome="open", duration_ms=None, reason="OK")[0]
+    assert lines(outcome="client_closed", reason="OK")[0] == "result      ◌ caller left"
+    cut = lines(outcome="upstream_failed", failed=True, error_code="upstream_reset", reason="It closed.")
+    assert cut[0] == "result      ✗ provider cut upstream_reset: It closed."
+
+
+def test_every_id_has_a_label_that_fits() -> None:
+    shown = lines(provider_request_id="req_1", completion_id="chatcmpl-1", client_request_id="c1", trace_id="t1")
+    assert {"provider id req_1", "completion  chatcmpl-1", "client id   c1", "trace       t1"} <= set(shown)
+
+
+def test_warnings_and_other_carriers_are_listed() -> None:
+    shown = lines(
+        warnings=[Note(code="namespace_cut", message="It was long")],
+        also=[{"id": "other", "started_at": "2026-11-21T10:00:00.000000Z"}],
+    )
+    assert "warning     namespace_cut: It was long" in shown
+    assert [line for line in shown if line.startswith("also        other, ")]
+
+
+def test_messages_and_answer_are_written_out() -> None:
+    text = transcript(
+        detail(
+            messages=[
+                {"role": "system", "text": "Be\nbrief", "parts": []},
+                {
+                    "role": "user",
+                    "text": "Look",
+                    "parts": [
+                        {"type": "text", "text": "Look", "raw": None},
+                        {"type": "image_url", "text": None, "raw": {}},
+                    ],
+                },
+                {"role": "assistant", "text": None, "parts": [], "tool_calls": [{"function": {"name": "f"}}, "odd"]},
+            ],
+            answer={"choices": [choice(text="Hello", reasoning="Hm"), choice(index=1, finish_reason=None)]},
+        ),
+        DAY,
+    )
+    assert "── system\n   Be\n   brief" in text
+    assert "── user\n   Look\n   [image_url]" in text
+    assert "ƒ f(None)" in text
+    assert "── answer 1 of 2 (stop)\n   (thought) Hm\n   Hello" in text
+    assert "── answer 2 of 2 (not finished)" in text
+
+
+@pytest.mark.parametrize("calls", [5, "text", {"function": {"name": "f"}}, True, [5, None, {"function": 5}]])
+def test_tool_calls_of_an_odd_shape_are_passed_over(calls: object) -> None:
+    message = {"role": "user", "text": "Hi", "parts": [], "tool_calls": calls}
+    assert lines(messages=[message])[-2:] == ["── user", "   Hi"]
+
+
+def test_tool_calls_of_the_answer_are_shown_as_calls() -> None:
+    call = {"id": "c", "type": "function", "name": "get_weather", "arguments": '{"city":"Rome"}'}
+    assert '   ƒ get_weather({"city":"Rome"})' in lines(answer={"choices": [choice(tool_calls=[call])]})
+
+
+def test_bodies_that_are_not_stored_are_said_to_be_so() -> None:
+    assert lines(body_state="no_bodies")[-1].startswith("Not stored")
+    assert lines(body_state="expired")[-1].startswith("No longer stored")
+
+
+def test_what_callers_and_models_wrote_cannot_move_the_cursor() -> None:
+    nasty = "a\x1b[2J\rb"
+    text = transcript(
+        detail(
+            namespace=nasty,
+            user_agent=nasty,
+            parameters={"x": nasty},
+            messages=[{"role": nasty, "text": nasty, "parts": []}],
+            answer={"choices": [choice(text=nasty, finish_reason=nasty)]},
+        ),
+        DAY,
+    )
+    assert text.replace("\n", "").isprintable()

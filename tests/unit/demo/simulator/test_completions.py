@@ -1,0 +1,100 @@
+"""Chat completions in OpenAI's shape."""
+
+import json
+from typing import Any
+
+import pytest
+
+from relaybook_demo.simulator.completions import complete
+from relaybook_demo.simulator.directives import NO_WISH, Wish
+from relaybook_demo.simulator.replies import Reply, Stamp
+from relaybook_demo.simulator.requests import ChatRequest, Function, Message, StreamOptions, Tool
+
+STAMP = Stamp("ab12", 1_800_000_000)
+
+
+def chat(**more: Any) -> ChatRequest:
+    return ChatRequest([Message("user", "Refund?")], more.pop("model", "gpt-4o"), **more)
+
+
+def whole(wish: Wish = NO_WISH, **more: Any) -> Any:
+    return json.loads(complete(chat(**more), wish, STAMP).body)
+
+
+def chunks(wish: Wish = NO_WISH, **more: Any) -> list[Any]:
+    events = complete(chat(stream=True, **more), wish, STAMP).events
+    assert events is not None
+    assert events[-1].data == b"[DONE]"
+    return [json.loads(event.data) for event in events[:-1]]
+
+
+def test_stream_says_the_same_as_the_whole_answer() -> None:
+    said = "".join(chunk["choices"][0]["delta"].get("content") or "" for chunk in chunks())
+    assert said == whole()["choices"][0]["message"]["content"]
+
+
+def test_ids_and_moment_come_from_the_stamp() -> None:
+    answer = whole()
+    assert (answer["id"], answer["created"], answer["model"]) == ("chatcmpl-ab12", 1_800_000_000, "gpt-4o-2024-08-06")
+    assert {chunk["id"] for chunk in chunks()} == {"chatcmpl-ab12"}
+
+
+def test_usage_is_streamed_only_when_asked_for() -> None:
+    assert all("usage" not in chunk for chunk in chunks())
+    told = chunks(stream_options=StreamOptions(include_usage=True))
+    assert [chunk["usage"] for chunk in told[:-1]] == [None] * (len(told) - 1)
+    assert (told[-1]["choices"], told[-1]["usage"]) == ([], whole()["usage"])
+
+
+def test_several_choices_are_interleaved() -> None:
+    parts = chunks(n=3)
+    assert [part["choices"][0]["index"] for part in parts[:6]] == [0, 1, 2, 0, 1, 2]
+    assert sum(part["choices"][0]["finish_reason"] == "stop" for part in parts) == 3
+    assert [choice["index"] for choice in whole(n=3)["choices"]] == [0, 1, 2]
+
+
+def test_reasoning_comes_first_and_is_counted() -> None:
+    kinds = [next(iter(chunk["choices"][0]["delta"]), "") for chunk in chunks(model="o3")]
+    assert kinds[1] == "reasoning_content"
+    assert kinds.index("content") > kinds.index("reasoning_content")
+    usage = whole(model="o3")["usage"]
+    assert usage["completion_tokens_details"]["reasoning_tokens"] == kinds.count("reasoning_content")
+
+
+def test_tool_call_names_come_once() -> None:
+    tools = [Tool(function=Function("f", {"properties": {"a": {}}}))]
+    deltas = [delta for chunk in chunks(tools=tools) for delta in chunk["choices"][0]["delta"].get("tool_calls", [])]
+    assert [delta["id"] for delta in deltas if "id" in delta] == ["call_ab1200"]
+    message = whole(tools=tools)["choices"][0]["message"]
+    assert (
+        "".join(delta["function"]["arguments"] for delta in deltas) == message["tool_calls"][0]["function"]["arguments"]
+    )
+    assert message["content"] is None
+
+
+@pytest.mark.parametrize(
+    ("wish", "expected"), [(Wish(usage="null"), [None]), (Wish(usage="missing"), []), (NO_WISH, [dict])]
+)
+def test_usage_can_be_wrong(wish: Wish, expected: list[Any]) -> None:
+    found = [whole(wish)[key] for key in ("usage",) if key in whole(wish)]
+    assert [value if value is None else type(value) for value in found] == expected
+
+
+def test_choices_can_be_wrong() -> None:
+    assert whole(Wish(choices="empty"))["choices"] == []
+    assert whole(Wish(choices="null"))["choices"] is None
+    assert all("choices" not in chunk for chunk in chunks(Wish(choices="missing")))
+
+
+def test_wish_decides_about_streaming_and_text() -> None:
+    assert complete(chat(), Wish(stream=True), STAMP).events is not None
+    assert complete(chat(stream=True), Wish(stream=False), STAMP).events is None
+    assert whole(Wish(text="só"))["choices"][0]["message"]["content"] == "só"
+    assert whole(Wish(answer_tokens=7))["usage"]["completion_tokens"] == 7
+    big = [chunk["choices"][0]["delta"].get("content") for chunk in chunks(Wish(event_bytes=5000))]
+    assert "x" * 5000 in big
+
+
+def test_pace_of_a_whole_answer_is_that_of_its_tokens() -> None:
+    reply: Reply = complete(chat(), NO_WISH, STAMP)
+    assert reply.output_tokens == whole()["usage"]["completion_tokens"]

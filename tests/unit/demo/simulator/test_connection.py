@@ -1,0 +1,113 @@
+"""A connection's requests and ends, without a socket."""
+
+import asyncio
+from collections.abc import Callable
+
+from relaybook_demo.simulator.connection import Connection
+from relaybook_demo.simulator.responder import Desk
+from relaybook_demo.simulator.settings import SimulatorSettings
+
+
+class FakeTransport(asyncio.Transport):
+    """Remembers what was written and how it ended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+        self.ended: str | None = None
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += data
+
+    def close(self) -> None:
+        self.ended = self.ended or "closed"
+
+    def abort(self) -> None:
+        self.ended = self.ended or "aborted"
+
+    def is_closing(self) -> bool:
+        return self.ended is not None
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+
+def connected(test: Callable[[Connection, FakeTransport, Desk], None]) -> None:
+    async def main() -> None:
+        desk = Desk(SimulatorSettings())
+        connection, transport = Connection(desk, set()), FakeTransport()
+        connection.connection_made(transport)
+        test(connection, transport, desk)
+        connection.connection_lost(None)
+
+    asyncio.run(main())
+
+
+def echo(body: bytes, *lines: bytes) -> bytes:
+    head = [b"POST /v1/echo HTTP/1.1", b"Host: x", b"Content-Length: %d" % len(body), *lines]
+    return b"\r\n".join([*head, b"", b""]) + body
+
+
+def events(desk: Desk) -> list[tuple[int, str]]:
+    return [(entry.exchange, entry.event) for entry in desk.ledger.entries]
+
+
+def test_first_byte_is_noted_before_anything_else_is_known() -> None:
+    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+        connection.data_received(b"P")
+        assert events(desk) == [(1, "first_byte")]
+        connection.data_received(echo(b"abc", b"Sim-Tag: t")[1:-1])
+        assert events(desk)[1:] == [(1, "head")]
+        assert desk.ledger.entries[-1].tag == "t"
+        connection.data_received(b"c")
+        assert events(desk)[2:] == [(1, "request"), (1, "sent")]
+        assert transport.written.endswith(b"\r\n\r\nabc")
+
+    connected(test)
+
+
+def test_pipelined_requests_are_answered_in_order() -> None:
+    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+        connection.data_received(echo(b"one") + echo(b"two") + b"PO")
+        assert transport.written.index(b"one") < transport.written.index(b"two")
+        assert events(desk)[-1] == (3, "first_byte")
+
+    connected(test)
+
+
+def test_peer_that_leaves_ends_what_was_coming() -> None:
+    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+        connection.data_received(echo(b"abc")[:-1])
+        connection.eof_received()
+        assert events(desk)[-2:] == [(1, "gone"), (1, "sent")]
+        assert (desk.ledger.entries[-1].outcome, desk.ledger.entries[-2].how) == ("client_gone", "fin")
+
+    connected(test)
+
+
+def test_reset_is_told_from_a_fin() -> None:
+    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+        connection.connection_lost(ConnectionResetError())
+        assert (events(desk), desk.ledger.entries[-1].how) == ([(0, "gone")], "rst")
+
+    connected(test)
+
+
+def test_announced_close_is_kept_to() -> None:
+    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+        connection.data_received(echo(b"a", b"Connection: close"))
+        assert transport.ended == "closed"
+        assert b"Connection: close\r\n" in transport.written
+
+    connected(test)
+
+
+def test_malformed_request_gets_400_and_the_end() -> None:
+    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+        connection.data_received(b"no http\r\n\r\n")
+        connection.data_received(b"more")
+        assert transport.written.startswith(b"HTTP/1.1 400 ")
+        assert transport.ended == "closed"
+        assert [event for _, event in events(desk)] == ["first_byte", "malformed", "sent"]
+
+    connected(test)

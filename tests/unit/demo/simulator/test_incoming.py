@@ -1,0 +1,74 @@
+"""Requests are read off bytes, however those are cut."""
+
+import hashlib
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relaybook_demo.simulator.incoming import MalformedRequest, Request, RequestReader
+
+CHUNKED = (
+    b"POST /v1/echo?a=b%20c HTTP/1.1\r\nHost: x\r\nX-A:  1 \r\nx-a: \xff\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"3\r\nabc\r\n2;ext\r\nde\r\n0\r\nx-trailer: 1\r\n\r\n"
+)
+
+
+def read(*pieces: bytes) -> list[Request]:
+    found: list[Request] = []
+    reader = RequestReader(lambda _: None, found.append)
+    for piece in pieces:
+        reader.feed(piece)
+    return found
+
+
+@given(st.sets(st.integers(1, 2 * len(CHUNKED) - 1)))
+def test_cutting_changes_nothing(cuts: set[int]) -> None:
+    data = CHUNKED * 2
+    edges = [0, *sorted(cuts), len(data)]
+    requests = read(*(data[start:end] for start, end in itertools.pairwise(edges)))
+    assert [request.body for request in requests] == [b"abcde"] * 2
+    assert requests[0].headers == [
+        (b"Host", b"x"),
+        (b"X-A", b"1"),
+        (b"x-a", b"\xff"),
+        (b"Transfer-Encoding", b"chunked"),
+    ]
+
+
+def test_request_knows_its_parts() -> None:
+    (request,) = read(CHUNKED)
+    assert (request.method, request.path, request.query) == ("POST", "/v1/echo", "a=b%20c")
+    assert request.header(b"x-a") == b"1"
+    assert request.header(b"x-b") is None
+    assert request.body_sha256 == hashlib.sha256(b"abcde").hexdigest()
+    assert request.keeps_alive
+
+
+@pytest.mark.parametrize(("target", "path"), [(b"http://h/v1/x?y", "/v1/x"), (b"http://h", "/"), (b"/%2F", "/%2F")])
+def test_target_may_be_absolute(target: bytes, path: str) -> None:
+    assert Request(target=target).path == path
+
+
+def test_body_of_a_path_that_is_not_understood_is_only_hashed() -> None:
+    size = 200_000
+    (request,) = read(b"PUT /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % size, b"x" * size)
+    assert request.body_bytes == size
+    assert len(request.body) < size
+    assert request.body_sha256 == hashlib.sha256(b"x" * size).hexdigest()
+
+
+def test_upgrade_is_not_taken_up() -> None:
+    upgrade = b"GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+    assert [request.path for request in read(upgrade, upgrade)] == ["/v1/models"] * 2
+
+
+def test_nonsense_is_malformed() -> None:
+    with pytest.raises(MalformedRequest):
+        read(b"\x16\x03\x01 nonsense\r\n\r\n")
+
+
+def test_http_1_0_closes_unless_told() -> None:
+    assert not read(b"GET / HTTP/1.0\r\n\r\n")[0].keeps_alive
+    assert read(b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")[0].keeps_alive

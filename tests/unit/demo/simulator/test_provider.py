@@ -1,0 +1,99 @@
+"""Routes, keys, and what is wrong with a request."""
+
+import json
+from typing import Any
+
+import pytest
+
+from relaybook_demo.simulator.directives import NO_WISH, Wish
+from relaybook_demo.simulator.incoming import Request
+from relaybook_demo.simulator.provider import metadata_of, reply_to
+from relaybook_demo.simulator.replies import Reply, Stamp
+
+STAMP = Stamp("ab", 0)
+KEY = (b"Authorization", b"Bearer sk-test")
+CHAT = b"/v1/chat/completions"
+
+
+def ask(target: bytes = CHAT, body: bytes = b"", method: str = "POST", key: Any = KEY, wish: Wish = NO_WISH) -> Reply:
+    request = Request(method, target, [key] if key else [])
+    request.begin_body()
+    request.add_body(body)
+    return reply_to(request, wish, STAMP)
+
+
+def error_of(reply: Reply) -> Any:
+    return json.loads(reply.body)["error"]
+
+
+@pytest.mark.parametrize("key", [None, (b"authorization", b"Basic x"), (b"authorization", b"Bearer ")])
+def test_key_is_needed(key: Any) -> None:
+    assert (ask(key=key).status, error_of(ask(key=key))["code"]) == (401, None)
+
+
+def test_invalid_key_is_told() -> None:
+    reply = ask(key=(b"AUTHORIZATION", b"bearer sk-invalid"))
+    assert (reply.status, error_of(reply)["code"]) == (401, "invalid_api_key")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "param"),
+    [
+        (b"{", 400, None, None),
+        (b"\xff", 400, None, None),
+        (b"[]", 400, "invalid_type", None),
+        (b"{}", 400, "missing_required_parameter", "messages"),
+        (b'{"messages": []}', 400, None, None),
+        (b'{"messages": [], "model": "gpt-4o"}', 400, "empty_array", "messages"),
+        (b'{"messages": [{}], "model": "gpt-4o", "n": 0}', 400, "invalid_value", "n"),
+        (b'{"messages": [{}], "model": "gpt-4o", "n": "1"}', 400, "invalid_type", "n"),
+        (b'{"messages": [{}], "model": "llama"}', 404, "model_not_found", None),
+    ],
+)
+def test_bad_body_is_refused_in_shape(body: bytes, status: int, code: str | None, param: str | None) -> None:
+    reply = ask(body=body)
+    error = error_of(reply)
+    assert (reply.status, error["code"], error["param"]) == (status, code, param)
+    assert error["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "status"),
+    [
+        ("GET", b"/v1/models", 200),
+        ("HEAD", b"/v1/models/gpt-4o", 200),
+        ("GET", b"/v1/models/nothing", 404),
+        ("POST", b"/v1/models", 404),
+        ("GET", CHAT, 405),
+        ("POST", b"/v1/files", 404),
+        ("POST", b"/chat/completions", 404),
+        ("OPTIONS", b"/anything", 204),
+    ],
+)
+def test_paths_and_methods(method: str, target: bytes, status: int) -> None:
+    assert ask(target, method=method).status == status
+
+
+def test_echo_gives_back_body_and_type_without_a_key() -> None:
+    reply = ask(b"/v1/echo/deep?x=1", b"\x00\xff", "PATCH", (b"Content-Type", b"x/y"))
+    assert (reply.body, reply.content_type) == (b"\x00\xff", b"x/y")
+
+
+def test_wished_status_comes_in_shape() -> None:
+    assert error_of(ask(key=None, wish=Wish(status=429)))["code"] == "rate_limit_exceeded"
+    assert ask(b"/v1/echo", wish=Wish(status=307)).status == 307
+    assert (b"upgrade", b"websocket") in ask(b"/v1/echo", wish=Wish(status=101)).headers
+    assert ask(wish=Wish(when="head")).status == 413
+
+
+def test_every_interface_answers() -> None:
+    assert ask(body=b'{"model": "gpt-4o", "messages": [{"role": "user", "content": "a"}]}').status == 200
+    assert ask(b"/v1/responses", b'{"model": "gpt-4o", "input": "a"}').status == 200
+    assert ask(b"/v1/embeddings", b'{"model": "text-embedding-3-small", "input": "a"}').status == 200
+
+
+def test_metadata_is_looked_at_only_where_it_may_hold_a_wish() -> None:
+    assert metadata_of(b'{"metadata": {"a": "b"}}') is None
+    assert metadata_of(b'{"metadata": {"sim_delay_ms": "5"}}') == {"sim_delay_ms": "5"}
+    assert metadata_of(b'{"metadata": ["sim_"], "sim_": 1}') is None
+    assert metadata_of(b'{"sim_') is None

@@ -1,0 +1,135 @@
+"""Claims about undoing content codings: every coding, truncation, bombs, nonsense."""
+
+import gzip
+import zlib
+from collections.abc import Callable
+from functools import partial
+
+import brotli
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relaybook.log.formats.decode import Decoded, decode
+
+TEXT = b'{"model":"gpt-4.1","text":"' + bytes(range(32, 127)) * 40 + b'"}'
+
+
+def raw_deflate(data: bytes) -> bytes:
+    compressor = zlib.compressobj(wbits=-15)
+    return compressor.compress(data) + compressor.flush()
+
+
+ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": partial(brotli.compress, quality=5),
+    "zstd": zstandard.ZstdCompressor().compress,
+}
+
+
+@pytest.mark.parametrize("encoding", [None, "", "identity", " Identity , "])
+def test_no_coding_leaves_the_bytes_alone(encoding: str | None) -> None:
+    assert decode(TEXT, encoding) == Decoded(TEXT, "plain")
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_every_coding_is_undone(name: str) -> None:
+    assert decode(ENCODERS[name](TEXT), name.upper()) == Decoded(TEXT, "decoded")
+
+
+def test_deflate_without_zlib_header_is_undone() -> None:
+    assert decode(raw_deflate(TEXT), "deflate") == Decoded(TEXT, "decoded")
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=3000), st.lists(st.sampled_from(sorted(ENCODERS)), min_size=1, max_size=4))
+def test_several_codings_are_undone_last_first(data: bytes, names: list[str]) -> None:
+    wire = data
+    for name in names:
+        wire = ENCODERS[name](wire)
+    assert decode(wire, ", ".join(names)) == Decoded(data, "decoded")
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_truncation_anywhere_gives_a_beginning_and_never_more(name: str) -> None:
+    wire = ENCODERS[name](TEXT)
+    for length in range(1, len(wire)):
+        data, state = decode(wire[:length], name)
+        assert state in ("cut", "decoded")
+        assert TEXT.startswith(data)
+
+
+def test_a_stream_flushed_per_event_is_readable_up_to_the_cut() -> None:
+    compressor = zlib.compressobj(wbits=31)
+    wire = b"".join(
+        compressor.compress(b"data: %d\n\n" % number) + compressor.flush(zlib.Z_SYNC_FLUSH) for number in range(20)
+    )
+    assert decode(wire, "gzip") == Decoded(b"".join(b"data: %d\n\n" % number for number in range(20)), "cut")
+
+
+@pytest.mark.parametrize("name", ["gzip", "zstd"])
+def test_concatenated_members_are_one_body(name: str) -> None:
+    wire = b"".join(ENCODERS[name](b"part %d " % number) for number in range(5))
+    assert decode(wire, name) == Decoded(b"part 0 part 1 part 2 part 3 part 4 ", "decoded")
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate", "zstd"])
+def test_bytes_after_the_end_are_passed_over(name: str) -> None:
+    assert decode(ENCODERS[name](TEXT) + b"\0\0\0garbage", name) == Decoded(TEXT, "decoded")
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_bomb_stops_at_the_ratio(name: str) -> None:
+    wire = ENCODERS[name](b"\0" * (64 << 20))
+    data, state = decode(wire, name)
+    assert state == "too_large"
+    assert len(data) == min(16 << 20, max(1 << 20, 100 * len(wire)))
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_up_to_a_mebibyte_any_ratio_is_fine(name: str) -> None:
+    assert decode(ENCODERS[name](b"\0" * (1 << 20)), name) == Decoded(b"\0" * (1 << 20), "decoded")
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("over", [1, 1000])
+def test_the_limit_holds(name: str, over: int) -> None:
+    limit = len(TEXT) - over
+    assert decode(ENCODERS[name](TEXT), name, limit=limit) == Decoded(TEXT[:limit], "too_large")
+    assert decode(ENCODERS[name](TEXT), name, limit=len(TEXT)) == Decoded(TEXT, "decoded")
+
+
+def test_a_bomb_within_a_bomb_stops_too() -> None:
+    wire = gzip.compress(gzip.compress(b"\0" * (64 << 20)))
+    data, state = decode(wire, "gzip, gzip")
+    assert state == "too_large"
+    assert len(data) == 1 << 20
+
+
+@pytest.mark.parametrize("encoding", ["aws-chunked", "gzip, compress", "gzip, " * 5 + "gzip"])
+def test_unknown_codings_leave_the_bytes_alone(encoding: str) -> None:
+    wire = gzip.compress(TEXT)
+    assert decode(wire, encoding) == Decoded(wire, "undecodable")
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_body_that_was_never_compressed_is_left_alone(name: str) -> None:
+    assert decode(TEXT, name) == Decoded(TEXT, "undecodable")
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_an_empty_body_needs_no_decoding(name: str) -> None:
+    assert decode(b"", name).data == b""
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=300), st.sampled_from(sorted(ENCODERS)), st.integers(0, 400), st.integers(0, 255))
+def test_no_damage_raises(data: bytes, name: str, at: int, byte: int) -> None:
+    wire = bytearray(ENCODERS[name](data))
+    if wire:
+        wire[at % len(wire)] = byte
+    assert decode(bytes(wire), name).state in ("decoded", "cut", "undecodable", "too_large")
+    assert decode(data, name).state in ("plain", "decoded", "cut", "undecodable", "too_large")

@@ -1,0 +1,71 @@
+"""Claims about code and message of providers' errors."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relaybook.log.formats.errors import describe_error, read_error
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            b'{"error":{"message":"Bad key","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}',
+            ("invalid_api_key", "Bad key"),
+        ),
+        (b'{"error":{"message":"Slow down","type":"rate_limit","code":null}}', ("rate_limit", "Slow down")),
+        (b'{"error":{"message":"No","code":429}}', ("429", "No")),
+        (b'{"error":"model not found"}', (None, "model not found")),
+        (b'{"detail":"Not Found"}', (None, "Not Found")),
+        (b'{"detail":[{"loc":["body","n"],"msg":"too big"}]}', (None, '[{"loc":["body","n"],"msg":"too big"}]')),
+        (b'{"message":"no such route","code":404}', ("404", "no such route")),
+        (b'{"object":"error","message":"bad","type":"BadRequestError","code":400}', ("400", "bad")),
+        (b'[{"error":{"code":400,"message":"Invalid","status":"INVALID_ARGUMENT"}}]', ("400", "Invalid")),
+        (b'{"error":{}}', (None, '{"error":{}}')),
+        (b'{"error":{"message":{"deep":1}}}', (None, '{"deep":1}')),
+        (b"upstream connect error\n  or disconnect", (None, "upstream connect error or disconnect")),
+        (
+            b"<!doctype html><html><head><title>502</title></head><style>x{}</style><h1>502 Bad Gateway</h1>",
+            (None, "502 Bad Gateway"),
+        ),
+        (b"", (None, None)),
+        (rb'{"error":{"message":"a\u0000b\ud800","code":"x"}}', ("x", "a\ufffdb\ufffd")),
+    ],
+)
+def test_every_shape_is_read(body: bytes, expected: tuple[str | None, str | None]) -> None:
+    assert read_error(body) == expected
+
+
+def test_messages_are_cut() -> None:
+    assert len(read_error(b'{"error":{"message":"' + b"x" * 9000 + b'"}}')[1] or "") == 2000
+    assert len(read_error(b"x" * 9000)[1] or "") == 200
+    assert len(read_error(b'{"error":{"code":"' + b"x" * 9000 + b'"}}')[0] or "") == 256
+
+
+@settings(deadline=None)
+@given(st.binary() | st.text().map(str.encode))
+def test_no_bytes_raise(body: bytes) -> None:
+    for text in read_error(body):
+        (text or "").encode()
+
+
+def test_an_error_of_any_type_is_described() -> None:
+    assert describe_error([1, 2]) == (None, "[1,2]")
+    assert describe_error(True) == (None, "true")
+
+
+@pytest.mark.parametrize("piece", [b"<", b"<script ", b"<style>", b"</head>", b"<a b='<'>"])
+def test_endless_tags_hide_no_text_before_them(piece: bytes) -> None:
+    assert (read_error(b"<p>502 Bad Gateway</p>" + piece * 20_000)[1] or "").startswith("502 Bad Gateway")
+
+
+@pytest.mark.parametrize("piece", [b"a", b"<a", b"< ", b"</"])
+def test_a_tag_without_an_end_costs_one_look(piece: bytes) -> None:
+    # Backtracking, a hundred of the first take ten minutes.
+    page = b"<" + piece * (65_536 // len(piece))
+    assert {read_error(page) for _ in range(100)} == {(None, page[:200].decode().strip())}
+
+
+def test_a_body_too_large_for_an_error_is_read_as_text() -> None:
+    assert read_error(b'{"error":"' + b"x" * (1 << 20) + b'"}') == (None, '{"error":"' + "x" * 190)

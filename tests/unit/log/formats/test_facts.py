@@ -1,0 +1,20 @@
+"""Claims about the facts: they start as "not said" and can be stored as they are."""
+
+import msgspec
+
+from relaybook.log.formats.facts import AnswerFacts, RequestFacts
+
+
+def test_unread_facts_say_nothing() -> None:
+    assert not any(msgspec.structs.astuple(RequestFacts()))
+    assert not any(msgspec.structs.astuple(AnswerFacts()))
+
+
+def test_facts_do_not_share_their_metadata() -> None:
+    first = RequestFacts()
+    first.metadata["a"] = "b"
+    assert RequestFacts().metadata == {}
+
+
+def test_facts_can_be_written_as_json() -> None:
+    assert msgspec.json.decode(msgspec.json.encode(AnswerFacts(input_tokens=3)))["input_tokens"] == 3

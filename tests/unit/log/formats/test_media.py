@@ -1,0 +1,62 @@
+"""What is no text is told by its type and size."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from relaybook.log.formats import parameters, read_request
+from relaybook.log.formats.media import body_words, part_words, size_words
+
+PNG = base64.b64encode(bytes(33_999)).decode()
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ({"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}, "[image png 34 kB]"),
+        ({"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}, "[image]"),
+        ({"type": "input_image", "image_url": f"data:image/webp;charset=x;base64,{PNG}"}, "[image webp 34 kB]"),
+        ({"type": "input_audio", "input_audio": {"data": PNG, "format": "wav"}}, "[audio wav 34 kB]"),
+        ({"type": "file", "file": {"filename": "report.pdf", "file_data": PNG}}, "[file report.pdf 34 kB]"),
+        ({"type": "input_file", "filename": "a.txt"}, "[file a.txt]"),
+        ({"type": "hologram", "depth": 3}, "[hologram]"),
+        ({"type": "image_url"}, "[image]"),
+        ({"type": "image_url", "image_url": 7}, "[image]"),
+        ({"type": "input_audio", "input_audio": {"data": 5, "format": []}}, "[audio]"),
+    ],
+)
+def test_a_part_tells_its_type_and_size(part: dict[str, Any], words: str) -> None:
+    assert part_words(part) == words
+
+
+def test_a_preview_tells_it_too() -> None:
+    content = [
+        {"type": "text", "text": "What is"},
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
+    ]
+    body = {"messages": [{"role": "user", "content": content}]}
+    assert read_request("chat", json.dumps(body).encode()).input_preview == "What is [image png 34 kB]"
+    assert parameters(json.dumps(body).encode()) == {}
+
+
+@pytest.mark.parametrize(
+    ("content_type", "size", "words"),
+    [
+        ("audio/mpeg", 1_200_000, "[audio mpeg 1.2 MB]"),
+        ("IMAGE/PNG; q=1", 812, "[image png 812 B]"),
+        ("application/json", 5, None),
+        ("audio/mpeg", 0, None),
+        ("", 5, None),
+    ],
+)
+def test_a_whole_body_is_told_by_its_content_type(content_type: str, size: int, words: str | None) -> None:
+    assert body_words(content_type, size) == words
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (9_960, "10 kB"), (12_345_678, "12 MB")]
+)
+def test_sizes_have_two_or_three_digits(size: int, words: str) -> None:
+    assert size_words(size) == words

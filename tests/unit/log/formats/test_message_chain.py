@@ -1,0 +1,158 @@
+"""Keys of turns: a request that goes on from another has its key, and nothing else has."""
+
+import json
+from typing import Any
+
+import pytest
+
+from relaybook.log import formats
+from relaybook.log.formats import Turn, decode_turn, encode_turn
+
+
+def turn(messages: Any, answer: Any = None, kind: str = "chat", **more: Any) -> Turn:
+    """The turn of a request, and of its answer."""
+    field = "input" if kind == "response" else "messages"
+    asked = formats.read_request(kind, json.dumps({field: messages, **more}).encode()).asked  # type: ignore[arg-type]
+    assert asked is not None
+    data = b"" if answer is None else json.dumps(answer).encode()
+    facts = formats.read_answer(kind, data, streamed=False, complete=True)  # type: ignore[arg-type]
+    return formats.turn(asked, facts.said)
+
+
+def user(text: Any) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: Any, **more: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": text, **more}
+
+
+def said(*texts: str, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": n, "message": assistant(text, **more)} for n, text in enumerate(texts)]}
+
+
+def follows(later: Turn, earlier: Turn) -> str | None:
+    """How: by all messages, by the last ones, or not."""
+    keys, windows = {key for key, _ in earlier.after}, {window for _, window in earlier.after if window}
+    if any(origin.key in keys for origin in later.origins):
+        return "all"
+    return "window" if any(origin.window in windows for origin in later.origins) else None
+
+
+ASKED = [user("Weather in Rome?")]
+FIRST = turn(ASKED, said("70 °F."))
+CALL = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Rome"}'}}
+TOLD = {"role": "tool", "tool_call_id": "c1", "content": "21 °C"}
+
+
+def test_what_begins_with_the_messages_and_the_answer_goes_on() -> None:
+    later = turn([*ASKED, assistant("70 °F."), user("In Celsius?")])
+    assert follows(later, FIRST) == "all"
+    assert later.origins[0].new_from == 2
+    assert later.messages == 3
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [*ASKED, assistant("71 °F."), user("In Celsius?")],
+        [user("Weather in Roma?"), assistant("70 °F."), user("In Celsius?")],
+        [*ASKED, user("70 °F."), user("In Celsius?")],
+        ASKED,
+        [user("70 °F.")],
+    ],
+)
+def test_anything_else_does_not(messages: Any) -> None:
+    assert follows(turn(messages), FIRST) is None
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_a_system_message_does_not_count(role: str) -> None:
+    system = {"role": role, "content": "Be brief."}
+    later = turn([system, *ASKED, assistant("70 °F."), user("In Celsius?")])
+    assert follows(later, FIRST) == "all"
+    assert later.origins[0].new_from == 3
+    assert turn([system, *ASKED]).asked == FIRST.asked
+
+
+def test_white_space_that_clients_strip_and_parts_do_not_count() -> None:
+    later = turn([user([{"type": "text", "text": "Weather in Rome?"}]), assistant(" 70 °F.\n"), user("x")])
+    assert follows(later, FIRST) == "all"
+
+
+def test_trimmed_messages_leave_the_last_ones() -> None:
+    long = [user("1"), assistant("2"), user("3"), assistant("4"), user("5")]
+    earlier = turn(long, said("6"))
+    assert follows(turn([*long[2:], assistant("6"), user("7")]), earlier) == "window"
+    assert follows(turn([*long[3:], assistant("6"), user("7")]), earlier) == "window"
+    assert follows(turn([*long[4:], assistant("6"), user("7")]), earlier) is None
+    assert follows(turn([user("hi"), assistant("Hello!"), user("x")]), turn([user("hi")], said("Hello!"))) == "all"
+
+
+def test_tool_calls_are_part_of_what_was_said() -> None:
+    earlier = turn(ASKED, said("", tool_calls=[CALL]))
+    assert follows(turn([*ASKED, assistant(None, tool_calls=[CALL]), TOLD]), earlier) == "all"
+    other = CALL | {"function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
+    assert follows(turn([*ASKED, assistant(None, tool_calls=[other]), TOLD]), earlier) is None
+
+
+def test_each_choice_may_be_gone_on_from() -> None:
+    earlier = turn(ASKED, said("one", "two", "three"))
+    assert len(earlier.after) == 3
+    assert follows(turn([*ASKED, assistant("two"), user("x")]), earlier) == "all"
+
+
+def test_a_stream_says_what_its_pieces_say_together() -> None:
+    events = "".join(
+        f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': text}}]})}\n\n" for text in ("70 ", "°F.")
+    )
+    facts = formats.read_answer("chat", f"{events}data: [DONE]\n\n".encode(), streamed=True, complete=True)
+    asked = formats.read_request("chat", json.dumps({"messages": ASKED}).encode()).asked
+    assert asked is not None
+    assert formats.turn(asked, facts.said) == FIRST
+
+
+def test_the_responses_api_has_items_and_names_the_response_before() -> None:
+    output = [
+        {"type": "reasoning", "id": "r", "summary": []},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "70 °F."}]},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+    ]
+    earlier = turn("Weather in Rome?", {"id": "resp_1", "output": output}, "response")
+    items = [*ASKED, *output, {"type": "function_call_output", "call_id": "c", "output": "ok"}]
+    assert follows(turn(items, kind="response"), earlier) == "all"
+    assert turn("And in Oslo?", kind="response", previous_response_id="resp_1").previous == "resp_1"
+
+
+def test_an_answer_that_failed_is_not_gone_on_from() -> None:
+    assert turn(ASKED, {"error": {"message": "no"}}).after == []
+
+
+def test_only_the_last_answers_are_looked_for() -> None:
+    messages = [message for n in range(50) for message in (user(f"q{n}"), assistant(f"a{n}"))]
+    assert [origin.new_from for origin in turn([*messages, user("x")]).origins] == [100, 98, 96, 94]
+
+
+def test_a_turn_comes_back_from_its_bytes() -> None:
+    made = turn([*ASKED, assistant("x"), user("y")], said("z"), previous_response_id="r")
+    assert decode_turn(encode_turn(made)) == made
+    assert len(encode_turn(FIRST)) < 40
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"messages": "x"}',
+        b'{"messages": [5, {"content": {"a": 1}}, null]}',
+        b'{"messages": [{"tool_calls": 7}]}',
+        b"{}",
+    ],
+)
+def test_whatever_the_messages_are_nothing_fails(body: bytes) -> None:
+    asked = formats.read_request("chat", body).asked
+    assert asked is None or formats.turn(asked, []).messages >= 0
+    assert formats.read_request("response", body.replace(b"messages", b"input")) is not None
+
+
+def test_a_lone_surrogate_has_a_key() -> None:
+    assert turn([user("a\ud800")], said("b")).after

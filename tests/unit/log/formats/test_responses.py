@@ -1,0 +1,89 @@
+"""Claims about answers of the Responses API."""
+
+import json
+from typing import Any
+
+from relaybook.log.formats.responses import first_token_offset, read_stream, read_whole
+
+RESPONSE: dict[str, Any] = {
+    "id": "resp_1",
+    "object": "response",
+    "model": "gpt-5",
+    "status": "completed",
+    "service_tier": "flex",
+    "output": [
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello"}]},
+    ],
+    "usage": {
+        "input_tokens": 9,
+        "output_tokens": 4,
+        "input_tokens_details": {"cached_tokens": 2},
+        "output_tokens_details": {"reasoning_tokens": 1},
+    },
+}
+CALL = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f", "arguments": ""}
+
+
+def event(kind: str, **more: Any) -> bytes:
+    return f"event: {kind}\ndata: {json.dumps({'type': kind} | more)}\n\n".encode()
+
+
+CREATED = event("response.created", response=RESPONSE | {"output": [], "usage": None, "status": "in_progress"})
+DELTAS = event("response.output_text.delta", delta="Hel") + event("response.output_text.delta", delta="lo")
+
+
+def test_every_fact_of_a_whole_response_is_read() -> None:
+    facts = read_whole(json.dumps(RESPONSE).encode())
+    assert facts is not None
+    assert (facts.response_model, facts.completion_id, facts.finish_reason) == ("gpt-5", "resp_1", "completed")
+    assert (facts.input_tokens, facts.output_tokens, facts.cached_tokens, facts.reasoning_tokens) == (9, 4, 2, 1)
+    assert (facts.output_preview, facts.output_characters, facts.service_tier) == ("Hello", 8, "flex")
+    assert facts.understood
+
+
+def test_a_streamed_response_has_the_facts_of_its_last_object() -> None:
+    facts = read_stream(CREATED + DELTAS + event("response.completed", response=RESPONSE), complete=True)
+    plain = read_whole(json.dumps(RESPONSE).encode())
+    assert plain is not None
+    plain.stream_ended = "done"
+    assert facts == plain
+
+
+def test_a_broken_stream_shows_its_deltas() -> None:
+    facts = read_stream(CREATED + DELTAS, complete=False)
+    assert (facts.output_preview, facts.stream_ended, facts.response_model) == ("Hello", "cut", "gpt-5")
+    assert facts.input_tokens is None
+
+
+def test_function_calls_are_shown() -> None:
+    data = CREATED + event("response.output_item.added", item=CALL)
+    data += event("response.function_call_arguments.delta", delta='{"x"')
+    data += event("response.function_call_arguments.delta", delta=":1}")
+    assert read_stream(data, complete=True).output_preview == 'ƒ f({"x":1})'
+    whole = read_whole(json.dumps(RESPONSE | {"output": [CALL | {"arguments": "{}"}]}).encode())
+    assert whole is not None
+    assert whole.output_preview == "ƒ f({})"
+
+
+def test_failed_and_incomplete_responses_say_why() -> None:
+    failed = RESPONSE | {"status": "failed", "error": {"code": "server_error", "message": "Oops"}}
+    facts = read_stream(CREATED + event("response.failed", response=failed), complete=True)
+    assert (facts.error_code, facts.error_message, facts.error_in_stream) == ("server_error", "Oops", True)
+    assert facts.stream_ended == "done"
+    incomplete = RESPONSE | {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+    whole = read_whole(json.dumps(incomplete).encode())
+    assert whole is not None
+    assert whole.finish_reason == "max_output_tokens"
+
+
+def test_an_error_event_is_read_in_both_shapes() -> None:
+    for more in ({"code": "x", "message": "Oops"}, {"error": {"code": "x", "message": "Oops"}}):
+        facts = read_stream(CREATED + event("error", **more), complete=True)
+        assert (facts.error_code, facts.error_message, facts.error_in_stream) == ("x", "Oops", True)
+        assert facts.stream_ended == "no_done"
+
+
+def test_the_first_token_is_the_first_delta() -> None:
+    assert first_token_offset(CREATED + DELTAS) == len(CREATED + event("response.output_text.delta", delta="Hel"))
+    assert first_token_offset(CREATED) is None

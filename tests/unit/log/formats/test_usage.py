@@ -1,0 +1,44 @@
+"""Claims about token counts under the names providers use."""
+
+import pytest
+
+from relaybook.log.formats.facts import AnswerFacts, Usage
+from relaybook.log.formats.usage import put_usage
+
+
+def counts(usage: Usage) -> tuple[int | None, int | None, int | None, int | None]:
+    facts = AnswerFacts()
+    put_usage(facts, usage)
+    return facts.input_tokens, facts.output_tokens, facts.cached_tokens, facts.reasoning_tokens
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 5,
+                "prompt_tokens_details": {"cached_tokens": 4},
+                "completion_tokens_details": {"reasoning_tokens": 3},
+            },
+            (9, 5, 4, 3),
+        ),
+        (
+            {
+                "input_tokens": 9,
+                "output_tokens": 5,
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens_details": {"reasoning_tokens": 0},
+            },
+            (9, 5, 0, 0),
+        ),
+        ({"prompt_tokens": 9, "total_tokens": 9}, (9, None, None, None)),
+        ({"prompt_tokens": 9, "completion_tokens": 1, "prompt_cache_hit_tokens": 8}, (9, 1, 8, None)),
+        ({"prompt_tokens": 9.0, "completion_tokens": 1.5, "prompt_tokens_details": None}, (9, None, None, None)),
+        ({"prompt_tokens": True, "completion_tokens": "5", "prompt_tokens_details": 4}, (None, None, None, None)),
+        ({"prompt_tokens": 1e300}, (None, None, None, None)),
+    ],
+)
+def test_counts_are_read_under_every_name(usage: Usage, expected: tuple[int | None, ...]) -> None:
+    assert counts(usage) == expected

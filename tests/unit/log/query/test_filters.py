@@ -1,0 +1,141 @@
+"""Filters: what is read, what is refused and how it is named, and what a term means."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.records import a_record
+
+from relaybook.log.query.filters import (
+    CONTAINS,
+    MAX_LIMIT,
+    WORDS,
+    BadFilter,
+    Cursor,
+    Filter,
+    Term,
+    asks_texts,
+    comparison,
+    matches,
+    parse_cursor,
+    parse_limit,
+)
+from relaybook.log.record import Note
+
+
+@pytest.mark.parametrize(("text", "expected"), [("", 50), ("1", 1), ("500", MAX_LIMIT), ("007", 7)])
+def test_limits_are_read(text: str, expected: int) -> None:
+    assert parse_limit(text) == expected
+
+
+@pytest.mark.parametrize("text", ["0", "501", "-1", "1.0", "x", "٣", "9" * 5000])
+def test_other_limits_are_refused(text: str) -> None:
+    with pytest.raises(BadFilter, match="from 1 to 500"):
+        parse_limit(text)
+
+
+@given(st.sampled_from(("older", "newer")), st.integers(0, 10**18 - 1))
+def test_cursors_come_back(direction: str, seq: int) -> None:
+    cursor = Cursor("older" if direction == "older" else "newer", seq)
+    assert parse_cursor(str(cursor)) == cursor
+
+
+@pytest.mark.parametrize("text", ["", "o", "x1", "o-1", "o1 ", "1", "o" + "9" * 19])
+def test_other_cursors_are_refused(text: str) -> None:
+    with pytest.raises(BadFilter) as refused:
+        parse_cursor(text)
+    assert refused.value.parameter == "cursor"
+
+
+def test_where_there_is_no_newer_page_none_is_offered() -> None:
+    assert parse_cursor("o5", only_older=True) == Cursor("older", 5)
+    with pytest.raises(BadFilter, match="cursor is 'n5': pass on the next_cursor of an earlier page"):
+        parse_cursor("n5", only_older=True)
+
+
+SAID = "The Whole thing."
+RECORD = a_record(
+    id="01a1fc49-f842-7000-ba81-d9e8ed513cc3",
+    namespace="user-42",
+    model="gpt-5",
+    status=429,
+    failed=True,
+    started_at=1000,
+    properties={"channel": "ios"},
+    warnings=[Note("value_cut", "…")],
+    advice=[Note("doubled_path", "…")],
+    user=None,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "yes", "no"),
+    [
+        ("namespace", "user-42", "user-4"),
+        ("duration", ">812.0", ">812.5"),
+        ("duration", "<=812.5", "<812.5"),
+        ("input_tokens", "=48.0", "=47.0"),
+        ("output_tokens", ">=37.0", ">37.0"),
+        (WORDS, "whole thing", "thing whole"),
+        ("model", "gpt-5", "GPT-5"),
+        ("outcome", "complete", "refused"),
+        ("status", "429", "42"),
+        ("status", "4xx", "5xx"),
+        ("status", "error", "200"),
+        ("failed", "true", "false"),
+        ("warning", "value_cut", "doubled_path"),
+        ("advice", "doubled_path", "value_cut"),
+        ("from", "1000", "1001"),
+        ("to", "1001", "1000"),
+        ("property.channel", "ios", "web"),
+        ("id", RECORD.id, ""),
+    ],
+)
+def test_a_term_selects_what_it_names(name: str, yes: str, no: str) -> None:
+    assert matches(Filter((Term(name, (yes,)),)), RECORD, SAID)
+    assert not matches(Filter((Term(name, (no,)),)), RECORD, SAID)
+    assert matches(Filter((Term(name, (no, yes)),)), RECORD, SAID)
+    assert not matches(Filter((Term(name, (yes,), negated=True),)), RECORD, SAID)
+    assert matches(Filter((Term(name, (no,), negated=True),)), RECORD, SAID)
+
+
+def test_a_value_or_a_beginning_is_enough() -> None:
+    for term in (Term("namespace", (), prefixes=("user-4",)), Term("model", ("o1",), prefixes=("o3", "gpt"))):
+        assert matches(Filter((term,)), RECORD)
+    assert matches(Filter((Term("property.channel", (), prefixes=("i",)),)), RECORD)
+    assert not matches(Filter((Term("namespace", (), prefixes=("User", "user-43")),)), RECORD)
+    assert not matches(Filter((Term("user", (), prefixes=("",)),)), RECORD)
+    assert matches(Filter((Term("namespace", (), prefixes=("",)),)), RECORD)
+
+
+@pytest.mark.parametrize("value", [">0.0", "<1.0", "=0.0"])
+def test_what_is_unknown_compares_with_nothing(value: str) -> None:
+    assert not matches(Filter((Term("cost", (value,)),)), RECORD)
+    assert matches(Filter((Term("cost", (value,), negated=True),)), RECORD)
+
+
+@pytest.mark.parametrize(("value", "parts"), [(">2.5", (">", 2.5)), ("<=1.0", ("<=", 1.0)), ("=7.0", ("=", 7.0))])
+def test_a_comparison_has_two_parts(value: str, parts: tuple[str, float]) -> None:
+    assert comparison(value) == parts
+
+
+@pytest.mark.parametrize("name", [WORDS, CONTAINS])
+def test_a_filter_tells_whether_it_asks_what_was_said(name: str) -> None:
+    assert asks_texts(Filter((Term("model", ("m",)), Term(name, ("refund",), negated=True))))
+    assert not asks_texts(Filter((Term("model", (name,)),)))
+
+
+@pytest.mark.parametrize("term", [("user", "None"), ("user", ""), ("property.tier", "")])
+def test_what_is_not_there_has_no_value(term: tuple[str, str]) -> None:
+    assert not matches(Filter((Term(term[0], (term[1],)),)), RECORD)
+    assert matches(Filter((Term(term[0], (term[1],), negated=True),)), RECORD)
+
+
+def test_a_record_without_status_has_none_of_any_class() -> None:
+    record = a_record(status=None, failed=True)
+    assert not matches(Filter((Term("status", ("200", "5xx")),)), record)
+    assert matches(Filter((Term("status", ("error",)),)), record)
+
+
+def test_terms_of_different_names_must_all_hold() -> None:
+    both = (Term("model", ("gpt-5",)), Term("failed", ("false",)))
+    assert not matches(Filter(both), RECORD)

@@ -1,0 +1,83 @@
+"""Values of a filter's terms: moments, bounds, and what a name cannot have."""
+
+import pytest
+from tests.support.records import A_MOMENT
+
+from relaybook.log.query.filters import NAMES, BadFilter
+from relaybook.log.query.values import canonical_name, checked_value, parse_moment
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-15m", A_MOMENT - 900_000_000),
+        ("-7d", A_MOMENT - 7 * 86_400_000_000),
+        ("-0s", A_MOMENT),
+        ("2026-11-21T14:02:31Z", A_MOMENT),
+        ("2026-11-21T15:02:31.000042+01:00", A_MOMENT + 42),
+        ("2026-11-21T14:02:31", A_MOMENT),
+        ("1969-12-31T23:59:59.999999Z", -1),
+    ],
+)
+def test_moments_are_absolute_or_relative(text: str, expected: int) -> None:
+    assert parse_moment(text, A_MOMENT) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "read"),
+    [
+        ("duration", ">2s", ">2000.0"),
+        ("duration", "<=300ms", "<=300.0"),
+        ("first_token", ">= 1.5m", ">=90000.0"),
+        ("duration", "<1h", "<3600000.0"),
+        ("cost", ">0.01", ">0.01"),
+        ("cost", "<$5", "<5.0"),
+        ("output_tokens", "7", "=7.0"),
+        ("retry_count", ">=1", ">=1.0"),
+    ],
+)
+def test_bounds_are_read_with_their_units(name: str, value: str, read: str) -> None:
+    assert checked_value(name, value, A_MOMENT, name) == read
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("duration", "2s"),
+        ("duration", "=2s"),
+        ("duration", ">2"),
+        ("duration", ">2sec"),
+        ("input_tokens", "12.5"),
+        ("retry_count", ">=1.5"),
+        ("key", "abc"),
+        ("namespace", ""),
+        ("duration", ">-2s"),
+        ("cost", "0.01"),
+        ("cost", ">1s"),
+        ("cost", ">1e3"),
+        ("cost", ">inf"),
+        ("input_tokens", "$7"),
+        ("input_tokens", "seven"),
+        ("retry_count", "٣"),
+        ("duration", ">" + "9" * 400 + "s"),
+    ],
+)
+def test_other_bounds_are_refused_by_name(name: str, value: str) -> None:
+    with pytest.raises(BadFilter) as refused:
+        checked_value(name, value, A_MOMENT, f"not.{name}")
+    assert refused.value.parameter == f"not.{name}"
+    assert repr(value[:80]) in str(refused.value)
+
+
+def test_ids_and_keys_are_read_in_capitals() -> None:
+    ours = "01a20852-1380-7000-af11-591364b42409"
+    assert checked_value("id", ours.upper(), A_MOMENT, "id") == ours
+    assert checked_value("key", "3F9A00AA11BB", A_MOMENT, "key") == "3f9a00aa11bb"
+    assert checked_value("key", "3F9", A_MOMENT, "key", is_beginning=True) == "3f9"
+    assert checked_value("id", "01A2", A_MOMENT, "id", is_beginning=True) == "01a2"
+
+
+def test_names_are_known_or_not() -> None:
+    assert [canonical_name(name) for name in NAMES] == list(NAMES)
+    assert canonical_name("property.User_Id") == "property.user-id"
+    assert [canonical_name(name) for name in ("", "property.", "q", "words", "not.model")] == [None] * 5

@@ -1,0 +1,51 @@
+"""Words: what one is in any script, and what a search for them finds."""
+
+import pytest
+
+from relaybook.log.query.words import contains, has_words, spaced, words_of
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "is_there"),
+    [
+        ("Where is my refund?", "refund", True),
+        ("Where is my REFUND?", "Refund", True),
+        ("Where is my refund?", "where is", True),
+        ("Where is my refund?", "is where", False),
+        ("Where is my refund?", "refun", False),
+        ("Where is my refund?", "refun*", True),
+        ("Where is my refund?", "my ref*", True),
+        ("Where is my refund?", "m* refund", False),
+        ("Überweisung nach Zürich", "zurich", True),
+        ("order-4411 was sent", "order-4411", True),
+        ("order 4411 was sent", "order-4411", True),
+        ("我的退款在哪里", "退款", True),
+        ("我的退款在哪里", "款退", False),
+        ("東京タワー", "タワー", True),
+        ("เงินคืน", "คืน", True),
+        ("вернуть деньги", "Деньги", True),
+        ("أين استرداد أموالي", "استرداد", True),
+        ("", "a", False),
+        ("a", "", False),
+        ("a", "*", False),
+        ("a_b", "b", True),
+    ],
+)
+def test_a_phrase_is_words_one_after_the_other(text: str, phrase: str, is_there: bool) -> None:
+    assert contains(text, phrase) is is_there
+
+
+def test_what_counts_as_a_word_by_itself_stands_by_itself() -> None:
+    assert words_of("tea 退款") == ["tea", "退", "款"]
+    assert spaced("plain text") == "plain text"
+
+
+def test_what_no_database_takes_is_left_out() -> None:
+    assert words_of("a\x00b\ud800c") == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "has"), [("a", True), ("4", True), ("款", True), ("*", False), ("--", False), ("", False)]
+)
+def test_a_phrase_has_words_or_not(phrase: str, has: bool) -> None:
+    assert has_words(phrase) is has

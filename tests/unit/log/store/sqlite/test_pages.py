@@ -1,0 +1,20 @@
+"""Steps out of a search: how long they may take."""
+
+import apsw
+import pytest
+from tests.support.records import a_record, soon
+
+from relaybook.log.query.filters import Filter
+from relaybook.log.store.sqlite import pages, search
+from relaybook.log.store.sqlite.rows import INSERT, row_of
+from relaybook.log.store.sqlite.schema import migrate
+from relaybook.log.store.sqlite.search import Deadline
+
+
+def test_steps_have_all_of_their_time_once_enough_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_ONE_MORE_NS", 0)
+    connection = apsw.Connection(":memory:")
+    migrate(connection, "it")
+    connection.executemany(INSERT, [row_of(a_record(), seq, b"") for seq in range(1, 601)])
+    connection.execute("UPDATE totals SET value = 600 WHERE name = 'last_seq'")
+    assert len(pages.steps(connection, Filter(), 500, None, Deadline(soon()))) == 500

@@ -1,0 +1,132 @@
+"""The choice of the way to a filter's records: every way is served by an index and needs no sorting."""
+
+import apsw
+import pytest
+from tests.support.records import a_record
+
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.record import Note
+from relaybook.log.store.sqlite.counters import ADD_NAMESPACES, ADD_VALUES, namespace_sums, value_sums
+from relaybook.log.store.sqlite.plan import Plan, make_plan
+from relaybook.log.store.sqlite.schema import migrate
+
+WITHIN = (1, 1_000_000)
+
+
+@pytest.fixture
+def connection() -> apsw.Connection:
+    """Counters of a log in which `rare` is rare; the log itself is empty."""
+    made = apsw.Connection(":memory:")
+    migrate(made, "it")
+    note = [Note("value_cut", "…")]
+    records = [a_record(properties={"channel": "ios"}, user="u") for _ in range(50)]
+    records += [a_record(namespace="rare/1", model="rare", status=429, failed=True, warnings=note) for _ in range(2)]
+    records += [a_record(namespace="rare/2", outcome="client_closed", status=503, failed=True)]
+    made.executemany(ADD_NAMESPACES, namespace_sums(records))
+    made.executemany(ADD_VALUES, value_sums(records))
+    return made
+
+
+def plan(connection: apsw.Connection, *terms: Term) -> Plan:
+    return make_plan(connection, Filter(terms), WITHIN)
+
+
+def explained(connection: apsw.Connection, made: Plan) -> str:
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {made.sql(True)}", (*made.bindings(WITHIN), 5))
+    return "; ".join(str(detail) for *_, detail in rows)
+
+
+@pytest.mark.parametrize(
+    ("term", "walked"),
+    [
+        (Term("namespace", ("production",)), "requests_namespace"),
+        (Term("namespace", ("production", "rare/1")), "requests_namespace"),
+        (Term("namespace", (), prefixes=("rare/",)), "requests_namespace"),
+        (Term("model", ("rare",)), "requests_model"),
+        (Term("user", ("u", "v")), "requests_user"),
+        (Term("key", ("k",)), "requests_key"),
+        (Term("failed", ("true",)), "requests_failed"),
+        (Term("status", ("error",)), "requests_failed"),
+        (Term("status", ("429",)), "requests_status"),
+        (Term("status", ("4xx", "5xx")), "requests_status"),
+        (Term("outcome", ("client_closed", "refused")), "requests_outcome"),
+        (Term("kind", ("embedding",)), "requests_kind"),
+        (Term("finish_reason", ("length", "tool_calls")), "requests_finish"),
+        (Term("model", ("gpt-5",), prefixes=("ra",)), "requests_model"),
+        (Term("property.channel", (), prefixes=("io",)), "SEARCH d USING PRIMARY KEY"),
+        (Term("id", ("x",)), "requests_id"),
+        (Term("warning", ("value_cut",)), "SEARCH d USING PRIMARY KEY"),
+        (Term("property.channel", ("ios", "web")), "SEARCH d USING PRIMARY KEY"),
+    ],
+)
+def test_an_index_leads_and_nothing_is_sorted(connection: apsw.Connection, term: Term, walked: str) -> None:
+    made = plan(connection, term)
+    steps = explained(connection, made)
+    assert walked in steps
+    if term.name != "id":
+        assert "TEMP B-TREE" not in steps
+    assert "SCAN" not in steps
+    assert made.rest.sql == "1"
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        Term("kind", ("chat",)),
+        Term("failed", ("false",)),
+        Term("status", ("200", "429")),
+        Term("status", ("error", "404")),
+        Term("outcome", ("complete", "refused")),
+        Term("model", ("rare",), negated=True),
+        Term("namespace", (), negated=True, prefixes=("",)),
+    ],
+)
+def test_what_no_index_serves_is_checked_along_the_log(connection: apsw.Connection, term: Term) -> None:
+    made = plan(connection, term)
+    assert "SEARCH r USING INTEGER PRIMARY KEY" in explained(connection, made)
+    assert made.rest.sql != "1"
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_rarest_condition_leads_and_the_others_are_checked(connection: apsw.Connection, swapped: bool) -> None:
+    terms = [Term("namespace", ("production",)), Term("model", ("rare",)), Term("property.channel", ("ios",))]
+    made = plan(connection, *(terms[::-1] if swapped else terms))
+    assert "requests_model" in made.walks[0].source
+    assert "namespace" in made.rest.sql
+    assert "properties" in made.rest.sql
+
+
+def test_a_status_class_walks_the_statuses_that_occur(connection: apsw.Connection) -> None:
+    made = plan(connection, Term("status", ("4xx", "5xx")))
+    assert [walk.condition.bindings for walk in made.walks] == [(429,), (503,)]
+    assert plan(connection, Term("status", ("418",))).walks[0].condition.sql == "0"
+
+
+@pytest.mark.parametrize(
+    ("term", "is_known"),
+    [
+        (Term("namespace", ("production",)), True),
+        (Term("namespace", ("production", "rare/1")), True),
+        (Term("model", ("rare",)), True),
+        (Term("property.channel", ("ios",)), True),
+        (Term("failed", ("true",)), True),
+        (Term("warning", ("value_cut",)), True),
+        (Term("kind", ("chat",)), False),
+        (Term("model", ("rare",), negated=True), False),
+    ],
+)
+def test_the_number_of_records_is_read_from_indexes_where_they_know(
+    connection: apsw.Connection, term: Term, is_known: bool
+) -> None:
+    made = plan(connection, term)
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {made.number_sql()}", made.bindings(WITHIN))
+    steps = [str(detail) for *_, detail in rows if "SEARCH" in str(detail)]
+    assert made.is_in_indexes == is_known
+    assert all("COVERING INDEX" in step or "SEARCH d USING PRIMARY KEY" in step for step in steps) == is_known
+
+
+def test_failures_of_a_namespace_are_read_from_one_index(connection: apsw.Connection) -> None:
+    made = plan(connection, Term("namespace", ("production",)), Term("failed", ("true",)), Term("model", ("rare",)))
+    assert "requests_failed" in made.walks[0].source
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {made.number_sql()}", made.bindings(WITHIN))
+    assert any("COVERING INDEX requests_failed" in str(detail) for *_, detail in rows)

@@ -1,0 +1,39 @@
+"""Records to rows and back."""
+
+from tests.support.records import a_record
+
+from relaybook.log.record import FIELDS, Note
+from relaybook.log.store.sqlite.rows import INSERT, SELECT_LIST, record_of, row_of
+
+
+def test_a_record_survives_its_row() -> None:
+    record = a_record(
+        properties={"a": 'b"\n'}, warnings=[Note("x", "y")], advice=[], failed=True, stream_requested=None, seq=4
+    )
+    row = [int(value) if isinstance(value, bool) else value for value in row_of(record, 4, b"")[:-1]]
+    assert record_of(row) == record
+
+
+def test_the_number_is_the_one_given_and_the_record_is_left_alone() -> None:
+    record = a_record(properties={"a": "b"})
+    row = row_of(record, 9, b"where")
+    assert row[FIELDS.index("seq")] == 9
+    assert row[-1] == b"where"
+    assert record.seq is None
+    assert record.properties == {"a": "b"}
+
+
+def test_empty_lists_and_objects_take_no_space() -> None:
+    row = row_of(a_record(), 1, b"")
+    assert [row[FIELDS.index(name)] for name in ("properties", "warnings", "advice")] == [None, None, None]
+
+
+def test_rows_do_not_share_what_can_be_changed() -> None:
+    row = row_of(a_record(), 1, b"")[:-1]
+    record_of(row).properties["a"] = "b"
+    assert record_of(row).properties == {}
+
+
+def test_statements_name_every_field() -> None:
+    assert INSERT.count("?") == len(FIELDS) + 1
+    assert SELECT_LIST.count('r."') == len(FIELDS)

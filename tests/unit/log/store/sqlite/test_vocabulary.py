@@ -1,0 +1,41 @@
+"""Beginnings of words become the words that the index knows."""
+
+import apsw
+import pytest
+
+from relaybook.log.store.sqlite.text_index import attach
+from relaybook.log.store.sqlite.vocabulary import MOST, match
+
+
+@pytest.fixture
+def connection(tmp_path_factory: pytest.TempPathFactory) -> apsw.Connection:
+    """With an index of no log; that of a log is one of its database."""
+    made = apsw.Connection(":memory:")
+    attach(made, tmp_path_factory.mktemp("nothing"))
+    texts = ["Would you", "wouldn't", "wound wounds", *(f"many{number}" for number in range(MOST + 1))]
+    made.executemany("INSERT INTO words(said) VALUES (?)", ((text,) for text in texts))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("phrase", "query"),
+    [
+        ("would", '"would"'),
+        ("would*", '"would" OR "wouldn"'),
+        ("WOÜLD*", '"would" OR "wouldn"'),
+        ("woun*", '"wound" OR "wounds"'),
+        ("if I wou*", '"if i would" OR "if i wouldn" OR "if i wound" OR "if i wounds"'),
+        ("many25*", " OR ".join(f'"many{number}"' for number in (25, *range(250, 257)))),
+        ("many*", None),
+        ("ma*", None),
+        ("nobody*", '"nobody*"'),
+        ("\U0001f600*", '"\U0001f600*"'),
+    ],
+)
+def test_a_beginning_becomes_words(connection: apsw.Connection, phrase: str, query: str | None) -> None:
+    assert match(connection, phrase) == query
+
+
+def test_what_it_becomes_is_found(connection: apsw.Connection) -> None:
+    found = connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (match(connection, "wou*"),))
+    assert [rowid for (rowid,) in found] == [1, 2, 3]

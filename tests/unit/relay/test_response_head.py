@@ -1,0 +1,96 @@
+"""Claims about answers' heads: what the caller gets, what is not HTTP."""
+
+import pytest
+
+from relaybook.relay.fingerprints import Fingerprints
+from relaybook.relay.response_head import AnswerBroken, AnswerHead, AnswerHeadReader
+
+READER = AnswerHeadReader(["Service", "Relaybook"], Fingerprints(b"secret"))
+
+
+def read(*lines: bytes, first: bytes = b"HTTP/1.1 200 OK") -> AnswerHead:
+    return READER.read(b"\r\n".join([first, *lines, b"", b""]))
+
+
+def test_status_reason_order_case_and_repeats_are_kept() -> None:
+    lines = [b"x-A: 1", b"X-a: 2", b"Set-Cookie: a", b"set-cookie: b", b"content-encoding: br"]
+    head = read(*lines, first=b"HTTP/1.1 418 I'm a  teapot")
+    assert (head.status, head.reason, head.lines) == (418, b"I'm a  teapot", lines)
+    assert head.encoded
+
+
+def test_hop_by_hop_and_our_own_names_do_not_cross() -> None:
+    ours = [b"Service-Request-Id: forged", b"service-namespace: x", b"Relaybook-Warning: y", b"Service-Error: z"]
+    hops = [b"Connection: keep-alive", b"Keep-Alive: timeout=5", b"Trailer: x", b"Upgrade: h2c", b"Proxy-Connection: x"]
+    head = read(*ours, *hops, b"Service-Level: gold")
+    assert head.lines == [b"Service-Level: gold"]
+    assert head.idle_seconds == 5
+
+
+def test_cookies_cross_and_are_not_logged() -> None:
+    head = read(b"Set-Cookie: session=verysecret")
+    assert head.lines == [b"Set-Cookie: session=verysecret"]
+    assert b"verysecret" not in head.logged
+
+
+def test_rate_limits_are_logged() -> None:
+    line = b"x-ratelimit-remaining-tokens: 149984"
+    assert read(line).logged == line
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b"Content-Length: 5", b"Transfer-Encoding: chunked"],
+        [b"Content-Length: 5", b"Content-Length: 6"],
+        [b"Content-Length: -1"],
+        [b"Transfer-Encoding: gzip, chunked"],
+        [b"Transfer-Encoding: chunked", b"Transfer-Encoding: chunked"],
+        [b"X: a\0b"],
+        [b"X : a"],
+        [b"nonsense"],
+        [b"X-%d: 1" % number for number in range(101)],
+    ],
+)
+def test_what_is_not_http_is_broken(lines: list[bytes]) -> None:
+    with pytest.raises(AnswerBroken):
+        read(*lines)
+
+
+def test_nonsense_is_broken() -> None:
+    with pytest.raises(AnswerBroken):
+        read(first=b"220 smtp ready")
+
+
+def test_http_1_0_and_close_end_the_connection() -> None:
+    assert read(first=b"HTTP/1.0 200 OK").close
+    assert read(b"Connection: Close").close
+    assert not read(b"Connection: keep-alive").close
+
+
+def test_a_stream_is_known_by_its_type() -> None:
+    assert read(b"content-type: text/event-stream; charset=utf-8").event_stream
+    assert not read(b"content-type: application/json").event_stream
+
+
+def test_what_the_providers_connection_names_does_not_cross() -> None:
+    head = read(b"X-a: 1", b"Connection: close, x-A", b"X-b: 2", b"Content-Length: 3", b"Connection: content-length")
+    assert head.lines == [b"X-b: 2", b"Content-Length: 3"]
+    assert head.close
+
+
+def test_of_two_cookies_of_which_one_begins_the_other_both_are_hidden() -> None:
+    head = read(b"Set-Cookie: a=12345678", b"Set-Cookie: a=12345678-and-more")
+    assert b"and-more" not in head.logged
+    assert b"12345678" not in head.logged
+
+
+@pytest.mark.parametrize("first", [b"\nHTTP/1.1 200 OK", b"HTTP/1.1 000 OK", b"HTTP/1.1 200 O\x00K", b"ICE/1.0 200 OK"])
+def test_what_is_no_status_line_is_no_answer(first: bytes) -> None:
+    with pytest.raises(AnswerBroken):
+        read(first=first)
+
+
+def test_a_length_of_more_digits_than_any_length_has_is_no_answer() -> None:
+    with pytest.raises(AnswerBroken):
+        read(b"Content-Length: " + b"0" * 5000)

@@ -1,0 +1,26 @@
+"""A child process tells by its exit code how its role ended, whatever it is told on its way out."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from relaybook.server.worker_config import Orders, encode_orders
+from relaybook.settings.definitions import Settings
+
+_PROGRAM = """
+import os, signal, sys
+from relaybook.server import child
+
+child.run_role = lambda *_: 7  # as the recorder does: its handler stays until the interpreter takes it away
+sys.exit((child.main(), os.kill(os.getpid(), signal.{name}))[0])
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_word_to_stop_that_comes_too_late_changes_no_exit_code(name: str, tmp_path: Path) -> None:
+    orders = encode_orders(Orders("recorder", Settings(data=tmp_path), "http://127.0.0.1/v1", "http://127.0.0.1"))
+    program = _PROGRAM.format(name=name)
+    done = subprocess.run([sys.executable, "-c", program], input=orders, capture_output=True, timeout=30, check=False)
+    assert (done.returncode, done.stderr) == (7, b"")

@@ -1,0 +1,108 @@
+"""Values of settings as text and from TOML."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from relaybook.settings.typed_values import BadValue, describe_type, format_value, parse_value
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0", 0),
+        ("4100", 4100),
+        ("10_000", 10_000),
+        ("64MiB", 64 << 20),
+        ("10 GiB", 10 << 30),
+        ("1.5 KiB", 1536),
+        ("5MB", 5_000_000),
+        ("2kB", 2000),
+        ("7 B", 7),
+        (12, 12),
+    ],
+)
+def test_whole_numbers_may_be_sizes(text: object, number: int) -> None:
+    assert parse_value(int, text) == number
+
+
+@pytest.mark.parametrize("bad", ["", "x", "-1", "1.5", "5 apples", "9" * 30, "999999999TiB", "٣", True, 1.5, -1, []])
+def test_what_is_no_whole_number_is_refused(bad: object) -> None:
+    with pytest.raises(BadValue, match=r"a number below|a whole number"):
+        parse_value(int, bad)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("10", 10), ("0.5", 0.5), ("10s", 10), ("15 min", 900), ("2h", 7200), ("500ms", 0.5), (3, 3), (2.5, 2.5)],
+)
+def test_durations_are_seconds(text: object, seconds: float) -> None:
+    value = parse_value(float, text)
+    assert isinstance(value, float)
+    assert value == seconds
+
+
+@pytest.mark.parametrize("bad", ["", "nan", "inf", "-1", "1e9", "5 days", True, float("nan"), float("inf"), -1, None])
+def test_what_is_no_duration_is_refused(bad: object) -> None:
+    with pytest.raises(BadValue, match="duration"):
+        parse_value(float, bad)
+
+
+@pytest.mark.parametrize(("text", "truth"), [("true", True), ("Yes", True), ("0", False), ("off", False), (True, True)])
+def test_booleans(text: object, truth: bool) -> None:
+    assert parse_value(bool, text) is truth
+
+
+def test_lists_are_split_at_commas_or_given_as_arrays() -> None:
+    assert parse_value(list[str], "a, b,,c ") == ["a", "b", "c"]
+    assert parse_value(list[str], ["a", "b"]) == ["a", "b"]
+    assert parse_value(list[str], "") == []
+    with pytest.raises(BadValue):
+        parse_value(list[str], ["a", 1])
+
+
+def test_choices_are_listed_when_refused() -> None:
+    assert parse_value(Literal["cancel", "finish"], "finish") == "finish"
+    with pytest.raises(BadValue, match="cancel or finish"):
+        parse_value(Literal["cancel", "finish"], "Finish")
+
+
+def test_none_only_where_the_type_allows_it() -> None:
+    assert parse_value(str | None, "none") is None
+    assert parse_value(str, "none") == "none"
+
+
+def test_paths_know_the_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert parse_value(Path | None, "~/log") == Path("/home/ada/log")
+    for bad in ("", "a\0b", "~nobody-of-this-name/x", 3):
+        with pytest.raises(BadValue, match=r"path|text"):
+            parse_value(Path, bad)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        ([], "–"),
+        (["a", "b"], "a, b"),
+        (0.5, "0.5 s"),
+        (600.0, "600 s"),
+        (1 << 30, "1 GiB"),
+        (64 << 20, "64 MiB"),
+        (10_000, "10000"),
+        (0, "0"),
+        ("x", "x"),
+    ],
+)
+def test_values_are_written_so_that_they_can_be_read_again(value: Any, text: str) -> None:
+    assert format_value(value) == text
+    if value not in (None, []):
+        assert parse_value(list[str] if isinstance(value, list) else type(value), text) == value
+
+
+def test_types_are_described_for_people() -> None:
+    assert describe_type(Literal["full", "no-bodies"]) == "`full` or `no-bodies`"
+    assert describe_type(list[str]) == "list"
+    assert describe_type(Path | None) == "path"

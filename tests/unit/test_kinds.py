@@ -1,0 +1,23 @@
+"""Kinds of requests, by their paths."""
+
+import pytest
+
+from relaybook.kinds import kind_of
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/chat/completions", "chat"),
+        ("/chat/completions/", "chat"),
+        ("/completions", "completion"),
+        ("/responses", "response"),
+        ("/embeddings", "embedding"),
+        ("/models", "models"),
+        ("/models/org%2Fmodel", "models"),
+        ("/audio/speech", "other"),
+        ("", "other"),
+    ],
+)
+def test_the_kind_follows_from_the_path(path: str, kind: str) -> None:
+    assert kind_of(path) == kind
