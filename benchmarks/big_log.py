@@ -181,8 +181,8 @@ class BigLog:
 def _turn(request: bytes, response: bytes, *, is_well: bool) -> bytes | None:
     """As the recorder makes it of the bodies."""
     asked = formats.read_request("chat", request).asked
-    said = formats.read_answer("chat", response, streamed=False, complete=True).said if is_well else []
-    return formats.encode_turn(formats.turn(asked, said)) if asked else None
+    said = formats.read_response("chat", response, streamed=False, complete=True).said if is_well else []
+    return formats.encode_chain(formats.turn(asked, said)) if asked else None
 
 
 def ticket_of(facts: Facts) -> str | None:

@@ -25,7 +25,7 @@ class Kind:
 
     name: str
     share: int
-    wishes: tuple[str, ...] = ()
+    directives: tuple[str, ...] = ()
     streamed: bool = False
     status: int | None = 200
     is_cut: bool = False
@@ -83,7 +83,7 @@ class Traffic:
             "Content-Type: application/json",
             f"Service-Namespace: app-{user % 20}",
             f"Service-Property-User-Id: {user}",
-            *kind.wishes,
+            *kind.directives,
             f"Content-Length: {len(body)}",
         )
         return "\r\n".join((*lines, "", "")).encode() + body

@@ -43,9 +43,9 @@ class TimedStart(Server):
         _, answered_ns = first_answer(self.port)
         relay_ns = self._child_started_ns("relay")
         journal_ns = max(path.stat().st_mtime_ns for path in self.data.glob("journal/*/lock"))
-        moments = [self.started_ns, relay_ns, journal_ns, answered_ns]
+        timestamps = [self.started_ns, relay_ns, journal_ns, answered_ns]
         names = ("supervisor_ms", "relay_imports_ms", "relay_listens_and_answers_ms")
-        steps = {name: (moments[at + 1] - moments[at]) / 1e6 for at, name in enumerate(names)}
+        steps = {name: (timestamps[at + 1] - timestamps[at]) / 1e6 for at, name in enumerate(names)}
         return steps | {"all_ms": (answered_ns - self.started_ns) / 1e6}
 
     def _child_started_ns(self, role: str) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from relaybook.log.formats import first_token_offset, read_answer, read_request
+from relaybook.log.formats import first_token_offset, read_request, read_response
 from relaybook.recorder.prices import Prices
 
 RUNS = 15
@@ -89,18 +89,18 @@ def microseconds(work: Callable[[], object], times: int) -> float:
 def main() -> None:
     """Prints one line per figure."""
     prices = Prices()
-    facts = read_answer("chat", ANSWER, streamed=False, complete=True)
+    facts = read_response("chat", ANSWER, streamed=False, complete=True)
 
     def exchange() -> None:
         read_request("chat", REQUEST)
-        read_answer("chat", ANSWER, streamed=False, complete=True)
+        read_response("chat", ANSWER, streamed=False, complete=True)
 
     def cost() -> object:
         return prices.cost(
             "https://api.openai.com/v1", "gpt-4.1", facts.response_model, facts.usage, facts.service_tier, AT_US
         )
 
-    stream = microseconds(lambda: read_answer("chat", STREAM, streamed=True, complete=True), 40) / CHUNKS
+    stream = microseconds(lambda: read_response("chat", STREAM, streamed=True, complete=True), 40) / CHUNKS
     print(f"Python {platform.python_version()}, {platform.machine()}, msgspec {msgspec.__version__}")
     print(f"request, {len(REQUEST)} bytes          {microseconds(lambda: read_request('chat', REQUEST), 2000):6.2f} µs")
     print(f"request and answer, +{len(ANSWER)} bytes {microseconds(exchange, 2000):6.2f} µs")

@@ -41,13 +41,15 @@ def run(bench: Bench) -> Result:
     with SimulatedProvider(bench.place("provider"), "--ledger-mode", "digest") as provider:
         port = int(provider.url.removesuffix("/v1").rpartition(":")[2])
         with Relaybook(bench, "relay", provider.url) as relay:
-            for moment, (wishes, events) in _MOMENTS.items():
+            for timestamp, (directives, events) in _MOMENTS.items():
                 for way, at in (("direct", port), ("relay", relay.port)):
-                    tag = f"{way} {moment}".replace(" ", "-")
-                    left_ns = uvloop.run(_leave_all(at, tag, wishes, events, leavings))
+                    tag = f"{way} {timestamp}".replace(" ", "-")
+                    left_ns = uvloop.run(_leave_all(at, tag, directives, events, leavings))
                     delays = _delays(provider, left_ns)
-                    result.rounds.append({"way": way, "moment": moment, "delays_ms": [round(ms, 3) for ms in delays]})
-                    _add_figures(result, f"disconnect {moment}, {way}", delays, leavings, has_goal=way == "relay")
+                    result.rounds.append(
+                        {"way": way, "moment": timestamp, "delays_ms": [round(ms, 3) for ms in delays]}
+                    )
+                    _add_figures(result, f"disconnect {timestamp}, {way}", delays, leavings, has_goal=way == "relay")
     return result
 
 
@@ -58,7 +60,7 @@ def _add_figures(result: Result, what: str, delays: list[float], leavings: int, 
     result.add(f"{what}: maximum", max(delays), "ms")
 
 
-async def _leave_all(port: int, tag: str, wishes: bytes, events: int, leavings: int) -> dict[str, int]:
+async def _leave_all(port: int, tag: str, directives: bytes, events: int, leavings: int) -> dict[str, int]:
     """When each caller left (wall clock, ns), by its tag."""
     left_ns: dict[str, int] = {}
     numbers = iter(range(leavings))
@@ -66,7 +68,7 @@ async def _leave_all(port: int, tag: str, wishes: bytes, events: int, leavings: 
     async def leave_on() -> None:
         for number in numbers:
             name = f"{tag}-{number}"
-            left_ns[name] = await _leave(port, _REQUEST % (name.encode(), wishes, len(_BODY), _BODY), events)
+            left_ns[name] = await _leave(port, _REQUEST % (name.encode(), directives, len(_BODY), _BODY), events)
 
     await asyncio.gather(*(leave_on() for _ in range(AT_A_TIME)))
     return left_ns

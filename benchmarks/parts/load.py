@@ -160,9 +160,9 @@ async def _watch_memory(relay: Relaybook, seconds: float) -> list[int]:
     return kib
 
 
-def _request(wishes: bytes = b"") -> bytes:
+def _request(directives: bytes = b"") -> bytes:
     head = FIVE.request_head("127.0.0.1").removesuffix(b"\r\n")
-    return head + wishes + b"\r\n" + REQUEST_BODY
+    return head + directives + b"\r\n" + REQUEST_BODY
 
 
 def _add_stalled(result: Result, found: dict[str, Any]) -> None:

@@ -23,15 +23,15 @@ from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.sqlite import SqliteReader, SqliteTextIndex
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.recorder.body_policy import Keeping
-from relaybook.recorder.crash_guard import Suspects
+from relaybook.recorder.body_policy import BodyPolicy
+from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.fold import Fold
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.memory_reserve import Ballast
-from relaybook.recorder.metrics import Figures
+from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.retry import Patience
+from relaybook.recorder.retry import Retry
 from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
 from relaybook.server.gc_tuning import collect_rarely
@@ -131,12 +131,12 @@ def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[
     recorder = Recorder(
         journal,
         store,
-        Patience(Ballast(place / "ballast", 0), lambda: 1),
+        Retry(Ballast(place / "ballast", 0), lambda: 1),
         Understanding(Prices("openai"), store.read_back),
-        Keeping(store.set_aside, store.read_back, 1 << 24),
+        BodyPolicy(store.set_aside, store.read_back, 1 << 24),
         Quarantine(place / "quarantine"),
-        Suspects(place),
-        Figures(place / "figures"),
+        CrashGuard(place),
+        Metrics(place / "figures"),
         TextPass(MemoryStore(), MemoryStore()),  # words are filled in behind, which the part "text" measures
     )
     began_cpu, began = time.process_time(), time.perf_counter()

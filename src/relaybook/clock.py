@@ -21,6 +21,6 @@ def wall_us() -> int:
     return time.time_ns() // 1000
 
 
-def format_moment(at_us: int) -> str:
+def format_timestamp(at_us: int) -> str:
     """RFC 3339 in UTC with microseconds, as the API writes moments: ``2026-11-21T14:02:31.000042Z``."""
     return f"{datetime.fromtimestamp(at_us // 1_000_000, UTC).isoformat()[:19]}.{at_us % 1_000_000:06d}Z"

@@ -100,10 +100,10 @@ class Load:
         """Open calls that have a part of a streamed answer."""
         return [call for call in self.calls if call.is_mid_stream]
 
-    def recovered_after(self, moment: float) -> float | None:
+    def recovered_after(self, timestamp: float) -> float | None:
         """Seconds until the first byte of an answer to something asked after a moment; None: none yet."""
-        first = [call.first_at for call in self.calls if call.asked_at > moment and call.first_at is not None]
-        return min(first) - moment if first else None
+        first = [call.first_at for call in self.calls if call.asked_at > timestamp and call.first_at is not None]
+        return min(first) - timestamp if first else None
 
     async def _call_on(self) -> None:
         connection: _Connection | None = None

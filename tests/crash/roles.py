@@ -19,7 +19,7 @@ from tests.crash.strace import PATIENCE_SECONDS, Tracer
 
 from relaybook.journal.reader import list_runs
 from relaybook.server.data_directory import DataDirectory
-from relaybook.server.worker_config import Orders, encode_orders
+from relaybook.server.worker_config import WorkerConfig, encode_config
 from relaybook.settings.definitions import Settings
 
 Traced = Literal["relay", "recorder"]
@@ -49,9 +49,9 @@ class Forks:
         self._control.close()
         self._process.wait(PATIENCE_SECONDS)
 
-    def start(self, orders: int, stderr: int, listener: int) -> int:
+    def start(self, config: int, stderr: int, listener: int) -> int:
         """A new role process that waits for its orders; its id."""
-        socket.send_fds(self._control, [b"start"], [orders, stderr, listener])
+        socket.send_fds(self._control, [b"start"], [config, stderr, listener])
         return int(self._control.recv(64))
 
     def exit_code(self, pid: int) -> int:
@@ -73,9 +73,9 @@ class _Process:
         self._watched = os.pidfd_open(self.pid)
         asyncio.get_running_loop().add_reader(self._watched, self._over)
 
-    def order(self, orders: Orders) -> None:
+    def order(self, config: WorkerConfig) -> None:
         with suppress(BrokenPipeError):
-            self._channel.sendall(encode_orders(orders))
+            self._channel.sendall(encode_config(config))
 
     def can_be_told(self) -> bool:
         """Whether it has said that it is ready, or is over."""
@@ -171,7 +171,7 @@ class Roles:
 
     def _order(self, role: Traced, process: _Process) -> None:
         url = f"http://127.0.0.1:{self.port}"
-        process.order(Orders(role, self._settings, f"{url}/v1", url, socket=LISTENER))
+        process.order(WorkerConfig(role, self._settings, f"{url}/v1", url, socket=LISTENER))
         self._keepers.append(asyncio.get_running_loop().create_task(self._keep(role, process)))
 
     async def _keep(self, role: Traced, process: _Process) -> None:

@@ -139,10 +139,12 @@ def test_while_the_clock_jumps_by_days_the_log_stays_whole_and_in_order(
             assert {row["id"] for row in pages} == {record.id for record in records}
 
             for cut_us in (began_us - DAY * 500_000, began_us + DAY * 500_000):
-                moment = quote(clock.format_moment(cut_us))
+                timestamp = quote(clock.format_timestamp(cut_us))
                 later = {record.id for record in records if record.started_at >= cut_us}
-                assert {row["id"] for row in _pages(service, f"&from={moment}")} == later
-                assert {row["id"] for row in _pages(service, f"&to={moment}")} == {each.id for each in records} - later
+                assert {row["id"] for row in _pages(service, f"&from={timestamp}")} == later
+                assert {row["id"] for row in _pages(service, f"&to={timestamp}")} == {
+                    each.id for each in records
+                } - later
                 assert 0 < len(later) < len(records)
             assert service.server.stop() == 0
 

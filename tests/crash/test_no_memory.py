@@ -88,8 +88,8 @@ class Trial:
             await until(is_over, f"{prefix}: a death or enough answers", PATIENCE_SECONDS)
             if starved is not None and self.pid == starved:
                 limit_memory(starved, resource.RLIM_INFINITY)
-            moment = time.monotonic()
-            await until(lambda: load.recovered_after(moment), f"{prefix}: an answer afterwards", PATIENCE_SECONDS)
+            timestamp = time.monotonic()
+            await until(lambda: load.recovered_after(timestamp), f"{prefix}: an answer afterwards", PATIENCE_SECONDS)
             await load.finish()
         finally:
             await load.abandon()

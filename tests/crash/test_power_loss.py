@@ -30,14 +30,14 @@ from relaybook.log.query.filters import Filter
 from relaybook.log.record import Side
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
-from relaybook.recorder.body_policy import Keeping
-from relaybook.recorder.crash_guard import Suspects
+from relaybook.recorder.body_policy import BodyPolicy
+from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.memory_reserve import Ballast
-from relaybook.recorder.metrics import Figures
+from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.retry import Patience
+from relaybook.recorder.retry import Retry
 from relaybook.recorder.understand import Understanding
 from relaybook.server.data_directory import DataDirectory
 
@@ -54,11 +54,11 @@ def _recovered(path: Path) -> Iterator[SqliteReader]:
     data = DataDirectory(path)
     data.open()
     store = SqliteWriter(data.store, durability="process")
-    keeping = Keeping(store.set_aside, store.read_back, _KEEP_OTHER_BODIES)
+    body_policy = BodyPolicy(store.set_aside, store.read_back, _KEEP_OTHER_BODIES)
     understanding = Understanding(_PRICES, store.read_back)
-    quarantine, suspects = Quarantine(data.quarantine), Suspects(data.path)
-    patience, figures = Patience(Ballast(data.ballast, 0), lambda: 1), Figures(data.figures)
-    Recorder(data.journal, store, patience, understanding, keeping, quarantine, suspects, figures, no_text()).run()
+    quarantine, crash_guard = Quarantine(data.quarantine), CrashGuard(data.path)
+    retry, figures = Retry(Ballast(data.ballast, 0), lambda: 1), Metrics(data.figures)
+    Recorder(data.journal, store, retry, understanding, body_policy, quarantine, crash_guard, figures, no_text()).run()
     store.close()
     data.close()
     reader = SqliteReader(data.store)

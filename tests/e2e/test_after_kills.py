@@ -14,7 +14,7 @@ from tests.support.server import SimulatedProvider
 
 pytestmark = needs_chromium
 
-LONG = Call(namespace="cut", wishes={"Answer-Tokens": "600", "Tokens-Per-Second": "20"})
+LONG = Call(namespace="cut", directives={"Answer-Tokens": "600", "Tokens-Per-Second": "20"})
 
 
 @pytest.fixture

@@ -31,24 +31,24 @@ def log(world: World) -> dict[str, str]:
     answer = Call(
         namespace="production",
         properties={"channel": "iOS", "feature": "search", "version": "4.12.1"},
-        wishes={"Text": as_wish(MARKDOWN.replace("\\n", "\n"))},
+        directives={"Text": as_wish(MARKDOWN.replace("\\n", "\n"))},
         more={"temperature": 0.7, "top_p": 0.9, "user": "u-42"},
     )
     tools = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
     # What the pages beside the log are to show: a conversation with a question asked again, and a label's requests.
     turns = world.talk(USER, "Question one", "Question two", "Question three")
-    failed = Call(namespace=USER, text="Is it raining?", wishes={"Status": "429"})
+    failed = Call(namespace=USER, text="Is it raining?", directives={"Status": "429"})
     asked = Call(namespace=USER, text="Is it raining?")
     world.log(failed, asked, asked, Call(namespace=USER, text="My secret", headers={"Service-Log": "no-bodies"}))
     world.log(*(Call(namespace="batch", text=f"Single {number}") for number in range(5)))
     calls = {
         "answer": answer,
         "tools": Call(namespace="staging", more={"tools": tools}),
-        "error": Call(namespace="iOS", wishes={"Status": "429"}),
+        "error": Call(namespace="iOS", directives={"Status": "429"}),
         "thread": Call(namespace="user-8f3a41c9d2e7b6a5"),
     }
     ids = dict(zip(calls, world.log(*calls.values()), strict=True))
-    stream = world.stream(Call(namespace="web", wishes={"Answer-Tokens": "300", "Tokens-Per-Second": "30"}))
+    stream = world.stream(Call(namespace="web", directives={"Answer-Tokens": "300", "Tokens-Per-Second": "30"}))
     stream.read(chunks=5)
     stream.leave()
     world.wait_for([stream.id])

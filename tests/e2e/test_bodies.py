@@ -29,7 +29,9 @@ def png() -> bytes:
 
 @pytest.mark.parametrize("side", ["request", "response"])
 def test_a_raw_body_is_read_indented_and_searched_in_the_page(tab: LogPage, world: World, side: str) -> None:
-    [sent] = world.log(Call(text="Where is the needle?", wishes={"Text": as_wish("In the haystack is the needle.")}))
+    [sent] = world.log(
+        Call(text="Where is the needle?", directives={"Text": as_wish("In the haystack is the needle.")})
+    )
     tab.open_log()
     drawer = tab.open_request(sent)
     drawer.get_by_role("button", name=f"View the {side}").click()
@@ -92,7 +94,7 @@ def test_each_of_several_choices_is_reached(tab: LogPage, world: World) -> None:
 
 
 def test_markdown_is_rendered_and_its_text_and_json_are_there_too(tab: LogPage, world: World) -> None:
-    [sent] = world.log(Call(wishes={"Text": as_wish("## Plan\n\n- **one**\n- two\n\n|a|b|\n|-|-|\n|1|2|")}))
+    [sent] = world.log(Call(directives={"Text": as_wish("## Plan\n\n- **one**\n- two\n\n|a|b|\n|-|-|\n|1|2|")}))
     tab.open_log()
     answer = tab.open_request(sent).get_by_role("article", name="answer")
     expect(answer.get_by_role("heading", name="Plan")).to_be_visible()

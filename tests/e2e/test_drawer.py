@@ -27,7 +27,7 @@ def log(world: World) -> list[str]:
             namespace="staging" if number % 2 else "production",
             text=f"Question {number}?",
             properties={"channel": "iOS"},
-            wishes={"Text": answer},
+            directives={"Text": answer},
             more={"temperature": 0.7, "user": f"u-{number}"},
         )
         for number, answer in enumerate(answers)
@@ -220,8 +220,8 @@ ENDINGS = {
 
 @pytest.mark.parametrize("words", sampled(ENDINGS, 2))
 def test_the_first_line_says_how_it_ended_and_whose_fault_it_was(tab: LogPage, world: World, words: str) -> None:
-    call = Call(namespace="broken", wishes=ENDINGS[words])
-    if "Break" in call.wishes:
+    call = Call(namespace="broken", directives=ENDINGS[words])
+    if "Break" in call.directives:
         stream = world.stream(call)
         stream.read_until_it_breaks()
         failed = stream.id

@@ -22,7 +22,7 @@ _STATS: Final = re.compile(r"/api/stats(\?|$)")
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
     calls = [Call(namespace=each) for each in ("production", "staging", "staging", "production", "web")]
-    return world.log(*calls, Call(namespace="staging", wishes={"Status": "429"}))[::-1]
+    return world.log(*calls, Call(namespace="staging", directives={"Status": "429"}))[::-1]
 
 
 def bars(tab: LogPage) -> Locator:

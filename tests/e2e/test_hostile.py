@@ -72,7 +72,7 @@ CALLS = {
     "answer": Call(
         namespace=MARKUP,
         properties={"channel": MARKUP},
-        wishes=SAID,
+        directives=SAID,
         headers=HEADERS,
         more={"messages": MESSAGES, "user": MARKUP, "metadata": {MARKUP: MARKUP}},
     ),
@@ -82,12 +82,12 @@ CALLS = {
         namespace=MARKUP,
         text=MARKUP,
         headers=HEADERS,
-        wishes={"Status": "400", "Body": f"base64:{base64.b64encode(ERROR).decode()}"},
+        directives={"Status": "400", "Body": f"base64:{base64.b64encode(ERROR).decode()}"},
     ),
     "page of HTML": Call(
         namespace=MARKUP,
         text=MARKUP,
-        wishes={
+        directives={
             "Body": f"base64:{base64.b64encode(MARKDOWN.encode()).decode()}",
             "Content-Type": "text/html",
             "Status": "500",

@@ -38,8 +38,8 @@ def namespace(world: World) -> str:
 
 
 def slow(namespace: str, per_second: int = 20) -> Call:
-    wishes = {"Text": as_wish(ANSWER), "Tokens-Per-Second": str(per_second)}
-    return Call(namespace=namespace, text="Tell me a long story", wishes=wishes)
+    directives = {"Text": as_wish(ANSWER), "Tokens-Per-Second": str(per_second)}
+    return Call(namespace=namespace, text="Tell me a long story", directives=directives)
 
 
 def test_a_request_appears_in_the_open_page_by_itself(tab: LogPage, world: World, namespace: str) -> None:
@@ -64,7 +64,7 @@ def test_a_row_that_comes_tells_question_answer_tokens_and_tags(tab: LogPage, wo
         namespace=namespace,
         text="What is the capital of Peru?",
         properties={"channel": "iOS", "feature": "search"},
-        wishes={"Text": "Lima."},
+        directives={"Text": "Lima."},
     )
     row = tab.row(world.send(call))
     expect(row).to_contain_text("What is the capital of Peru?")

@@ -30,7 +30,7 @@ def log(world: World) -> list[str]:
     return world.log(
         *answers,
         Call(namespace="staging", properties={"channel": "iOS", "tier": "gold"}),
-        Call(namespace="staging", wishes={"Status": "429"}),
+        Call(namespace="staging", directives={"Status": "429"}),
         Call(namespace="user-8f3a41c9d2e7", properties={"channel": "iOS"}),
         Call(namespace="iOS"),
     )

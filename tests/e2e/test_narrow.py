@@ -25,8 +25,8 @@ def log(world: World) -> list[str]:
     return world.log(
         Call(namespace="production", text="How long is the river Rhine, and where does it begin?"),
         Call(namespace="user-8f3a41c9d2e7b6a5", properties={"channel": "iOS"}),
-        Call(namespace="user-5c1e7f20", wishes={"Text": as_wish("word " * 200)}),
-        Call(namespace="staging", text="Summarise this, please", wishes={"Status": "429"}),
+        Call(namespace="user-5c1e7f20", directives={"Text": as_wish("word " * 200)}),
+        Call(namespace="staging", text="Summarise this, please", directives={"Status": "429"}),
     )[::-1]
 
 
@@ -134,7 +134,7 @@ def test_forced_colours_leave_labels_results_and_the_selected_row_to_be_told_apa
 def test_with_reduced_motion_nothing_moves(open_tab: OpenTab, world: World, log: list[str]) -> None:
     options: dict[str, Any] = {"reduced_motion": "reduce"}
     tab = open_tab(world.dashboard, **options).open_log()
-    stream = world.stream(Call(wishes={"Answer-Tokens": "200", "Tokens-Per-Second": "20"}))
+    stream = world.stream(Call(directives={"Answer-Tokens": "200", "Tokens-Per-Second": "20"}))
     expect(tab.row(stream.id)).to_contain_text("running")
     tab.chip(log[0], "namespace staging").hover()
     expect(tab.page.get_by_role("menu")).to_be_visible()

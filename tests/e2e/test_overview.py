@@ -19,7 +19,7 @@ _STATS: Final = re.compile(r"/api/stats(\?|$)")
 def log(world: World) -> list[str]:
     calls = [
         Call(namespace="production", properties={"channel": "iOS"}),
-        Call(namespace="production", properties={"channel": "web"}, wishes={"Status": "429"}),
+        Call(namespace="production", properties={"channel": "web"}, directives={"Status": "429"}),
         Call(namespace="production", model="gpt-4o"),
         Call(namespace="staging", properties={"channel": "iOS"}),
         Call(namespace="user-8f3a41c9d2e7b6a5"),

@@ -26,11 +26,11 @@ def log(world: World) -> dict[str, str]:
         "refunded": Call(namespace="staging", text="I was refunded twice.", model="gpt-4o"),
         "late": Call(namespace="production", text="My refund is late.", model="gpt-4o"),
         "answer": Call(
-            namespace="my channel", text="And in Rome?", wishes={"Text": as_wish("Light wind, 21 degrees.")}
+            namespace="my channel", text="And in Rome?", directives={"Text": as_wish("Light wind, 21 degrees.")}
         ),
         "other": Call(namespace="web", text="Plan my week", model="o4-mini", properties={"channel": "iOS"}),
     }
-    answered = (replace(call, wishes={"Text": "Noted."} | call.wishes) for call in calls.values())
+    answered = (replace(call, directives={"Text": "Noted."} | call.directives) for call in calls.values())
     ids = dict(zip(calls, world.log(*answered), strict=True))
     wait_for_index(world)
     return ids
@@ -265,8 +265,8 @@ def test_a_request_that_says_the_words_appears_by_itself_once_it_has_ended(
     tab.open_log("/requests?q=unicorns")
     tab.wait_for_rows(1)
     tab.point_nowhere()
-    wishes = {"Text": as_wish(STORY), "Tokens-Per-Second": "20"}
-    stream = world.stream(Call(text="A long story of unicorns", wishes=wishes))
+    directives = {"Text": as_wish(STORY), "Tokens-Per-Second": "20"}
+    stream = world.stream(Call(text="A long story of unicorns", directives=directives))
     stream.read(chunks=3)
     wait_until(lambda: world.server.get("/api/requests?outcome=open")["running"], what="the story running")
     sent = world.send(Call(text="A second word on unicorns"))
@@ -280,7 +280,7 @@ def test_a_request_that_says_the_words_appears_by_itself_once_it_has_ended(
 def test_running_requests_are_not_shown_where_words_are_excluded(
     tab: LogPage, world: World, log: dict[str, str]
 ) -> None:
-    stream = world.stream(Call(text="Tell me", wishes={"Text": as_wish(STORY), "Tokens-Per-Second": "20"}))
+    stream = world.stream(Call(text="Tell me", directives={"Text": as_wish(STORY), "Tokens-Per-Second": "20"}))
     stream.read(chunks=3)
     wait_until(lambda: world.server.get("/api/requests?outcome=open")["running"], what="the story running")
     tab.open_log()

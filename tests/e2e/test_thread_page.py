@@ -46,7 +46,7 @@ def log(world: World) -> list[str]:
     """A conversation of three turns, one question that failed and was asked again, twice; some of another user."""
     said = world.talk(USER, "Question one", "Question two", "Question three")
     asked = Call(namespace=USER, text="Is it raining?", properties={"session": "s-1"})
-    failed = world.send(Call(namespace=USER, text="Is it raining?", wishes={"Status": "429"}))
+    failed = world.send(Call(namespace=USER, text="Is it raining?", directives={"Status": "429"}))
     answered = [world.send(asked), world.send(asked)]
     hidden = world.send(Call(namespace=USER, text="My secret", headers={"Service-Log": "no-bodies"}))
     ids = [*said, failed, *answered, hidden]
@@ -59,7 +59,7 @@ def log(world: World) -> list[str]:
 def long(world: World, log: list[str]) -> list[str]:
     """A thread of so many requests that the first page has not all of them, the answers being long."""
     text = as_wish("\n\n".join(f"Paragraph {number} of a long answer, long enough for a line." for number in range(6)))
-    calls = [Call(namespace=BUSY, text=f"Question {number:03}", wishes={"Text": text}) for number in range(MANY)]
+    calls = [Call(namespace=BUSY, text=f"Question {number:03}", directives={"Text": text}) for number in range(MANY)]
     return world.log(*calls)
 
 
@@ -158,7 +158,7 @@ def test_requests_that_do_not_go_on_from_each_other_are_told_to_be_no_thread(tab
 
 
 def test_what_a_model_answers_can_do_nothing_in_a_thread(empty: World, open_tab: OpenTab) -> None:
-    empty.log(Call(namespace=USER, text="<script>alert(1)</script>", wishes={"Text": as_wish(HOSTILE)}))
+    empty.log(Call(namespace=USER, text="<script>alert(1)</script>", directives={"Text": as_wish(HOSTILE)}))
     tab = open_thread(open_tab(empty.dashboard))
     expect(turns(tab).first.locator("strong")).to_have_text("bold")
     expect(turns(tab).first).to_contain_text("image at evil.example (not loaded): here")

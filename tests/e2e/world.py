@@ -18,20 +18,20 @@ _CALLERS: Final = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One request as a program makes it. ``wishes`` are for the simulated provider, without their ``Sim-``."""
+    """One request as a program makes it. ``directives`` are for the simulated provider, without their ``Sim-``."""
 
     namespace: str | None = None
     text: str = "Where is my refund?"
     model: str = "gpt-4o-mini"
     properties: dict[str, str] = field(default_factory=dict)
-    wishes: dict[str, str] = field(default_factory=dict)
+    directives: dict[str, str] = field(default_factory=dict)
     more: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
 
     def asked(self) -> dict[str, Any]:
         """Arguments of the SDK's call."""
         headers = {f"Service-Property-{name}": quote(value, safe=" ") for name, value in self.properties.items()}
-        headers |= {f"Sim-{name}": value for name, value in self.wishes.items()}
+        headers |= {f"Sim-{name}": value for name, value in self.directives.items()}
         if self.namespace is not None:
             headers["Service-Namespace"] = quote(self.namespace, safe=" @")
         messages = [{"role": "user", "content": self.text}]
@@ -112,7 +112,7 @@ class World:
         ids = []
         for question in questions:
             messages.append({"role": "user", "content": question})
-            asked = Call(namespace=namespace, wishes={"Text": as_wish(f"Answer to {question}")}).asked()
+            asked = Call(namespace=namespace, directives={"Text": as_wish(f"Answer to {question}")}).asked()
             raw = self.client.chat.completions.with_raw_response.create(**asked | {"messages": messages})
             messages.append(raw.parse().choices[0].message)
             ids.append(str(raw.headers["service-request-id"]))

@@ -14,12 +14,12 @@ from relaybook.relay.downstream import Downstream
 from relaybook.relay.exchange import Answer, Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.limits import READ_BYTES
-from relaybook.relay.response_head import AnswerHeadReader
+from relaybook.relay.response_head import ResponseHeadReader
 from relaybook.relay.shared import Shared
 from relaybook.settings.definitions import Settings
 
 _ANSWER: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n"
-_HEADS: Final = AnswerHeadReader(["Service"], Fingerprints(b"secret"))
+_HEADS: Final = ResponseHeadReader(["Service"], Fingerprints(b"secret"))
 _MOST_TURNS: Final = 100_000
 
 

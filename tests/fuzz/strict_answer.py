@@ -28,7 +28,7 @@ class StrictAnswer:
         return [value for each, value in self.headers if each.lower() == name]
 
 
-def read_answer(data: bytes, method: bytes = b"POST") -> StrictAnswer:
+def read_response(data: bytes, method: bytes = b"POST") -> StrictAnswer:
     """The first final answer in these bytes; informational ones before it are passed over."""
     answer = StrictAnswer()
     try:

@@ -9,7 +9,7 @@ import msgspec
 from tests.fuzz.fuzzing import fuzz
 
 from relaybook.log import formats
-from relaybook.log.formats import AnswerFacts, Kind, RequestFacts
+from relaybook.log.formats import Kind, RequestFacts, ResponseFacts
 
 _CALL: Final = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello"}], "metadata": {"a": 1}, "n": 2}
 _PARTS: Final = [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "x"}}]
@@ -73,7 +73,7 @@ def gives_what_can_be_stored(data: bytes, choices: random.Random) -> None:
         kind = choices.choice(KINDS)
         can_be_stored(formats.read_request(kind, readable))
         for streamed in (False, True):
-            can_be_stored(formats.read_answer(kind, readable, streamed=streamed, complete=choices.random() < 0.5))
+            can_be_stored(formats.read_response(kind, readable, streamed=streamed, complete=choices.random() < 0.5))
             msgspec.json.encode(formats.answer(readable, streamed, kind)).decode()
         msgspec.json.encode([formats.messages(readable), formats.parameters(readable)]).decode()
         for text in formats.read_error(readable):
@@ -82,7 +82,7 @@ def gives_what_can_be_stored(data: bytes, choices: random.Random) -> None:
         assert offset is None or 0 < offset <= len(readable)
 
 
-def can_be_stored(facts: RequestFacts | AnswerFacts) -> None:
+def can_be_stored(facts: RequestFacts | ResponseFacts) -> None:
     """Text is UTF-8 without NUL, whole numbers fit 64 bits."""
     for name in facts.__struct_fields__:
         value = getattr(facts, name)

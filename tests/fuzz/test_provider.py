@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 from tests.fuzz.front_world import FrontWorld, Transport
 from tests.fuzz.fuzzing import fuzz, pieces
-from tests.fuzz.strict_answer import StrictAnswer, read_answer
+from tests.fuzz.strict_answer import StrictAnswer, read_response
 from tests.support.raw_http import LENGTH, QUESTION, at, request
 
 from relaybook.relay.exchange import Exchange
@@ -97,8 +97,8 @@ def is_sound(data: bytes, choices: random.Random) -> None:
     world.hear(request(LENGTH, body=QUESTION) if method == b"POST" else at(b"/v1/models", b"HEAD"))
     reset = choices.random() < 0.3
     world.answer(*pieces(choices, data), reset=reset)
-    said = read_answer(data, method)
-    got = read_answer(world.transport.said, method)
+    said = read_response(data, method)
+    got = read_response(world.transport.said, method)
     _is_well_formed(got, world.transport.closed)
     if got.all(b"service-error"):
         assert got.status in (502, 504)

@@ -22,10 +22,12 @@ class Wire:
     async def open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.port, limit=2**27)
 
-    async def ask(self, *wishes: str, stream: bool = False, path: str = "/v1/chat/completions") -> tuple[bytes, str]:
+    async def ask(
+        self, *directives: str, stream: bool = False, path: str = "/v1/chat/completions"
+    ) -> tuple[bytes, str]:
         """All bytes until the end of the connection, and how it ended; the peer gives up after a silent moment."""
         reader, writer = await self.open()
-        writer.write(post(*wishes, stream=stream, path=path))
+        writer.write(post(*directives, stream=stream, path=path))
         received, how = await read_to_end(reader)
         await close(writer)
         return received, how
@@ -42,11 +44,13 @@ class Wire:
         return self.noted(event)[-1]
 
 
-def post(*wishes: str, stream: bool = False, path: str = "/v1/chat/completions", body: bytes | None = None) -> bytes:
+def post(
+    *directives: str, stream: bool = False, path: str = "/v1/chat/completions", body: bytes | None = None
+) -> bytes:
     if body is None:
         body = json.dumps({"model": "gpt-4o-mini", "stream": stream, "messages": QUESTION}).encode()
     lines = [f"POST {path} HTTP/1.1", "Host: x", "Authorization: Bearer sk-test", f"Content-Length: {len(body)}"]
-    return "\r\n".join([*lines, *wishes, "", ""]).encode() + body
+    return "\r\n".join([*lines, *directives, "", ""]).encode() + body
 
 
 async def read_to_end(reader: asyncio.StreamReader, silence_s: float = 10.0) -> tuple[bytes, str]:

@@ -162,13 +162,13 @@ def test_an_answer_that_unpacks_to_a_gibibyte_is_unpacked_by_nobody(world: World
 
 def test_our_own_headers_cannot_be_forged_or_split_by_a_provider_or_a_tag(world: World) -> None:
     forged = ("Service-Request-Id: forged", "service-error: forged", "Relaybook-Namespace: forged")
-    wishes = b"Sim-Header: " + " | ".join(forged).encode()
+    directives = b"Sim-Header: " + " | ".join(forged).encode()
     tags = (
         b"Service-Property-A: 1%0d%0aX-Evil: 1",
         b"Service-Property-A: 2%0d%0aX-Evil: 2",
         b"Service-X%0d%0aX-Evil: 3",
     )
-    answer = ask(world.server.port, wishes, *tags)
+    answer = ask(world.server.port, directives, *tags)
     assert answer.status == 200
     assert "forged" not in json.dumps(answer.headers)
     assert answer.header("x-evil") is None

@@ -179,7 +179,7 @@ class ProviderCase:
     """A provider that fails before it has answered: the relay answers for it."""
 
     what: str
-    wishes: tuple[bytes, ...]
+    directives: tuple[bytes, ...]
     status: int
     code: str
 
@@ -627,15 +627,15 @@ def is_failed_upstream(server: Server, answer: Answer, status: int, code: str) -
 def test_a_provider_that_fails_before_it_answered_is_answered_for(
     world: World, hasty: World, case: ProviderCase
 ) -> None:
-    place = hasty if b"Sim-Break: head hang" in case.wishes else world
+    place = hasty if b"Sim-Break: head hang" in case.directives else world
     ledger = Ledger(place.provider)
-    is_failed_upstream(place.server, ask(place.server.port, *case.wishes), case.status, case.code)
+    is_failed_upstream(place.server, ask(place.server.port, *case.directives), case.status, case.code)
     assert len(ledger.requests()) == 1, "it was asked once and not again"
     place.is_undisturbed(Ledger(place.provider))
 
 
 @pytest.mark.parametrize(
-    ("wish", "ends_with_error_event"),
+    ("directives", "ends_with_error_event"),
     [
         (b"Sim-Break: event:3", True),
         (b"Sim-Break: event:3 rst", True),
@@ -647,11 +647,16 @@ def test_a_provider_that_fails_before_it_answered_is_answered_for(
     ids=lambda value: value.decode() if isinstance(value, bytes) else None,
 )
 def test_a_broken_stream_never_ends_cleanly(
-    world: World, hasty: World, wish: bytes, ends_with_error_event: bool
+    world: World, hasty: World, directives: bytes, ends_with_error_event: bool
 ) -> None:
-    place = hasty if wish.endswith(b"hang") else world
+    place = hasty if directives.endswith(b"hang") else world
     body = json.dumps({**json.loads(QUESTION), "stream": True}).encode()
-    lines = (b"Content-Type: application/json", b"Content-Length: %d" % len(body), b"Sim-Event-Interval-Ms: 1", wish)
+    lines = (
+        b"Content-Type: application/json",
+        b"Content-Length: %d" % len(body),
+        b"Sim-Event-Interval-Ms: 1",
+        directives,
+    )
     said = talk(place.server.port, request(*lines, body=body))
     head, _, rest = said.partition(b"\r\n\r\n")
     assert b" 200 " in head
@@ -664,9 +669,9 @@ def test_a_broken_stream_never_ends_cleanly(
     place.is_undisturbed(Ledger(place.provider))
 
 
-@pytest.mark.parametrize("wish", [b"Sim-Length: +10", b"Sim-Break: byte:10", b"Sim-Break: byte:10 rst"])
-def test_an_answer_that_breaks_off_is_short_for_the_caller_too(world: World, wish: bytes) -> None:
-    sent = request(b"Content-Type: application/json", LENGTH, wish, body=QUESTION)
+@pytest.mark.parametrize("directives", [b"Sim-Length: +10", b"Sim-Break: byte:10", b"Sim-Break: byte:10 rst"])
+def test_an_answer_that_breaks_off_is_short_for_the_caller_too(world: World, directives: bytes) -> None:
+    sent = request(b"Content-Type: application/json", LENGTH, directives, body=QUESTION)
     said = talk(world.server.port, sent)
     answer = parse(said)
     assert len(answer.body) < int(answer.header("content-length") or 0)
@@ -678,9 +683,9 @@ def test_an_answer_that_breaks_off_is_short_for_the_caller_too(world: World, wis
 @pytest.mark.parametrize(
     "wishes", [(b"Sim-Status: 500",), (b"Sim-Status: 503", b"Sim-Body: html"), (b"Sim-Status: 429",)]
 )
-def test_the_providers_own_errors_pass_byte_for_byte(world: World, wishes: tuple[bytes, ...]) -> None:
-    answer = ask(world.server.port, *wishes)
-    direct = ask(directly(world), *wishes)
+def test_the_providers_own_errors_pass_byte_for_byte(world: World, directives: tuple[bytes, ...]) -> None:
+    answer = ask(world.server.port, *directives)
+    direct = ask(directly(world), *directives)
     assert (answer.status, answer.body) == (direct.status, direct.body)
     assert answer.header("content-type") == direct.header("content-type")
     assert answer.header("service-error") is None

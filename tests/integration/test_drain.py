@@ -21,7 +21,7 @@ from tests.support.stream import Stream
 
 from relaybook.log.store.sqlite import SqliteReader
 from relaybook.server.data_directory import DataDirectory
-from relaybook.server.worker_config import Orders, encode_orders
+from relaybook.server.worker_config import WorkerConfig, encode_config
 from relaybook.settings.definitions import Settings
 
 STREAMS: Final = 200
@@ -288,10 +288,10 @@ def test_a_relay_whose_supervisor_died_before_it_heard_that_it_listens_ends(tmp_
     settings = Settings(upstream="http://127.0.0.1:9/v1", data=data.path, min_free=0)
     ours, theirs = socket.socketpair()
     with ours, theirs, socket.create_server(("127.0.0.1", 0)) as listener:
-        orders = Orders("relay", settings, "http://127.0.0.1/v1", "http://127.0.0.1", socket=listener.fileno())
+        config = WorkerConfig("relay", settings, "http://127.0.0.1/v1", "http://127.0.0.1", socket=listener.fileno())
         command = [sys.executable, "-m", "relaybook.server.child"]
         relay = subprocess.Popen(command, stdin=theirs, pass_fds=[listener.fileno()])
-        ours.sendall(encode_orders(orders))
+        ours.sendall(encode_config(config))
         assert ours.recv(1, socket.MSG_PEEK) == b"\n"  # it stays unread
         ours.close()
         try:

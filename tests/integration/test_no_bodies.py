@@ -443,9 +443,11 @@ def test_keys_stay_out_of_the_log_among_many_requests_and_when_the_provider_fail
         for number in range(100):
             key = _key("sk-" if number % 2 else "")
             keys.append(key)
-            wish = ("Sim-Break: head", "Sim-Status: 500", "Sim-Raw: bm9uc2Vuc2UNCg0K", "Sim-Break: event:3")[number % 4]
+            directives = ("Sim-Break: head", "Sim-Status: 500", "Sim-Raw: bm9uc2Vuc2UNCg0K", "Sim-Break: event:3")[
+                number % 4
+            ]
             body = chat_body(f"Hello {number}, {key}", stream=number % 3 == 0)
-            talk(server.port, with_key(key, (f"Authorization: Bearer {key}", wish), "", body, PATH))
+            talk(server.port, with_key(key, (f"Authorization: Bearer {key}", directives), "", body, PATH))
         is_nowhere(world, *keys)
         wait_until(lambda: len(server.records()) >= len(keys))
         is_nowhere(world, *keys)

@@ -53,7 +53,7 @@ class Wire:
         self.aborted = True
 
 
-class Scene(World):
+class Scenario(World):
     """An exchange that was given a pooled connection, the gate still shut."""
 
     def __init__(self) -> None:
@@ -78,36 +78,36 @@ class Scene(World):
 
 
 @pytest.fixture
-def scene() -> Any:
-    made = Scene()
+def scenario() -> Any:
+    made = Scenario()
     yield made
     made.close()
 
 
-def test_bytes_that_come_before_the_request_went_out_reach_no_caller(scene: Scene) -> None:
-    scene.old.received(EVIL)
-    scene.gate.open()
-    assert (scene.down.sent, scene.wire.written) == (b"", [])
-    assert (scene.wire.aborted, scene.dialled) == (True, 1)
-    assert scene.exchange.pending[0].startswith(b"POST /")
+def test_bytes_that_come_before_the_request_went_out_reach_no_caller(scenario: Scenario) -> None:
+    scenario.old.received(EVIL)
+    scenario.gate.open()
+    assert (scenario.down.sent, scenario.wire.written) == (b"", [])
+    assert (scenario.wire.aborted, scenario.dialled) == (True, 1)
+    assert scenario.exchange.pending[0].startswith(b"POST /")
 
 
 @pytest.mark.parametrize("sent", [b"", EVIL])
-def test_a_connection_that_has_ended_or_spoken_is_not_written_to(scene: Scene, sent: bytes) -> None:
-    scene.far.sendall(sent)
-    scene.far.shutdown(socket.SHUT_WR)
-    scene.gate.open()
-    assert (scene.wire.written, scene.dialled) == ([], 1)
+def test_a_connection_that_has_ended_or_spoken_is_not_written_to(scenario: Scenario, sent: bytes) -> None:
+    scenario.far.sendall(sent)
+    scenario.far.shutdown(socket.SHUT_WR)
+    scenario.gate.open()
+    assert (scenario.wire.written, scenario.dialled) == ([], 1)
 
 
-def test_a_connection_lost_before_the_request_went_out_costs_nothing(scene: Scene) -> None:
-    scene.old.connection_lost(ConnectionResetError())
-    scene.gate.open()
-    assert (scene.wire.written, scene.dialled, scene.down.sent) == ([], 1, b"")
-    assert len(scene.exchange.pending) == 1
+def test_a_connection_lost_before_the_request_went_out_costs_nothing(scenario: Scenario) -> None:
+    scenario.old.connection_lost(ConnectionResetError())
+    scenario.gate.open()
+    assert (scenario.wire.written, scenario.dialled, scenario.down.sent) == ([], 1, b"")
+    assert len(scenario.exchange.pending) == 1
 
 
-def test_a_sound_connection_is_used(scene: Scene) -> None:
-    scene.gate.open()
-    assert scene.wire.written[0].startswith(b"POST /")
-    assert scene.dialled == 0
+def test_a_sound_connection_is_used(scenario: Scenario) -> None:
+    scenario.gate.open()
+    assert scenario.wire.written[0].startswith(b"POST /")
+    assert scenario.dialled == 0

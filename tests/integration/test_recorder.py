@@ -23,14 +23,14 @@ from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
 from relaybook.recorder import loop
-from relaybook.recorder.body_policy import Keeping
-from relaybook.recorder.crash_guard import Suspects
+from relaybook.recorder.body_policy import BodyPolicy
+from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.memory_reserve import Ballast
-from relaybook.recorder.metrics import Figures
+from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.retry import Patience
+from relaybook.recorder.retry import Retry
 from relaybook.recorder.understand import Understanding
 
 MIB = 1 << 20
@@ -47,11 +47,11 @@ class World:
 
     def recorder(self, times_told: Callable[[], int] = lambda: 1) -> Recorder:
         understanding = Understanding(Prices(), self.store.read_back)
-        keeping = Keeping(self.store.set_aside, self.store.read_back, 16 * MIB)
-        quarantine, suspects = Quarantine(self.path / "quarantine"), Suspects(self.path)
-        patience, figures = Patience(Ballast(self.path / "ballast", 0), times_told), Figures(self.path / "figures")
+        body_policy = BodyPolicy(self.store.set_aside, self.store.read_back, 16 * MIB)
+        quarantine, crash_guard = Quarantine(self.path / "quarantine"), CrashGuard(self.path)
+        retry, figures = Retry(Ballast(self.path / "ballast", 0), times_told), Metrics(self.path / "figures")
         return Recorder(
-            self.journal, self.store, patience, understanding, keeping, quarantine, suspects, figures, no_text()
+            self.journal, self.store, retry, understanding, body_policy, quarantine, crash_guard, figures, no_text()
         )
 
     def put(self, kind: Kind, exchange: bytes, payload: bytes = b"") -> None:

@@ -131,11 +131,11 @@ def test_keys_of_requests_that_run_when_the_relay_is_killed_stay_nowhere(tmp_pat
         server = Server(tmp_path, provider.url, *SMALL)
         for shape in SHAPES:
             caller = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 60))
-            wishes = ("Sim-Stream: yes", "Sim-Event-Interval-Ms: 200", "Sim-Answer-Tokens: 1000")
+            directives = ("Sim-Stream: yes", "Sim-Event-Interval-Ms: 200", "Sim-Answer-Tokens: 1000")
             signed = (
                 () if shape.lines and shape.lines[0].startswith("Auth") else ("Authorization: Bearer sk-other-key",)
             )
-            caller.sendall(with_key(shape, new_key(shape), *wishes, *signed, body=STREAM))
+            caller.sendall(with_key(shape, new_key(shape), *directives, *signed, body=STREAM))
             assert caller.recv(1 << 16).startswith(b"HTTP/1.1 ")
         with socket.create_connection(("127.0.0.1", server.port), 60) as half:
             half.sendall(with_key(SHAPES[0], new_key(SHAPES[0]), body=QUESTION)[:-5])

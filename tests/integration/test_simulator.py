@@ -98,13 +98,13 @@ def test_sdk_sees_the_errors_of_a_provider() -> None:
                 await client.chat.completions.create(model="llama", messages=QUESTION)
             assert missing.value.code == "model_not_found"
             assert missing.value.request_id is not None
-            wishes = {"Sim-Status": "429", "Sim-Header": "retry-after-ms: 40 | x-should-retry: false"}
+            directives = {"Sim-Status": "429", "Sim-Header": "retry-after-ms: 40 | x-should-retry: false"}
             with pytest.raises(openai.RateLimitError) as limited:
-                await client.chat.completions.create(model="gpt-4o", messages=QUESTION, extra_headers=wishes)
+                await client.chat.completions.create(model="gpt-4o", messages=QUESTION, extra_headers=directives)
             assert limited.value.response.headers["retry-after-ms"] == "40"
-            wishes = {"Sim-Error-Event": "2"}
+            directives = {"Sim-Error-Event": "2"}
             answer = await client.chat.completions.create(
-                model="gpt-4o", messages=QUESTION, stream=True, extra_headers=wishes
+                model="gpt-4o", messages=QUESTION, stream=True, extra_headers=directives
             )
             with pytest.raises(openai.APIError, match="error while processing"):
                 _ = [chunk async for chunk in answer]
@@ -191,10 +191,10 @@ def test_timestamped_events_keep_their_interval() -> None:
             "Sim-Timestamps: 1", "Sim-Event-Interval-Ms: 5", "Sim-Answer-Tokens: 4", "Sim-After: close", stream=True
         )
         chunks = [json.loads(block[6:]) for block in body_of(received).split(b"\n\n") if block.startswith(b"data: {")]
-        moments = [chunk["sent_at_ns"] for chunk in chunks]
-        assert len(moments) == 6
-        assert moments == sorted(moments)
-        assert moments[-1] - moments[0] >= 5 * 4_000_000
+        timestamps = [chunk["sent_at_ns"] for chunk in chunks]
+        assert len(timestamps) == 6
+        assert timestamps == sorted(timestamps)
+        assert timestamps[-1] - timestamps[0] >= 5 * 4_000_000
 
     with_simulator(test)
 

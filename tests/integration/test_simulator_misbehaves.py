@@ -101,12 +101,12 @@ def test_early_answer_comes_before_the_body() -> None:
 
 
 @pytest.mark.parametrize("leave", ["fin", "rst"])
-@pytest.mark.parametrize("wish", ["Sim-Break: head hang", "Sim-Delay-Ms: 60000", "Sim-Body: endless"])
-def test_peer_that_leaves_is_noticed(wish: str, leave: str) -> None:
+@pytest.mark.parametrize("directives", ["Sim-Break: head hang", "Sim-Delay-Ms: 60000", "Sim-Body: endless"])
+def test_peer_that_leaves_is_noticed(directives: str, leave: str) -> None:
     async def test(wire: Wire) -> None:
         reader, writer = await wire.open()
-        writer.write(post(wish, "Sim-Tag: leaver"))
-        if "endless" in wish:
+        writer.write(post(directives, "Sim-Tag: leaver"))
+        if "endless" in directives:
             await reader.readexactly(2**20)
         else:
             await wire.until("request")

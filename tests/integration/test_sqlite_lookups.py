@@ -67,7 +67,7 @@ def test_at_every_step_of_merging_every_id_is_found(log: Path) -> None:
         # A writer that is closed after one slice stands for a death: the next one goes on.
         writer = SqliteWriter(log)
         if steps % 2:
-            has_more = writer._lookups._begin() and writer._lookups._merge_slice() is None
+            has_more = writer._foreign_ids._begin() and writer._foreign_ids._merge_slice() is None
         else:
             has_more = writer.tidy(clock.monotonic_ns() + 200_000)
         writer.close()

@@ -55,10 +55,10 @@ class Got:
 def read_all(server: Server, path: str, size: int) -> Got:
     """Asks for the answer and reads it until the connection ends."""
     first = f"POST {path} HTTP/1.1".encode()
-    wishes = (b"Sim-Body: bytes:%d" % size, b"Connection: close", LENGTH)
+    directives = (b"Sim-Body: bytes:%d" % size, b"Connection: close", LENGTH)
     began = time.monotonic()
     with socket.create_connection(("127.0.0.1", server.port), 60) as caller:
-        caller.sendall(request(*wishes, body=QUESTION, first=first))
+        caller.sendall(request(*directives, body=QUESTION, first=first))
         said = b""
         while b"\r\n\r\n" not in said:
             data = caller.recv(1 << 16)

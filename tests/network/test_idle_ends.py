@@ -172,7 +172,7 @@ def test_no_request_is_executed_twice_and_an_end_before_it_costs_nothing(
 
 def met_an_end(each: Asked, ended_at: list[float]) -> bool:
     """Whether any connection was ended between a request and its answer."""
-    return any(each.sent_at <= moment <= each.answered_at for moment in ended_at)
+    return any(each.sent_at <= timestamp <= each.answered_at for timestamp in ended_at)
 
 
 def recorded(server: Server, requests: int) -> Counter[str]:

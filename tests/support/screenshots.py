@@ -60,7 +60,7 @@ class Demo(Server):
         self.dashboard = self.printed(r"dashboard\s+(\S+)")
 
 
-class Scene:
+class Scenario:
     """The servers whose pages are shown."""
 
     def __init__(self, demo: Server, empty: Server, closed: Server) -> None:
@@ -79,14 +79,14 @@ class Scene:
         return wait_until(look, 60, query)
 
 
-def log(page: Page, scene: Scene) -> None:
-    page.goto(f"{scene.demo.dashboard}/requests")
+def log(page: Page, scenario: Scenario) -> None:
+    page.goto(f"{scenario.demo.dashboard}/requests")
     expect(_rows(page).nth(8)).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^logging"))).to_be_visible()
 
 
-def filtered(page: Page, scene: Scene) -> None:
-    log(page, scene)
+def filtered(page: Page, scenario: Scenario) -> None:
+    log(page, scenario)
     chips = page.locator('[data-log] a[data-field="namespace"][data-value="staging"]')
     expect(chips.first).to_be_visible()
     chips.first.click()
@@ -95,48 +95,48 @@ def filtered(page: Page, scene: Scene) -> None:
     expect(page.get_by_role("region", name="Filter", exact=True)).to_contain_text("requests")
 
 
-def menu(page: Page, scene: Scene) -> None:
-    log(page, scene)
+def menu(page: Page, scenario: Scenario) -> None:
+    log(page, scenario)
     chip = page.locator('[data-log] a[data-field="namespace"][data-value="production"]').first
     chip.focus()
     page.keyboard.press("m")
     expect(page.get_by_role("menu")).to_contain_text("last")
 
 
-def request(page: Page, scene: Scene) -> None:
-    _open(page, scene, "namespace=production&finish_reason=stop&kind=chat&property.feature=support")
+def request(page: Page, scenario: Scenario) -> None:
+    _open(page, scenario, "namespace=production&finish_reason=stop&kind=chat&property.feature=support")
 
 
-def request_failed(page: Page, scene: Scene) -> None:
-    _open(page, scene, "status=429")
+def request_failed(page: Page, scenario: Scenario) -> None:
+    _open(page, scenario, "status=429")
 
 
-def request_running(page: Page, scene: Scene) -> None:
-    _open(page, scene, "outcome=open")
+def request_running(page: Page, scenario: Scenario) -> None:
+    _open(page, scenario, "outcome=open")
 
 
-def connect(page: Page, scene: Scene) -> None:
-    page.goto(f"{scene.empty.dashboard}/requests")
+def connect(page: Page, scenario: Scenario) -> None:
+    page.goto(f"{scenario.empty.dashboard}/requests")
     expect(page.get_by_text("Listening")).to_be_visible()
 
 
-def no_match(page: Page, scene: Scene) -> None:
-    page.goto(f"{scene.demo.dashboard}/requests?namespace=staging&model=gpt-5")
+def no_match(page: Page, scenario: Scenario) -> None:
+    page.goto(f"{scenario.demo.dashboard}/requests?namespace=staging&model=gpt-5")
     expect(page.get_by_role("button", name="remove model", exact=True)).to_be_visible()
 
 
-def unreadable(page: Page, scene: Scene) -> None:
+def unreadable(page: Page, scenario: Scenario) -> None:
     page.route(re.compile(r"/api/requests\?"), lambda route: route.fulfill(status=503, json=_UNREADABLE))
-    page.goto(f"{scene.demo.dashboard}/requests")
+    page.goto(f"{scenario.demo.dashboard}/requests")
     expect(page.get_by_role("button", name="again", exact=True)).to_be_visible()
 
 
-def sign_in(page: Page, scene: Scene) -> None:
-    page.goto(f"{scene.closed.dashboard}/requests")
+def sign_in(page: Page, scenario: Scenario) -> None:
+    page.goto(f"{scenario.closed.dashboard}/requests")
     expect(page.get_by_label("Dashboard token")).to_be_visible()
 
 
-STATES: Final[dict[str, Callable[[Page, Scene], None]]] = {
+STATES: Final[dict[str, Callable[[Page, Scenario], None]]] = {
     "log": log,
     "filtered": filtered,
     "menu": menu,
@@ -154,9 +154,9 @@ def _rows(page: Page) -> Any:
     return page.locator("[data-log] tr[data-request]")
 
 
-def _open(page: Page, scene: Scene, query: str) -> None:
+def _open(page: Page, scenario: Scenario, query: str) -> None:
     """Open the latest request that matches a filter."""
-    page.goto(f"{scene.demo.dashboard}/requests/{scene.latest(query)['id']}")
+    page.goto(f"{scenario.demo.dashboard}/requests/{scenario.latest(query)['id']}")
     drawer = page.get_by_role("dialog", name=re.compile("^Request "))
     expect(
         drawer.get_by_role("article", name="answer").locator("[class*=markdown], pre, [class*=mono]").first
@@ -164,22 +164,22 @@ def _open(page: Page, scene: Scene, query: str) -> None:
     expect(_rows(page).first).to_be_visible()
 
 
-def _take(page: Page, blank: Page, scene: Scene, name: str, path: Path) -> None:
-    STATES[name](page, scene)
+def _take(page: Page, blank: Page, scenario: Scenario, name: str, path: Path) -> None:
+    STATES[name](page, scenario)
     page.wait_for_function(_IS_STILL)
     path.write_bytes(small_png(page.screenshot(animations="disabled"), blank))
     size = path.stat().st_size
     print(f"{path.name} {size / 1000:.0f} kB{'' if size <= MOST_BYTES else ': too large'}", flush=True)
 
 
-def _take_all(browser: Browser, scene: Scene, names: list[str], directory: Path | None) -> None:
+def _take_all(browser: Browser, scenario: Scenario, names: list[str], directory: Path | None) -> None:
     """Write the documented pictures, or with ``directory`` all themes and sizes of these states."""
     blank = browser.new_page()
     sizes, themes = (_SIZES, _THEMES) if directory else (_DESKTOP, _THEMES[:1])
     for (size, (width, height)), theme, name in product(sizes.items(), themes, names):
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
         path = (directory or IMAGES) / f"{name}{size}-{theme}.png"
-        _take(context.new_page(), blank, scene, name, path)
+        _take(context.new_page(), blank, scenario, name, path)
         context.close()
 
 
@@ -209,7 +209,7 @@ def main() -> None:
         closed = stack.enter_context(Server(root / "closed", "https://api.openai.com/v1", env=token))
         wait_until(lambda: demo.get("/api/status")["records"] >= _REQUESTS, 120, "the demo's history")
         browser = stack.enter_context(chromium())
-        _take_all(browser, Scene(demo, empty, closed), names, wanted.all)
+        _take_all(browser, Scenario(demo, empty, closed), names, wanted.all)
 
 
 if __name__ == "__main__":

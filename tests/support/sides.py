@@ -7,7 +7,7 @@ from relaybook.journal.frame import Kind
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.request_head import RequestHeadReader
-from relaybook.relay.response_head import AnswerHeadReader
+from relaybook.relay.response_head import ResponseHeadReader
 from relaybook.relay.routes import Origin, Route
 from relaybook.settings.definitions import Settings
 from relaybook.tags import TagReader
@@ -136,5 +136,5 @@ class World:
     def answer(self, *lines: bytes, status: bytes = b"200 OK", body: bytes = b"", complete: bool = False) -> "World":
         """The head of the provider's answer, with the body bytes that came in the same read."""
         raw = b"\r\n".join([b"HTTP/1.1 " + status, *lines, b"", b""])
-        self.exchange.answered(AnswerHeadReader(["Service"], FINGERPRINTS).read(raw), body, complete)
+        self.exchange.answered(ResponseHeadReader(["Service"], FINGERPRINTS).read(raw), body, complete)
         return self

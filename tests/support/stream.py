@@ -15,14 +15,14 @@ _QUESTION: Final = {"model": "gpt-4o-mini", "messages": [{"role": "user", "conte
 class Stream:
     """A running stream, read to its end by a thread of its own.
 
-    ``wishes`` tell the simulated provider how to answer (``docs/reference/simulator.md``).
+    ``directives`` tell the simulated provider how to answer (``docs/reference/simulator.md``).
     """
 
-    def __init__(self, server: Server, number: int, **wishes: str) -> None:
+    def __init__(self, server: Server, number: int, **directives: str) -> None:
         self.text = b""
         self.ended_cleanly = False
         body = json.dumps({**_QUESTION, "stream": True, "user": f"user-{number}"})
-        headers = {"Authorization": f"Bearer {_KEY}", **{f"Sim-{name}": value for name, value in wishes.items()}}
+        headers = {"Authorization": f"Bearer {_KEY}", **{f"Sim-{name}": value for name, value in directives.items()}}
         self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         self._connection.request("POST", _PATH, body, headers)
         self._answer = self._connection.getresponse()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relaybook.clock import format_moment, monotonic_ns, wall_us
+from relaybook.clock import format_timestamp, monotonic_ns, wall_us
 
 YEAR_1_US = -62_135_596_800_000_000
 YEAR_9999_US = 253_402_300_799_999_999
@@ -21,18 +21,18 @@ YEAR_9999_US = 253_402_300_799_999_999
     ],
 )
 def test_moments_are_rfc_3339_with_microseconds(at_us: int, text: str) -> None:
-    assert format_moment(at_us) == text
+    assert format_timestamp(at_us) == text
 
 
 @given(st.integers(YEAR_1_US, YEAR_9999_US))
 def test_no_microsecond_is_lost(at_us: int) -> None:
-    since = datetime.fromisoformat(format_moment(at_us)) - datetime(1970, 1, 1, tzinfo=UTC)
+    since = datetime.fromisoformat(format_timestamp(at_us)) - datetime(1970, 1, 1, tzinfo=UTC)
     assert (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds == at_us
 
 
 @given(st.integers(YEAR_1_US, YEAR_9999_US), st.integers(YEAR_1_US, YEAR_9999_US))
 def test_the_texts_sort_as_the_moments_do(one: int, other: int) -> None:
-    assert (one < other) == (format_moment(one) < format_moment(other))
+    assert (one < other) == (format_timestamp(one) < format_timestamp(other))
 
 
 def test_the_monotonic_clock_never_goes_back() -> None:
@@ -40,4 +40,4 @@ def test_the_monotonic_clock_never_goes_back() -> None:
 
 
 def test_the_wall_clock_is_in_this_century() -> None:
-    assert "2024" < format_moment(wall_us()) < "2100"
+    assert "2024" < format_timestamp(wall_us()) < "2100"

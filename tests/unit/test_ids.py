@@ -28,8 +28,8 @@ def test_ids_of_one_process_rise() -> None:
 
 def test_ids_rise_when_the_clock_is_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
     make = IdMaker()
-    moments = iter([2_000_000_000_000_000_000, 1_000_000_000_000_000_000, 2_000_000_000_001_000_000])
-    monkeypatch.setattr(clock, "wall_ns", lambda: next(moments))
+    timestamps = iter([2_000_000_000_000_000_000, 1_000_000_000_000_000_000, 2_000_000_000_001_000_000])
+    monkeypatch.setattr(clock, "wall_ns", lambda: next(timestamps))
     made = [make() for _ in range(3)]
     assert made == sorted(set(made))
 

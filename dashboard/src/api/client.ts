@@ -1,7 +1,7 @@
 /** Asks the API. Every refusal becomes an `ApiError` with the API's own words. */
 
 import { PAGE } from "./page-facts";
-import type { ErrorAnswer, Problem } from "./types.gen";
+import type { ErrorResponse, Problem } from "./types.gen";
 
 /** The API refused, or could not be reached (`status` 0). */
 export class ApiError extends Error {
@@ -64,7 +64,7 @@ async function answered(url: string, init: RequestInit): Promise<Response> {
 async function problemOf(response: Response): Promise<Problem> {
   const text = await response.text();
   try {
-    return (JSON.parse(text) as ErrorAnswer).error;
+    return (JSON.parse(text) as ErrorResponse).error;
   } catch {
     const message = `${response.status} ${response.statusText}: ${text.slice(0, 200)}`;
     return { message, code: "unknown", param: null, type: "api_error" };

@@ -5,7 +5,7 @@ import { clockTime, day } from "~/format/time";
 import type { LogSearch } from "~/url/search";
 import { ApiError, apiUrl, getJson } from "./client";
 import { askedOf } from "./requests";
-import type { StatsAnswer } from "./types.gen";
+import type { StatsResponse } from "./types.gen";
 
 const FRESH_MS = 10_000;
 const HOURLY_FRESH_MS = 60_000;
@@ -17,7 +17,7 @@ export function statsQuery(search: LogSearch, by?: string) {
   const goesOn = search.live !== false && search.range.to === undefined;
   return queryOptions({
     queryKey: ["stats", asked],
-    queryFn: ({ signal }) => getJson<StatsAnswer>(apiUrl("stats", asked), signal),
+    queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", asked), signal),
     staleTime: FRESH_MS,
     // What was too much a moment ago is too much now.
     refetchInterval: ({ state }) => (goesOn && !isTooMuch(state.error) ? FRESH_MS : false),
@@ -34,7 +34,7 @@ export function hourlyQuery(by: string) {
   ];
   return queryOptions({
     queryKey: ["hourly", by],
-    queryFn: ({ signal }) => getJson<StatsAnswer>(apiUrl("stats", asked), signal),
+    queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", asked), signal),
     staleTime: HOURLY_FRESH_MS,
     refetchInterval: ({ state }) => (isTooMuch(state.error) ? false : HOURLY_FRESH_MS),
   });
@@ -46,7 +46,7 @@ export function isTooMuch(error: Error | null): boolean {
 }
 
 /** When each bucket begins, in milliseconds; also of those without a request, which an answer leaves out. */
-export function bucketsOf({ from, to, bucket_seconds }: StatsAnswer): number[] {
+export function bucketsOf({ from, to, bucket_seconds }: StatsResponse): number[] {
   const [start, step] = [new Date(from).getTime(), bucket_seconds * 1000];
   const count = Math.max(0, Math.round((new Date(to).getTime() - start) / step));
   return Array.from({ length: count }, (_, at) => start + at * step);

@@ -272,7 +272,7 @@ export type RequestCount = {
 };
 
 /** Aggregates over time. The time range is extended to whole buckets. */
-export type StatsAnswer = {
+export type StatsResponse = {
   bucket_seconds: number;
   /** Start of the first bucket. */
   from: string;
@@ -281,7 +281,7 @@ export type StatsAnswer = {
   /** The 20 largest groups, largest first. */
   groups: (StatsGroup)[];
   other: StatsRest | null;
-  total: Sum;
+  total: Aggregate;
   /** `rollups`: precomputed aggregates were used. `log`: they were computed from the records. */
   source: "log" | "rollups";
 };
@@ -291,7 +291,7 @@ export type StatsGroup = {
   /** The field and its value. The value is `null` for requests without one. Empty without `by`. */
   by: Record<string, string | null>;
   points: (StatsPoint)[];
-  total: Sum;
+  total: Aggregate;
 };
 
 /** The aggregates of one bucket. Empty buckets are omitted. */
@@ -316,7 +316,7 @@ export type Percentiles = {
 };
 
 /** Aggregates of a set of requests. */
-export type Sum = {
+export type Aggregate = {
   requests: number;
   failed: number;
   input_tokens: number;
@@ -330,7 +330,7 @@ export type Sum = {
 /** The requests that are in none of the groups. */
 export type StatsRest = {
   points: (StatsPoint)[];
-  total: Sum;
+  total: Aggregate;
 };
 
 /** The requests of a namespace or property value in the order of recording, grouped into conversations. */
@@ -339,7 +339,7 @@ export type Thread = {
   /** In the order of their first requests on this page. */
   conversations: (Conversation)[];
   /** Aggregates of the whole thread. `null` if there was no time to compute them. */
-  total: Sum | null;
+  total: Aggregate | null;
   /** `false` if fewer than one in five requests of this page continue another. */
   is_thread: boolean;
   /** The `cursor` of the next, older page. `null` on the last page. */
@@ -613,7 +613,7 @@ export type Session = {
 };
 
 /** The form of every error. */
-export type ErrorAnswer = {
+export type ErrorResponse = {
   error: Problem;
 };
 

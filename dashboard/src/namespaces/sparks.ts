@@ -1,7 +1,7 @@
 /** The last 24 hours of values, by the hour, as an answer of `/api/stats` tells them. Pure. */
 
 import { bucketsOf } from "~/api/stats";
-import type { StatsAnswer, StatsGroup } from "~/api/types.gen";
+import type { StatsGroup, StatsResponse } from "~/api/types.gen";
 import { plural } from "~/format/number";
 import { clockTime } from "~/format/time";
 
@@ -9,7 +9,7 @@ import { clockTime } from "~/format/time";
 export type Spark = { readonly hours: readonly number[]; readonly words: string };
 
 /** By value. Of values that are not there nobody knows anything: the API tells the largest groups, and not all apart. */
-export function sparksOf(answer: StatsAnswer): ReadonlyMap<string, Spark> {
+export function sparksOf(answer: StatsResponse): ReadonlyMap<string, Spark> {
   const begins = bucketsOf(answer);
   const sparks = new Map<string, Spark>();
   for (const group of answer.groups) {

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useState } from "react";
-import type { StatsAnswer } from "~/api/types.gen";
+import type { StatsResponse } from "~/api/types.gen";
 import { only } from "~/filters/filter";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
@@ -9,7 +9,7 @@ import { type Curve, costCurves, type Parted, type Percentile, requestCurves, ti
 import { PercentileChoice } from "./percentile-choice";
 import { useGoToOverview, useOverview } from "./use-overview";
 
-type Props = { parted: Parted; answer: StatsAnswer };
+type Props = { parted: Parted; answer: StatsResponse };
 
 /** All charts of the overview, one below or beside the other. Dragging chooses a time, a click on a group its value. */
 export function Charts({ parted, answer }: Props) {

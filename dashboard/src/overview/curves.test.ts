@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { bucketsOf } from "~/api/stats";
-import type { Namespace, StatsAnswer } from "~/api/types.gen";
+import type { Namespace, StatsResponse } from "~/api/types.gen";
 import { costCurves, requestCurves, timeCurves } from "./curves";
 import { groupName, groupsOf } from "./groups";
 import { answer, point } from "./sample-stats";
 import { nearestCurve, stackedValues } from "./stack";
 
-const parted = (found: StatsAnswer, by?: string, labels = new Map<string, Namespace>()) => ({
+const parted = (found: StatsResponse, by?: string, labels = new Map<string, Namespace>()) => ({
   buckets: bucketsOf(found),
   groups: groupsOf(found, by, labels),
   by,

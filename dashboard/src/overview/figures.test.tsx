@@ -1,6 +1,6 @@
 import { screen, within } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import type { StatsAnswer } from "~/api/types.gen";
+import type { StatsResponse } from "~/api/types.gen";
 import { renderAt } from "~/test-frame";
 import { Figures } from "./figures";
 import { answer, point } from "./sample-stats";
@@ -10,7 +10,7 @@ vi.mock("./draw-chart", () => ({ drawChart: () => () => {} }));
 afterEach(() => vi.unstubAllGlobals());
 
 /** The log answers this to what is asked of its statistics; it has requests. */
-function answerWith(found: StatsAnswer | { status: number; code: string; message: string }): void {
+function answerWith(found: StatsResponse | { status: number; code: string; message: string }): void {
   vi.stubGlobal("fetch", async (url: string) => {
     if (url.includes("/api/status")) return Response.json({ records: 310 });
     if (url.includes("/api/count")) return Response.json({ requests: 310, failed: 0, last_at: null, complete: true });

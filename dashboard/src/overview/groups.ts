@@ -1,6 +1,6 @@
 /** The groups of an answer, each with its colour. Pure. */
 
-import type { Namespace, StatsAnswer, StatsPoint, Sum } from "~/api/types.gen";
+import type { Aggregate, Namespace, StatsPoint, StatsResponse } from "~/api/types.gen";
 
 /** How many groups have a colour and a place of their own in charts. */
 export const MOST_COLOURED = 8;
@@ -14,11 +14,15 @@ export type Group = {
   value: string | null;
   slot: number;
   points: readonly StatsPoint[];
-  total: Sum;
+  total: Aggregate;
 };
 
 /** The largest first, `other` last. A label keeps its own colour; the others keep theirs while the same ones are shown. */
-export function groupsOf(answer: StatsAnswer, by: string | undefined, labels: ReadonlyMap<string, Namespace>): Group[] {
+export function groupsOf(
+  answer: StatsResponse,
+  by: string | undefined,
+  labels: ReadonlyMap<string, Namespace>,
+): Group[] {
   if (by === undefined) {
     return answer.groups.map(({ points, total }) => ({ kind: "all", value: null, slot: 1, points, total }));
   }

@@ -1,11 +1,11 @@
 /** Answers of `/api/stats` for tests. */
 
-import type { StatsAnswer, StatsPoint, Sum } from "~/api/types.gen";
+import type { Aggregate, StatsPoint, StatsResponse } from "~/api/types.gen";
 
 const UNKNOWN = { p50: null, p95: null, p99: null };
 const START = new Date("2026-11-22T14:00:00Z").getTime();
 
-export function sum(requests: number, more: Partial<Sum> = {}): Sum {
+export function sum(requests: number, more: Partial<Aggregate> = {}): Aggregate {
   return {
     requests,
     failed: 0,
@@ -19,7 +19,7 @@ export function sum(requests: number, more: Partial<Sum> = {}): Sum {
 }
 
 /** The bucket's place among four of ten minutes. */
-export function point(at: number, requests: number, more: Partial<Sum> = {}): StatsPoint {
+export function point(at: number, requests: number, more: Partial<Aggregate> = {}): StatsPoint {
   return { ...sum(requests, more), at: new Date(START + at * 600_000).toISOString() };
 }
 
@@ -28,7 +28,7 @@ export function answer(
   by: string | undefined,
   parts: readonly (readonly [string | null, readonly StatsPoint[]])[],
   other: StatsPoint[] | null = null,
-): StatsAnswer {
+): StatsResponse {
   const total = (points: readonly StatsPoint[]) => sum(points.reduce((all, each) => all + each.requests, 0));
   const points = [...parts.flatMap(([, own]) => own), ...(other ?? [])];
   return {

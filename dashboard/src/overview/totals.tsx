@@ -1,4 +1,4 @@
-import type { Sum } from "~/api/types.gen";
+import type { Aggregate } from "~/api/types.gen";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, shortCount } from "~/format/number";
@@ -7,7 +7,7 @@ import { type Fact, FactList } from "~/ui/fact-list";
 import css from "./page.module.css";
 
 /** What all the requests come to. */
-export function Totals({ total }: { total: Sum }) {
+export function Totals({ total }: { total: Aggregate }) {
   const { requests, failed, duration_ms, first_token_ms } = total;
   const share = requests === 0 ? "" : ` (${shareOf(failed, requests)})`;
   const facts: Fact[] = [

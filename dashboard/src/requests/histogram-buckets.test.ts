@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { StatsAnswer, StatsPoint, Sum } from "~/api/types.gen";
+import type { Aggregate, StatsPoint, StatsResponse } from "~/api/types.gen";
 import { barInWords, barsOf, together, totalInWords } from "./histogram-buckets";
 
 const NONE = { p50: null, p95: null, p99: null };
-const SUM: Sum = {
+const SUM: Aggregate = {
   requests: 18_900,
   failed: 33,
   input_tokens: 0,
@@ -18,7 +18,7 @@ const at = (moment: string, requests: number, failed = 0): StatsPoint => ({
   requests,
   failed,
 });
-const ANSWER: StatsAnswer = {
+const ANSWER: StatsResponse = {
   bucket_seconds: 600,
   from: "2026-11-22T14:00:00.000000Z",
   to: "2026-11-22T14:40:00.000000Z",

@@ -1,7 +1,7 @@
 /** The histogram's figures: a bar for each bucket, and what several of them add up to. Pure. */
 
 import { bucketsOf, spanInWords } from "~/api/stats";
-import type { StatsAnswer, Sum } from "~/api/types.gen";
+import type { Aggregate, StatsResponse } from "~/api/types.gen";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, plural } from "~/format/number";
@@ -13,7 +13,7 @@ export type Bucket = { from: number; to: number; requests: number; failed: numbe
 export const LEAST_BARS = 30;
 
 /** All buckets of an answer that parts nothing, those without a request too; before them empty ones, up to `least`. */
-export function barsOf(answer: StatsAnswer, least = 0): Bucket[] {
+export function barsOf(answer: StatsResponse, least = 0): Bucket[] {
   const told = toldBy(answer);
   const step = answer.bucket_seconds * 1000;
   const first = told[0]?.from ?? 0;
@@ -22,7 +22,7 @@ export function barsOf(answer: StatsAnswer, least = 0): Bucket[] {
   return [...before.map((from) => ({ from, to: from + step, requests: 0, failed: 0, p50: null })), ...told];
 }
 
-function toldBy(answer: StatsAnswer): Bucket[] {
+function toldBy(answer: StatsResponse): Bucket[] {
   const points = new Map(answer.groups[0]?.points.map((point) => [new Date(point.at).getTime(), point]));
   return bucketsOf(answer).map((from) => {
     const point = points.get(from);
@@ -59,7 +59,7 @@ export function barInWords(bar: Bucket, now = new Date()): string {
 }
 
 /** What the whole comes to, besides how many requests there are: `p50 1.21 s · $41.20`. Empty where all is unknown. */
-export function totalInWords({ duration_ms: { p50 }, cost_usd }: Sum): string {
+export function totalInWords({ duration_ms: { p50 }, cost_usd }: Aggregate): string {
   const words = p50 === null ? [] : [`p50 ${duration(p50)}`];
   if (cost_usd !== null) words.push(money(cost_usd));
   return words.join(" · ");

@@ -30,7 +30,7 @@ from relaybook.api import (
     values,
 )
 from relaybook.api.auth import Guard
-from relaybook.api.broadcaster import Hub
+from relaybook.api.broadcaster import Broadcaster
 from relaybook.api.live_search import Followers
 from relaybook.api.options import ApiOptions
 from relaybook.api.reading import Reading
@@ -117,12 +117,12 @@ def create_app(reader: Reader, options: ApiOptions, labels: Labels | None = None
 
     Without ``labels`` nobody can change a label.
 
-    ``app.state.hub.close()`` ends the live connections; a server that waits for its clients must call it first.
+    ``app.state.broadcaster.close()`` ends the live connections; a server that waits for its clients must call it first.
     """
     app = DashboardApi(options)
     app.state.options = options
     app.state.reading = Reading(reader, options.query_seconds)
     app.state.labels = labels
     app.state.followers = Followers()
-    app.state.hub = Hub(reader, options.poll_seconds)
+    app.state.broadcaster = Broadcaster(reader, options.poll_seconds)
     return app

@@ -91,7 +91,7 @@ class Subscription:
         return b"".join(events)
 
 
-class Hub:
+class Broadcaster:
     """The poller and its subscriptions. Belongs to one event loop."""
 
     def __init__(self, reader: Reader, poll_seconds: float) -> None:

@@ -11,7 +11,7 @@ from relaybook.api import arguments, document
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import RequestCount
-from relaybook.clock import format_moment
+from relaybook.clock import format_timestamp
 from relaybook.log.store.port import Reader
 
 routes = Routes("log")
@@ -35,7 +35,7 @@ async def count_requests(request: Request) -> Response:
         return RequestCount(
             requests=found.requests,
             failed=found.failed,
-            last_at=None if found.last_at is None else format_moment(found.last_at),
+            last_at=None if found.last_at is None else format_timestamp(found.last_at),
             complete=found.complete,
         )
 

@@ -12,7 +12,7 @@ from relaybook.api.errors import ApiError
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import DetailPart, RequestDetail, Row, Sighting
-from relaybook.clock import format_moment
+from relaybook.clock import format_timestamp
 from relaybook.ids import parse_id
 from relaybook.log.formats import answer, decode, messages, parameters
 from relaybook.log.query.filters import Filter
@@ -125,7 +125,7 @@ def _part(reader: Reader, found: Found) -> DetailPart:
         messages=None if asked is None else messages(asked),
         answer=None if answered is None else answer(answered, stored.record.stream, stored.record.kind),
         timeline=_timeline(detail),
-        also=[Sighting(id=record.id, started_at=format_moment(record.started_at)) for record in found.also],
+        also=[Sighting(id=record.id, started_at=format_timestamp(record.started_at)) for record in found.also],
     )
 
 

@@ -136,7 +136,7 @@ def _operation(route: ApiRoute, operation: Operation) -> dict[str, Any]:
         "parameters": operation.parameters,
         "responses": {
             "200": {"description": text, "content": _content(operation.media_type, model)},
-            "default": {"description": "An error.", "content": _content("application/json", schemas.ErrorAnswer)},
+            "default": {"description": "An error.", "content": _content("application/json", schemas.ErrorResponse)},
         },
     }
     if operation.body is not None:

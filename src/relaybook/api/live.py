@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from relaybook import clock
 from relaybook.api import arguments, document
-from relaybook.api.broadcaster import Hub, Subscription, TooManySubscriptions, gap_event, point_event, row_event
+from relaybook.api.broadcaster import Broadcaster, Subscription, TooManySubscriptions, gap_event, point_event, row_event
 from relaybook.api.errors import ApiError
 from relaybook.api.live_search import Followers, follow
 from relaybook.api.options import options_of
@@ -50,19 +50,19 @@ async def watch_requests(request: Request) -> Response:
     """
     wanted = arguments.wanted_of(arguments.pairs_of(request))
     resume_from = _resume_point(request.headers.get("last-event-id"))
-    hub: Hub = request.app.state.hub
+    broadcaster: Broadcaster = request.app.state.broadcaster
     reading, options = reading_of(request), options_of(request)
     try:
         if asks_texts(wanted):
             followers: Followers = request.app.state.followers
             followers.enter()
-            events = follow(hub, reading, wanted, resume_from, options.poll_seconds, options.ping_seconds)
+            events = follow(broadcaster, reading, wanted, resume_from, options.poll_seconds, options.ping_seconds)
             return EventStream(events, followers.leave)
-        subscription = await hub.subscribe(wanted)
+        subscription = await broadcaster.subscribe(wanted)
     except TooManySubscriptions:
         raise ApiError("too_many_streams", "Too many live connections are open: close some dashboards.") from None
-    events = stream(hub, subscription, reading, resume_from, options.ping_seconds)
-    return EventStream(events, partial(hub.unsubscribe, subscription))
+    events = stream(broadcaster, subscription, reading, resume_from, options.ping_seconds)
+    return EventStream(events, partial(broadcaster.unsubscribe, subscription))
 
 
 class EventStream(StreamingResponse):
@@ -92,7 +92,7 @@ class EventStream(StreamingResponse):
 
 
 async def stream(
-    hub: Hub, subscription: Subscription, reading: Reading, resume_from: int | None, ping_seconds: float
+    broadcaster: Broadcaster, subscription: Subscription, reading: Reading, resume_from: int | None, ping_seconds: float
 ) -> AsyncIterator[bytes]:
     """The bytes of one live connection, until its subscription is cut."""
     yield b"retry: 2000\n\n"
@@ -110,9 +110,9 @@ async def stream(
         if clock.monotonic_ns() >= next_ping_ns:
             next_ping_ns = _later(ping_seconds)
             # All that was offered has been taken, so whoever resumes from here misses nothing.
-            yield b": ping\n" + (b"\n" if subscription.has_news else point_event(hub.position))
-    if not hub.is_closed:
-        yield gap_event(hub.position)
+            yield b": ping\n" + (b"\n" if subscription.has_news else point_event(broadcaster.position))
+    if not broadcaster.is_closed:
+        yield gap_event(broadcaster.position)
 
 
 async def _replay(subscription: Subscription, reading: Reading, resume_from: int) -> AsyncIterator[bytes]:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from relaybook import clock
-from relaybook.api.broadcaster import Hub, TooManySubscriptions, gap_event, point_event, row_event
+from relaybook.api.broadcaster import Broadcaster, TooManySubscriptions, gap_event, point_event, row_event
 from relaybook.api.reading import Reading
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record
@@ -36,7 +36,12 @@ class Followers:
 
 
 async def follow(
-    hub: Hub, reading: Reading, wanted: Filter, resume_from: int | None, poll_seconds: float, ping_seconds: float
+    broadcaster: Broadcaster,
+    reading: Reading,
+    wanted: Filter,
+    resume_from: int | None,
+    poll_seconds: float,
+    ping_seconds: float,
 ) -> AsyncIterator[bytes]:
     """The bytes of one connection, until the hub is closed."""
     yield b"retry: 2000\n\n"
@@ -47,7 +52,7 @@ async def follow(
     # a point ahead of the log is of another log
     yield point_event(position) if position == (resume_from or position) else gap_event(position)
     next_ping_ns = clock.monotonic_ns() + int(ping_seconds * clock.NANOSECONDS)
-    while not hub.is_closed:
+    while not broadcaster.is_closed:
         records, reached = await _since(reading, position, wanted)
         if records:
             yield b"".join(map(row_event, records))

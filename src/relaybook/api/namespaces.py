@@ -15,7 +15,7 @@ from relaybook.api.count import budget_ns
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import Namespace, NamespacePage
-from relaybook.clock import format_moment
+from relaybook.clock import format_timestamp
 from relaybook.log.query.filters import BadFilter, Filter, Term
 from relaybook.log.store.port import Count, NamespaceRow, NamespaceSort, Reader
 
@@ -97,8 +97,8 @@ def namespace_of(row: NamespaceRow, count: Count | None = None) -> Namespace:
         input_tokens=None if count else row.input_tokens,
         output_tokens=None if count else row.output_tokens,
         cost_usd=None if count else row.cost_usd,
-        first_at=format_moment(row.first_at) if row.first_at and not count else None,
-        last_at=format_moment(last_at) if last_at else None,
+        first_at=format_timestamp(row.first_at) if row.first_at and not count else None,
+        last_at=format_timestamp(last_at) if last_at else None,
         pinned=row.pinned,
         color=row.color,
         group=row.group,

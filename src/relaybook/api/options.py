@@ -19,7 +19,7 @@ _PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogFigures:
+class LogMetrics:
     """What is known of the log besides the store. None: unknown."""
 
     journal_lag_bytes: int | None = None
@@ -36,16 +36,16 @@ class LogFigures:
 class LogProbe(Protocol):
     """Tells the journal's and the disk's figures."""
 
-    def figures(self) -> LogFigures:
+    def figures(self) -> LogMetrics:
         """The figures of this moment. Called in a worker thread, at most a few times a second; may read the disk."""
 
 
 class UnknownLog:
     """The probe of an API that runs without a journal beside it: everything is unknown."""
 
-    def figures(self) -> LogFigures:
+    def figures(self) -> LogMetrics:
         """Nothing is known."""
-        return LogFigures()
+        return LogMetrics()
 
 
 @dataclass(frozen=True, kw_only=True)

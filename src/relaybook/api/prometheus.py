@@ -6,7 +6,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from relaybook.api.options import LogFigures
+from relaybook.api.options import LogMetrics
 from relaybook.errors import RelayError
 from relaybook.log.store.port import StoreStatus
 
@@ -19,7 +19,7 @@ _HISTOGRAMS: Final = {
 }
 
 
-def render(store: StoreStatus, running: int, lost: int, log: LogFigures) -> bytes:
+def render(store: StoreStatus, running: int, lost: int, log: LogMetrics) -> bytes:
     """The text of one scrape."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Figures(store, running, lost, log))
@@ -27,7 +27,7 @@ def render(store: StoreStatus, running: int, lost: int, log: LogFigures) -> byte
 
 
 class _Figures:
-    def __init__(self, store: StoreStatus, running: int, lost: int, log: LogFigures) -> None:
+    def __init__(self, store: StoreStatus, running: int, lost: int, log: LogMetrics) -> None:
         self._store = store
         self._running = running
         self._lost = lost

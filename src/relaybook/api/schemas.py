@@ -10,10 +10,10 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from relaybook.log.namespaces import LabelChange
-from relaybook.log.record import FIELDS, MOMENTS, Record
+from relaybook.log.record import FIELDS, TIMESTAMPS, Record
 
 #: RFC 3339, UTC.
-MomentText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+TimestampText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 MEANINGS: Final[dict[str, str]] = {
     "id": "Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`.",
@@ -82,8 +82,8 @@ MEANINGS: Final[dict[str, str]] = {
 def row_fields() -> list[tuple[str, Any]]:
     """Return the names, types and meanings of a record's fields, as the API writes them."""
     hints = get_type_hints(Record)
-    moments = {name: MomentText | None if hints[name] == int | None else MomentText for name in MOMENTS}
-    return [(name, Annotated[moments.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
+    timestamps = {name: TimestampText | None if hints[name] == int | None else TimestampText for name in TIMESTAMPS}
+    return [(name, Annotated[timestamps.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
 
 
 class Percentiles(Struct, kw_only=True):
@@ -94,7 +94,7 @@ class Percentiles(Struct, kw_only=True):
     p99: float | None
 
 
-class Sum(Struct, kw_only=True):
+class Aggregate(Struct, kw_only=True):
     """Aggregates of a set of requests."""
 
     requests: int
@@ -108,17 +108,17 @@ class Sum(Struct, kw_only=True):
     first_token_ms: Percentiles
 
 
-class StatsPoint(Sum, kw_only=True):
+class StatsPoint(Aggregate, kw_only=True):
     """The aggregates of one bucket. Empty buckets are omitted."""
 
-    at: Annotated[MomentText, Meta(description="Start of the bucket.")]
+    at: Annotated[TimestampText, Meta(description="Start of the bucket.")]
 
 
 class StatsRest(Struct, kw_only=True):
     """The requests that are in none of the groups."""
 
     points: list[StatsPoint]
-    total: Sum
+    total: Aggregate
 
 
 class StatsGroup(Struct, kw_only=True):
@@ -129,18 +129,18 @@ class StatsGroup(Struct, kw_only=True):
         Meta(description="The field and its value. The value is `null` for requests without one. Empty without `by`."),
     ]
     points: list[StatsPoint]
-    total: Sum
+    total: Aggregate
 
 
-class StatsAnswer(Struct, kw_only=True):
+class StatsResponse(Struct, kw_only=True):
     """Aggregates over time. The time range is extended to whole buckets."""
 
     bucket_seconds: int
-    from_: Annotated[MomentText, Meta(description="Start of the first bucket.")] = field(name="from")
-    to: Annotated[MomentText, Meta(description="End of the last bucket.")]
+    from_: Annotated[TimestampText, Meta(description="Start of the first bucket.")] = field(name="from")
+    to: Annotated[TimestampText, Meta(description="End of the last bucket.")]
     groups: Annotated[list[StatsGroup], Meta(description="The 20 largest groups, largest first.")]
     other: StatsRest | None
-    total: Sum
+    total: Aggregate
     source: Annotated[
         Literal["rollups", "log"],
         Meta(description="`rollups`: precomputed aggregates were used. `log`: they were computed from the records."),
@@ -194,8 +194,8 @@ class Conversation(Struct, kw_only=True):
     cost_usd: Annotated[
         float | None, Meta(description="Cost of the requests whose cost is known. `null` if unknown for all of them.")
     ]
-    first_at: MomentText
-    last_at: MomentText
+    first_at: TimestampText
+    last_at: TimestampText
 
 
 class Thread(Struct, kw_only=True):
@@ -204,7 +204,8 @@ class Thread(Struct, kw_only=True):
     data: list[ThreadRow]
     conversations: Annotated[list[Conversation], Meta(description="In the order of their first requests on this page.")]
     total: Annotated[
-        Sum | None, Meta(description="Aggregates of the whole thread. `null` if there was no time to compute them.")
+        Aggregate | None,
+        Meta(description="Aggregates of the whole thread. `null` if there was no time to compute them."),
     ]
     is_thread: Annotated[
         bool, Meta(description="`false` if fewer than one in five requests of this page continue another.")
@@ -248,7 +249,7 @@ class Sighting(Struct, kw_only=True):
     """Another request with the same id."""
 
     id: str
-    started_at: MomentText
+    started_at: TimestampText
 
 
 class DetailPart(Struct, kw_only=True):
@@ -290,7 +291,7 @@ class RequestCount(Struct, kw_only=True):
 
     requests: int
     failed: int
-    last_at: Annotated[MomentText | None, Meta(description="Start of the latest request. `null` if there is none.")]
+    last_at: Annotated[TimestampText | None, Meta(description="Start of the latest request. `null` if there is none.")]
     complete: Annotated[
         bool, Meta(description="`false` if counting was stopped at its time limit. The true count may be higher.")
     ]
@@ -308,8 +309,8 @@ class Namespace(Struct, kw_only=True):
     input_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
     output_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
     cost_usd: Annotated[float | None, Meta(description=_OF_ALL_TIME)]
-    first_at: Annotated[MomentText | None, Meta(description=f"`null` without requests. {_OF_ALL_TIME}")]
-    last_at: Annotated[MomentText | None, Meta(description="Start of the latest request. `null` without requests.")]
+    first_at: Annotated[TimestampText | None, Meta(description=f"`null` without requests. {_OF_ALL_TIME}")]
+    last_at: Annotated[TimestampText | None, Meta(description="Start of the latest request. `null` without requests.")]
     pinned: bool
     color: Annotated[int | None, Meta(description="Color slot of the label, 1 to 8. `null` if not pinned.")]
     group: Annotated[str | None, Meta(description="Group of the label. `null` without a group, or if not pinned.")]
@@ -343,8 +344,8 @@ class FieldValues(Struct, kw_only=True):
 class LogGap(Struct, kw_only=True):
     """A time range in which requests were refused or not logged, or in which records were lost."""
 
-    from_at: MomentText
-    to_at: MomentText
+    from_at: TimestampText
+    to_at: TimestampText
     count: int
     reason: Literal["log_unavailable", "forwarded_unlogged", "damaged", "store_set_aside"]
 
@@ -403,7 +404,7 @@ class SignIn(Struct, kw_only=True, forbid_unknown_fields=True):
 class Session(Struct, kw_only=True):
     """When the sign-in expires. `null` if the dashboard has no token, or after signing out."""
 
-    expires_at: MomentText | None
+    expires_at: TimestampText | None
 
 
 class Problem(Struct, kw_only=True):
@@ -415,7 +416,7 @@ class Problem(Struct, kw_only=True):
     code: str
 
 
-class ErrorAnswer(Struct, kw_only=True):
+class ErrorResponse(Struct, kw_only=True):
     """The form of every error."""
 
     error: Problem
@@ -438,7 +439,7 @@ MODELS: tuple[Any, ...] = (
     RequestPage,
     RequestDetail,
     RequestCount,
-    StatsAnswer,
+    StatsResponse,
     Thread,
     NamespacePage,
     LabelChange,
@@ -447,5 +448,5 @@ MODELS: tuple[Any, ...] = (
     Health,
     SignIn,
     Session,
-    ErrorAnswer,
+    ErrorResponse,
 )

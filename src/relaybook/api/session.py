@@ -28,7 +28,7 @@ async def sign_in(request: Request) -> Response:
     if not auth.is_token(sent.token.encode("utf-8", "surrogatepass"), options.token):
         raise ApiError("wrong_token", "This is not the dashboard's token.", "token")
     value = auth.make_session(options.token, now_us // 1_000_000)
-    expires_at = clock.format_moment(now_us + auth.LIFETIME_SECONDS * 1_000_000)
+    expires_at = clock.format_timestamp(now_us + auth.LIFETIME_SECONDS * 1_000_000)
     return _answer(Session(expires_at=expires_at), _cookie(request, value, auth.LIFETIME_SECONDS))
 
 

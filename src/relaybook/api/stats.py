@@ -10,9 +10,9 @@ from relaybook import clock
 from relaybook.api import arguments, document
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import Percentiles, StatsAnswer, StatsGroup, StatsPoint, StatsRest, Sum
-from relaybook.clock import format_moment
-from relaybook.log.aggregate.aggregates import Distribution, PackedSums, Sums, percentiles
+from relaybook.api.schemas import Aggregate, Percentiles, StatsGroup, StatsPoint, StatsResponse, StatsRest
+from relaybook.clock import format_timestamp
+from relaybook.log.aggregate.aggregates import Aggregates, Distribution, PackedAggregates, percentiles
 from relaybook.log.aggregate.stats import BUCKETS, FIELDS, Group, Stats, parse_question
 
 routes = Routes("log")
@@ -30,7 +30,7 @@ _PARAMETERS = [
 ]
 
 
-@routes.get("/api/stats", document.reads(StatsAnswer, [*document.filter_parameters(), *_PARAMETERS]))
+@routes.get("/api/stats", document.reads(StatsResponse, [*document.filter_parameters(), *_PARAMETERS]))
 async def add_up_requests(request: Request) -> Response:
     """Return aggregates of finished requests over time, by start time. Without `from`, since the beginning of the log.
 
@@ -47,44 +47,44 @@ async def add_up_requests(request: Request) -> Response:
     return Response(msgspec.json.encode(found), media_type="application/json")
 
 
-def _answer(found: Stats, by: str | None) -> StatsAnswer:
-    moments = _Moments()
-    return StatsAnswer(
+def _answer(found: Stats, by: str | None) -> StatsResponse:
+    timestamps = _Timestamps()
+    return StatsResponse(
         bucket_seconds=found.span.bucket_us // 1_000_000,
-        from_=format_moment(found.span.from_us),
-        to=format_moment(min(found.span.to_us, _LAST_US)),
+        from_=format_timestamp(found.span.from_us),
+        to=format_timestamp(min(found.span.to_us, _LAST_US)),
         groups=[
             StatsGroup(
-                by={} if by is None else {by: group.value}, points=_points(group, moments), total=sum_of(group.total)
+                by={} if by is None else {by: group.value}, points=_points(group, timestamps), total=sum_of(group.total)
             )
             for group in found.groups
         ],
         other=None
         if found.other is None
-        else StatsRest(points=_points(found.other, moments), total=sum_of(found.other.total)),
+        else StatsRest(points=_points(found.other, timestamps), total=sum_of(found.other.total)),
         total=sum_of(found.total),
         source=found.source,
     )
 
 
-class _Moments(dict[int, str]):
+class _Timestamps(dict[int, str]):
     """Texts of moments: every group has the same ones."""
 
     def __missing__(self, at: int) -> str:
-        text = self[at] = format_moment(at)
+        text = self[at] = format_timestamp(at)
         return text
 
 
-def _points(group: Group, moments: _Moments) -> list[StatsPoint]:
-    return [StatsPoint(at=moments[at], **_figures(sums)) for at, sums in sorted(group.points.items())]
+def _points(group: Group, timestamps: _Timestamps) -> list[StatsPoint]:
+    return [StatsPoint(at=timestamps[at], **_figures(sums)) for at, sums in sorted(group.points.items())]
 
 
-def sum_of(sums: Sums) -> Sum:
+def sum_of(sums: Aggregates) -> Aggregate:
     """The sums as the API writes them."""
-    return Sum(**_figures(sums))
+    return Aggregate(**_figures(sums))
 
 
-def _figures(sums: Sums | PackedSums) -> dict[str, Any]:
+def _figures(sums: Aggregates | PackedAggregates) -> dict[str, Any]:
     return {
         "requests": sums.requests,
         "failed": sums.failed,

@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from relaybook.api import arguments, document
 from relaybook.api.errors import ApiError
-from relaybook.api.options import ApiOptions, LogFigures, options_of
+from relaybook.api.options import ApiOptions, LogMetrics, options_of
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import Health, JournalStatus, LogGap, Status, StorageStatus
-from relaybook.clock import format_moment
+from relaybook.clock import format_timestamp
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Gap
 from relaybook.log.store.port import Reader, StoreStatus
@@ -61,7 +61,7 @@ def frames_lost(gaps: list[Gap]) -> int:
     return sum(gap.count for gap in gaps if gap.reason == "damaged")
 
 
-def _status(options: ApiOptions, log: LogFigures, store: StoreStatus, running: int, gaps: list[Gap]) -> Status:
+def _status(options: ApiOptions, log: LogMetrics, store: StoreStatus, running: int, gaps: list[Gap]) -> Status:
     return Status(
         version=options.version,
         relay_base_url=options.relay_base_url,
@@ -91,5 +91,5 @@ def _status(options: ApiOptions, log: LogFigures, store: StoreStatus, running: i
 
 def _gap(gap: Gap) -> LogGap:
     return LogGap(
-        from_at=format_moment(gap.from_at), to_at=format_moment(gap.to_at), count=gap.count, reason=gap.reason
+        from_at=format_timestamp(gap.from_at), to_at=format_timestamp(gap.to_at), count=gap.count, reason=gap.reason
     )

@@ -10,10 +10,10 @@ from relaybook import clock
 from relaybook.api import arguments, document
 from relaybook.api.reading import reading_of
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import Conversation, NewMessages, Sum, Thread, ThreadRow
+from relaybook.api.schemas import Aggregate, Conversation, NewMessages, Thread, ThreadRow
 from relaybook.api.stats import sum_of
-from relaybook.clock import format_moment
-from relaybook.log.aggregate.aggregates import Sums, share
+from relaybook.clock import format_timestamp
+from relaybook.log.aggregate.aggregates import Aggregates, share
 from relaybook.log.aggregate.stats import Question
 from relaybook.log.conversations import Place, places
 from relaybook.log.query.filters import BadFilter, Cursor, Filter, Term, matches
@@ -124,7 +124,7 @@ def _conversations(records: list[Record], known: dict[str, Place]) -> list[Conve
 
 
 def _conversation(name: str, records: list[Record], turns: int) -> Conversation:
-    sums = Sums.of([share(record) for record in records])
+    sums = Aggregates.of([share(record) for record in records])
     return Conversation(
         conversation=name,
         requests=sums.requests,
@@ -133,12 +133,12 @@ def _conversation(name: str, records: list[Record], turns: int) -> Conversation:
         input_tokens=sums.input_tokens,
         output_tokens=sums.output_tokens,
         cost_usd=round(sums.cost_usd, 10) if sums.costed else None,
-        first_at=format_moment(min(record.started_at for record in records)),
-        last_at=format_moment(max(record.started_at for record in records)),
+        first_at=format_timestamp(min(record.started_at for record in records)),
+        last_at=format_timestamp(max(record.started_at for record in records)),
     )
 
 
-def _total(reader: Reader, wanted: Filter, deadline_ns: int) -> Sum | None:
+def _total(reader: Reader, wanted: Filter, deadline_ns: int) -> Aggregate | None:
     now_ns = clock.monotonic_ns()
     question = Question(wanted=wanted, from_us=None, to_us=clock.wall_us(), bucket_s=86_400)
     try:

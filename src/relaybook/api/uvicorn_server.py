@@ -19,7 +19,7 @@ class DashboardServer(uvicorn.Server):
     """
 
     def __init__(self, app: DashboardApi, max_connections: int = 1000) -> None:
-        self._hub = app.state.hub
+        self._broadcaster = app.state.broadcaster
         super().__init__(
             uvicorn.Config(
                 app,
@@ -43,5 +43,5 @@ class DashboardServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Ends live connections first, which otherwise would last for ever, then as uvicorn does."""
-        self._hub.close()
+        self._broadcaster.close()
         await super().shutdown(sockets)

@@ -93,9 +93,9 @@ def model(row: Row) -> str:
     return row["model"] or row["response_model"] or UNKNOWN
 
 
-def clock_time(moment: str, day: date) -> str:
+def clock_time(timestamp: str, day: date) -> str:
     """The moment in the reader's time zone, with its date when that is not ``day``."""
-    local = datetime.fromisoformat(moment).astimezone()
+    local = datetime.fromisoformat(timestamp).astimezone()
     return local.strftime("%H:%M:%S" if local.date() == day else "%Y-%m-%d %H:%M:%S")
 
 

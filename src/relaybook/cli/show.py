@@ -93,14 +93,14 @@ def _conversation(detail: dict[str, Any]) -> Iterator[str]:
         yield from ("", _NOT_STORED[detail["body_state"]])
         return
     for message in detail.get("messages") or []:
-        yield from _speech(message["role"] or UNKNOWN, _message_lines(message))
+        yield from _output_text(message["role"] or UNKNOWN, _message_lines(message))
     choices = (detail.get("answer") or {}).get("choices") or []
     for choice in choices:
         which = f" {choice['index'] + 1} of {len(choices)}" if len(choices) > 1 else ""
-        yield from _speech(f"answer{which} ({choice['finish_reason'] or 'not finished'})", _choice_lines(choice))
+        yield from _output_text(f"answer{which} ({choice['finish_reason'] or 'not finished'})", _choice_lines(choice))
 
 
-def _speech(who: str, texts: Iterator[str]) -> Iterator[str]:
+def _output_text(who: str, texts: Iterator[str]) -> Iterator[str]:
     yield from ("", f"── {escape(who)}")
     for text in texts:
         yield from ("   " + line for line in escape(text, keep=_KEPT).split("\n"))

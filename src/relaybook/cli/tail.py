@@ -37,7 +37,7 @@ def _future(wanted: Filter) -> str:
     """For who wrote a moment of another zone."""
     now_us = clock.wall_us()
     is_later = any(term.name == "from" and int(term.values[0]) > now_us for term in wanted.terms)
-    now = clock.format_moment(now_us)
+    now = clock.format_timestamp(now_us)
     return f" from is later than now, which is {now}: a moment without a zone is taken as UTC." if is_later else ""
 
 

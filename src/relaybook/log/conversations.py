@@ -9,7 +9,7 @@ a variant with another answer. Anything else begins a conversation.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from relaybook.log.formats import Turn, decode_turn
+from relaybook.log.formats import MessageChain, decode_chain
 from relaybook.log.store.port import Step
 
 
@@ -40,7 +40,7 @@ class Conversations:
 
     def place(self, step: Step) -> Place:
         """The place of the next request."""
-        turn = None if step.turn is None else decode_turn(step.turn)
+        turn = None if step.turn is None else decode_chain(step.turn)
         place = Place(step.id, 1, None, None, 0, 0) if turn is None else self._place(step.id, turn)
         self._places[step.id] = place
         if step.completion_id is not None:
@@ -49,13 +49,13 @@ class Conversations:
             self._remember(turn, step.id)
         return place
 
-    def _place(self, record_id: str, turn: Turn) -> Place:
+    def _place(self, record_id: str, turn: MessageChain) -> Place:
         place = self._next(turn)
         if (known := self._by_messages.get(turn.asked)) is not None and turn.previous is None:
             place = (place or self._places[known])._replace(repeats=known, messages=turn.messages)
         return place or Place(record_id, 1, None, None, 0, turn.messages)
 
-    def _next(self, turn: Turn) -> Place | None:
+    def _next(self, turn: MessageChain) -> Place | None:
         for origin in turn.origins:
             known = self._by_answer.get(origin.key) or self._by_window.get(origin.window)
             if known is not None:
@@ -64,11 +64,11 @@ class Conversations:
             return self._after(known, 0, turn)
         return None
 
-    def _after(self, known: str, new_from: int, turn: Turn) -> Place:
+    def _after(self, known: str, new_from: int, turn: MessageChain) -> Place:
         before = self._places[known]
         return Place(before.conversation, before.turn + 1, known, None, new_from, turn.messages)
 
-    def _remember(self, turn: Turn, record_id: str) -> None:
+    def _remember(self, turn: MessageChain, record_id: str) -> None:
         self._by_messages[turn.asked] = record_id
         for key, window in turn.after:
             self._by_answer[key] = record_id

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import msgspec
 
-from relaybook.clock import format_moment
+from relaybook.clock import format_timestamp
 from relaybook.kinds import Kind
 
 Outcome = Literal["open", "complete", "upstream_failed", "client_closed", "interrupted", "refused"]
@@ -21,7 +21,7 @@ AdviceCode = Literal[
 ]
 
 #: Microseconds since the epoch, UTC.
-Moment = Annotated[int, "moment"]
+Timestamp = Annotated[int, "moment"]
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -36,8 +36,8 @@ class Record(msgspec.Struct, kw_only=True):
 
     id: str
     seq: int | None = None
-    started_at: Moment
-    ended_at: Moment | None = None
+    started_at: Timestamp
+    ended_at: Timestamp | None = None
     outcome: Outcome = "open"
     failed: bool = False
     namespace: str = "default"
@@ -122,14 +122,14 @@ def split_head(head: bytes) -> list[tuple[str, str]]:
 class Gap(msgspec.Struct, kw_only=True):
     """A span in which requests were answered but not logged, or logged and then lost: the log says so."""
 
-    from_at: Moment
-    to_at: Moment
+    from_at: Timestamp
+    to_at: Timestamp
     count: int
     reason: Literal["log_unavailable", "forwarded_unlogged", "damaged", "store_set_aside"]
 
 
 FIELDS: Final[tuple[str, ...]] = Record.__struct_fields__
-MOMENTS: Final = frozenset(
+TIMESTAMPS: Final = frozenset(
     name for name, hint in get_type_hints(Record, include_extras=True).items() if "moment" in repr(hint)
 )
 
@@ -137,7 +137,7 @@ MOMENTS: Final = frozenset(
 def to_json(record: Record) -> dict[str, Any]:
     """The record as the API writes it: every field by its name, moments as text."""
     out: dict[str, Any] = msgspec.to_builtins(record)
-    for name in MOMENTS:
+    for name in TIMESTAMPS:
         if out[name] is not None:
-            out[name] = format_moment(out[name])
+            out[name] = format_timestamp(out[name])
     return out

@@ -21,7 +21,7 @@ MOST_SHOWN_BYTES: Final = 512 << 10
 _UNDERSTOOD: Final = ("chat", "completion", "response", "embedding")
 
 
-class Keeping:
+class BodyPolicy:
     """The rules for bodies, with the store's place for what is set aside."""
 
     def __init__(

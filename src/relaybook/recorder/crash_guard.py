@@ -15,7 +15,7 @@ _NOBODY: Final = bytes(16)
 _DEADLY: Final = 2
 
 
-class Suspects:
+class CrashGuard:
     """A file of 16 bytes for the exchange at hand, and beside it one line for each death with one at hand."""
 
     def __init__(self, directory: Path) -> None:

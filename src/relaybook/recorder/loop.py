@@ -18,12 +18,12 @@ from relaybook.journal.reader import START, Place, RunReader, list_runs
 from relaybook.log.record import Gap
 from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.port import Batch, Entry, Extent, Moved, Running, RunPosition, Writer
-from relaybook.recorder.body_policy import Keeping, shown
-from relaybook.recorder.crash_guard import Suspects
+from relaybook.recorder.body_policy import BodyPolicy, shown
+from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
-from relaybook.recorder.metrics import Figures
+from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.retry import GivenUp, Patience
+from relaybook.recorder.retry import GivenUp, Retry
 from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
 
@@ -104,22 +104,22 @@ class Recorder:
         self,
         journal: Path,
         store: Writer,
-        patience: Patience,
+        retry: Retry,
         understanding: Understanding,
-        keeping: Keeping,
+        body_policy: BodyPolicy,
         quarantine: Quarantine,
-        suspects: Suspects,
-        figures: Figures,
+        crash_guard: CrashGuard,
+        figures: Metrics,
         text: TextPass,
     ) -> None:
         self._text = text
         self._journal = journal
         self._store = store
-        self._patience = patience
+        self._retry = retry
         self._understanding = understanding
-        self._keeping = keeping
+        self._body_policy = body_policy
         self._quarantine = quarantine
-        self._suspects = suspects
+        self._crash_guard = crash_guard
         self._figures = figures
         self._runs: dict[str, Run] = {}
         self._positions = store.positions()
@@ -142,11 +142,11 @@ class Recorder:
         Raises StoreDamaged, DefectiveBatch; the journal still has what was not committed.
         """
         with suppress(GivenUp):
-            while not self._patience.is_over():
+            while not self._retry.is_over():
                 worked = self.step()
                 if worked:
                     continue
-                if self._patience.is_told():
+                if self._retry.is_told():
                     break
                 if not self._catch_up(_IDLE_NS):
                     self._wait()
@@ -180,7 +180,7 @@ class Recorder:
         until_ns = self._runs_seen_ns + _LOOK_FOR_RUNS_NS
         while True:
             time.sleep(_IDLE_SECONDS)
-            if self._changed or self._patience.is_told() or clock.monotonic_ns() >= until_ns:
+            if self._changed or self._retry.is_told() or clock.monotonic_ns() >= until_ns:
                 return
             if any(run.reader.waiting for run in self._runs.values()):
                 return
@@ -192,7 +192,7 @@ class Recorder:
 
     def _look_for_runs(self, now: int) -> None:
         self._runs_seen_ns = now
-        self._patience.prepare()
+        self._retry.prepare()
         paths = list_runs(self._journal)
         if gone := set(self._positions) - {path.name for path in paths}:  # removed just before a death
             self._store_patiently(Batch(runs_over=sorted(gone)))
@@ -219,11 +219,11 @@ class Recorder:
 
     def _take(self, ended: list[Exchange]) -> None:
         for exchange in ended:
-            readable = self._suspects.take(exchange.id)
+            readable = self._crash_guard.take(exchange.id)
             understood = self._understanding.entry(exchange, read_bodies=readable)
-            self._suspects.let_go()
+            self._crash_guard.let_go()
             self._figures.ended(exchange, understood.record)
-            entry, erase = self._keeping.apply(exchange, understood)
+            entry, erase = self._body_policy.apply(exchange, understood)
             self._entries.append(entry)
             self._erase += erase
             self._bytes += exchange.held
@@ -246,7 +246,7 @@ class Recorder:
         if run.is_replaying:
             return
         for exchange in run.fold.open.values():
-            self._bytes += self._keeping.set_aside_if_large(exchange)
+            self._bytes += self._body_policy.set_aside_if_large(exchange)
 
     # -- committing ------------------------------------------------------------------------------------------------
 
@@ -280,7 +280,7 @@ class Recorder:
         for exchange in run.fold.open.values():
             first = exchange.first
             if first is not None and (first[0] < here or exchange.extents):
-                self._keeping.set_aside(exchange)
+                self._body_policy.set_aside(exchange)
                 exchange.first = None
                 state = encode_exchange(exchange)
                 moved.append(Moved(run=run.name, exchange=exchange.id, number=exchange.number, state=state))
@@ -300,15 +300,15 @@ class Recorder:
         return self._told_of(found) if found or told else None
 
     def _told_of(self, exchanges: list[Exchange]) -> list[Running]:
-        ids, take, tell = shown(exchanges), self._suspects.take, self._understanding.running
+        ids, take, tell = shown(exchanges), self._crash_guard.take, self._understanding.running
         told = [tell(each, read_bodies=take(each.id), is_shown=each.id in ids) for each in exchanges]
-        self._suspects.let_go()
+        self._crash_guard.let_go()
         return told
 
     def _store_patiently(self, batch: Batch) -> None:
         while True:
             try:
-                self._patience.until_done(partial(self._commit_once, batch))
+                self._retry.until_done(partial(self._commit_once, batch))
                 return
             except BatchRejected as error:
                 if not batch.entries:
@@ -325,7 +325,7 @@ class Recorder:
         """Tries the entries one by one; what cannot be stored goes to the quarantine. What is left of the batch."""
         for entry in batch.entries:
             try:
-                self._patience.until_done(partial(self._store.commit, Batch(entries=[entry])))
+                self._retry.until_done(partial(self._store.commit, Batch(entries=[entry])))
             except BatchRejected as error:
                 log.error("record_quarantined", extra={"id": entry.record.id, "reason": str(error)})
                 self._quarantine.put(entry, str(error))

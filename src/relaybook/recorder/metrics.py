@@ -18,7 +18,7 @@ _LATENCY: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0,
 _COMMIT: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
-class Figures:
+class Metrics:
     """Histograms by name. ``path`` is their file; it is written now and then, and never waited for."""
 
     def __init__(self, path: Path) -> None:
@@ -55,7 +55,7 @@ class Figures:
             new.replace(self._path)
 
 
-def read_figures(path: Path) -> dict[str, Histogram]:
+def read_metrics(path: Path) -> dict[str, Histogram]:
     """What was written last; empty when there is nothing to read."""
     with suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(path.read_bytes(), type=dict[str, Histogram])

@@ -138,7 +138,7 @@ class Prices:
             if len(self._plans) >= _MOST_REMEMBERED:
                 self._plans.clear()
             plan = self._plans[key] = self._make_plan(
-                upstream, (response_model, model), service_tier, shape, _moment(at_us)
+                upstream, (response_model, model), service_tier, shape, _timestamp(at_us)
             )
         if plan is None:
             return _UNKNOWN
@@ -179,7 +179,7 @@ class Prices:
         return self._providers[upstream]
 
 
-def _moment(at_us: int) -> datetime:
+def _timestamp(at_us: int) -> datetime:
     return _EPOCH + timedelta(microseconds=at_us)
 
 
@@ -262,7 +262,7 @@ def _by_library(plan: _Plan, counts: Mapping[str, int | float], at_us: int) -> f
         price = plan.model.calc_price(
             CountedUsage(**counts),
             plan.provider,
-            genai_request_timestamp=_moment(at_us),
+            genai_request_timestamp=_timestamp(at_us),
             price_context=plan.context or None,
         )
     except (ValueError, LookupError, ArithmeticError):

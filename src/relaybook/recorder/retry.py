@@ -22,7 +22,7 @@ class GivenUp(Exception):
     """The recorder was told to stop while the store takes nothing; the next start does it, from the journal."""
 
 
-class Patience:
+class Retry:
     """How long to try. ``times_told`` counts how often the process was told to stop, and is asked without a lock.
 
     Told once, it tries a few times more; told again, no more.

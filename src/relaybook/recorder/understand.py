@@ -66,12 +66,12 @@ class Understanding:
             detail=_detail(exchange),
             request=exchange.request if keep else None,
             response=exchange.response if keep else None,
-            turn=formats.encode_turn(turn) if turn is not None and keep else None,
+            turn=formats.encode_chain(turn) if turn is not None and keep else None,
         )
 
     def _record(
         self, exchange: Exchange, closed: Closed, headers: "_Headers", *, read_bodies: bool = True
-    ) -> tuple[Record, formats.Turn | None]:
+    ) -> tuple[Record, formats.MessageChain | None]:
         opened, answered = exchange.opened, exchange.answered
         target, _, query = opened.target.decode("latin-1").partition("?")
         kind = kind_of(_below_route(target))
@@ -117,7 +117,7 @@ class Understanding:
                 record.error_message = None
         return record, turn
 
-    def _read_bodies(self, record: Record, exchange: Exchange, headers: "_Headers") -> formats.Turn | None:
+    def _read_bodies(self, record: Record, exchange: Exchange, headers: "_Headers") -> formats.MessageChain | None:
         kind = record.kind
         request = formats.RequestFacts()
         asked = b""
@@ -129,12 +129,12 @@ class Understanding:
             record.input_preview = formats.body_words(headers.request.get(b"content-type", ""), exchange.request_bytes)
         answered = exchange.answered
         if answered is None or answered.made:
-            record.advice = _advice(record, request, formats.AnswerFacts())
+            record.advice = _advice(record, request, formats.ResponseFacts())
             return formats.turn(request.asked, []) if request.asked else None
         encoding = headers.response.get(b"content-encoding")
         data = self._readable(exchange.response, exchange.response_bytes, encoding)
         complete = record.outcome == "complete"
-        answer = formats.read_answer(kind, data, streamed=record.stream, complete=complete)
+        answer = formats.read_response(kind, data, streamed=record.stream, complete=complete)
         _fill_answer(record, answer)
         if kind not in _UNDERSTOOD:
             record.output_preview = formats.body_words(
@@ -167,7 +167,7 @@ class Understanding:
             return b"".join([*map(self._read_extent, body.extents), *body.rest])
         return body.rest[0] if len(body.rest) == 1 else b"".join(body.rest)
 
-    def _count(self, record: Record, asked: bytes, answer: formats.AnswerFacts) -> None:
+    def _count(self, record: Record, asked: bytes, answer: formats.ResponseFacts) -> None:
         """Tokens and cost: the provider's count, or an estimate that says so."""
         model = record.response_model or record.model
         if answer.usage is None and record.kind == "chat":
@@ -267,7 +267,7 @@ def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]])
     return merged
 
 
-def _fill_answer(record: Record, facts: formats.AnswerFacts) -> None:
+def _fill_answer(record: Record, facts: formats.ResponseFacts) -> None:
     record.response_model = facts.response_model
     record.completion_id = facts.completion_id
     record.finish_reason = facts.finish_reason
@@ -297,5 +297,5 @@ def _first_token_ms(exchange: Exchange, kind: Kind, data: bytes, *, plain: bool)
     return None
 
 
-def _advice(record: Record, request: formats.RequestFacts, answer: formats.AnswerFacts) -> list[Note]:
+def _advice(record: Record, request: formats.RequestFacts, answer: formats.ResponseFacts) -> list[Note]:
     return [Note(remark["code"], remark["message"]) for remark in formats.advice(record.path, request, answer)]

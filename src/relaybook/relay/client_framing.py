@@ -5,7 +5,7 @@ get those as a body that ends with the connection. Chunk sizes are those of the 
 """
 
 from relaybook.relay import refuse
-from relaybook.relay.response_head import AnswerHead
+from relaybook.relay.response_head import ResponseHead
 
 
 class CallerFraming:
@@ -13,7 +13,7 @@ class CallerFraming:
 
     __slots__ = ("_chunked", "_head", "_last", "_lines", "_status_line", "endless", "is_event_stream")
 
-    def __init__(self, head: AnswerHead, method: bytes, *, version_1_0: bool) -> None:
+    def __init__(self, head: ResponseHead, method: bytes, *, version_1_0: bool) -> None:
         mute = method == b"HEAD" or head.status in (204, 304)
         self._chunked = head.chunked and not (mute or version_1_0)
         self._lines = head.lines

@@ -11,7 +11,7 @@ from relaybook.relay import admission, endings, refuse
 from relaybook.relay.connection import Connection
 from relaybook.relay.exchange import Answer, Exchange
 from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody
-from relaybook.relay.head_cache import HeadMemory
+from relaybook.relay.head_cache import HeadCache
 from relaybook.relay.limits import LINGER_BYTES, LINGER_SECONDS, MAX_HEAD, READ_BYTES, SLOWEST_BODY
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_beginning, skip_empty_lines
 from relaybook.relay.shared import Shared
@@ -33,7 +33,7 @@ class Downstream(Connection):
         self.partial = b""
         self.keep_alive = True
         self.version_1_0 = self.reset_on_cut = self.waiting_drain = False
-        self.memory = HeadMemory()
+        self.memory = HeadCache()
         self.address = ""
         self.body_bytes, self.body_since = 0, 0.0
         #: The moment by which the next bytes, or the rest of a head, must have come.

@@ -25,7 +25,7 @@ def fail(exchange: Exchange, error: RelayError, message: str) -> None:
         return
     code = error.code
     if answer == Answer.WAITING:
-        _answer_ourselves(exchange, error, message)
+        _send_error_response(exchange, error, message)
     else:
         code = RelayError.UPSTREAM_STREAM_INTERRUPTED.code if _takes_our_event(exchange) else code
         _break(exchange, message)
@@ -42,7 +42,7 @@ def refuse_admitted(exchange: Exchange, error: RelayError, message: str) -> None
     if down is not None:
         down.keep_alive = False
         if answer == Answer.WAITING:
-            _answer_ourselves(exchange, error, message)
+            _send_error_response(exchange, error, message)
         else:
             exchange.relay.gate.then(down.cut, b"")
     exchange.close("refused", error.code, message)
@@ -78,7 +78,7 @@ def interrupt(exchange: Exchange) -> None:
     if down is not None:
         down.keep_alive = False
         if answer == Answer.WAITING:
-            _answer_ourselves(exchange, RelayError.SHUTTING_DOWN, _STOPPED)
+            _send_error_response(exchange, RelayError.SHUTTING_DOWN, _STOPPED)
         elif answer == Answer.ANSWERING:
             _break(exchange, _STOPPED)
         else:
@@ -117,7 +117,7 @@ def _break(exchange: Exchange, message: str) -> None:
     exchange.relay.gate.then(down.cut, b"")
 
 
-def _answer_ourselves(exchange: Exchange, error: RelayError, message: str) -> None:
+def _send_error_response(exchange: Exchange, error: RelayError, message: str) -> None:
     down = exchange.down
     if down is None:
         return

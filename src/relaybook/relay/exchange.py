@@ -21,7 +21,7 @@ from relaybook.relay.gate import Gate
 from relaybook.relay.limits import READ_BYTES
 from relaybook.relay.peers import Caller, Provider
 from relaybook.relay.request_head import RequestHead
-from relaybook.relay.response_head import AnswerHead
+from relaybook.relay.response_head import ResponseHead
 from relaybook.relay.routes import Route
 from relaybook.settings.definitions import Settings
 from relaybook.tags import Tags
@@ -210,7 +210,7 @@ class Exchange:
 
     # -- the answer ----------------------------------------------------------------------------------------------
 
-    def answered(self, head: AnswerHead, piece: bytes, complete: bool) -> None:
+    def answered(self, head: ResponseHead, piece: bytes, complete: bool) -> None:
         """The final head of the provider's answer, with the body bytes that came with it."""
         self.answer = Answer.ANSWERING
         answered = Answered(head.status, head.reason, head.logged, False, self._masked(piece))
@@ -224,7 +224,7 @@ class Exchange:
             framing.begin(self.our_headers, keep_alive=down.keep_alive)
             self._to_caller(down, framing.wire(piece, complete=complete))
         if complete:
-            self._answer_complete()
+            self._response_complete()
 
     def answer_piece(self, piece: bytes, complete: bool) -> None:
         """Body bytes of one read of the provider's answer; ``complete`` with its last."""
@@ -236,14 +236,14 @@ class Exchange:
             if wire:
                 self._to_caller(down, wire)
         if complete:
-            self._answer_complete()
+            self._response_complete()
 
     def _to_caller(self, down: Caller, wire: bytes) -> None:
         down.send(wire)
         if down.held > READ_BYTES and self.up is not None:
             self.up.feed_when(False)
 
-    def _answer_complete(self) -> None:
+    def _response_complete(self) -> None:
         self.answer = Answer.DONE
         up, self.up = self.up, None
         if up is not None:

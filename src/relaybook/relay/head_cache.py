@@ -18,7 +18,7 @@ _LONGEST_WAIT: Final = 63
 Around = tuple[bytes, bytes]
 
 
-class HeadMemory:
+class HeadCache:
     """One connection's memory of one head. Callers whose heads always differ are left alone for longer and longer."""
 
     __slots__ = ("_after", "_before", "_head", "_logged", "_misses_to_wait", "_wait", "_wire")

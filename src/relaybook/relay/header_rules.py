@@ -16,7 +16,7 @@ HOP_BY_HOP: Final = frozenset({b"keep-alive", b"proxy-connection", b"te", b"trai
 
 H = TypeVar("H")
 #: Takes a header line that needs a closer look: the head it belongs to, the line, and its value as it stands.
-Look = Callable[[H, bytes, bytes], None]
+Handler = Callable[[H, bytes, bytes], None]
 
 
 def holds_secret(name: bytes) -> bool:
@@ -27,10 +27,10 @@ def holds_secret(name: bytes) -> bool:
 class NameTable(Generic[H]):
     """Spelling → look, learned; None for lines that cross as they are. ``decide`` gets a name in lower case."""
 
-    def __init__(self, decide: Callable[[bytes], Look[H] | None]) -> None:
+    def __init__(self, decide: Callable[[bytes], Handler[H] | None]) -> None:
         self._decide = decide
         #: Spellings seen before; a KeyError means ``learn``.
-        self.known: dict[bytes, Look[H] | None] = {}
+        self.known: dict[bytes, Handler[H] | None] = {}
 
     def sort(self, lines: list[bytes], head: H, crossing: list[bytes]) -> None:
         """Goes through a head's lines: those that cross as they are into ``crossing``, the others to their looks."""
@@ -47,7 +47,7 @@ class NameTable(Generic[H]):
             else:
                 look(head, line, value)
 
-    def learn(self, name: bytes) -> Look[H] | None:
+    def learn(self, name: bytes) -> Handler[H] | None:
         """The look of a spelling not seen before."""
         look = self._decide(name.lower())
         if len(self.known) < _SPELLINGS_KEPT and len(name) <= _LONGEST_KEPT:

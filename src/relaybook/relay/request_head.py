@@ -14,7 +14,7 @@ import httptools
 
 from relaybook.errors import RelayError
 from relaybook.relay.fingerprints import Fingerprints
-from relaybook.relay.header_rules import HOP_BY_HOP, Look, NameTable, drop, holds_secret, replace_line
+from relaybook.relay.header_rules import HOP_BY_HOP, Handler, NameTable, drop, holds_secret, replace_line
 from relaybook.relay.limits import (
     LONGEST_LENGTH,
     MAX_HEAD,
@@ -102,7 +102,7 @@ class RequestHeadReader:
     def __init__(self, is_tag: Callable[[bytes], bool], fingerprints: Fingerprints) -> None:
         self._is_tag = is_tag
         self._redacted = fingerprints.line
-        self._looks: dict[bytes, Look[RequestHead]] = {
+        self._looks: dict[bytes, Handler[RequestHead]] = {
             b"host": self._take_host,
             b"content-length": self._take_length,
             b"transfer-encoding": self._take_coding,
@@ -159,7 +159,7 @@ class RequestHeadReader:
             head.version_1_0 = True
             head.keep_alive = False
 
-    def _decide(self, name: bytes) -> Look[RequestHead] | None:
+    def _decide(self, name: bytes) -> Handler[RequestHead] | None:
         if name in self._looks:
             return self._looks[name]
         if self._is_tag(name):

@@ -15,7 +15,7 @@ from relaybook.relay.exchange import Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.gate import Gate
 from relaybook.relay.request_head import RequestHeadReader
-from relaybook.relay.response_head import AnswerHeadReader
+from relaybook.relay.response_head import ResponseHeadReader
 from relaybook.relay.routes import Origin, Route
 from relaybook.settings.definitions import Settings, is_loopback, split_address
 from relaybook.tags import TagReader
@@ -44,7 +44,7 @@ class Shared:
         tags = TagReader(settings.header_prefix, settings.default_namespace, settings.log)
         self.request_heads = RequestHeadReader(tags.is_tag, self.fingerprints)
         self.cors = Cors(settings.cors_origins, settings.header_prefix) if settings.cors_origins else None
-        self.answer_heads = AnswerHeadReader(
+        self.response_heads = ResponseHeadReader(
             settings.header_prefix, self.fingerprints, drop_cors=bool(settings.cors_origins)
         )
         self.route = Route("default", b"/v1", Origin.parse(settings.upstream), tags)

@@ -17,13 +17,13 @@ from relaybook.relay.exchange import Answer, Exchange, Surroundings
 from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody, UntilClose
 from relaybook.relay.limits import MAX_HEADERS_BYTES, MAX_INFORMATIONAL, READ_BYTES
 from relaybook.relay.pool import Pool
-from relaybook.relay.response_head import AnswerBroken, AnswerHead, AnswerHeadReader
+from relaybook.relay.response_head import ResponseBroken, ResponseHead, ResponseHeadReader
 
 
 class UpstreamSurroundings(Surroundings, Protocol):
     """What a provider's connection needs of the worker it runs in."""
 
-    answer_heads: AnswerHeadReader
+    response_heads: ResponseHeadReader
 
 
 class Upstream(Connection):
@@ -130,7 +130,7 @@ class Upstream(Connection):
                 self._read_heads(exchange, self.partial + data if self.partial else data)
                 return
             piece = body.feed(data)
-        except (AnswerBroken, FramingBroken) as error:
+        except (ResponseBroken, FramingBroken) as error:
             if isinstance(error, FramingBroken) and error.piece and exchange.answer == Answer.ANSWERING:
                 exchange.answer_piece(error.piece, False)
             endings.fail(
@@ -167,16 +167,16 @@ class Upstream(Connection):
             end = data.find(b"\r\n\r\n")
             if end < 0:
                 if len(data) > MAX_HEADERS_BYTES:
-                    raise AnswerBroken(f"a head over {MAX_HEADERS_BYTES} bytes")
+                    raise ResponseBroken(f"a head over {MAX_HEADERS_BYTES} bytes")
                 self.partial = data
                 return
-            head = self.relay.answer_heads.read(data[: end + 4])
+            head = self.relay.response_heads.read(data[: end + 4])
             data = data[end + 4 :]
             if head.status >= 200:
                 break
             self.informational += 1
             if head.status == 101 or self.informational > MAX_INFORMATIONAL:
-                raise AnswerBroken(f"status {head.status}, informational answer {self.informational}")
+                raise ResponseBroken(f"status {head.status}, informational answer {self.informational}")
         self.partial = b""
         self.body = body = self._body_of(exchange, head)
         piece = body.feed(data) if data else b""
@@ -185,7 +185,7 @@ class Upstream(Connection):
             self.idle_seconds = min(self.idle_seconds, max(head.idle_seconds - 1, 0))
         exchange.answered(head, piece, body.complete)
 
-    def _body_of(self, exchange: Exchange, head: AnswerHead) -> Body:
+    def _body_of(self, exchange: Exchange, head: ResponseHead) -> Body:
         if exchange.method == b"HEAD" or head.status in (204, 304):
             return NoBody()
         if head.chunked:

@@ -7,7 +7,7 @@ import sys
 import msgspec
 
 from relaybook.server.roles import run_role
-from relaybook.server.worker_config import decode_orders
+from relaybook.server.worker_config import decode_config
 
 
 def main() -> int:
@@ -17,7 +17,7 @@ def main() -> int:
     if not line.endswith(b"\n"):
         return 0  # the supervisor is gone before it could say what to do
     try:
-        return run_role(decode_orders(line), 0)
+        return run_role(decode_config(line), 0)
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)  # we are leaving: another word to leave must not become the exit code

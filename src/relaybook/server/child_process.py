@@ -13,7 +13,7 @@ from typing import Final
 
 from relaybook import clock
 from relaybook.server.reload import Left
-from relaybook.server.worker_config import Orders, encode_orders
+from relaybook.server.worker_config import WorkerConfig, encode_config
 
 log = logging.getLogger("relaybook.server")
 
@@ -29,12 +29,12 @@ class Child:
     die. A relay writes a line there as soon as it listens, the recorder as soon as it can be told to stop.
     """
 
-    def __init__(self, orders: Orders, listener: socket.socket | None, held: int) -> None:
+    def __init__(self, config: WorkerConfig, listener: socket.socket | None, held: int) -> None:
         """The child inherits its listening socket and ``held``, a descriptor that tells others that it lives."""
-        self.role = orders.role
+        self.role = config.role
         self.is_ready = False
         self._held = held
-        self._orders = orders
+        self._config = config
         self._listener = listener
         self._pause_ns = _FIRST_PAUSE_NS
         self._started_ns = 0
@@ -62,7 +62,7 @@ class Child:
             self._plan()
             return
         with suppress(OSError):  # it died at once: whoever waits for it will see
-            self.channel.sendall(encode_orders(self._orders))
+            self.channel.sendall(encode_config(self._config))
         log.info("child_started", extra={"role": self.role, "pid": self._process.pid})
         self.due_ns = None
         self.is_ready = False
@@ -70,7 +70,7 @@ class Child:
     def _launched(self) -> subprocess.Popen[bytes]:
         inherited = [self._held]
         if self._listener is not None:
-            self._orders.socket = self._listener.fileno()
+            self._config.socket = self._listener.fileno()
             inherited.append(self._listener.fileno())
         self.channel, its_end = socket.socketpair()
         try:

@@ -44,7 +44,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         fields: dict[str, object] = {
-            "at": clock.format_moment(int(record.created * 1_000_000)),
+            "at": clock.format_timestamp(int(record.created * 1_000_000)),
             "level": record.levelname.lower(),
             "part": record.name.removeprefix("relaybook."),
             "event": record.getMessage(),

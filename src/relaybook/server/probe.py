@@ -3,11 +3,11 @@
 from contextlib import suppress
 
 from relaybook import clock
-from relaybook.api.options import LogFigures
+from relaybook.api.options import LogMetrics
 from relaybook.journal import disk
 from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
 from relaybook.log.store.port import Reader, RunPosition
-from relaybook.recorder.metrics import read_figures
+from relaybook.recorder.metrics import read_metrics
 from relaybook.recorder.quarantine import list_quarantined
 from relaybook.server.data_directory import DataDirectory, days_left
 
@@ -19,19 +19,19 @@ class DataProbe:
         self._data = data
         self._reader = reader
 
-    def figures(self) -> LogFigures:
+    def figures(self) -> LogMetrics:
         """The figures of this moment."""
         waiting = self._unread(self._reader.status().positions)
         oldest_ns = min((each.since_ns for each in waiting if each.since_ns is not None), default=None)
         free = disk.free_bytes(self._data.path)
-        return LogFigures(
+        return LogMetrics(
             journal_lag_bytes=sum(each.bytes for each in waiting),
             journal_lag_seconds=_seconds_since(oldest_ns),
             disk_free_bytes=free,
             days_left=days_left(self._data, free),
             data_path=str(self._data.path),
             quarantined=len(list_quarantined(self._data.quarantine)),
-            histograms=read_figures(self._data.figures),
+            histograms=read_metrics(self._data.figures),
         )
 
     def _unread(self, positions: dict[str, RunPosition]) -> list[Unread]:

@@ -23,7 +23,7 @@ from relaybook.server.listening import BACKLOG, listen, why_not
 from relaybook.server.operator_log import log_to_stderr
 from relaybook.server.reload import HandedOver, Left, hand_over, rehearse, taken_over
 from relaybook.server.supervisor import Supervisor
-from relaybook.server.worker_config import Orders
+from relaybook.server.worker_config import WorkerConfig
 from relaybook.settings.definitions import BadSetting, Settings, is_loopback, split_address
 
 log = logging.getLogger("relaybook.server")
@@ -80,8 +80,8 @@ def _serve(
     here = f"http://{_address(settings.dashboard, dashboard)}"
     dashboard_url = settings.dashboard_url or here
 
-    def orders(role: str) -> Orders:
-        return Orders(role, settings, base_url, dashboard_url, sample_data=provider is not None)
+    def config(role: str) -> WorkerConfig:
+        return WorkerConfig(role, settings, base_url, dashboard_url, sample_data=provider is not None)
 
     def reload(left: list[Left]) -> None:
         listeners = {_name(settings, "listen"): relay.fileno(), _name(settings, "dashboard"): dashboard.fileno()}
@@ -100,10 +100,10 @@ def _serve(
     held = handed.children_lock if handed else data.hold_for_children()
     if not handed:
         data.say(Serving(os.getpid(), __version__))
-    children = [Child(orders("relay"), relay, held) for _ in range(settings.workers)]
-    children += [Child(orders("recorder"), None, held), Child(orders("dashboard"), dashboard, held)]
+    children = [Child(config("relay"), relay, held) for _ in range(settings.workers)]
+    children += [Child(config("recorder"), None, held), Child(config("dashboard"), dashboard, held)]
     if provider is not None:
-        children += [Child(orders("simulator"), provider, held), Child(orders("traffic"), None, held)]
+        children += [Child(config("simulator"), provider, held), Child(config("traffic"), None, held)]
     predecessors = [Predecessor(left) for left in handed.children] if handed else []
     supervisor = Supervisor(predecessors, settings.drain_timeout, reload, is_replaced)
     code = supervisor.run(children, lambda: tell(settings, base_url, here))

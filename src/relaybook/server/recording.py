@@ -24,14 +24,14 @@ from relaybook.log.store.sqlite.set_aside import gap_of, list_set_aside, set_asi
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.parent_pipe import is_cut
-from relaybook.recorder.body_policy import Keeping
-from relaybook.recorder.crash_guard import Suspects
+from relaybook.recorder.body_policy import BodyPolicy
+from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.loop import DefectiveBatch, Recorder
 from relaybook.recorder.memory_reserve import Ballast
-from relaybook.recorder.metrics import Figures
+from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.retry import GivenUp, Patience
+from relaybook.recorder.retry import GivenUp, Retry
 from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
 from relaybook.server.data_directory import DataDirectory
@@ -78,9 +78,9 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int
     threading.Thread(target=_watch, args=(supervisor_pipe, told.for_good), daemon=True).start()
     ballast = Ballast(data.ballast, settings.min_free)
     try:
-        store = _open(settings, data, Patience(ballast, lambda: 2 * told.times))  # nothing to finish yet
+        store = _open(settings, data, Retry(ballast, lambda: 2 * told.times))  # nothing to finish yet
         try:
-            _recorder(settings, data, store, Patience(ballast, lambda: told.times)).run()
+            _recorder(settings, data, store, Retry(ballast, lambda: told.times)).run()
         finally:
             ballast.leave()
             store.close()  # only now may another recorder begin
@@ -102,17 +102,17 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int
     return 0
 
 
-def _open(settings: Settings, data: DataDirectory, patience: Patience) -> SqliteWriter:
+def _open(settings: Settings, data: DataDirectory, retry: Retry) -> SqliteWriter:
     """The store, as soon as the environment lets it be opened. Raises GivenUp, StoreDamaged, StoreTooNew."""
     durability = settings.durability
-    store = patience.until_done(lambda: SqliteWriter(data.store, durability=durability, lock_wait_s=_LOCK_WAIT_SECONDS))
-    patience.until_done(partial(_note_what_is_aside, data, store))
+    store = retry.until_done(lambda: SqliteWriter(data.store, durability=durability, lock_wait_s=_LOCK_WAIT_SECONDS))
+    retry.until_done(partial(_note_what_is_aside, data, store))
     return store
 
 
-def _recorder(settings: Settings, data: DataDirectory, store: SqliteWriter, patience: Patience) -> Recorder:
+def _recorder(settings: Settings, data: DataDirectory, store: SqliteWriter, retry: Retry) -> Recorder:
     def keep_aside(body: bytes) -> Extent:
-        return patience.until_done(partial(store.set_aside, body))
+        return retry.until_done(partial(store.set_aside, body))
 
     def read_back(extent: Extent) -> bytes:
         try:
@@ -122,10 +122,10 @@ def _recorder(settings: Settings, data: DataDirectory, store: SqliteWriter, pati
             return b""  # the record is written all the same, with what is left of the body
 
     understanding = Understanding(Prices(settings.price_as), read_back)
-    keeping = Keeping(keep_aside, read_back, settings.keep_other_bodies)
-    quarantine, suspects, figures = Quarantine(data.quarantine), Suspects(data.path), Figures(data.figures)
+    body_policy = BodyPolicy(keep_aside, read_back, settings.keep_other_bodies)
+    quarantine, crash_guard, figures = Quarantine(data.quarantine), CrashGuard(data.path), Metrics(data.figures)
     text = TextPass(SqliteReader(data.store), SqliteTextIndex(data.store))
-    return Recorder(data.journal, store, patience, understanding, keeping, quarantine, suspects, figures, text)
+    return Recorder(data.journal, store, retry, understanding, body_policy, quarantine, crash_guard, figures, text)
 
 
 def _note_what_is_aside(data: DataDirectory, store: SqliteWriter) -> None:

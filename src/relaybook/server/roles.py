@@ -10,7 +10,7 @@ from contextlib import suppress
 from relaybook.parent_pipe import is_cut
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.operator_log import log_to_stderr
-from relaybook.server.worker_config import Orders
+from relaybook.server.worker_config import WorkerConfig
 
 _NO_SDK = (
     "Sample traffic needs the OpenAI SDK: pip install 'relaybook[demo]'. The demo runs without it; send requests of "
@@ -18,28 +18,28 @@ _NO_SDK = (
 )
 
 
-def run_role(orders: Orders, supervisor_pipe: int) -> int:
+def run_role(config: WorkerConfig, supervisor_pipe: int) -> int:
     """Does the role's work until told to stop; the exit code."""
     log_to_stderr()
-    settings = orders.settings
+    settings = config.settings
     if settings.data is None:
         raise ValueError("the supervisor names the data directory")
     data = DataDirectory(settings.data)
-    match orders.role:
+    match config.role:
         case "relay":
-            _relay(orders, data, supervisor_pipe)
+            _relay(config, data, supervisor_pipe)
         case "recorder":
             from relaybook.server.recording import record
 
             return record(settings, data, supervisor_pipe)
         case "dashboard":
-            _show(orders, data, supervisor_pipe)
+            _show(config, data, supervisor_pipe)
         case "simulator":
-            _simulate(orders, supervisor_pipe)
+            _simulate(config, supervisor_pipe)
         case "traffic":
-            _send_samples(orders, supervisor_pipe)
+            _send_samples(config, supervisor_pipe)
         case _:
-            raise ValueError(f"there is no role {orders.role!r}")
+            raise ValueError(f"there is no role {config.role!r}")
     return 0
 
 
@@ -49,21 +49,21 @@ def _inherited(descriptor: int | None) -> socket.socket:
     return socket.socket(fileno=descriptor)
 
 
-def _relay(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
+def _relay(config: WorkerConfig, data: DataDirectory, supervisor_pipe: int) -> None:
     from relaybook.relay.worker import run_worker
 
     run_worker(
-        orders.settings,
-        _inherited(orders.socket),
+        config.settings,
+        _inherited(config.socket),
         supervisor_pipe,
         data.journal,
         data.secret(),
-        base_url=orders.base_url,
-        dashboard_url=orders.dashboard_url,
+        base_url=config.base_url,
+        dashboard_url=config.dashboard_url,
     )
 
 
-def _simulate(orders: Orders, supervisor_pipe: int) -> None:
+def _simulate(config: WorkerConfig, supervisor_pipe: int) -> None:
     from relaybook_demo.simulator import Simulator, SimulatorSettings
 
     async def serve() -> None:
@@ -71,13 +71,13 @@ def _simulate(orders: Orders, supervisor_pipe: int) -> None:
         _on_end(supervisor_pipe, stopped.set)
         settings = SimulatorSettings(first_token_ms=250, tokens_per_second=60, ledger_mode="off")
         async with Simulator(settings) as simulator:
-            await simulator.start(listener=_inherited(orders.socket))
+            await simulator.start(listener=_inherited(config.socket))
             await stopped.wait()
 
     asyncio.run(serve())
 
 
-def _send_samples(orders: Orders, supervisor_pipe: int) -> None:
+def _send_samples(config: WorkerConfig, supervisor_pipe: int) -> None:
     for name in [name for name in os.environ if name.startswith("OPENAI_")]:
         del os.environ[name]  # whoever runs the demo may have settings of their own for the SDK
 
@@ -96,7 +96,7 @@ def _send_samples(orders: Orders, supervisor_pipe: int) -> None:
                 raise
             print(_NO_SDK, flush=True)
             await asyncio.Event().wait()
-        await send_samples(orders.base_url)
+        await send_samples(config.base_url)
 
     with suppress(asyncio.CancelledError):
         asyncio.run(send())
@@ -116,7 +116,7 @@ def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:
     loop.add_reader(supervisor_pipe, supervisor_gone)
 
 
-def _show(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
+def _show(config: WorkerConfig, data: DataDirectory, supervisor_pipe: int) -> None:
     from relaybook import __version__
     from relaybook.api.app import create_app
     from relaybook.api.options import ApiOptions
@@ -127,15 +127,15 @@ def _show(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
     from relaybook.server.gc_tuning import collect_rarely
     from relaybook.server.probe import DataProbe
 
-    settings = orders.settings
+    settings = config.settings
     reader = SqliteReader(data.store)
     options = ApiOptions(
-        relay_base_url=orders.base_url,
+        relay_base_url=config.base_url,
         version=__version__,
         token=settings.dashboard_token,
         dashboard_url=settings.dashboard_url,
         settings=settings.shown(),
-        sample_data=orders.sample_data,
+        sample_data=config.sample_data,
         probe=DataProbe(data, reader),
         page=load_page(),
     )
@@ -146,7 +146,7 @@ def _show(orders: Orders, data: DataDirectory, supervisor_pipe: int) -> None:
 
     async def serve() -> None:
         _on_end(supervisor_pipe, leave)
-        await server.serve(sockets=[_inherited(orders.socket)])
+        await server.serve(sockets=[_inherited(config.socket)])
 
     collect_rarely()
     asyncio.run(serve())

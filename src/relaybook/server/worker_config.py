@@ -8,7 +8,7 @@ import msgspec
 from relaybook.settings.definitions import Settings
 
 
-class Orders(msgspec.Struct):
+class WorkerConfig(msgspec.Struct):
     """What a child is told through its standard input. The input's end means: the supervisor is gone."""
 
     role: str
@@ -19,14 +19,14 @@ class Orders(msgspec.Struct):
     socket: int | None = None
 
 
-def encode_orders(orders: Orders) -> bytes:
+def encode_config(config: WorkerConfig) -> bytes:
     """One line, with its newline."""
-    return msgspec.json.encode(orders, enc_hook=_encode) + b"\n"
+    return msgspec.json.encode(config, enc_hook=_encode) + b"\n"
 
 
-def decode_orders(line: bytes) -> Orders:
-    """What ``encode_orders`` made."""
-    return msgspec.json.decode(line, type=Orders, dec_hook=_decode)
+def decode_config(line: bytes) -> WorkerConfig:
+    """What ``encode_config`` made."""
+    return msgspec.json.decode(line, type=WorkerConfig, dec_hook=_decode)
 
 
 def _encode(value: Any) -> Any:

@@ -15,12 +15,12 @@ from relaybook_demo.samples.scenario import (
     UNKNOWN_MODEL,
     WRONG_KEY,
     Accident,
-    Scene,
+    Scenario,
 )
 from relaybook_demo.samples.scenarios import in_production, in_staging, scripts, searching, single, visit
 
 
-def opening(chance: random.Random) -> list[Scene]:
+def opening(chance: random.Random) -> list[Scenario]:
     """The first request of every namespace that is no person's, in the order in which a page is to show them."""
     saturday = Question("When are you open on Saturday?", "support")
     at_home = (questions.HAIKU, Question("Tell me a joke about teapots."), Question("Hello!"))
@@ -36,7 +36,7 @@ def opening(chance: random.Random) -> list[Scene]:
     ]
 
 
-def history(chance: random.Random) -> list[Scene]:
+def history(chance: random.Random) -> list[Scenario]:
     """About thirty requests more, in no order."""
     by_people: list[tuple[str, Conversation, int]] = [
         ("user-8f3a41c9", conversations.REFUND, 3),
@@ -57,7 +57,10 @@ def history(chance: random.Random) -> list[Scene]:
     ]
     visits = [visit(conversation, person, chance) for person, conversation, _ in by_people]
     return [
-        *(replace(scene, turns=scene.turns[:turns]) for scene, (_, _, turns) in zip(visits, by_people, strict=True)),
+        *(
+            replace(scenario, turns=scenario.turns[:turns])
+            for scenario, (_, _, turns) in zip(visits, by_people, strict=True)
+        ),
         *(replace(in_production(question, chance), accident=accident) for question, accident in by_programs),
         replace(in_staging(questions.TICKET, chance), accident=RATE_LIMITED),
         replace(single(personas.WORKSHOP, "development", questions.SQL, chance), accident=UNKNOWN_MODEL),

@@ -25,7 +25,7 @@ from relaybook_demo.samples.scenario import (
     SLOW,
     UNKNOWN_MODEL,
     WRONG_KEY,
-    Scene,
+    Scenario,
 )
 
 _STREAMED: Final = 0.6
@@ -37,9 +37,9 @@ _WEIGHTS: Final = (6, 5, 4, 4, 3, 2, 2, 1)
 
 def single(
     app: App, namespace: str, question: Question, chance: random.Random, headers: dict[str, str] | None = None
-) -> Scene:
+) -> Scenario:
     """One question of a program."""
-    return Scene(
+    return Scenario(
         app=app,
         namespace=namespace,
         turns=(question.text,),
@@ -51,27 +51,27 @@ def single(
     )
 
 
-def in_production(question: Question, chance: random.Random) -> Scene:
+def in_production(question: Question, chance: random.Random) -> Scenario:
     """One question of the tea shop's programs; some are traced, and all name their prompt cache."""
     headers = personas.properties(chance, question.feature) | (personas.traced(chance) if chance.random() < 0.4 else {})
-    scene = single(personas.SHOP, "production", question, chance, headers)
-    return replace(scene, parameters={**scene.parameters, "prompt_cache_key": f"{question.feature}-v7"})
+    scenario = single(personas.SHOP, "production", question, chance, headers)
+    return replace(scenario, parameters={**scenario.parameters, "prompt_cache_key": f"{question.feature}-v7"})
 
 
-def in_staging(question: Question, chance: random.Random) -> Scene:
+def in_staging(question: Question, chance: random.Random) -> Scenario:
     """The same from the shop's next version."""
     return single(
         personas.TRIAL, "staging", question, chance, personas.properties(chance, question.feature, personas.BETA)
     )
 
 
-def visit(conversation: Conversation, person: str, chance: random.Random) -> Scene:
+def visit(conversation: Conversation, person: str, chance: random.Random) -> Scenario:
     """A customer's conversation, under a namespace of their own."""
     order = personas.order_number(chance)
     parameters = personas.account_of(person)
     if chance.random() < 0.3:
         parameters |= {"store": True, "metadata": {"ticket": f"T-{chance.randrange(20_000, 30_000)}", "tier": "gold"}}
-    return Scene(
+    return Scenario(
         app=personas.SHOP,
         namespace=person,
         turns=tuple(turn.replace("{order}", order) for turn in conversation.turns),
@@ -83,14 +83,14 @@ def visit(conversation: Conversation, person: str, chance: random.Random) -> Sce
     )
 
 
-def customers(chance: random.Random) -> Iterator[Scene]:
+def customers(chance: random.Random) -> Iterator[Scenario]:
     """Conversations of people."""
     everybody = personas.dealt_forever(personas.people(chance), chance)
     for conversation in personas.dealt_forever(conversations.ALL, chance):
         yield visit(conversation, conversation.person or next(everybody), chance)
 
 
-def shop(chance: random.Random) -> Iterator[Scene]:
+def shop(chance: random.Random) -> Iterator[Scenario]:
     """The tea shop's programs in production."""
     for number in itertools.count(2093):
         for question in chance.sample(questions.FOR_THE_SHOP, len(questions.FOR_THE_SHOP)):
@@ -106,9 +106,9 @@ def shop(chance: random.Random) -> Iterator[Scene]:
         )
 
 
-def searching(chance: random.Random) -> Scene:
+def searching(chance: random.Random) -> Scenario:
     """The shop's search, which has moved on to the responses interface."""
-    return Scene(
+    return Scenario(
         app=personas.SHOP,
         namespace="production",
         turns=("Rewrite as search terms: something warm without caffeine",),
@@ -118,13 +118,13 @@ def searching(chance: random.Random) -> Scene:
     )
 
 
-def daybook(chance: random.Random) -> Iterator[Scene]:
+def daybook(chance: random.Random) -> Iterator[Scenario]:
     """Another program, which names its channel as the namespace."""
     for question in personas.dealt_forever(questions.FOR_DAYBOOK, chance):
         yield single(personas.PLANNER, chance.choice(personas.CHANNELS), question, chance)
 
 
-def trials(chance: random.Random) -> Iterator[Scene]:
+def trials(chance: random.Random) -> Iterator[Scenario]:
     """What is tried out, and fails more often: the shop's next version, and developers at their desks."""
     for number, question in enumerate(personas.dealt_forever(questions.FOR_THE_SHOP[:8], chance)):
         accident = RATE_LIMITED if chance.random() < 0.2 else None
@@ -135,34 +135,34 @@ def trials(chance: random.Random) -> Iterator[Scene]:
             yield replace(single(personas.WORKSHOP, "development", code, chance), accident=wrong)
 
 
-def scripts() -> Iterator[Scene]:
+def scripts() -> Iterator[Scenario]:
     """A script that nobody gave a namespace."""
-    vectors = Scene(
+    vectors = Scenario(
         app=personas.SCRIPT,
         namespace=None,
         turns=questions.PRODUCTS,
         kind="embeddings",
         model="text-embedding-3-small",
-        wishes={"Sim-Delay-Ms": "140"},
+        directives={"Sim-Delay-Ms": "140"},
     )
     return itertools.cycle((vectors, replace(vectors, turns=(), kind="models")))
 
 
-def long_answers(chance: random.Random) -> Iterator[Scene]:
+def long_answers(chance: random.Random) -> Iterator[Scenario]:
     """Streams of half a minute and more."""
     for question in personas.dealt_forever(questions.LONG, chance):
         if question.feature:
-            scene = in_production(question, chance)
+            scenario = in_production(question, chance)
         else:
-            scene = single(personas.PLANNER, chance.choice(personas.CHANNELS), question, chance)
+            scenario = single(personas.PLANNER, chance.choice(personas.CHANNELS), question, chance)
         slowly = {"Sim-First-Token-Ms": "800", "Sim-Tokens-Per-Second": f"{chance.uniform(14, 20):.0f}"}
-        yield replace(scene, streamed=True, wishes=slowly)
+        yield replace(scenario, streamed=True, directives=slowly)
 
 
-def with_mishaps(scenes: Iterator[Scene], chance: random.Random) -> Iterator[Scene]:
+def with_mishaps(scenes: Iterator[Scenario], chance: random.Random) -> Iterator[Scenario]:
     """The same scenes; now and then something goes wrong in one."""
-    for scene in scenes:
-        if scene.kind == "chat" and scene.accident is None and chance.random() < _MISHAP:
+    for scenario in scenes:
+        if scenario.kind == "chat" and scenario.accident is None and chance.random() < _MISHAP:
             accident = chance.choices(_MISHAPS, _WEIGHTS)[0]
-            scene = replace(scene, accident=accident, accident_at=chance.randrange(len(scene.turns)))
-        yield scene
+            scenario = replace(scenario, accident=accident, accident_at=chance.randrange(len(scenario.turns)))
+        yield scenario

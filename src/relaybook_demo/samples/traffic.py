@@ -14,7 +14,7 @@ from openai import AsyncOpenAI
 from relaybook_demo.samples import personas, scenarios, tools
 from relaybook_demo.samples.calls import Asked, Said, opened, send
 from relaybook_demo.samples.history import history, opening
-from relaybook_demo.samples.scenario import Accident, Scene
+from relaybook_demo.samples.scenario import Accident, Scenario
 
 Seconds = tuple[float, float]
 
@@ -32,8 +32,8 @@ async def send_samples(base_url: str) -> None:
     """Plays until it is cancelled. What runs then is hung up on."""
     async with opened(base_url) as client:
         stage = Stage(client, random.Random(_SEED))  # noqa: S311 - the same demo for everybody
-        for scene in opening(stage.chance):
-            await stage.play(scene, hurry=2 * _HURRY)
+        for scenario in opening(stage.chance):
+            await stage.play(scenario, hurry=2 * _HURRY)
         async with asyncio.TaskGroup() as group:
             group.create_task(stage.tell_at_length(scenarios.long_answers(_dice(1))))
             group.create_task(stage.catch_up())
@@ -61,64 +61,64 @@ class Stage:
         """Plays the history, several scenes at a time."""
         free = asyncio.Semaphore(_AT_ONCE)
 
-        async def play(scene: Scene) -> None:
+        async def play(scenario: Scenario) -> None:
             async with free:
-                await self.play(scene, hurry=_HURRY, between_turns=(0.1, 0.4))
+                await self.play(scenario, hurry=_HURRY, between_turns=(0.1, 0.4))
 
         async with asyncio.TaskGroup() as group:
-            for scene in history(self.chance):
-                group.create_task(play(scene))
+            for scenario in history(self.chance):
+                group.create_task(play(scenario))
 
-    async def repeat(self, endless: Iterator[Scene], between: Seconds) -> None:
+    async def repeat(self, endless: Iterator[Scenario], between: Seconds) -> None:
         """Plays one scene after the other. The first waits are of any length, so that callers do not come in groups."""
         await self._wait((1.0, between[1]))
-        for scene in endless:
-            await self.play(scene)
+        for scenario in endless:
+            await self.play(scenario)
             await self._wait(between)
 
-    async def tell_at_length(self, endless: Iterator[Scene]) -> None:
+    async def tell_at_length(self, endless: Iterator[Scenario]) -> None:
         """Begins a long answer every now and then, so that one at least is always running."""
         free = asyncio.Semaphore(_LONG_AT_ONCE)
 
-        async def play(scene: Scene) -> None:
+        async def play(scenario: Scenario) -> None:
             try:
-                await self.play(scene)
+                await self.play(scenario)
             finally:
                 free.release()
 
         async with asyncio.TaskGroup() as group:
-            for scene in endless:
+            for scenario in endless:
                 await free.acquire()
-                group.create_task(play(scene))
+                group.create_task(play(scenario))
                 await self._wait(_BETWEEN_LONG)
 
-    async def play(self, scene: Scene, *, hurry: float = 1.0, between_turns: Seconds = _BETWEEN_TURNS) -> None:
+    async def play(self, scenario: Scenario, *, hurry: float = 1.0, between_turns: Seconds = _BETWEEN_TURNS) -> None:
         """Plays one scene to its end, or to the first answer that does not come."""
-        if scene.kind != "chat":
-            await send(self._client, self._asked(scene, _other_body(scene), scene.accident, hurry))
+        if scenario.kind != "chat":
+            await send(self._client, self._asked(scenario, _other_body(scenario), scenario.accident, hurry))
             return
         messages: list[dict[str, Any]] = []
-        if scene.app.system is not None:
-            messages.append({"role": "system", "content": scene.app.system})
-        for at, turn in enumerate(scene.turns):
+        if scenario.app.system is not None:
+            messages.append({"role": "system", "content": scenario.app.system})
+        for at, turn in enumerate(scenario.turns):
             if at:
                 await self._wait(between_turns)
             messages.append({"role": "user", "content": turn})
-            accident = scene.accident if at == scene.accident_at else None
-            said = await self._say(scene, messages, accident, hurry)
-            if said is None and accident is not None and len(scene.turns) > 1:
+            accident = scenario.accident if at == scenario.accident_at else None
+            said = await self._say(scenario, messages, accident, hurry)
+            if said is None and accident is not None and len(scenario.turns) > 1:
                 await self._wait(between_turns)
-                said = await self._say(scene, messages, None, hurry)  # people ask again
+                said = await self._say(scenario, messages, None, hurry)  # people ask again
             if said is None:
                 return
             messages.append(said.message())
 
     async def _say(
-        self, scene: Scene, messages: list[dict[str, Any]], accident: Accident | None, hurry: float
+        self, scenario: Scenario, messages: list[dict[str, Any]], accident: Accident | None, hurry: float
     ) -> Said | None:
         """The answer to the messages so far. Tools that the model calls are run; they stay among the messages."""
         while True:
-            said = await send(self._client, self._asked(scene, _chat_body(scene, messages), accident, hurry))
+            said = await send(self._client, self._asked(scenario, _chat_body(scenario, messages), accident, hurry))
             if said is None or not said.calls:
                 return said
             messages.append(said.message())
@@ -127,20 +127,20 @@ class Stage:
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
             accident = None
 
-    def _asked(self, scene: Scene, body: dict[str, Any], accident: Accident | None, hurry: float) -> Asked:
+    def _asked(self, scenario: Scenario, body: dict[str, Any], accident: Accident | None, hurry: float) -> Asked:
         accident = accident or Accident()
-        named = {} if scene.namespace is None else {"Service-Namespace": quote(scene.namespace, safe="@+")}
-        wishes = (scene.wishes or personas.pace(scene.model, self.chance, hurry)) | accident.wishes
+        named = {} if scenario.namespace is None else {"Service-Namespace": quote(scenario.namespace, safe="@+")}
+        directives = (scenario.directives or personas.pace(scenario.model, self.chance, hurry)) | accident.directives
         if accident.model is not None:
             body["model"] = accident.model
-        streamed = scene.streamed if accident.streamed is None else accident.streamed
-        if streamed and scene.kind == "chat" and self.chance.random() < 0.8:
+        streamed = scenario.streamed if accident.streamed is None else accident.streamed
+        if streamed and scenario.kind == "chat" and self.chance.random() < 0.8:
             body["stream_options"] = {"include_usage": True}
         return Asked(
-            kind=scene.kind,
-            key=accident.key or scene.app.key,
+            kind=scenario.kind,
+            key=accident.key or scenario.app.key,
             body=body,
-            headers={**named, **scene.headers, **wishes},
+            headers={**named, **scenario.headers, **directives},
             streamed=streamed,
             leaves_after_chunks=accident.leaves_after_chunks,
             timeout_s=accident.timeout_s,
@@ -151,18 +151,18 @@ class Stage:
         await asyncio.sleep(self.chance.uniform(*between))
 
 
-def _chat_body(scene: Scene, messages: list[dict[str, Any]]) -> dict[str, Any]:
-    body: dict[str, Any] = {"model": scene.model, "messages": messages, **scene.parameters}
-    if scene.tool is not None:
-        body["tools"] = [tools.OFFERED[scene.tool]]
+def _chat_body(scenario: Scenario, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    body: dict[str, Any] = {"model": scenario.model, "messages": messages, **scenario.parameters}
+    if scenario.tool is not None:
+        body["tools"] = [tools.OFFERED[scenario.tool]]
     return body
 
 
-def _other_body(scene: Scene) -> dict[str, Any]:
-    match scene.kind:
+def _other_body(scenario: Scenario) -> dict[str, Any]:
+    match scenario.kind:
         case "responses":
-            return {"model": scene.model, "input": scene.turns[0], "instructions": scene.app.system}
+            return {"model": scenario.model, "input": scenario.turns[0], "instructions": scenario.app.system}
         case "embeddings":
-            return {"model": scene.model, "input": list(scene.turns)}
+            return {"model": scenario.model, "input": list(scenario.turns)}
         case _:
             return {}

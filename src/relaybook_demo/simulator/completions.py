@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from relaybook_demo.simulator import texts
 from relaybook_demo.simulator.answers import Answer, Fixed, ToolCall, answer_chat, cached_tokens, prompt_tokens
-from relaybook_demo.simulator.directives import Wish
+from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, encode_json, json_reply
 from relaybook_demo.simulator.requests import ChatRequest
 
@@ -24,9 +24,9 @@ _DATED: Final = {
 }
 
 
-def complete(request: ChatRequest, wish: Wish, stamp: Stamp) -> Reply:
+def complete(request: ChatRequest, directives: Directives, stamp: Stamp) -> Reply:
     """The answer to a valid chat request."""
-    fixed = chosen_tokens(wish)
+    fixed = chosen_tokens(directives)
     answers = [answer_chat(request, index, fixed) for index in range(request.n or 1)]
     usage = _usage(request, answers)
     head = {
@@ -35,23 +35,23 @@ def complete(request: ChatRequest, wish: Wish, stamp: Stamp) -> Reply:
         "created": stamp.created,
         "model": dated(request.model or ""),
     }
-    if bool(request.stream) if wish.stream is None else wish.stream:
+    if bool(request.stream) if directives.stream is None else directives.stream:
         head["object"] = "chat.completion.chunk"
         with_usage = request.stream_options is not None and request.stream_options.include_usage
-        return Reply(content_type=EVENT_STREAM, events=_events(head, answers, usage, with_usage, wish, stamp))
+        return Reply(content_type=EVENT_STREAM, events=_events(head, answers, usage, with_usage, directives, stamp))
     choices = [_choice(index, answer, stamp) for index, answer in enumerate(answers)]
-    whole = {**head, **_chosen(choices, wish), **_used(usage, wish)}
+    whole = {**head, **_chosen(choices, directives), **_used(usage, directives)}
     whole |= {"service_tier": "default", "system_fingerprint": "fp_simulated"}
     return json_reply(whole, output_tokens=usage["completion_tokens"])
 
 
-def chosen_tokens(wish: Wish) -> Fixed | None:
+def chosen_tokens(directives: Directives) -> Fixed | None:
     """The tokens a test asked for instead of the model's own."""
-    if wish.event_bytes is not None:
-        return Fixed(("x" * wish.event_bytes,))
-    if wish.answer_tokens is not None:
-        return Fixed(texts.filler_tokens(wish.answer_tokens))
-    return None if wish.text is None else Fixed(texts.split_tokens(wish.text))
+    if directives.event_bytes is not None:
+        return Fixed(("x" * directives.event_bytes,))
+    if directives.answer_tokens is not None:
+        return Fixed(texts.filler_tokens(directives.answer_tokens))
+    return None if directives.text is None else Fixed(texts.split_tokens(directives.text))
 
 
 def dated(model: str) -> str:
@@ -98,16 +98,21 @@ def _choice(index: int, answer: Answer, stamp: Stamp) -> dict[str, Any]:
 
 
 def _events(
-    head: dict[str, Any], answers: list[Answer], usage: dict[str, Any], with_usage: bool, wish: Wish, stamp: Stamp
+    head: dict[str, Any],
+    answers: list[Answer],
+    usage: dict[str, Any],
+    with_usage: bool,
+    directives: Directives,
+    stamp: Stamp,
 ) -> list[Event]:
     tail: dict[str, Any] = {"service_tier": "default", "system_fingerprint": "fp_simulated"}
-    if with_usage and wish.usage != "missing":
+    if with_usage and directives.usage != "missing":
         tail["usage"] = None
     choices = [_deltas(index, answer, stamp) for index, answer in enumerate(answers)]
     steps = (choice for row in itertools.zip_longest(*choices) for choice in row if choice is not None)
-    events = [Event(encode_json({**head, **_chosen([choice], wish), **tail})) for choice in steps]
+    events = [Event(encode_json({**head, **_chosen([choice], directives), **tail})) for choice in steps]
     if "usage" in tail:
-        events.append(Event(encode_json({**head, "choices": [], **tail, **_used(usage, wish)})))
+        events.append(Event(encode_json({**head, "choices": [], **tail, **_used(usage, directives)})))
     events.append(DONE)
     return events
 
@@ -140,13 +145,13 @@ def _call_id(stamp: Stamp, index: int, at: int) -> str:
     return f"call_{stamp.unique}{index}{at}"
 
 
-def _chosen(choices: list[dict[str, Any]], wish: Wish) -> dict[str, Any]:
-    if wish.choices is None:
+def _chosen(choices: list[dict[str, Any]], directives: Directives) -> dict[str, Any]:
+    if directives.choices is None:
         return {"choices": choices}
-    return {} if wish.choices == "missing" else {"choices": [] if wish.choices == "empty" else None}
+    return {} if directives.choices == "missing" else {"choices": [] if directives.choices == "empty" else None}
 
 
-def _used(usage: dict[str, Any], wish: Wish) -> dict[str, Any]:
-    if wish.usage is None:
+def _used(usage: dict[str, Any], directives: Directives) -> dict[str, Any]:
+    if directives.usage is None:
         return {"usage": usage}
-    return {"usage": None} if wish.usage == "null" else {}
+    return {"usage": None} if directives.usage == "null" else {}

@@ -10,11 +10,11 @@ from typing import Final, Literal, cast
 from relaybook_demo.simulator import replies
 from relaybook_demo.simulator.delivery import deliver
 from relaybook_demo.simulator.directive_values import After
-from relaybook_demo.simulator.directives import NO_WISH
+from relaybook_demo.simulator.directives import NO_DIRECTIVES
 from relaybook_demo.simulator.exchange import Exchange
 from relaybook_demo.simulator.incoming import MalformedRequest, Request, RequestReader
 from relaybook_demo.simulator.plans import Plan
-from relaybook_demo.simulator.responder import Desk
+from relaybook_demo.simulator.responder import Responder
 
 _CONTROL: Final = (b"GET /__sim/", b"PUT /__sim/", b"DELETE /__sim/")
 _RESET: Final = struct.pack("ii", 1, 0)
@@ -23,10 +23,10 @@ _RESET: Final = struct.pack("ii", 1, 0)
 class Connection(asyncio.Protocol):
     """Answers one request after another; those that come early wait."""
 
-    def __init__(self, desk: Desk, open_connections: set["Connection"]) -> None:
-        self._desk = desk
+    def __init__(self, responder: Responder, open_connections: set["Connection"]) -> None:
+        self._responder = responder
         self._open = open_connections
-        self._number = desk.next_connection()
+        self._number = responder.next_connection()
         self._reader = RequestReader(self._on_head, self._on_complete)
         self._coming: Exchange | None = None
         self._waiting: deque[Exchange] = deque()
@@ -43,7 +43,7 @@ class Connection(asyncio.Protocol):
         """A peer connected."""
         self._transport = cast(asyncio.Transport, transport)
         self._open.add(self)
-        how = self._desk.next_refusal()
+        how = self._responder.next_refusal()
         if how is not None:
             self._end(how)
 
@@ -113,20 +113,20 @@ class Connection(asyncio.Protocol):
         if self._closing is not None:
             self._closing.cancel()
             self._closing = None
-        self._coming = Exchange(self._desk.next_exchange(), self._number, self._desk.ledger, is_control)
+        self._coming = Exchange(self._responder.next_exchange(), self._number, self._responder.ledger, is_control)
         return self._coming
 
     def _on_head(self, request: Request) -> None:
         exchange = self._coming or self._begin()
         exchange.request = request
-        wish = exchange.wish = self._desk.wish_of(request)
-        if wish.read_delay_ms:
+        directives = exchange.directives = self._responder.directives_of(request)
+        if directives.read_delay_ms:
             self._transport.pause_reading()
-            asyncio.get_running_loop().call_later(wish.read_delay_ms / 1000, self._resume_reading)
-        if wish.when == "head":
+            asyncio.get_running_loop().call_later(directives.read_delay_ms / 1000, self._resume_reading)
+        if directives.when == "head":
             exchange.note_head()
             self._waiting.append(exchange)
-            self._answer_next()
+            self._read_next_response()
         elif (request.header(b"expect") or b"").lower() == b"100-continue":
             self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -138,30 +138,30 @@ class Connection(asyncio.Protocol):
         exchange, self._coming = self._coming, None
         assert exchange is not None
         if b'"sim_' in request.body:
-            exchange.wish = self._desk.wish_of(request)
+            exchange.directives = self._responder.directives_of(request)
         exchange.note_request()
-        if exchange.wish.when != "head":
+        if exchange.directives.when != "head":
             self._waiting.append(exchange)
         elif exchange.is_ended and self._answering is exchange:
             self._answering = None  # its early answer was out before its body was in
-        self._answer_next()
+        self._read_next_response()
 
     def _refuse_malformed(self, wrong: str) -> None:
         exchange = self._coming or self._begin()
         exchange.note_malformed()
         reply = replies.refuse(400, f"The request is not valid HTTP: {wrong}.")
-        plan = self._desk.plan_reply(Request(is_complete=True, keeps_alive=False), NO_WISH, reply)
+        plan = self._responder.plan_reply(Request(is_complete=True, keeps_alive=False), NO_DIRECTIVES, reply)
         self.write(plan.head + b"".join(plan.parts))
         exchange.end("broken")
         self._end("fin")
 
     # Answers.
 
-    def _answer_next(self) -> None:
+    def _read_next_response(self) -> None:
         while self._answering is None and self._waiting and not self._is_deaf:
             exchange = self._answering = self._waiting.popleft()
             assert exchange.request is not None
-            plan = self._desk.plan(exchange.request)
+            plan = self._responder.plan(exchange.request)
             if not plan.is_at_once:
                 self._task = asyncio.get_running_loop().create_task(self._deliver(exchange, plan))
                 return
@@ -179,7 +179,7 @@ class Connection(asyncio.Protocol):
         self._task = None
         if how == "whole":
             self._finish(exchange, plan.after)
-            self._answer_next()
+            self._read_next_response()
         else:
             exchange.end("broken")
             self._end(how)
@@ -227,6 +227,6 @@ class Connection(asyncio.Protocol):
         concerned = [found for found in (self._answering, *self._waiting, self._coming) if found is not None]
         if not self._is_deaf:
             number = concerned[0].number if concerned else 0
-            self._desk.ledger.note("gone", self._number, number, how)
+            self._responder.ledger.note("gone", self._number, number, how)
         for exchange in concerned:
             exchange.end("broken" if self._is_deaf else "client_gone")

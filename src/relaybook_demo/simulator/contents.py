@@ -10,8 +10,8 @@ import brotli
 import zstandard
 
 from relaybook_demo.simulator import sse
-from relaybook_demo.simulator.directive_values import BodyWish
-from relaybook_demo.simulator.directives import Wish
+from relaybook_demo.simulator.directive_values import BodyDirectives
+from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.replies import Reply
 
 
@@ -62,33 +62,33 @@ class Content:
     is_stream: bool = False
 
 
-def content_of(reply: Reply, wish: Wish, now_ns: Callable[[], int]) -> Content:
+def content_of(reply: Reply, directives: Directives, now_ns: Callable[[], int]) -> Content:
     """The content of a reply, with everything wished for that concerns it."""
-    content = _unencoded(reply, wish, now_ns)
-    if wish.encoding is not None:
+    content = _unencoded(reply, directives, now_ns)
+    if directives.encoding is not None:
         if content.length is not None and content.length <= BLOCK_BYTES * 1024:
-            body = encode_whole(b"".join(content.parts), wish.encoding)
+            body = encode_whole(b"".join(content.parts), directives.encoding)
             content.parts, content.length = [body], len(body)
         else:
-            content.parts, content.length = encode_parts(content.parts, wish.encoding), None
-    if wish.framing == "length" and content.length is None:
+            content.parts, content.length = encode_parts(content.parts, directives.encoding), None
+    if directives.framing == "length" and content.length is None:
         body_parts = list(content.parts)
         content.parts, content.length = body_parts, sum(map(len, body_parts))
-    if wish.content_type is not None:
-        content.content_type = wish.content_type
+    if directives.content_type is not None:
+        content.content_type = directives.content_type
     return content
 
 
-def _unencoded(reply: Reply, wish: Wish, now_ns: Callable[[], int]) -> Content:
-    if wish.body is not None:
-        return _replaced(wish.body, reply)
+def _unencoded(reply: Reply, directives: Directives, now_ns: Callable[[], int]) -> Content:
+    if directives.body is not None:
+        return _replaced(directives.body, reply)
     if reply.events is not None:
-        events = sse.arrange(reply.events, wish)
-        return Content(sse.write(events, wish, now_ns), None, reply.content_type, is_stream=True)
+        events = sse.arrange(reply.events, directives)
+        return Content(sse.write(events, directives, now_ns), None, reply.content_type, is_stream=True)
     return Content([reply.body] if reply.body else [], len(reply.body), reply.content_type)
 
 
-def _replaced(body: BodyWish, reply: Reply) -> Content:
+def _replaced(body: BodyDirectives, reply: Reply) -> Content:
     match body.kind:
         case "endless":
             return Content(itertools.repeat(_BLOCK[:BLOCK_BYTES]), None, b"application/octet-stream")

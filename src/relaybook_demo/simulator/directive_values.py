@@ -11,7 +11,7 @@ Ending = Literal["fin", "rst", "hang"]
 BodyKind = Literal["html", "text", "invalid-json", "empty", "endless", "bytes", "exact"]
 
 
-class BadWish(ValueError):
+class BadDirective(ValueError):
     """A wish that is misspelt or has a value it cannot have; the text says which and what it could be."""
 
 
@@ -42,7 +42,7 @@ class Pieces:
 
 
 @dataclass(frozen=True, slots=True)
-class BodyWish:
+class BodyDirectives:
     """Another body than the natural one. ``size`` counts for ``bytes``, ``data`` for ``exact``."""
 
     kind: BodyKind
@@ -53,7 +53,7 @@ class BodyWish:
 def number(text: str) -> int:
     """A whole number, zero or more."""
     if not text.isascii() or not text.isdigit():
-        raise BadWish("a whole number")
+        raise BadDirective("a whole number")
     return int(text)
 
 
@@ -62,16 +62,16 @@ def amount(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise BadWish("a number") from None
+        raise BadDirective("a number") from None
     if not 0 <= value < float("inf"):
-        raise BadWish("a number of zero or more")
+        raise BadDirective("a number of zero or more")
     return value
 
 
 def switch(text: str) -> bool:
     """``yes`` or ``no``, also 1 or 0."""
     if text not in ("yes", "no", "1", "0"):
-        raise BadWish("yes or no")
+        raise BadDirective("yes or no")
     return text in ("yes", "1")
 
 
@@ -80,7 +80,7 @@ def one_of(*choices: str) -> Callable[[str], Any]:
 
     def read(text: str) -> str:
         if text not in choices:
-            raise BadWish("one of " + ", ".join(choices))
+            raise BadDirective("one of " + ", ".join(choices))
         return text
 
     return read
@@ -92,7 +92,7 @@ def words(*choices: str) -> Callable[[str], frozenset[str]]:
     def read(text: str) -> frozenset[str]:
         found = frozenset(text.split())
         if not found or not found <= frozenset(choices):
-            raise BadWish("some of " + ", ".join(choices))
+            raise BadDirective("some of " + ", ".join(choices))
         return found
 
     return read
@@ -103,7 +103,7 @@ def raw(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error:
-        raise BadWish("base64") from None
+        raise BadDirective("base64") from None
 
 
 def plain(text: str) -> str:
@@ -122,7 +122,7 @@ def header_lines(text: str) -> tuple[tuple[bytes, bytes], ...]:
     for line in text.split(" | "):
         name, colon, value = line.partition(":")
         if not colon:
-            raise BadWish("name: value")
+            raise BadDirective("name: value")
         lines.append((unquote_to_bytes(name.strip()), unquote_to_bytes(value.strip())))
     return tuple(lines)
 
@@ -134,7 +134,7 @@ def statuses(text: str) -> tuple[int, ...]:
         code, _, times = word.partition("*")
         found += [number(code)] * (number(times) if times else 1)
     if not found or not all(100 <= code <= 199 for code in found):
-        raise BadWish("codes from 100 to 199, such as 103 or 103*20")
+        raise BadDirective("codes from 100 to 199, such as 103 or 103*20")
     return tuple(found)
 
 
@@ -154,7 +154,7 @@ def pieces(text: str) -> Pieces:
     """``BYTES`` or ``BYTES PAUSE_MS``."""
     size, _, pause = text.partition(" ")
     if number(size) == 0:
-        raise BadWish("at least 1 byte")
+        raise BadDirective("at least 1 byte")
     return Pieces(number(size), amount(pause) if pause else 0.0)
 
 
@@ -173,7 +173,7 @@ def breaking(text: str) -> Break:
             return Break("byte", 0, offset, ending)
         case "end", []:
             return Break("end", 0, 0, ending)
-    raise BadWish("head[:K], event:N[:K], byte:N or end, then fin, rst or hang")
+    raise BadDirective("head[:K], event:N[:K], byte:N or end, then fin, rst or hang")
 
 
 def after(text: str) -> After:
@@ -182,15 +182,15 @@ def after(text: str) -> After:
     return After(one_of("keep", "close", "rst")(how), amount(delay) if delay else 0.0)
 
 
-def body(text: str) -> BodyWish:
+def body(text: str) -> BodyDirectives:
     """A kind of body, ``bytes:N`` or ``base64:…``."""
     kind, colon, value = text.partition(":")
     if kind == "bytes" and colon:
-        return BodyWish("bytes", size=number(value))
+        return BodyDirectives("bytes", size=number(value))
     if kind == "base64" and colon:
-        return BodyWish("exact", data=raw(value))
+        return BodyDirectives("exact", data=raw(value))
     named = one_of("html", "text", "invalid-json", "empty", "endless")
     try:
-        return BodyWish(named(text))
-    except BadWish as wrong:
-        raise BadWish(f"{wrong}, bytes:N, base64:…") from None
+        return BodyDirectives(named(text))
+    except BadDirective as wrong:
+        raise BadDirective(f"{wrong}, bytes:N, base64:…") from None

@@ -1,6 +1,6 @@
 """One request and its answer as the ledger sees them: each fact noted once, and one end."""
 
-from relaybook_demo.simulator.directives import NO_WISH, Wish
+from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.ledger import Ledger, Outcome
 
@@ -14,16 +14,16 @@ class Exchange:
         "_is_head_noted",
         "_ledger",
         "_tally",
+        "directives",
         "is_ended",
         "number",
         "request",
-        "wish",
     )
 
     def __init__(self, number: int, connection: int, ledger: Ledger, is_control: bool) -> None:
         self.number = number
         self.request: Request | None = None
-        self.wish: Wish = NO_WISH
+        self.directives: Directives = NO_DIRECTIVES
         self.is_ended = False
         self._connection = connection
         self._ledger = ledger
@@ -43,12 +43,12 @@ class Exchange:
         if self.request is None or self.request.is_complete or self._is_head_noted or self._is_control:
             return
         self._is_head_noted = True
-        self._ledger.note_request("head", self._connection, self.number, self.wish.tag, self.request)
+        self._ledger.note_request("head", self._connection, self.number, self.directives.tag, self.request)
 
     def note_request(self) -> None:
         """The whole request came."""
         if self.request is not None and not self._is_control:
-            self._ledger.note_request("request", self._connection, self.number, self.wish.tag, self.request)
+            self._ledger.note_request("request", self._connection, self.number, self.directives.tag, self.request)
 
     def note_malformed(self) -> None:
         """What came is no request."""
@@ -59,4 +59,4 @@ class Exchange:
         if not self.is_ended:
             self.is_ended = True
             if not self._is_control:
-                self._ledger.note_end(self._connection, self.number, self.wish.tag, self._tally, outcome)
+                self._ledger.note_end(self._connection, self.number, self.directives.tag, self._tally, outcome)

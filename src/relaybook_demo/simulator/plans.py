@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from relaybook_demo.simulator.contents import Content, content_of
 from relaybook_demo.simulator.directive_values import After, Break, Pieces
-from relaybook_demo.simulator.directives import Wish
+from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.framing import Case, Framing, declared_length, framing_of, head_of, tail_of
 from relaybook_demo.simulator.heads import interim_head
 
@@ -40,34 +40,34 @@ class Plan:
 
 def plan_answer(case: Case, now_ns: Callable[[], int]) -> Plan:
     """The plan for a reply. ``now_ns`` is read when an event is made, if the wish asks for timestamps."""
-    wish = case.wish
-    content = content_of(case.reply, wish, now_ns)
+    directives = case.directives
+    content = content_of(case.reply, directives, now_ns)
     framing = framing_of(case, content)
     plan = Plan(
         head=head_of(case, content, framing),
         parts=content.parts if case.has_body else (),
         framing=framing if case.has_body else "none",
-        interim=tuple(interim_head(code) for code in wish.interim),
-        delay_ms=wish.delay_ms,
-        head_piece=wish.head_piece,
-        piece=wish.piece,
-        break_=wish.break_,
+        interim=tuple(interim_head(code) for code in directives.interim),
+        delay_ms=directives.delay_ms,
+        head_piece=directives.head_piece,
+        piece=directives.piece,
+        break_=directives.break_,
     )
-    plan.tail = tail_of(wish, plan.framing)
+    plan.tail = tail_of(directives, plan.framing)
     plan.after = _after(case, plan.framing, content)
     _pace(plan, case, content)
     return plan
 
 
-def plan_raw(raw: bytes, wish: Wish) -> Plan:
+def plan_raw(raw: bytes, directives: Directives) -> Plan:
     """Exactly these bytes, whatever they are."""
     return Plan(
         head=b"",
         parts=[raw] if raw else [],
-        delay_ms=wish.delay_ms,
-        piece=wish.piece,
-        break_=wish.break_,
-        after=wish.after or CLOSE,
+        delay_ms=directives.delay_ms,
+        piece=directives.piece,
+        break_=directives.break_,
+        after=directives.after or CLOSE,
     )
 
 
@@ -75,7 +75,7 @@ def _pace(plan: Plan, case: Case, content: Content) -> None:
     """A stream has its pace between events; a whole answer waits as long before its head."""
     if content.is_stream:
         plan.first_ms = case.first_token_ms
-        wished = case.wish.event_interval_ms
+        wished = case.directives.event_interval_ms
         plan.interval_ms = case.token_ms if wished is None else wished
     elif case.reply.output_tokens:
         plan.delay_ms += case.first_token_ms + case.token_ms * case.reply.output_tokens
@@ -83,7 +83,7 @@ def _pace(plan: Plan, case: Case, content: Content) -> None:
 
 def _after(case: Case, framing: Framing, content: Content) -> After:
     """A body that ends too early has to end somehow: with the connection."""
-    if case.wish.after is not None:
-        return case.wish.after
-    is_short = framing == "length" and declared_length(case.wish, content) > (content.length or 0)
+    if case.directives.after is not None:
+        return case.directives.after
+    is_short = framing == "length" and declared_length(case.directives, content) > (content.length or 0)
     return CLOSE if case.is_last or framing == "close" or is_short else KEEP

@@ -7,7 +7,7 @@ import msgspec
 
 from relaybook_demo.simulator import replies
 from relaybook_demo.simulator.completions import MOST_CHOICES, complete
-from relaybook_demo.simulator.directives import Wish
+from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.embeddings import embed
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.models import is_known, list_models, show_model
@@ -35,12 +35,12 @@ class _Metadata(msgspec.Struct):
     metadata: dict[str, Any] | None = None
 
 
-def reply_to(request: Request, wish: Wish, stamp: Stamp) -> Reply:
+def reply_to(request: Request, directives: Directives, stamp: Stamp) -> Reply:
     """What is answered; a status that was wished for replaces the natural one."""
-    status = wish.status if wish.status is not None else 413 if wish.when == "head" else None
+    status = directives.status if directives.status is not None else 413 if directives.when == "head" else None
     if status is not None and status >= 400:
         return replies.status_error(status)
-    reply = _natural(request, wish, stamp)
+    reply = _natural(request, directives, stamp)
     if status is not None:
         reply.status = status
         if status == 101:
@@ -58,7 +58,7 @@ def metadata_of(body: bytes) -> dict[str, Any] | None:
         return None
 
 
-def _natural(request: Request, wish: Wish, stamp: Stamp) -> Reply:
+def _natural(request: Request, directives: Directives, stamp: Stamp) -> Reply:
     path = request.path
     if request.method == "OPTIONS":
         return _options()
@@ -70,7 +70,7 @@ def _natural(request: Request, wish: Wish, stamp: Stamp) -> Reply:
     if refused is not None:
         return refused
     if path in _POSTED:
-        return _posted(request, wish, stamp)
+        return _posted(request, directives, stamp)
     if request.method in ("GET", "HEAD"):
         if path == "/v1/models":
             return list_models()
@@ -86,7 +86,7 @@ def _check_key(authorization: bytes | None) -> Reply | None:
     return replies.bad_key(key.strip()) if key.strip().startswith("sk-invalid") else None
 
 
-def _posted(request: Request, wish: Wish, stamp: Stamp) -> Reply:
+def _posted(request: Request, directives: Directives, stamp: Stamp) -> Reply:
     if request.method != "POST":
         message = f"Not allowed to {request.method} on {request.path}."
         return replies.refuse(405, message, "method_not_supported")
@@ -101,19 +101,19 @@ def _posted(request: Request, wish: Wish, stamp: Stamp) -> Reply:
         return refused
     match parsed:
         case ChatRequest():
-            return _chat(parsed, wish, stamp)
+            return _chat(parsed, directives, stamp)
         case ResponsesRequest():
-            return respond(parsed, wish, stamp)
+            return respond(parsed, directives, stamp)
         case _:
             return embed(parsed)
 
 
-def _chat(request: ChatRequest, wish: Wish, stamp: Stamp) -> Reply:
+def _chat(request: ChatRequest, directives: Directives, stamp: Stamp) -> Reply:
     if not request.messages:
         return replies.refuse(400, "Invalid 'messages': empty array.", "empty_array", "messages")
     if request.n is not None and not 1 <= request.n <= MOST_CHOICES:
         return replies.refuse(400, f"Invalid 'n': expected 1 to {MOST_CHOICES}.", "invalid_value", "n")
-    return complete(request, wish, stamp)
+    return complete(request, directives, stamp)
 
 
 def _check_model(request: _HasModel) -> Reply | None:

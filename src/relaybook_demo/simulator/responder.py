@@ -6,8 +6,8 @@ import os
 from relaybook import clock
 from relaybook_demo.simulator import replies
 from relaybook_demo.simulator.control import PREFIX, Controls, Refusal, control
-from relaybook_demo.simulator.directive_values import BadWish
-from relaybook_demo.simulator.directives import NO_WISH, Wish, read_wish
+from relaybook_demo.simulator.directive_values import BadDirective
+from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives, read_directives
 from relaybook_demo.simulator.framing import Case
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.ledger import Ledger
@@ -18,7 +18,7 @@ from relaybook_demo.simulator.scripts import plan_script
 from relaybook_demo.simulator.settings import SimulatorSettings
 
 
-class Desk:
+class Responder:
     """Decides; never touches a socket."""
 
     def __init__(self, settings: SimulatorSettings) -> None:
@@ -42,43 +42,45 @@ class Desk:
         """How a new connection is turned away, if it is."""
         return self.controls.refusals.popleft() if self.controls.refusals else None
 
-    def wish_of(self, request: Request) -> Wish:
+    def directives_of(self, request: Request) -> Directives:
         """What the request asks for so far; a wish that cannot be read is refused when it is answered."""
         try:
-            return self._read_wish(request)
-        except BadWish:
-            return NO_WISH
+            return self._read_directives(request)
+        except BadDirective:
+            return NO_DIRECTIVES
 
     def plan(self, request: Request) -> Plan:
         """How a request is answered."""
         if request.path.startswith(PREFIX):
-            return self.plan_reply(request, NO_WISH, control(request, self.controls))
+            return self.plan_reply(request, NO_DIRECTIVES, control(request, self.controls))
         try:
-            wish = self._read_wish(request)
-        except BadWish as wrong:
-            return self.plan_reply(request, NO_WISH, replies.refuse(400, str(wrong), "bad_wish"))
-        if wish.raw is not None:
-            return plan_raw(wish.raw, wish)
-        if wish.script is not None:
-            return self._plan_script(request, wish.script)
+            directives = self._read_directives(request)
+        except BadDirective as wrong:
+            return self.plan_reply(request, NO_DIRECTIVES, replies.refuse(400, str(wrong), "bad_wish"))
+        if directives.raw is not None:
+            return plan_raw(directives.raw, directives)
+        if directives.script is not None:
+            return self._plan_script(request, directives.script)
         stamp = self._stamp()
-        return self._plan(request, wish, reply_to(request, wish, stamp), stamp)
+        return self._plan(request, directives, reply_to(request, directives, stamp), stamp)
 
-    def plan_reply(self, request: Request, wish: Wish, reply: Reply) -> Plan:
+    def plan_reply(self, request: Request, directives: Directives, reply: Reply) -> Plan:
         """How a reply that is already decided is sent."""
-        return self._plan(request, wish, reply, self._stamp())
+        return self._plan(request, directives, reply, self._stamp())
 
-    def _plan(self, request: Request, wish: Wish, reply: Reply, stamp: Stamp) -> Plan:
-        return plan_answer(Case(request, wish, reply, stamp, self.settings), clock.wall_ns)
+    def _plan(self, request: Request, directives: Directives, reply: Reply, stamp: Stamp) -> Plan:
+        return plan_answer(Case(request, directives, reply, stamp, self.settings), clock.wall_ns)
 
-    def _read_wish(self, request: Request) -> Wish:
-        return read_wish(request.headers, request.query, metadata_of(request.body) if request.is_complete else None)
+    def _read_directives(self, request: Request) -> Directives:
+        return read_directives(
+            request.headers, request.query, metadata_of(request.body) if request.is_complete else None
+        )
 
     def _plan_script(self, request: Request, name: str) -> Plan:
         script = self.controls.scripts.get(name)
         if script is None:
             reply = replies.refuse(400, f"There is no script {name!r}: PUT /__sim/scripts/{name} first.", "bad_wish")
-            return self.plan_reply(request, NO_WISH, reply)
+            return self.plan_reply(request, NO_DIRECTIVES, reply)
         return plan_script(script, request.method)
 
     def _stamp(self) -> Stamp:

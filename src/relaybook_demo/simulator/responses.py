@@ -6,21 +6,21 @@ from typing import Any
 from relaybook_demo.simulator import texts
 from relaybook_demo.simulator.answers import Answer, answer_prompt, cached_tokens
 from relaybook_demo.simulator.completions import chosen_tokens, dated
-from relaybook_demo.simulator.directives import Wish
+from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, encode_json, json_reply
 from relaybook_demo.simulator.requests import ResponsesRequest, last_user_text
 
 
-def respond(request: ResponsesRequest, wish: Wish, stamp: Stamp) -> Reply:
+def respond(request: ResponsesRequest, directives: Directives, stamp: Stamp) -> Reply:
     """The answer to a valid request."""
     prompt = request.input if isinstance(request.input, str) else last_user_text(request.input)
-    answer = answer_prompt(prompt, request.model or "", request.max_output_tokens, chosen_tokens(wish))
+    answer = answer_prompt(prompt, request.model or "", request.max_output_tokens, chosen_tokens(directives))
     response = _response(request, answer, texts.count_tokens(prompt) + 7, stamp)
-    if bool(request.stream) if wish.stream is None else wish.stream:
+    if bool(request.stream) if directives.stream is None else directives.stream:
         return Reply(content_type=EVENT_STREAM, events=_numbered(_typed(response, answer)))
-    if wish.usage is not None:
+    if directives.usage is not None:
         response |= {"usage": None}
-    if wish.usage == "missing":
+    if directives.usage == "missing":
         del response["usage"]
     return json_reply(response, output_tokens=answer.output_tokens)
 

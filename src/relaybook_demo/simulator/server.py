@@ -7,7 +7,7 @@ from types import TracebackType
 
 from relaybook_demo.simulator.connection import Connection
 from relaybook_demo.simulator.control import Controls
-from relaybook_demo.simulator.responder import Desk
+from relaybook_demo.simulator.responder import Responder
 from relaybook_demo.simulator.settings import SimulatorSettings
 
 _BACKLOG = 4096
@@ -17,14 +17,14 @@ class Simulator:
     """A provider on a port of this machine. Use it once: start, close."""
 
     def __init__(self, settings: SimulatorSettings | None = None) -> None:
-        self._desk = Desk(settings or SimulatorSettings())
+        self._responder = Responder(settings or SimulatorSettings())
         self._open: set[Connection] = set()
         self._server: asyncio.Server | None = None
 
     @property
     def controls(self) -> Controls:
         """Ledger, scripts and refusals, without going through ``/__sim/``."""
-        return self._desk.controls
+        return self._responder.controls
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, *, listener: socket.socket | None = None) -> int:
         """Listen, there or on a socket that is bound already; returns the port. Raises OSError."""
@@ -47,7 +47,7 @@ class Simulator:
             await asyncio.sleep(0)
         await self._server.wait_closed()
         self._server = None
-        self._desk.ledger.close()
+        self._responder.ledger.close()
 
     async def __aenter__(self) -> "Simulator":
         return self
@@ -58,7 +58,7 @@ class Simulator:
         await self.close()
 
     def _connect(self) -> Connection:
-        return Connection(self._desk, self._open)
+        return Connection(self._responder, self._open)
 
 
 def run(settings: SimulatorSettings) -> None:

@@ -10,7 +10,7 @@ HeaderSet = Literal["few", "openai"]
 
 @dataclass(frozen=True, slots=True)
 class SimulatorSettings:
-    """Defaults answer at once; everything about one answer can be changed by that request (see ``wishes``)."""
+    """Defaults answer at once; everything about one answer can be changed by that request (see ``directives``)."""
 
     host: str = "127.0.0.1"
     port: int = 0

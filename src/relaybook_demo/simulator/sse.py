@@ -2,31 +2,31 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from relaybook_demo.simulator.directives import Wish
+from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.replies import Event, stream_error
 
 _BOM = b"\xef\xbb\xbf"
 
 
-def arrange(events: list[Event], wish: Wish) -> list[Event]:
+def arrange(events: list[Event], directives: Directives) -> list[Event]:
     """The events that are to be sent: without ``[DONE]``, or ended by an error, where that was wished."""
-    if wish.error_event is not None:
-        count, is_named = wish.error_event
+    if directives.error_event is not None:
+        count, is_named = directives.error_event
         return [*events[:count], Event(stream_error(), b"error" if is_named else b"")]
-    if not wish.done:
+    if not directives.done:
         return [event for event in events if event.data != b"[DONE]"]
     return events
 
 
-def write(events: Iterable[Event], wish: Wish, now_ns: Callable[[], int]) -> Iterator[bytes]:
+def write(events: Iterable[Event], directives: Directives, now_ns: Callable[[], int]) -> Iterator[bytes]:
     """The bytes of each event, made when it is asked for; ``now_ns`` is read for ``Sim-Timestamps``."""
-    if not wish.sse and not wish.timestamps:
+    if not directives.sse and not directives.timestamps:
         for data, name in events:
             yield b"event: %b\ndata: %b\n\n" % (name, data) if name else b"data: %b\n\n" % data
         return
     for at, event in enumerate(events):
-        stamped = _stamp(event.data, now_ns()) if wish.timestamps else event.data
-        yield _block(at, Event(stamped, event.name), wish.sse)
+        stamped = _stamp(event.data, now_ns()) if directives.timestamps else event.data
+        yield _block(at, Event(stamped, event.name), directives.sse)
 
 
 def _stamp(data: bytes, now_ns: int) -> bytes:

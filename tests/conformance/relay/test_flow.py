@@ -135,26 +135,26 @@ def test_a_provider_that_does_not_read_holds_up_its_caller_and_nobody_else(world
     world.run(work())
 
 
-@pytest.mark.parametrize("moment", ["inside the request", "before the first token", "inside the answer"])
+@pytest.mark.parametrize("timestamp", ["inside the request", "before the first token", "inside the answer"])
 @pytest.mark.parametrize("manner", ["fin", "rst"])
-def test_when_a_caller_leaves_the_provider_knows_within_a_second(world: World, moment: str, manner: str) -> None:
+def test_when_a_caller_leaves_the_provider_knows_within_a_second(world: World, timestamp: str, manner: str) -> None:
     async def work() -> bytes:
         begun, gone = asyncio.Event(), asyncio.Event()
 
         async def script(line: Line, _: Seen) -> None:
-            if moment == "inside the answer":
+            if timestamp == "inside the answer":
                 await line.send(CHUNKED, b"3\r\none\r\n")
             begun.set()
             await line.peer_gone()
             gone.set()
 
-        inside = moment == "inside the request"
+        inside = timestamp == "inside the request"
         length = b"Content-Length: %d" % (9 if inside else 2)
         name = world.script(script, at_head=inside)
         caller = world.caller()
         await caller.send(ask(name, length, b"Service-Namespace: left-" + name, first=CHAT) + b"{}")
         await begun.wait()
-        if moment == "inside the answer":
+        if timestamp == "inside the answer":
             got = b""
             while b"one" not in got:
                 got += await caller.read()
@@ -168,7 +168,7 @@ def test_when_a_caller_leaves_the_provider_knows_within_a_second(world: World, m
         ("client_closed", False, 2)
     ]
     kept = world.server.body(records[0]["id"], "response")
-    assert kept == (b"one" if moment == "inside the answer" else b"")
+    assert kept == (b"one" if timestamp == "inside the answer" else b"")
 
 
 def test_a_caller_that_takes_no_answers_of_the_relays_own_is_not_read_on(world: World) -> None:

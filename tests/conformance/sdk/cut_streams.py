@@ -22,9 +22,9 @@ def cut_everywhere(framing: Framing, manner: str) -> Iterator[Asked]:
     """One streamed call for each number of bytes that the upstream sends before it ends the connection."""
     wire = _response(framing)
     for size in range(len(wire) + 1):
-        wishes = {"Sim-Raw": base64.b64encode(wire[:size]).decode(), "Sim-After": manner}
+        directives = {"Sim-Raw": base64.b64encode(wire[:size]).decode(), "Sim-After": manner}
         tag = {"Service-Property-Cut-At": str(size)}
-        yield {"model": "gpt-4o-mini", "messages": QUESTION, "stream": True, "extra_headers": {**wishes, **tag}}
+        yield {"model": "gpt-4o-mini", "messages": QUESTION, "stream": True, "extra_headers": {**directives, **tag}}
 
 
 def last_event_ends(framing: Framing) -> int:

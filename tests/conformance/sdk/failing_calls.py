@@ -21,7 +21,7 @@ class Failure:
     """What the provider does to each attempt. ``python`` and ``node``: how many attempts these SDKs make of it."""
 
     what: str
-    wishes: dict[str, str]
+    directives: dict[str, str]
     python: int
     node: int
     streamed: bool = False
@@ -30,13 +30,13 @@ class Failure:
 
     def headers(self, way: str) -> dict[str, str]:
         """What the call carries; ``way`` tells the same call through the relay and without it apart."""
-        return {**self.wishes, "Sim-Tag": f"{self.tag}-{way}", "Service-Property-Tag": f"{self.tag}-{way}"}
+        return {**self.directives, "Sim-Tag": f"{self.tag}-{way}", "Service-Property-Tag": f"{self.tag}-{way}"}
 
 
 def status(code: int, attempts: int, *headers: str) -> Failure:
     """An error of the provider's, to be tried again soon."""
-    wishes = {"Sim-Status": str(code), "Sim-Header": " | ".join((_SOON, *headers))}
-    return Failure(", ".join((str(code), *headers)), wishes, attempts, attempts)
+    directives = {"Sim-Status": str(code), "Sim-Header": " | ".join((_SOON, *headers))}
+    return Failure(", ".join((str(code), *headers)), directives, attempts, attempts)
 
 
 FAILURES: Final = [

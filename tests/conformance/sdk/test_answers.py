@@ -60,8 +60,8 @@ def test_previews_show_the_last_question_and_the_beginning_of_the_answer(world: 
 
 
 def test_a_stream_is_recorded_with_its_pace(world: World, style: str) -> None:
-    wishes = {"Sim-First-Token-Ms": "60", "Sim-Event-Interval-Ms": "5"}
-    said = chat(world, style, extra_headers=wishes, **USAGE)
+    directives = {"Sim-First-Token-Ms": "60", "Sim-Event-Interval-Ms": "5"}
+    said = chat(world, style, extra_headers=directives, **USAGE)
     record = world.server.record(said.request_id)
     assert 60 <= record["first_token_ms"] < record["duration_ms"]
     assert 2 < record["chunks"] <= said.chunks + 2
@@ -141,11 +141,11 @@ def test_the_responses_interface_is_relayed_and_recorded(world: World) -> None:
 
 
 def test_the_providers_headers_come_through_and_ours_are_added(world: World, style: str) -> None:
-    wish = {"Sim-Headers": "openai"}
-    said = chat(world, style, extra_headers=wish)
+    directives = {"Sim-Headers": "openai"}
+    said = chat(world, style, extra_headers=directives)
     with world.direct_client() as client:
         direct = client.chat.completions.with_raw_response.create(
-            model="gpt-4o-mini", messages=QUESTION, extra_headers=wish
+            model="gpt-4o-mini", messages=QUESTION, extra_headers=directives
         ).headers
     changing = {"date", "x-request-id", "set-cookie", "cf-ray", "content-length", "openai-processing-ms"}
     changing.add("x-envoy-upstream-service-time")

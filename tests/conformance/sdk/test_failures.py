@@ -73,10 +73,10 @@ def test_the_same_errors_come_to_the_async_client(world: World) -> None:
 
 def test_a_rate_limit_is_retried_when_the_provider_said_and_every_attempt_is_a_record(world: World) -> None:
     namespace = unique()
-    wishes = {"Sim-Status": "429", "Sim-Header": "retry-after: 1"}
+    directives = {"Sim-Status": "429", "Sim-Header": "retry-after: 1"}
     with world.client(namespace, max_retries=1) as client:
         error = failure(
-            lambda: client.chat.completions.create(model="gpt-4o-mini", messages=QUESTION, extra_headers=wishes)
+            lambda: client.chat.completions.create(model="gpt-4o-mini", messages=QUESTION, extra_headers=directives)
         )
     assert isinstance(error, openai.RateLimitError)
     first, second = world.recorded(namespace, 2)
@@ -89,12 +89,12 @@ def test_a_rate_limit_is_retried_when_the_provider_said_and_every_attempt_is_a_r
 @pytest.mark.parametrize("status", [400, 408, 409, 429, 500, 503])
 def test_there_are_as_many_attempts_as_without_a_relay(world: World, status: int) -> None:
     tags = [unique("tag"), unique("tag")]
-    wishes = {"Sim-Status": str(status), "Sim-Header": "retry-after-ms: 5"}
+    directives = {"Sim-Status": str(status), "Sim-Header": "retry-after-ms: 5"}
     with world.client(max_retries=2) as client, world.direct_client(max_retries=2) as direct:
         for each, tag in zip((client, direct), tags, strict=True):
             with pytest.raises(openai.APIStatusError):
                 each.chat.completions.create(
-                    model="gpt-4o-mini", messages=QUESTION, extra_headers={**wishes, "Sim-Tag": tag}
+                    model="gpt-4o-mini", messages=QUESTION, extra_headers={**directives, "Sim-Tag": tag}
                 )
     relayed, unrelayed = (world.requests(tag) for tag in tags)
     assert len(relayed) == len(unrelayed) == (1 if status == 400 else 3)
@@ -103,9 +103,9 @@ def test_there_are_as_many_attempts_as_without_a_relay(world: World, status: int
 @pytest.mark.parametrize("how", ["", " rst"])
 def test_a_stream_broken_between_two_events_raises_with_our_code(world: World, style: str, how: str) -> None:
     namespace = unique()
-    wishes = {"Sim-Break": f"event:3{how}", "Sim-Event-Interval-Ms": "2"}
+    directives = {"Sim-Break": f"event:3{how}", "Sim-Event-Interval-Ms": "2"}
     with pytest.raises(openai.APIError) as caught:
-        chat(world, style, namespace, stream=True, extra_headers=wishes)
+        chat(world, style, namespace, stream=True, extra_headers=directives)
     assert caught.value.code == "upstream_stream_interrupted"
     (record,) = world.recorded(namespace)
     assert (record["outcome"], record["failed"]) == ("upstream_failed", True)
@@ -123,11 +123,15 @@ def test_a_stream_broken_inside_an_event_is_never_a_short_answer(world: World, s
 
 def test_an_error_event_of_the_provider_raises_as_without_a_relay(world: World, style: str) -> None:
     namespace = unique()
-    wishes = {"Sim-Error-Event": "3"}
+    directives = {"Sim-Error-Event": "3"}
     with pytest.raises(openai.APIError) as caught:
-        chat(world, style, namespace, stream=True, extra_headers=wishes)
+        chat(world, style, namespace, stream=True, extra_headers=directives)
     with world.direct_client() as client, pytest.raises(openai.APIError) as direct:
-        list(client.chat.completions.create(model="gpt-4o-mini", messages=QUESTION, stream=True, extra_headers=wishes))
+        list(
+            client.chat.completions.create(
+                model="gpt-4o-mini", messages=QUESTION, stream=True, extra_headers=directives
+            )
+        )
     assert (caught.value.message, caught.value.code) == (direct.value.message, direct.value.code)
     (record,) = world.recorded(namespace)
     # The SDK hangs up at the event: whether the provider's end was relayed by then, no rule tells.
@@ -148,12 +152,12 @@ def test_an_error_event_read_to_the_end_is_complete_and_failed(world: World) -> 
     assert (record["outcome"], record["failed"]) == ("complete", True)
 
 
-@pytest.mark.parametrize("wish", ["head", "head rst"])
-def test_an_answer_of_the_relays_own_is_the_sdks_error_and_names_its_record(world: World, wish: str) -> None:
+@pytest.mark.parametrize("directives", ["head", "head rst"])
+def test_an_answer_of_the_relays_own_is_the_sdks_error_and_names_its_record(world: World, directives: str) -> None:
     with world.client() as client:
         error = failure(
             lambda: client.chat.completions.create(
-                model="gpt-4o-mini", messages=QUESTION, extra_headers={"Sim-Break": wish}
+                model="gpt-4o-mini", messages=QUESTION, extra_headers={"Sim-Break": directives}
             )
         )
     assert (error.status_code, error.code, error.type) == (502, "upstream_reset", "relay_error")

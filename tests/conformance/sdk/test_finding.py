@@ -75,10 +75,10 @@ def test_any_id_of_an_answer_finds_its_record(world: World, style: str, streamed
         assert (found["id"], found["also"]) == (said.request_id, []), any_id
 
 
-@pytest.mark.parametrize("wishes", [{"Sim-Status": "429"}, {"Sim-Break": "head"}], ids=["the provider's", "ours"])
-def test_any_id_of_an_error_finds_its_record(world: World, wishes: dict[str, str]) -> None:
+@pytest.mark.parametrize("directives", [{"Sim-Status": "429"}, {"Sim-Break": "head"}], ids=["the provider's", "ours"])
+def test_any_id_of_an_error_finds_its_record(world: World, directives: dict[str, str]) -> None:
     with world.client() as client, pytest.raises(openai.APIStatusError) as caught:
-        client.chat.completions.create(model="gpt-4o-mini", messages=QUESTION, extra_headers=wishes)
+        client.chat.completions.create(model="gpt-4o-mini", messages=QUESTION, extra_headers=directives)
     ours = caught.value.response.headers["service-request-id"]
     assert world.server.record(ours)["id"] == ours
     assert world.server.get(f"/api/requests/{caught.value.request_id}")["id"] == ours

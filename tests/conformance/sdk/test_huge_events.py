@@ -32,13 +32,13 @@ def sent(world: World, tag: str) -> dict[str, Any]:
 
 def test_an_event_of_64_mib_reaches_the_sdk_whole_and_is_stored_whole(world: World) -> None:
     tag = unique("huge")
-    wishes = {"Sim-Event-Bytes": str(EVENT_BYTES), "Sim-Tag": tag}
+    directives = {"Sim-Event-Bytes": str(EVENT_BYTES), "Sim-Tag": tag}
     with world.direct_client() as direct:
         expected = assemble(
-            list(direct.chat.completions.create(**ASKED, extra_headers={**wishes, "Sim-Tag": "direct"}))
+            list(direct.chat.completions.create(**ASKED, extra_headers={**directives, "Sim-Tag": "direct"}))
         )
     with world.client() as client:
-        raw = client.chat.completions.with_raw_response.create(**ASKED, extra_headers=wishes)
+        raw = client.chat.completions.with_raw_response.create(**ASKED, extra_headers=directives)
         got = assemble(list(raw.parse()))
     assert len(expected[0].text) == EVENT_BYTES
     assert got == expected

@@ -65,13 +65,13 @@ def test_the_dashboard_starts_without_libraries_that_only_some_requests_need() -
         ("/api/namespaces", schemas.NamespacePage),
         ("/api/namespaces?pinned=true&from=-1h", schemas.NamespacePage),
         ("/api/count?model=gpt-4o-mini", schemas.RequestCount),
-        ("/api/stats?by=model", schemas.StatsAnswer),
+        ("/api/stats?by=model", schemas.StatsResponse),
         ("/api/thread?namespace=a", schemas.Thread),
         ("/api/values/model", schemas.FieldValues),
         ("/api/status", schemas.Status),
         ("/healthz", schemas.Health),
         ("/readyz", schemas.Health),
-        ("/api/nothing", schemas.ErrorAnswer),
+        ("/api/nothing", schemas.ErrorResponse),
     ],
 )
 def test_answers_have_exactly_the_documented_fields(target: str, model: Any) -> None:

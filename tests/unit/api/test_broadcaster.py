@@ -9,7 +9,7 @@ import pytest
 from tests.support.api_log import entry_of, log_of, open_of, record_of, running_of
 
 from relaybook.api import broadcaster
-from relaybook.api.broadcaster import Hub, Subscription, TooManySubscriptions, row_event
+from relaybook.api.broadcaster import Broadcaster, Subscription, TooManySubscriptions, row_event
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Record
 from relaybook.log.store.errors import StoreUnavailable
@@ -19,10 +19,10 @@ from relaybook.log.store.port import Batch
 ALL = Filter()
 
 
-def with_hub(store: Any, test: Callable[[Hub], Awaitable[None]]) -> None:
+def with_hub(store: Any, test: Callable[[Broadcaster], Awaitable[None]]) -> None:
     async def run() -> None:
         async with asyncio.timeout(20):
-            await test(Hub(store, poll_seconds=0.005))
+            await test(Broadcaster(store, poll_seconds=0.005))
 
     asyncio.run(run())
 
@@ -45,12 +45,12 @@ async def take_ids(subscription: Subscription, count: int) -> list[str]:
 def test_what_is_recorded_after_subscribing_is_told_and_nothing_before() -> None:
     store = log_of(record_of(1))
 
-    async def test(hub: Hub) -> None:
-        subscription = await hub.subscribe(ALL)
+    async def test(broadcaster: Broadcaster) -> None:
+        subscription = await broadcaster.subscribe(ALL)
         assert subscription.position == 1
         record(store, record_of(2), record_of(3))
         assert await take_ids(subscription, 2) == [record_of(2).id, record_of(3).id]
-        hub.unsubscribe(subscription)
+        broadcaster.unsubscribe(subscription)
 
     with_hub(store, test)
 
@@ -58,14 +58,14 @@ def test_what_is_recorded_after_subscribing_is_told_and_nothing_before() -> None
 def test_each_gets_what_its_filter_wants() -> None:
     store = MemoryStore()
 
-    async def test(hub: Hub) -> None:
-        a = await hub.subscribe(Filter((Term("namespace", ("a",)),)))
-        b = await hub.subscribe(Filter((Term("namespace", ("b",)),)))
+    async def test(broadcaster: Broadcaster) -> None:
+        a = await broadcaster.subscribe(Filter((Term("namespace", ("a",)),)))
+        b = await broadcaster.subscribe(Filter((Term("namespace", ("b",)),)))
         record(store, record_of(1, namespace="a"), record_of(2, namespace="b"), record_of(3, namespace="a"))
         assert await take_ids(a, 2) == [record_of(1).id, record_of(3).id]
         assert await take_ids(b, 1) == [record_of(2).id]
-        hub.unsubscribe(a)
-        hub.unsubscribe(b)
+        broadcaster.unsubscribe(a)
+        broadcaster.unsubscribe(b)
 
     with_hub(store, test)
 
@@ -74,14 +74,14 @@ def test_running_rows_are_told_at_once_and_again_when_they_change() -> None:
     store = MemoryStore()
     store.commit(Batch(running=[open_of(1), open_of(2)]))
 
-    async def test(hub: Hub) -> None:
-        subscription = await hub.subscribe(ALL)
+    async def test(broadcaster: Broadcaster) -> None:
+        subscription = await broadcaster.subscribe(ALL)
         assert ids_in(await subscription.take(0)) == [running_of(1).id, running_of(2).id]
         store.commit(Batch(running=[open_of(1), open_of(2, chunks=5)]))
         news = await subscription.take(5)
         assert ids_in(news) == [running_of(2).id]
         assert b'"chunks":5' in news
-        hub.unsubscribe(subscription)
+        broadcaster.unsubscribe(subscription)
 
     with_hub(store, test)
 
@@ -89,13 +89,13 @@ def test_running_rows_are_told_at_once_and_again_when_they_change() -> None:
 def test_a_running_row_that_does_not_change_is_told_once() -> None:
     store = MemoryStore()
 
-    async def test(hub: Hub) -> None:
-        subscription = await hub.subscribe(ALL)
+    async def test(broadcaster: Broadcaster) -> None:
+        subscription = await broadcaster.subscribe(ALL)
         store.commit(Batch(running=[open_of(1)]))
         assert await take_ids(subscription, 1) == [running_of(1).id]
         record(store, record_of(2))
         assert await take_ids(subscription, 1) == [record_of(2).id]
-        hub.unsubscribe(subscription)
+        broadcaster.unsubscribe(subscription)
 
     with_hub(store, test)
 
@@ -103,15 +103,15 @@ def test_a_running_row_that_does_not_change_is_told_once() -> None:
 def test_the_end_of_a_row_that_was_shown_is_told_even_if_the_filter_no_longer_wants_it() -> None:
     store = MemoryStore()
 
-    async def test(hub: Hub) -> None:
-        subscription = await hub.subscribe(Filter((Term("outcome", ("open",)),)))
+    async def test(broadcaster: Broadcaster) -> None:
+        subscription = await broadcaster.subscribe(Filter((Term("outcome", ("open",)),)))
         store.commit(Batch(running=[open_of(1)]))
         assert await take_ids(subscription, 1) == [running_of(1).id]
         record(store, record_of(1), record_of(2), running=[])
         news = await subscription.take(5)
         assert ids_in(news) == [record_of(1).id]
         assert b'"outcome":"complete"' in news
-        hub.unsubscribe(subscription)
+        broadcaster.unsubscribe(subscription)
 
     with_hub(store, test)
 
@@ -119,34 +119,34 @@ def test_the_end_of_a_row_that_was_shown_is_told_even_if_the_filter_no_longer_wa
 def test_a_stale_table_of_running_rows_does_not_bring_an_ended_one_back() -> None:
     store = MemoryStore()
 
-    async def test(hub: Hub) -> None:
-        subscription = await hub.subscribe(ALL)
+    async def test(broadcaster: Broadcaster) -> None:
+        subscription = await broadcaster.subscribe(ALL)
         record(store, record_of(1), running=[open_of(1)])
         record(store, record_of(2))
         assert await take_ids(subscription, 2) == [record_of(1).id, record_of(2).id]
         record(store, record_of(3))
         assert await take_ids(subscription, 1) == [record_of(3).id]
-        hub.unsubscribe(subscription)
+        broadcaster.unsubscribe(subscription)
 
     with_hub(store, test)
 
 
 def test_a_row_that_ended_in_the_look_before_is_not_brought_back_either() -> None:
-    hub = Hub(MemoryStore(), poll_seconds=1)
-    assert hub._changed([], {running_of(1).id}) == []
-    assert hub._changed([running_of(1)], set()) == []
-    assert hub._changed([running_of(1)], set()) == []
+    broadcaster = Broadcaster(MemoryStore(), poll_seconds=1)
+    assert broadcaster._changed([], {running_of(1).id}) == []
+    assert broadcaster._changed([running_of(1)], set()) == []
+    assert broadcaster._changed([running_of(1)], set()) == []
 
 
 def test_more_than_one_look_takes_is_told_whole_and_in_order() -> None:
     store = MemoryStore()
     records = [record_of(number) for number in range(1, 901)]
 
-    async def test(hub: Hub) -> None:
-        subscription = await hub.subscribe(ALL)
+    async def test(broadcaster: Broadcaster) -> None:
+        subscription = await broadcaster.subscribe(ALL)
         record(store, *records)
         assert await take_ids(subscription, 900) == [one.id for one in records]
-        hub.unsubscribe(subscription)
+        broadcaster.unsubscribe(subscription)
 
     with_hub(store, test)
 
@@ -155,15 +155,15 @@ def test_a_slow_subscriber_is_cut_and_holds_up_nobody(monkeypatch: pytest.Monkey
     monkeypatch.setattr(broadcaster, "QUEUE_EVENTS", 10)
     store = MemoryStore()
 
-    async def test(hub: Hub) -> None:
-        slow = await hub.subscribe(ALL)
-        other = await hub.subscribe(Filter((Term("namespace", ("b",)),)))
+    async def test(broadcaster: Broadcaster) -> None:
+        slow = await broadcaster.subscribe(ALL)
+        other = await broadcaster.subscribe(Filter((Term("namespace", ("b",)),)))
         record(store, *(record_of(number) for number in range(1, 21)), record_of(21, namespace="b"))
         assert await take_ids(other, 1) == [record_of(21).id]
         assert slow.is_cut
         assert await slow.take(0) == b""
-        hub.unsubscribe(slow)
-        hub.unsubscribe(other)
+        broadcaster.unsubscribe(slow)
+        broadcaster.unsubscribe(other)
 
     with_hub(store, test)
 
@@ -180,11 +180,11 @@ def test_a_store_that_is_away_for_a_while_costs_no_row() -> None:
 
     store = Away()
 
-    async def test(hub: Hub) -> None:
-        subscription = await hub.subscribe(ALL)
+    async def test(broadcaster: Broadcaster) -> None:
+        subscription = await broadcaster.subscribe(ALL)
         record(store, record_of(1))
         assert await take_ids(subscription, 1) == [record_of(1).id]
-        hub.unsubscribe(subscription)
+        broadcaster.unsubscribe(subscription)
 
     with_hub(store, test)
 
@@ -199,18 +199,18 @@ def test_nobody_subscribed_means_nobody_polls() -> None:
 
     store = Counting()
 
-    async def test(hub: Hub) -> None:
-        first = await hub.subscribe(ALL)
-        second = await hub.subscribe(ALL)
-        hub.unsubscribe(first)
+    async def test(broadcaster: Broadcaster) -> None:
+        first = await broadcaster.subscribe(ALL)
+        second = await broadcaster.subscribe(ALL)
+        broadcaster.unsubscribe(first)
         record(store, record_of(1))
         assert await take_ids(second, 1) == [record_of(1).id]
-        hub.unsubscribe(second)
+        broadcaster.unsubscribe(second)
         await asyncio.sleep(0)
         assert len(asyncio.all_tasks()) == 1
-        again = await hub.subscribe(ALL)
+        again = await broadcaster.subscribe(ALL)
         assert again.position == 1
-        hub.unsubscribe(again)
+        broadcaster.unsubscribe(again)
 
     with_hub(store, test)
 
@@ -218,32 +218,32 @@ def test_nobody_subscribed_means_nobody_polls() -> None:
 def test_subscriptions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broadcaster, "MAX_SUBSCRIPTIONS", 1)
 
-    async def test(hub: Hub) -> None:
-        subscription = await hub.subscribe(ALL)
+    async def test(broadcaster: Broadcaster) -> None:
+        subscription = await broadcaster.subscribe(ALL)
         with pytest.raises(TooManySubscriptions):
-            await hub.subscribe(ALL)
-        hub.unsubscribe(subscription)
+            await broadcaster.subscribe(ALL)
+        broadcaster.unsubscribe(subscription)
 
     with_hub(MemoryStore(), test)
 
 
 def test_closing_cuts_everybody() -> None:
-    async def test(hub: Hub) -> None:
-        subscription = await hub.subscribe(ALL)
-        hub.close()
+    async def test(broadcaster: Broadcaster) -> None:
+        subscription = await broadcaster.subscribe(ALL)
+        broadcaster.close()
         assert await subscription.take(5) == b""
-        assert (subscription.is_cut, hub.is_closed) == (True, True)
-        hub.unsubscribe(subscription)
+        assert (subscription.is_cut, broadcaster.is_closed) == (True, True)
+        broadcaster.unsubscribe(subscription)
 
     with_hub(MemoryStore(), test)
 
 
 def test_whoever_subscribes_after_closing_is_cut_at_once() -> None:
-    async def test(hub: Hub) -> None:
-        hub.close()
-        subscription = await hub.subscribe(ALL)
+    async def test(broadcaster: Broadcaster) -> None:
+        broadcaster.close()
+        subscription = await broadcaster.subscribe(ALL)
         assert subscription.is_cut
-        hub.unsubscribe(subscription)
+        broadcaster.unsubscribe(subscription)
 
     with_hub(MemoryStore(), test)
 

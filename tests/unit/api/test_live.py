@@ -12,7 +12,7 @@ from tests.support.api_log import app_of, client_of, entry_of, log_of, open_of, 
 from tests.support.asgi import scope_of
 
 from relaybook.api import broadcaster, live
-from relaybook.api.broadcaster import Hub
+from relaybook.api.broadcaster import Broadcaster
 from relaybook.api.reading import Reading
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Record
@@ -70,13 +70,13 @@ class World:
 
     def __init__(self, *records: Record) -> None:
         self.store = log_of(*records)
-        self.hub = Hub(self.store, poll_seconds=0.002)
+        self.broadcaster = Broadcaster(self.store, poll_seconds=0.002)
         self.reading = Reading(self.store, 1)
 
     async def listen(self, resume_from: int | None = None, wanted: Filter | None = None, ping: float = 30) -> Listener:
-        subscription = await self.hub.subscribe(wanted or Filter())
-        listener = Listener(live.stream(self.hub, subscription, self.reading, resume_from, ping))
-        self.leave = lambda: self.hub.unsubscribe(subscription)
+        subscription = await self.broadcaster.subscribe(wanted or Filter())
+        listener = Listener(live.stream(self.broadcaster, subscription, self.reading, resume_from, ping))
+        self.leave = lambda: self.broadcaster.unsubscribe(subscription)
         return listener
 
     def record(self, *records: Record) -> None:
@@ -126,11 +126,11 @@ def test_a_running_row_is_told_again_when_it_changes() -> None:
 def test_a_connection_begins_with_a_point_so_that_an_early_break_loses_nothing() -> None:
     async def test() -> None:
         world = World(record_of(1), record_of(2))
-        subscription = await world.hub.subscribe(Filter())
-        pieces = live.stream(world.hub, subscription, world.reading, None, 30)
+        subscription = await world.broadcaster.subscribe(Filter())
+        pieces = live.stream(world.broadcaster, subscription, world.reading, None, 30)
         assert await anext(pieces) == b"retry: 2000\n\n"
         assert await anext(pieces) == b"id: 2\n\n"
-        world.hub.unsubscribe(subscription)
+        world.broadcaster.unsubscribe(subscription)
 
     run(test)
 
@@ -149,7 +149,7 @@ def test_whoever_resumes_gets_what_was_recorded_meanwhile() -> None:
 def test_what_is_recorded_while_the_past_is_replayed_comes_once() -> None:
     async def test() -> None:
         world = World(record_of(1))
-        world.hub = Hub(world.store, poll_seconds=0.05)
+        world.broadcaster = Broadcaster(world.store, poll_seconds=0.05)
         listener = await world.listen(resume_from=0)
         world.record(record_of(2))
         assert await listener.rows(2) == ids(range(1, 3))
@@ -233,7 +233,7 @@ def test_a_store_too_slow_to_tell_what_was_missed_makes_a_gap(monkeypatch: pytes
 def test_a_point_ahead_of_the_last_look_is_no_gap() -> None:
     async def test() -> None:
         world = World(record_of(1))
-        world.hub = Hub(world.store, poll_seconds=0.05)
+        world.broadcaster = Broadcaster(world.store, poll_seconds=0.05)
         await world.listen()
         world.record(record_of(2))
         listener = await world.listen(resume_from=2)
@@ -280,7 +280,7 @@ def test_closing_ends_the_stream_without_a_gap() -> None:
     async def test() -> None:
         world = World()
         listener = await world.listen()
-        world.hub.close()
+        world.broadcaster.close()
         assert await listener.next() is None
         world.leave()
 
@@ -292,9 +292,9 @@ def test_a_client_that_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch
 
     async def test() -> None:
         world = World()
-        subscription = await world.hub.subscribe(Filter())
-        events = live.stream(world.hub, subscription, world.reading, None, 30)
-        response = live.EventStream(events, partial(world.hub.unsubscribe, subscription))
+        subscription = await world.broadcaster.subscribe(Filter())
+        events = live.stream(world.broadcaster, subscription, world.reading, None, 30)
+        response = live.EventStream(events, partial(world.broadcaster.unsubscribe, subscription))
 
         async def receive() -> Message:
             await asyncio.Event().wait()
@@ -305,7 +305,7 @@ def test_a_client_that_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch
                 await asyncio.Event().wait()
 
         await response(scope_of("GET", "/api/live", []), receive, send)
-        assert world.hub._subscriptions == set()
+        assert world.broadcaster._subscriptions == set()
 
     run(test)
 
@@ -325,7 +325,7 @@ def test_a_client_that_leaves_is_forgotten(target: str) -> None:
                 started.set()
 
         await app(scope_of("GET", target, []), receive, send)
-        assert app.state.hub._subscriptions == set()
+        assert app.state.broadcaster._subscriptions == set()
         app.state.followers.enter()
         assert app.state.followers._number == 1
 

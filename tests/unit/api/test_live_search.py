@@ -8,7 +8,7 @@ import pytest
 from tests.support.api_log import client_of, entry_of, record_of
 
 from relaybook.api import live_search
-from relaybook.api.broadcaster import Hub
+from relaybook.api.broadcaster import Broadcaster
 from relaybook.api.live_search import follow
 from relaybook.api.reading import Reading
 from relaybook.log.query.filters import WORDS, Filter, Term
@@ -23,7 +23,7 @@ class World:
 
     def __init__(self, records: int = 0) -> None:
         self.store = MemoryStore()
-        self.hub = Hub(self.store, poll_seconds=0.002)
+        self.broadcaster = Broadcaster(self.store, poll_seconds=0.002)
         self.records = 0
         self.record(records)
 
@@ -38,7 +38,7 @@ class World:
         self.store.add([(n, "a refund" if n % 2 else "none") for n in numbers], up_to)
 
     def listen(self, resume_from: int | None = None, ping: float = 30) -> AsyncIterator[bytes]:
-        return follow(self.hub, Reading(self.store, 1), REFUND, resume_from, 0.002, ping)
+        return follow(self.broadcaster, Reading(self.store, 1), REFUND, resume_from, 0.002, ping)
 
 
 async def seqs(pieces: AsyncIterator[bytes], count: int) -> list[int]:
@@ -114,7 +114,7 @@ def test_pings_come_and_the_end_of_the_hub_is_the_end() -> None:
         pieces = world.listen(ping=0)
         await beginning(pieces)
         assert await anext(pieces) == b": ping\n\n"
-        world.hub.close()
+        world.broadcaster.close()
         assert [piece async for piece in pieces] in ([], [b": ping\n\n"])
 
     run(test)

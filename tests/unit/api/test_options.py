@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from relaybook.api.options import ApiOptions, LogFigures, UnknownLog
+from relaybook.api.options import ApiOptions, LogMetrics, UnknownLog
 
 
 def options(**given: Any) -> ApiOptions:
@@ -52,5 +52,5 @@ def test_the_token_is_not_in_the_text_of_the_options() -> None:
 
 
 def test_without_a_probe_everything_is_unknown() -> None:
-    assert UnknownLog().figures() == LogFigures()
-    assert LogFigures().journal_lag_bytes is None
+    assert UnknownLog().figures() == LogMetrics()
+    assert LogMetrics().journal_lag_bytes is None

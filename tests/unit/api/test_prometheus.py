@@ -4,8 +4,8 @@ import msgspec
 from msgspec.structs import replace
 from tests.support.api_log import client_of, log_of, record_of
 
+from relaybook.api.options import LogMetrics
 from relaybook.api.prometheus import render
-from relaybook.api.options import LogFigures
 from relaybook.log.aggregate.histograms import Histogram
 from relaybook.log.store.port import Batch, StoreStatus
 
@@ -26,7 +26,7 @@ def lines(text: bytes) -> list[str]:
 
 
 def test_all_figures_have_their_names() -> None:
-    log = LogFigures(journal_lag_bytes=1, journal_lag_seconds=0.5, disk_free_bytes=8)
+    log = LogMetrics(journal_lag_bytes=1, journal_lag_seconds=0.5, disk_free_bytes=8)
     told = [line for line in lines(render(STORE, 3, 7, log)) if not line.endswith("} 0.0")]
     assert told == [
         "relaybook_records 5.0",
@@ -45,7 +45,7 @@ def test_all_figures_have_their_names() -> None:
 def test_codes_that_were_never_seen_are_there_from_the_start() -> None:
     """A counter that appears with its first increase shows none to whoever looks for increases."""
     never = replace(STORE, refused={})
-    codes = [line.partition(" ")[0] for line in lines(render(never, 0, 0, LogFigures())) if "refused" in line]
+    codes = [line.partition(" ")[0] for line in lines(render(never, 0, 0, LogMetrics())) if "refused" in line]
     assert 'relaybook_refused_total{code="log_unavailable"}' in codes
     assert 'relaybook_refused_total{code="overloaded"}' in codes
     assert not [code for code in codes if "upstream" in code]
@@ -55,7 +55,7 @@ def test_durations_are_histograms() -> None:
     found = Histogram.over(0.1, 1.0)
     for seconds in (0.05, 0.1, 0.5, 7.0):
         found.add(seconds)
-    text = lines(render(STORE, 0, 0, LogFigures(quarantined=2, histograms={"upstream_latency": found})))
+    text = lines(render(STORE, 0, 0, LogMetrics(quarantined=2, histograms={"upstream_latency": found})))
     assert text[-6:] == [
         "relaybook_quarantined 2.0",
         'relaybook_upstream_latency_seconds_bucket{le="0.1"} 2.0',
@@ -67,12 +67,12 @@ def test_durations_are_histograms() -> None:
 
 
 def test_unknown_figures_are_left_out() -> None:
-    assert b"lag" not in render(STORE, 0, 0, LogFigures())
+    assert b"lag" not in render(STORE, 0, 0, LogMetrics())
 
 
 def test_codes_cannot_break_the_text() -> None:
     store = msgspec.structs.replace(STORE, refused={'a"\n} 1': 1})
-    assert 'relaybook_refused_total{code="a\\"\\n} 1"} 1.0' in lines(render(store, 0, 0, LogFigures()))
+    assert 'relaybook_refused_total{code="a\\"\\n} 1"} 1.0' in lines(render(store, 0, 0, LogMetrics()))
 
 
 def test_metrics_are_served_as_prometheus_text() -> None:

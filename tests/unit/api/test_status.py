@@ -7,15 +7,15 @@ from tests.support.api_log import START_US, client_of, log_of, open_of, record_o
 from tests.support.asgi import Client
 from tests.support.built_page import BUILD, page_in
 
-from relaybook.api.options import LogFigures
+from relaybook.api.options import LogMetrics
 from relaybook.log.record import Gap
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, StoreStatus
 
 
 class Probe:
-    def figures(self) -> LogFigures:
-        return LogFigures(journal_lag_bytes=5, journal_lag_seconds=0.2, disk_free_bytes=7, data_path="/data")
+    def figures(self) -> LogMetrics:
+        return LogMetrics(journal_lag_bytes=5, journal_lag_seconds=0.2, disk_free_bytes=7, data_path="/data")
 
 
 class Broken(MemoryStore):

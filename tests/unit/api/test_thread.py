@@ -17,9 +17,9 @@ def entry(number: int, messages: list[str], answer: str, **fields: Any) -> Entry
     facts = formats.read_request("chat", json.dumps(asked).encode()).asked
     assert facts is not None
     said = {"choices": [{"index": 0, "message": {"role": "assistant", "content": answer}}]}
-    answered = formats.read_answer("chat", json.dumps(said).encode(), streamed=False, complete=True)
+    answered = formats.read_response("chat", json.dumps(said).encode(), streamed=False, complete=True)
     made = entry_of(record_of(number, **({"namespace": "user-1", "cost_usd": 0.5} | fields)))
-    made.turn = formats.encode_turn(formats.turn(facts, answered.said))
+    made.turn = formats.encode_chain(formats.turn(facts, answered.said))
     return made
 
 

@@ -83,9 +83,9 @@ def test_control_characters_and_direction_marks_are_escaped() -> None:
 
 
 def test_another_day_shows_its_date() -> None:
-    moment = row()["started_at"]
-    assert clock_time(moment, date(2026, 11, 21)) == "14:02:27"
-    assert clock_time(moment, date(2026, 11, 22)) == "2026-11-21 14:02:27"
+    timestamp = row()["started_at"]
+    assert clock_time(timestamp, date(2026, 11, 21)) == "14:02:27"
+    assert clock_time(timestamp, date(2026, 11, 22)) == "2026-11-21 14:02:27"
 
 
 def test_the_line_of_a_refused_request() -> None:

@@ -1,23 +1,23 @@
 """Requests are cut into conversations: what goes on, what branches, what asks the same again."""
 
 from relaybook.log.conversations import Place, places
-from relaybook.log.formats import Turn, encode_turn
+from relaybook.log.formats import MessageChain, encode_chain
 from relaybook.log.formats.facts import Origin
 from relaybook.log.store.port import Step
 
 
-def step(number: int, turn: Turn | None, completion_id: str | None = None) -> Step:
-    encoded = None if turn is None else encode_turn(turn)
+def step(number: int, turn: MessageChain | None, completion_id: str | None = None) -> Step:
+    encoded = None if turn is None else encode_chain(turn)
     return Step(seq=number, id=f"r{number}", started_at=number, failed=False, completion_id=completion_id, turn=encoded)
 
 
 def asks(
     key: int, messages: int = 1, answer: int = 0, *origins: Origin, window: int = 0, previous: str | None = None
-) -> Turn:
-    return Turn(messages, key, [(answer, window)] if answer else [], list(origins), previous)
+) -> MessageChain:
+    return MessageChain(messages, key, [(answer, window)] if answer else [], list(origins), previous)
 
 
-def of(*turns: Turn | None) -> dict[str, Place]:
+def of(*turns: MessageChain | None) -> dict[str, Place]:
     return places(step(number, turn) for number, turn in enumerate(turns, 1))
 
 

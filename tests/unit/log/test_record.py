@@ -3,7 +3,7 @@
 import msgspec
 from tests.support.records import A_MOMENT, a_record
 
-from relaybook.log.record import FIELDS, MOMENTS, Detail, Note, split_head, to_json
+from relaybook.log.record import FIELDS, TIMESTAMPS, Detail, Note, split_head, to_json
 
 
 def test_json_has_every_field_by_its_name() -> None:
@@ -11,7 +11,7 @@ def test_json_has_every_field_by_its_name() -> None:
 
 
 def test_moments_are_text_in_json_and_nothing_else_is() -> None:
-    assert {"started_at", "ended_at"} == MOMENTS
+    assert {"started_at", "ended_at"} == TIMESTAMPS
     out = to_json(a_record(duration_ms=1.5, ended_at=None))
     assert out["started_at"] == "2026-11-21T14:02:31.000000Z"
     assert out["ended_at"] is None

@@ -7,7 +7,7 @@ from tests.support.frames import Script
 
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Entry, Extent, body_size
-from relaybook.recorder.body_policy import KEPT_OF_LARGE, MOST_HELD, MOST_SHOWN, MOST_SHOWN_BYTES, Keeping, shown
+from relaybook.recorder.body_policy import KEPT_OF_LARGE, MOST_HELD, MOST_SHOWN, MOST_SHOWN_BYTES, BodyPolicy, shown
 from relaybook.recorder.fold import Exchange, Fold
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.understand import Understanding
@@ -21,11 +21,11 @@ class World:
 
     def __init__(self) -> None:
         self.store = MemoryStore()
-        self.keeping = Keeping(self.store.set_aside, self.store.read_back, LIMIT)
+        self.body_policy = BodyPolicy(self.store.set_aside, self.store.read_back, LIMIT)
         self.understanding = Understanding(Prices(), self.store.read_back)
 
     def keep(self, exchange: Exchange) -> tuple[Entry, list[Extent]]:
-        return self.keeping.apply(exchange, self.understanding.entry(exchange))
+        return self.body_policy.apply(exchange, self.understanding.entry(exchange))
 
 
 def ended(script: Script) -> Exchange:
@@ -36,10 +36,10 @@ def test_a_small_body_stays_in_memory_and_a_large_one_does_not() -> None:
     world, fold = World(), Fold()
     fold.feed(Script().open(A).ask(A, b"x" * MOST_HELD).frames)
     exchange = fold.open[A]
-    world.keeping.set_aside_if_large(exchange)
+    world.body_policy.set_aside_if_large(exchange)
     assert exchange.request.extents == []
     fold.feed(Script().open(A).ask(A).ask(A).ask(A, b"y").frames)
-    world.keeping.set_aside_if_large(exchange)
+    world.body_policy.set_aside_if_large(exchange)
     assert (exchange.held, exchange.request.rest) == (0, [])
     assert world.store.read_back(exchange.request.extents[0]) == b"x" * MOST_HELD + b"y"
 
@@ -60,12 +60,12 @@ def test_the_beginning_of_a_large_body_is_a_beginning_also_when_it_was_set_aside
     body = bytes(range(256)) * 1000
     world, fold = World(), Fold()
     fold.feed(Script().open(A, target=b"/v1/files").ask(A, body[:10_000]).frames)
-    world.keeping.set_aside(fold.open[A])
+    world.body_policy.set_aside(fold.open[A])
     exchange = fold.open[A]
     for start in range(10_000, len(body), 50_000):
         exchange.request.rest.append(body[start : start + 50_000])
-        world.keeping.set_aside(exchange)
-    beginning, digest = world.keeping._beginning(exchange.request)
+        world.body_policy.set_aside(exchange)
+    beginning, digest = world.body_policy._beginning(exchange.request)
     assert beginning.rest == [body[:KEPT_OF_LARGE]]
     assert digest == hashlib.sha256(body).hexdigest()
 
@@ -80,7 +80,7 @@ def test_a_large_body_of_an_understood_path_is_kept_whole() -> None:
 def test_what_was_set_aside_of_a_request_without_bodies_is_to_be_erased() -> None:
     world = World()
     exchange = ended(Script().open(A, log="no-bodies").ask(A, b"secret words").answer(A, b"{}").close(A))
-    world.keeping.set_aside(exchange)
+    world.body_policy.set_aside(exchange)
     entry, erase = world.keep(exchange)
     assert (entry.request, entry.response) == (None, None)
     assert len(erase) == 2
@@ -109,7 +109,7 @@ def test_who_wants_no_bodies_or_is_too_large_is_not_shown_and_takes_nobodys_plac
 
 def test_bytes_that_were_set_aside_are_shown_with_the_others() -> None:
     world, exchange = World(), opened(1, b"question")
-    world.keeping.set_aside(exchange)
+    world.body_policy.set_aside(exchange)
     exchange.request.rest.append(b" and more")
     assert shown([exchange]) == {exchange.id}
     assert world.understanding.running(exchange, is_shown=True).request == b"question and more"

@@ -3,11 +3,11 @@
 import pytest
 
 from relaybook.relay.client_framing import CallerFraming
-from relaybook.relay.response_head import AnswerHead
+from relaybook.relay.response_head import ResponseHead
 
 
-def head(*, chunked: bool = False, length: int | None = None, status: int = 200, stream: bool = False) -> AnswerHead:
-    made = AnswerHead()
+def head(*, chunked: bool = False, length: int | None = None, status: int = 200, stream: bool = False) -> ResponseHead:
+    made = ResponseHead()
     made.status, made.reason, made.chunked, made.length, made.event_stream = status, b"Fine", chunked, length, stream
     made.lines = [b"X: 1"]
     if chunked:
@@ -17,7 +17,7 @@ def head(*, chunked: bool = False, length: int | None = None, status: int = 200,
     return made
 
 
-def framing(made: AnswerHead, method: bytes = b"GET", *, version_1_0: bool = False) -> CallerFraming:
+def framing(made: ResponseHead, method: bytes = b"GET", *, version_1_0: bool = False) -> CallerFraming:
     new = CallerFraming(made, method, version_1_0=version_1_0)
     new.begin(b"Ours: 1", keep_alive=not new.endless)
     return new
@@ -45,7 +45,7 @@ def test_the_last_chunk_may_come_alone() -> None:
 
 
 def test_an_answer_without_a_header_or_a_reason_gets_ours_and_no_blank_line() -> None:
-    made = AnswerHead()
+    made = ResponseHead()
     made.status = 200
     new = CallerFraming(made, b"GET", version_1_0=False)
     new.begin(b"Ours: 1", keep_alive=False)

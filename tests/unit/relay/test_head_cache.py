@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relaybook.relay.fingerprints import Fingerprints
-from relaybook.relay.head_cache import HeadMemory
+from relaybook.relay.head_cache import HeadCache
 from relaybook.relay.request_head import RequestHead, RequestHeadReader
 from relaybook.tags import TagReader
 
@@ -30,8 +30,8 @@ def facts(head: RequestHead) -> dict[str, object]:
     return {name: getattr(head, name) for name in names}
 
 
-def memory_of(data: bytes) -> HeadMemory:
-    memory = HeadMemory()
+def memory_of(data: bytes) -> HeadCache:
+    memory = HeadCache()
     memory.remember(data, read(data))
     return memory
 
@@ -98,7 +98,7 @@ def test_odd_heads_are_not_remembered(odd: bytes) -> None:
 
 
 def test_a_caller_whose_heads_always_differ_is_left_alone_for_longer_and_longer() -> None:
-    memory, kept = HeadMemory(), 0
+    memory, kept = HeadCache(), 0
     for number in range(500):
         data = raw(b"10", *LINES, b"traceparent: %d" % number)
         assert memory.recall(data) is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from relaybook.relay.header_rules import Look, NameTable, drop, holds_secret
+from relaybook.relay.header_rules import Handler, NameTable, drop, holds_secret
 
 
 @pytest.mark.parametrize("name", [b"authorization", b"x-goog-api-key", b"my-token", b"cookie", b"client-secret"])
@@ -18,7 +18,7 @@ def test_names_without_secrets(name: bytes) -> None:
 def test_a_spelling_is_decided_once() -> None:
     decided: list[bytes] = []
 
-    def decide(name: bytes) -> Look[object] | None:
+    def decide(name: bytes) -> Handler[object] | None:
         decided.append(name)
         return drop
 

@@ -3,12 +3,12 @@
 import pytest
 
 from relaybook.relay.fingerprints import Fingerprints
-from relaybook.relay.response_head import AnswerBroken, AnswerHead, AnswerHeadReader
+from relaybook.relay.response_head import ResponseBroken, ResponseHead, ResponseHeadReader
 
-READER = AnswerHeadReader(["Service", "Relaybook"], Fingerprints(b"secret"))
+READER = ResponseHeadReader(["Service", "Relaybook"], Fingerprints(b"secret"))
 
 
-def read(*lines: bytes, first: bytes = b"HTTP/1.1 200 OK") -> AnswerHead:
+def read(*lines: bytes, first: bytes = b"HTTP/1.1 200 OK") -> ResponseHead:
     return READER.read(b"\r\n".join([first, *lines, b"", b""]))
 
 
@@ -53,12 +53,12 @@ def test_rate_limits_are_logged() -> None:
     ],
 )
 def test_what_is_not_http_is_broken(lines: list[bytes]) -> None:
-    with pytest.raises(AnswerBroken):
+    with pytest.raises(ResponseBroken):
         read(*lines)
 
 
 def test_nonsense_is_broken() -> None:
-    with pytest.raises(AnswerBroken):
+    with pytest.raises(ResponseBroken):
         read(first=b"220 smtp ready")
 
 
@@ -87,10 +87,10 @@ def test_of_two_cookies_of_which_one_begins_the_other_both_are_hidden() -> None:
 
 @pytest.mark.parametrize("first", [b"\nHTTP/1.1 200 OK", b"HTTP/1.1 000 OK", b"HTTP/1.1 200 O\x00K", b"ICE/1.0 200 OK"])
 def test_what_is_no_status_line_is_no_answer(first: bytes) -> None:
-    with pytest.raises(AnswerBroken):
+    with pytest.raises(ResponseBroken):
         read(first=first)
 
 
 def test_a_length_of_more_digits_than_any_length_has_is_no_answer() -> None:
-    with pytest.raises(AnswerBroken):
+    with pytest.raises(ResponseBroken):
         read(b"Content-Length: " + b"0" * 5000)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from relaybook.server.worker_config import Orders, encode_orders
+from relaybook.server.worker_config import WorkerConfig, encode_config
 from relaybook.settings.definitions import Settings
 
 _PROGRAM = """
@@ -20,7 +20,7 @@ sys.exit((child.main(), os.kill(os.getpid(), signal.{name}))[0])
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_a_word_to_stop_that_comes_too_late_changes_no_exit_code(name: str, tmp_path: Path) -> None:
-    orders = encode_orders(Orders("recorder", Settings(data=tmp_path), "http://127.0.0.1/v1", "http://127.0.0.1"))
+    config = encode_config(WorkerConfig("recorder", Settings(data=tmp_path), "http://127.0.0.1/v1", "http://127.0.0.1"))
     program = _PROGRAM.format(name=name)
-    done = subprocess.run([sys.executable, "-c", program], input=orders, capture_output=True, timeout=30, check=False)
+    done = subprocess.run([sys.executable, "-c", program], input=config, capture_output=True, timeout=30, check=False)
     assert (done.returncode, done.stderr) == (7, b"")

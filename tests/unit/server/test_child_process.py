@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from relaybook.server.child_process import Child
-from relaybook.server.worker_config import Orders
+from relaybook.server.worker_config import WorkerConfig
 from relaybook.settings.definitions import Settings
 
 
@@ -18,7 +18,7 @@ def child(monkeypatch: pytest.MonkeyPatch) -> Iterator[Child]:
 
     monkeypatch.setattr(subprocess, "Popen", no_room)
     held = os.open("/dev/null", os.O_RDONLY)
-    yield Child(Orders("dashboard", Settings(), "", "", sample_data=False), None, held)
+    yield Child(WorkerConfig("dashboard", Settings(), "", "", sample_data=False), None, held)
     os.close(held)
 
 

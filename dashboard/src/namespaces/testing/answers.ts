@@ -1,7 +1,7 @@
 /** An API for tests of the lists: it answers by the beginning of what is asked, and remembers what that was. */
 
 import { vi } from "vitest";
-import type { Namespace, StatsAnswer, Sum } from "~/api/types.gen";
+import type { Aggregate, Namespace, StatsResponse } from "~/api/types.gen";
 
 const STATUS = { namespaces: 203, labels: 3, settings: { header_prefix: ["Service", "Relaybook"] } };
 
@@ -43,7 +43,7 @@ export function namespace(name: string, figures: Partial<Namespace> = {}): Names
 }
 
 /** What `/api/stats` tells of 24 hours from 13:00 UTC on: of each value how many in which hour. */
-export function hourlyAnswer(by: string, values: Record<string, Record<number, number>>): StatsAnswer {
+export function hourlyAnswer(by: string, values: Record<string, Record<number, number>>): StatsResponse {
   const groups = Object.entries(values).map(([value, hours]) => {
     const points = Object.entries(hours).map(([hour, requests]) => ({
       ...sum(requests),
@@ -62,7 +62,7 @@ export function hourlyAnswer(by: string, values: Record<string, Record<number, n
   };
 }
 
-function sum(requests: number): Sum {
+function sum(requests: number): Aggregate {
   const unknown = { p50: null, p95: null, p99: null };
   const figures = { failed: 0, input_tokens: 0, output_tokens: 0, cost_usd: null };
   return { requests, ...figures, duration_ms: unknown, first_token_ms: unknown };

@@ -32,7 +32,7 @@ MOST_TOKENS: Final = 10**12
 Share = tuple[bool, int, int, float, bool, int | None, int | None]
 
 
-class Sums(msgspec.Struct, array_like=True):
+class Aggregates(msgspec.Struct, array_like=True):
     """``cost_usd`` is the sum over the ``costed`` requests whose cost is known."""
 
     requests: int = 0
@@ -59,7 +59,7 @@ class Sums(msgspec.Struct, array_like=True):
             _bins(first_tokens),
         )
 
-    def add(self, other: "Sums") -> None:
+    def add(self, other: "Aggregates") -> None:
         """Takes the other's requests in."""
         self.requests += other.requests
         self.failed += other.failed
@@ -70,13 +70,13 @@ class Sums(msgspec.Struct, array_like=True):
         _add(self.duration, other.duration)
         _add(self.first_token, other.first_token)
 
-    def unpacked(self) -> "Sums":
+    def unpacked(self) -> "Aggregates":
         """These: they can be added to others as they are."""
         return self
 
-    def without(self, others: Iterable["Sums"]) -> "Sums | None":
+    def without(self, others: Iterable["Aggregates"]) -> "Aggregates | None":
         """What is left when the others, which are parts of these, are taken out; None when nothing is."""
-        left = Sums()
+        left = Aggregates()
         left.add(self)
         for other in others:
             left.requests -= other.requests
@@ -92,7 +92,7 @@ class Sums(msgspec.Struct, array_like=True):
         return left if left.requests else None
 
 
-class PackedSums(msgspec.Struct, array_like=True, frozen=True):
+class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
     """Sums as a store keeps them, to be shown: a chart of 6,000 points takes no distribution apart."""
 
     requests: int
@@ -104,9 +104,9 @@ class PackedSums(msgspec.Struct, array_like=True, frozen=True):
     duration: msgspec.Raw
     first_token: msgspec.Raw
 
-    def unpacked(self) -> Sums:
+    def unpacked(self) -> Aggregates:
         """The same, to be added to others."""
-        return Sums(
+        return Aggregates(
             self.requests,
             self.failed,
             self.input_tokens,

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from relaybook.log.aggregate.aggregates import PackedSums, Sums
+from relaybook.log.aggregate.aggregates import Aggregates, PackedAggregates
 from relaybook.log.query.filters import BadFilter, Filter
 
 MINUTE_US: Final = 60_000_000
@@ -25,7 +25,7 @@ FIELDS: Final = ("namespace", "model", "outcome")
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 
 #: Bucket's beginning (microseconds) → its sums. A bucket without a request is left out.
-Points = dict[int, Sums | PackedSums]
+Points = dict[int, Aggregates | PackedAggregates]
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class Group(msgspec.Struct, kw_only=True):
 
     value: str | None
     points: Points
-    total: Sums
+    total: Aggregates
 
 
 class Stats(msgspec.Struct, kw_only=True):
@@ -63,7 +63,7 @@ class Stats(msgspec.Struct, kw_only=True):
     span: Span
     groups: list[Group]
     other: Group | None
-    total: Sums
+    total: Aggregates
     source: Literal["rollups", "log"]
 
 
@@ -128,15 +128,15 @@ def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"]
     )
     other = together([*told[MOST_GROUPS:], *(group for group in rest if group.points)])
     del told[MOST_GROUPS:]
-    total = Sums()
+    total = Aggregates()
     for group in (*told, *([other] if other else [])):
         total.add(group.total)
     return Stats(span=span, groups=told, other=other, total=total, source=source)
 
 
-def total_of(points: Points) -> Sums:
+def total_of(points: Points) -> Aggregates:
     """All of them in one."""
-    total = Sums()
+    total = Aggregates()
     for sums in points.values():
         total.add(sums.unpacked())
     return total
@@ -146,10 +146,10 @@ def together(groups: Sequence[Group]) -> Group | None:
     """All of them as one without a value; None when there are none."""
     if len(groups) == 1:
         return Group(value=None, points=groups[0].points, total=groups[0].total)
-    points: dict[int, Sums] = {}
-    total = Sums()
+    points: dict[int, Aggregates] = {}
+    total = Aggregates()
     for group in groups:
         total.add(group.total)
         for at, sums in group.points.items():
-            points.setdefault(at, Sums()).add(sums.unpacked())
+            points.setdefault(at, Aggregates()).add(sums.unpacked())
     return Group(value=None, points={at: points[at] for at in sorted(points)}, total=total) if groups else None

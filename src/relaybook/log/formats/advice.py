@@ -2,7 +2,7 @@
 
 from typing import Final, TypedDict
 
-from relaybook.log.formats.facts import AnswerFacts, RequestFacts
+from relaybook.log.formats.facts import RequestFacts, ResponseFacts
 from relaybook.log.record import AdviceCode
 
 _CHAT_PATH: Final = "/chat/completions"
@@ -16,7 +16,7 @@ class Remark(TypedDict):
     message: str
 
 
-def advice(path: str, request: RequestFacts, answer: AnswerFacts) -> list[Remark]:
+def advice(path: str, request: RequestFacts, answer: ResponseFacts) -> list[Remark]:
     """Remarks in a fixed order; empty when there is nothing to say."""
     remarks: list[Remark] = []
 

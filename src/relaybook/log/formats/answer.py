@@ -11,7 +11,7 @@ import msgspec
 from relaybook.kinds import Kind
 from relaybook.log.formats import chat, lenient, responses
 from relaybook.log.formats.chat import how_it_ended
-from relaybook.log.formats.facts import AnswerFacts
+from relaybook.log.formats.facts import ResponseFacts
 
 _UNREAD: Final = frozenset({"models", "other"})
 _STREAM_STARTS: Final = (b"data:", b"event:", b":", b"id:", b"retry:", b"\r", b"\n", b"\xef\xbb\xbf")
@@ -24,19 +24,19 @@ class _Object(msgspec.Struct):
 _OBJECT: Final = msgspec.json.Decoder(_Object)
 
 
-def read_answer(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> AnswerFacts:
+def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> ResponseFacts:
     """Facts of a decoded answer body. ``complete`` says whether the whole answer arrived. Never raises.
 
     ``stream_ended`` is set only when ``streamed``.
     """
     if kind in _UNREAD:
-        return AnswerFacts()
+        return ResponseFacts()
     read_whole = responses.read_whole if kind == "response" else chat.read_whole
     read_stream = responses.read_stream if kind == "response" else chat.read_stream
     if is_stream(data, streamed):
         facts = read_stream(data, complete=complete)
     else:
-        facts = read_whole(data) or AnswerFacts()
+        facts = read_whole(data) or ResponseFacts()
         facts.stream_ended = how_it_ended(is_done=False, complete=complete)
     if not streamed:
         facts.stream_ended = None

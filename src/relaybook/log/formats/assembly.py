@@ -7,7 +7,7 @@ from relaybook.kinds import Kind
 from relaybook.log.formats import lenient, responses
 from relaybook.log.formats.answer import is_stream
 from relaybook.log.formats.chat import ChatReader
-from relaybook.log.formats.output_text import Speech
+from relaybook.log.formats.output_text import OutputText
 from relaybook.log.formats.sse import read_events
 from relaybook.log.formats.wire import ANSWER, RESPONSE
 
@@ -36,7 +36,7 @@ def answer(data: bytes, streamed: bool, kind: Kind = "chat") -> dict[str, Any]:
         piece = lenient.read(ANSWER, data)
         if piece is not None:
             reader.add(piece)
-    choices = {index: _choice(index, speech) for index, speech in sorted(reader.speeches.items())}
+    choices = {index: _choice(index, output_text) for index, output_text in sorted(reader.speeches.items())}
     fields: dict[str, Any] = {}
     for value in _objects(data, streamed):
         _take_fields(fields, choices, value)
@@ -49,9 +49,9 @@ def answer(data: bytes, streamed: bool, kind: Kind = "chat") -> dict[str, Any]:
 def _response(data: bytes, streamed: bool) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if streamed:
-        last, speech, error, _ = responses.fold_stream(data)
+        last, output_text, error, _ = responses.fold_stream(data)
         if last.output:
-            speech = responses.speech_of(last)
+            output_text = responses.output_text_of(last)
         for value in _objects(data, streamed):
             if isinstance(value.get("response"), dict):
                 fields = _tidy_object(value["response"])
@@ -59,30 +59,30 @@ def _response(data: bytes, streamed: bool) -> dict[str, Any]:
             fields["error"] = lenient.tidy(error)
     else:
         last = lenient.read(RESPONSE, data) or RESPONSE.decode(b"{}")
-        speech = responses.speech_of(last)
+        output_text = responses.output_text_of(last)
         fields = next((_tidy_object(value) for value in _objects(data, streamed)), {})
-    choice = _choice(0, speech)
+    choice = _choice(0, output_text)
     choice["finish_reason"] = last.status
-    fields["choices"] = [choice] if speech.characters() or last.output else []
+    fields["choices"] = [choice] if output_text.characters() or last.output else []
     return fields
 
 
-def _choice(index: int, speech: Speech) -> dict[str, Any]:
+def _choice(index: int, output_text: OutputText) -> dict[str, Any]:
     return {
         "index": index,
-        "text": "".join(speech.text) or "".join(speech.transcript) or None,
-        "reasoning": "".join(speech.reasoning) or None,
-        "refusal": "".join(speech.refusal) or None,
+        "text": "".join(output_text.text) or "".join(output_text.transcript) or None,
+        "reasoning": "".join(output_text.reasoning) or None,
+        "refusal": "".join(output_text.refusal) or None,
         "tool_calls": [
             {"id": tool.id, "type": tool.type, "name": tool.name, "arguments": "".join(tool.arguments)}
-            for tool in speech.tools
+            for tool in output_text.tools
         ],
-        "finish_reason": speech.finish_reason,
+        "finish_reason": output_text.finish_reason,
     }
 
 
 def _objects(data: bytes, streamed: bool) -> Iterator[dict[str, Any]]:
-    patient = lenient.Patient(lenient.ANY)
+    patient = lenient.LenientDecoder(lenient.ANY)
     payloads = read_events(data) if streamed else iter((data,))
     for payload in payloads:
         if streamed and payload.startswith(b"[DONE]"):

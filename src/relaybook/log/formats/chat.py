@@ -7,9 +7,9 @@ from typing import Final
 
 from relaybook.log.formats import lenient
 from relaybook.log.formats.errors import describe_error
-from relaybook.log.formats.facts import AnswerFacts, StreamEnded
+from relaybook.log.formats.facts import ResponseFacts, StreamEnded
 from relaybook.log.formats.message_chain import said_by
-from relaybook.log.formats.output_text import Speech, Tool, carries_token
+from relaybook.log.formats.output_text import OutputText, Tool, carries_token
 from relaybook.log.formats.sse import DATA, LF, Event, cut, event_ends, events_of
 from relaybook.log.formats.text import clean, clean_or_none, preview
 from relaybook.log.formats.usage import put_usage
@@ -25,12 +25,12 @@ class ChatReader:
     """Folds an answer's pieces; a whole answer is one piece."""
 
     def __init__(self) -> None:
-        self.speeches: dict[int, Speech] = {}
+        self.speeches: dict[int, OutputText] = {}
         self.is_done = False
         self.has_error = False
         self.is_understood = False
-        self._facts = AnswerFacts()
-        self._patient = lenient.Patient(ANSWER)
+        self._facts = ResponseFacts()
+        self._patient = lenient.LenientDecoder(ANSWER)
 
     def add(self, piece: Answer) -> None:
         """Takes in a whole answer or one chunk."""
@@ -39,12 +39,12 @@ class ChatReader:
             self.is_understood = True
         if piece.choices:
             for choice in piece.choices:
-                speech = self.speeches.get(choice.index)
-                if speech is None:
+                output_text = self.speeches.get(choice.index)
+                if output_text is None:
                     if len(self.speeches) == _MOST_CHOICES:
                         continue
-                    speech = self.speeches[choice.index] = Speech()
-                speech.add(choice)
+                    output_text = self.speeches[choice.index] = OutputText()
+                output_text.add(choice)
         if piece.usage:
             facts.usage = piece.usage
         if facts.response_model is None and piece.model:
@@ -95,7 +95,7 @@ class ChatReader:
         if event.event == _ERROR_EVENT and not self.has_error:
             self.add_error(lenient.load(event.data) or event.data.decode("utf-8", "replace"))
 
-    def facts(self) -> AnswerFacts:
+    def facts(self) -> ResponseFacts:
         """The facts of all that was taken in."""
         facts = self._facts
         facts.understood = self.is_understood
@@ -106,12 +106,12 @@ class ChatReader:
             speeches = [self.speeches[index] for index in sorted(self.speeches)]
             facts.finish_reason = _finish_reason(speeches)
             facts.output_preview = output_preview(speeches[0])
-            facts.output_characters = sum([speech.characters() for speech in speeches])
+            facts.output_characters = sum([output_text.characters() for output_text in speeches])
             facts.said = said_by(speeches)
         return facts
 
 
-def read_whole(data: bytes) -> AnswerFacts | None:
+def read_whole(data: bytes) -> ResponseFacts | None:
     """The facts of one JSON object, or None when it is none."""
     piece = lenient.read(ANSWER, data)
     if piece is None:
@@ -121,7 +121,7 @@ def read_whole(data: bytes) -> AnswerFacts | None:
     return reader.facts()
 
 
-def read_stream(data: bytes, *, complete: bool) -> AnswerFacts:
+def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
     """The facts of a stream of chunks."""
     reader = ChatReader()
     reader.add_stream(data)
@@ -143,7 +143,7 @@ def first_token_offset(data: bytes) -> int | None:
 
     A token is content, reasoning, refusal, transcript or a tool call; the chunk that only names the role is not one.
     """
-    pieces = lenient.Patient(ANSWER)
+    pieces = lenient.LenientDecoder(ANSWER)
     for payload, end in event_ends(data):
         if payload.startswith(_DONE):
             return None
@@ -160,21 +160,21 @@ def _embedded(data: list[Embedded]) -> str:
     return f"{len(data):,} × {numbers:,}"
 
 
-def _finish_reason(speeches: list[Speech]) -> str | None:
+def _finish_reason(speeches: list[OutputText]) -> str | None:
     if len(speeches) == 1:
         return clean_or_none(speeches[0].finish_reason)
-    reasons = dict.fromkeys(speech.finish_reason for speech in speeches if speech.finish_reason)
+    reasons = dict.fromkeys(output_text.finish_reason for output_text in speeches if output_text.finish_reason)
     return clean_or_none(",".join(reasons))
 
 
-def output_preview(speech: Speech) -> str | None:
+def output_preview(output_text: OutputText) -> str | None:
     """The text, else the refusal, else the tool calls, else the reasoning."""
-    for pieces in (speech.text, speech.transcript, speech.refusal):
+    for pieces in (output_text.text, output_text.transcript, output_text.refusal):
         if pieces and (shown := preview("".join(pieces))):
             return shown
-    if speech.tools:
-        return preview(" ".join(_call_preview(tool) for tool in speech.tools))
-    return preview("".join(speech.reasoning))
+    if output_text.tools:
+        return preview(" ".join(_call_preview(tool) for tool in output_text.tools))
+    return preview("".join(output_text.reasoning))
 
 
 def _call_preview(tool: Tool) -> str:

@@ -64,7 +64,7 @@ class RequestFacts(Struct, gc=False):
     understood: bool = False
 
 
-class AnswerFacts(Struct, gc=False):
+class ResponseFacts(Struct, gc=False):
     """What an answer says. ``understood`` is false when nothing of the expected shape was found."""
 
     response_model: str | None = None

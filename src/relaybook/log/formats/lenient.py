@@ -45,7 +45,7 @@ def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
         return None if found is _MISSING else found  # type: ignore[return-value]  # fit() made it of that type
 
 
-class Patient(Generic[_T]):
+class LenientDecoder(Generic[_T]):
     """Reads many pieces; after 100 that could not be read at all, only the strict decoder is asked.
 
     Sixteen mebibytes hold two million events of nonsense, at 20 µs each.

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from relaybook.log.formats.facts import Asked, Origin
-from relaybook.log.formats.output_text import Speech, arguments_text
+from relaybook.log.formats.output_text import OutputText, arguments_text
 from relaybook.log.formats.wire import Message, Part
 
 #: So many of a request's last assistant messages may be where it goes on.
@@ -27,7 +27,7 @@ _WINDOW: Final = 2
 _SYSTEM: Final = frozenset({"system", "developer"})
 
 
-class Turn(Struct, array_like=True, frozen=True, omit_defaults=True):
+class MessageChain(Struct, array_like=True, frozen=True, omit_defaults=True):
     """``asked`` is the key of all messages. ``after``: key and window key of each choice of the answer."""
 
     messages: int
@@ -39,8 +39,8 @@ class Turn(Struct, array_like=True, frozen=True, omit_defaults=True):
     previous: str | None = None
 
 
-encode_turn: Final = msgspec.msgpack.Encoder().encode
-decode_turn: Final = msgspec.msgpack.Decoder(Turn).decode
+encode_chain: Final = msgspec.msgpack.Encoder().encode
+decode_chain: Final = msgspec.msgpack.Decoder(MessageChain).decode
 
 
 def asked(messages: Sequence[Message], previous: str | None = None) -> Asked:
@@ -57,19 +57,19 @@ def asked(messages: Sequence[Message], previous: str | None = None) -> Asked:
     return Asked(len(messages), chain, list(last), list(origins), previous)
 
 
-def said_by(choices: Sequence[Speech]) -> list[bytes]:
+def said_by(choices: Sequence[OutputText]) -> list[bytes]:
     """The keys of what the choices of an answer said."""
     keys = []
-    for speech in choices[:_MOST_CHOICES]:
-        text = "".join(speech.text) or "".join(speech.refusal)
-        keys.append(_key("assistant", text, [(tool.name, "".join(tool.arguments)) for tool in speech.tools]))
+    for output_text in choices[:_MOST_CHOICES]:
+        text = "".join(output_text.text) or "".join(output_text.refusal)
+        keys.append(_key("assistant", text, [(tool.name, "".join(tool.arguments)) for tool in output_text.tools]))
     return keys
 
 
-def turn(request: Asked, said: Sequence[bytes]) -> Turn:
+def turn(request: Asked, said: Sequence[bytes]) -> MessageChain:
     """A request and its answer; nothing can follow it where nothing was said."""
     after = [(_number(_hash(request.chain + key)), _window(request.last, key)) for key in said]
-    return Turn(request.messages, _number(request.chain), after, request.origins, request.previous)
+    return MessageChain(request.messages, _number(request.chain), after, request.origins, request.previous)
 
 
 def _grouped(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:

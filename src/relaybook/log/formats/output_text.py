@@ -22,7 +22,7 @@ class Tool:
         self.arguments: list[str] = []
 
 
-class Speech:
+class OutputText:
     """What one choice has said so far."""
 
     __slots__ = ("_by_index", "finish_reason", "reasoning", "refusal", "text", "tools", "transcript")
@@ -138,8 +138,14 @@ def split_parts(parts: list[Any]) -> tuple[str, str]:
 def carries_token(piece: Answer) -> bool:
     """Whether a chunk brings anything the model generated (its role, an end or usage are not that)."""
     for choice in piece.choices or ():
-        speech = Speech()
-        speech.add(choice)
-        if any(speech.text) or any(speech.reasoning) or speech.refusal or speech.tools or speech.transcript:
+        output_text = OutputText()
+        output_text.add(choice)
+        if (
+            any(output_text.text)
+            or any(output_text.reasoning)
+            or output_text.refusal
+            or output_text.tools
+            or output_text.transcript
+        ):
             return True
     return False

@@ -9,9 +9,9 @@ from typing import Final
 from relaybook.log.formats import lenient
 from relaybook.log.formats.chat import how_it_ended, output_preview
 from relaybook.log.formats.errors import describe_error
-from relaybook.log.formats.facts import AnswerFacts
+from relaybook.log.formats.facts import ResponseFacts
 from relaybook.log.formats.message_chain import said_by
-from relaybook.log.formats.output_text import Speech, Tool
+from relaybook.log.formats.output_text import OutputText, Tool
 from relaybook.log.formats.sse import event_ends, read_events
 from relaybook.log.formats.text import clean_or_none
 from relaybook.log.formats.usage import put_usage
@@ -21,18 +21,18 @@ _FINAL: Final = frozenset({"response.completed", "response.failed", "response.in
 _DELTA: Final = ".delta"
 
 
-def read_whole(data: bytes) -> AnswerFacts | None:
+def read_whole(data: bytes) -> ResponseFacts | None:
     """The facts of a response object, or None when it is no JSON object."""
     response = lenient.read(RESPONSE, data)
-    return None if response is None else _facts(response, speech_of(response))
+    return None if response is None else _facts(response, output_text_of(response))
 
 
-def read_stream(data: bytes, *, complete: bool) -> AnswerFacts:
+def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
     """The facts of a streamed response, from its final object where there is one."""
-    last, speech, error, is_done = fold_stream(data)
+    last, output_text, error, is_done = fold_stream(data)
     if last.output:
-        speech = speech_of(last)
-    facts = _facts(last, speech)
+        output_text = output_text_of(last)
+    facts = _facts(last, output_text)
     if error is not None:
         facts.error_code, facts.error_message = describe_error(error)
         facts.understood = True
@@ -41,12 +41,12 @@ def read_stream(data: bytes, *, complete: bool) -> AnswerFacts:
     return facts
 
 
-def fold_stream(data: bytes) -> tuple[Response, Speech, object, bool]:
+def fold_stream(data: bytes) -> tuple[Response, OutputText, object, bool]:
     """The last response object seen, what the deltas said, an error event, and whether the stream reached its end."""
-    last, speech = Response(), Speech()
+    last, output_text = Response(), OutputText()
     error: object = None
     is_done = False
-    events = lenient.Patient(RESPONSE_EVENT)
+    events = lenient.LenientDecoder(RESPONSE_EVENT)
     for payload in read_events(data):
         event = events.read(payload)
         if event is None:
@@ -57,13 +57,13 @@ def fold_stream(data: bytes) -> tuple[Response, Speech, object, bool]:
         is_done = is_done or event.type in _FINAL
         if event.type == "error" or event.error:
             error = error or event.error or {"code": event.code, "message": event.message}
-        _add_event(speech, event)
-    return last, speech, error, is_done
+        _add_event(output_text, event)
+    return last, output_text, error, is_done
 
 
 def first_token_offset(data: bytes) -> int | None:
     """Like the chat's: where the first event with generated text or arguments ends."""
-    events = lenient.Patient(RESPONSE_EVENT)
+    events = lenient.LenientDecoder(RESPONSE_EVENT)
     for payload, end in event_ends(data):
         event = events.read(payload)
         if event is not None and event.type and event.type.endswith(_DELTA) and event.delta:
@@ -71,57 +71,57 @@ def first_token_offset(data: bytes) -> int | None:
     return None
 
 
-def speech_of(response: Response) -> Speech:
+def output_text_of(response: Response) -> OutputText:
     """What the response's output says, all its items as one choice."""
-    speech = Speech()
+    output_text = OutputText()
     for item in response.output or ():
-        _add_item(speech, item)
-    return speech
+        _add_item(output_text, item)
+    return output_text
 
 
-def _add_item(speech: Speech, item: OutputItem) -> None:
-    spoken = speech.reasoning if item.type == "reasoning" else speech.text
+def _add_item(output_text: OutputText, item: OutputItem) -> None:
+    spoken = output_text.reasoning if item.type == "reasoning" else output_text.text
     for part in (item.content or []) + (item.summary or []):
         if part.text:
             spoken.append(part.text)
         if part.refusal:
-            speech.refusal.append(part.refusal)
+            output_text.refusal.append(part.refusal)
     arguments = item.arguments if item.arguments is not None else item.input
     if item.name is not None or arguments is not None:
         tool = Tool()
         tool.id, tool.type, tool.name = item.call_id or item.id, item.type, item.name
         tool.arguments.append(arguments or "")
-        speech.tools.append(tool)
+        output_text.tools.append(tool)
 
 
-def _add_event(speech: Speech, event: ResponseEvent) -> None:
+def _add_event(output_text: OutputText, event: ResponseEvent) -> None:
     kind = event.type or ""
     if kind == "response.output_item.added" and event.item is not None and event.item.name:
-        _add_item(speech, event.item)
+        _add_item(output_text, event.item)
     elif event.delta and kind.endswith(_DELTA):
         if kind == "response.output_text.delta":
-            speech.text.append(event.delta)
+            output_text.text.append(event.delta)
         elif kind == "response.refusal.delta":
-            speech.refusal.append(event.delta)
+            output_text.refusal.append(event.delta)
         elif "reasoning" in kind:
-            speech.reasoning.append(event.delta)
-        elif speech.tools and ("arguments" in kind or "input" in kind):
-            speech.tools[-1].arguments.append(event.delta)
+            output_text.reasoning.append(event.delta)
+        elif output_text.tools and ("arguments" in kind or "input" in kind):
+            output_text.tools[-1].arguments.append(event.delta)
 
 
-def _facts(response: Response, speech: Speech) -> AnswerFacts:
+def _facts(response: Response, output_text: OutputText) -> ResponseFacts:
     finish = response.status
     if response.incomplete_details is not None and response.incomplete_details.reason:
         finish = response.incomplete_details.reason
-    facts = AnswerFacts(
+    facts = ResponseFacts(
         response_model=clean_or_none(response.model),
         completion_id=clean_or_none(response.id),
         finish_reason=clean_or_none(finish),
         service_tier=clean_or_none(response.service_tier),
-        output_preview=output_preview(speech),
-        output_characters=speech.characters(),
-        said=said_by([speech]) if speech.characters() else [],
-        understood=bool(response.output is not None or response.model or response.error or speech.text),
+        output_preview=output_preview(output_text),
+        output_characters=output_text.characters(),
+        said=said_by([output_text]) if output_text.characters() else [],
+        understood=bool(response.output is not None or response.model or response.error or output_text.text),
     )
     if response.error:
         facts.error_code, facts.error_message = describe_error(response.error)

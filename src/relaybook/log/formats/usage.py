@@ -1,6 +1,6 @@
 """Reads token counts out of a provider's ``usage``, under the names the providers use."""
 
-from relaybook.log.formats.facts import AnswerFacts, Usage
+from relaybook.log.formats.facts import ResponseFacts, Usage
 
 _INPUT = ("prompt_tokens", "input_tokens")
 _OUTPUT = ("completion_tokens", "output_tokens")
@@ -8,7 +8,7 @@ _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
 
 
-def put_usage(facts: AnswerFacts, usage: Usage) -> None:
+def put_usage(facts: ResponseFacts, usage: Usage) -> None:
     """Sets the facts' usage and counts; what is missing, negative or no number stays None."""
     facts.usage = usage
     facts.input_tokens = _count(usage, _INPUT)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from relaybook.clock import format_moment
+from relaybook.clock import format_timestamp
 from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, BadFilter, Filter, Term
 from relaybook.log.query.language import parse_query
 from relaybook.log.query.values import canonical_name, checked_value
@@ -58,7 +58,7 @@ def _refuse_empty_span(terms: Iterable[Term]) -> None:
     start = max((int(term.values[0]) for term in terms if term.name == "from"), default=None)
     end = min((int(term.values[0]) for term in terms if term.name == "to"), default=None)
     if start is not None and end is not None and start >= end:
-        shown = f"from is {format_moment(start)} and to is {format_moment(end)}"
+        shown = f"from is {format_timestamp(start)} and to is {format_timestamp(end)}"
         raise BadFilter("from", f"{shown}: there is no time between them, give a from that is before to.")
 
 

@@ -74,7 +74,7 @@ def checked_value(name: str, value: str, now_us: int, shown: str, *, is_beginnin
             shown, f"{shown} has {len(value)} characters: it takes a piece of text of 1 to {MOST_CONTAINED}."
         )
     if name in ("from", "to"):
-        return str(parse_moment(value, now_us, shown))
+        return str(parse_timestamp(value, now_us, shown))
     return value
 
 
@@ -99,15 +99,15 @@ def _number(name: str, value: str) -> str | None:
     return f"{sign or '='}{number}" if "$" not in value and number.is_integer() else None
 
 
-def parse_moment(text: str, now_us: int, parameter: str = "from") -> int:
+def parse_timestamp(text: str, now_us: int, parameter: str = "from") -> int:
     """Microseconds of an RFC 3339 moment or of a relative one (``-15m``, ``-7d``), seen from ``now_us``.
 
     Raises BadFilter in the name of ``parameter``.
     """
-    return max(_FIRST_US, min(_moment(text, now_us, parameter), _LAST_US))
+    return max(_FIRST_US, min(_timestamp(text, now_us, parameter), _LAST_US))
 
 
-def _moment(text: str, now_us: int, parameter: str) -> int:
+def _timestamp(text: str, now_us: int, parameter: str) -> int:
     if relative := _RELATIVE.fullmatch(text):
         return now_us - int(relative[1]) * _SECONDS[relative[2]] * 1_000_000
     try:
@@ -115,13 +115,13 @@ def _moment(text: str, now_us: int, parameter: str) -> int:
         at = at if at.tzinfo else at.replace(tzinfo=UTC)
         since = at - datetime(1970, 1, 1, tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise BadFilter(parameter, f"{parameter} is {text[:80]!r}: {_moment_meant(text, now_us)}") from None
+        raise BadFilter(parameter, f"{parameter} is {text[:80]!r}: {_expected_timestamp(text, now_us)}") from None
     return (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds
 
 
-def _moment_meant(text: str, now_us: int) -> str:
+def _expected_timestamp(text: str, now_us: int) -> str:
     """What to write instead of what is no moment."""
     if _SPACE_FOR_PLUS.fullmatch(text):
         return f"a + in an address means a space, write it as %2B: {text.replace(' ', '%2B')}."
-    example = clock.format_moment(now_us)
+    example = clock.format_timestamp(now_us)
     return f"it takes a moment, write one like {example}, or relative like -15m, in {', '.join(_SECONDS)}."

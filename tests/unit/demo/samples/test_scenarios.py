@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import pytest
 
 from relaybook_demo.samples import conversations, questions, scenarios
-from relaybook_demo.samples.scenario import Scene
+from relaybook_demo.samples.scenario import Scenario
 from relaybook_demo.simulator import texts
 from relaybook_demo.simulator.prepared.languages import ANYTHING_ELSE
 
 ENDLESS = [scenarios.customers, scenarios.shop, scenarios.daybook, scenarios.trials, scenarios.long_answers]
 
 
-def first(endless: Iterator[Scene], count: int = 200) -> list[Scene]:
+def first(endless: Iterator[Scenario], count: int = 200) -> list[Scenario]:
     return list(itertools.islice(endless, count))
 
 
@@ -46,38 +46,38 @@ def test_customers_talk_over_several_turns_under_names_of_their_own() -> None:
 
 
 def test_most_of_what_programs_send_is_production() -> None:
-    sent = [scene.namespace for scene in first(scenarios.shop(random.Random(1)), 60)]
-    tried = [scene.namespace for scene in first(scenarios.trials(random.Random(1)), 60)]
+    sent = [scenario.namespace for scenario in first(scenarios.shop(random.Random(1)), 60)]
+    tried = [scenario.namespace for scenario in first(scenarios.trials(random.Random(1)), 60)]
     assert set(sent) == {"production"}
     assert set(tried) == {"staging", "development"}
 
 
 def test_the_shop_asks_by_two_interfaces_and_keeps_some_bodies_to_itself() -> None:
     sent = first(scenarios.shop(random.Random(1)), 60)
-    assert {scene.kind for scene in sent} == {"chat", "responses"}
-    assert any(scene.headers.get("Service-Log") == "no-bodies" for scene in sent)
-    assert any("traceparent" in scene.headers for scene in sent)
+    assert {scenario.kind for scenario in sent} == {"chat", "responses"}
+    assert any(scenario.headers.get("Service-Log") == "no-bodies" for scenario in sent)
+    assert any("traceparent" in scenario.headers for scenario in sent)
 
 
 def test_scripts_name_no_namespace() -> None:
-    assert {(scene.namespace, scene.kind) for scene in first(scenarios.scripts(), 4)} == {
+    assert {(scenario.namespace, scenario.kind) for scenario in first(scenarios.scripts(), 4)} == {
         (None, "embeddings"),
         (None, "models"),
     }
 
 
 def test_long_answers_run_for_half_a_minute() -> None:
-    for scene in first(scenarios.long_answers(random.Random(1)), 20):
-        text = scene.turns[0]
+    for scenario in first(scenarios.long_answers(random.Random(1)), 20):
+        text = scenario.turns[0]
         assert isinstance(text, str)
         tokens = len(texts.split_tokens(texts.answer_text(text)))
-        assert 25 < tokens / float(scene.wishes["Sim-Tokens-Per-Second"]) < 60
-        assert scene.streamed
+        assert 25 < tokens / float(scenario.directives["Sim-Tokens-Per-Second"]) < 60
+        assert scenario.streamed
 
 
 def test_mishaps_are_the_exception_and_of_every_kind() -> None:
     played = first(scenarios.with_mishaps(scenarios.daybook(random.Random(1)), random.Random(2)), 1000)
-    spoilt = [scene for scene in played if scene.accident is not None]
+    spoilt = [scenario for scenario in played if scenario.accident is not None]
     assert 100 < len(spoilt) < 200
-    assert len({str(scene.accident) for scene in spoilt}) == 8
-    assert all(scene.accident_at < len(scene.turns) for scene in spoilt)
+    assert len({str(scenario.accident) for scenario in spoilt}) == 8
+    assert all(scenario.accident_at < len(scenario.turns) for scenario in spoilt)

@@ -9,13 +9,13 @@ import pytest
 
 from relaybook_demo.samples import personas, traffic
 from relaybook_demo.samples.calls import Asked, Call, Said
-from relaybook_demo.samples.scenario import RATE_LIMITED, UNKNOWN_MODEL, WRONG_KEY, Accident, Scene
+from relaybook_demo.samples.scenario import RATE_LIMITED, UNKNOWN_MODEL, WRONG_KEY, Accident, Scenario
 from relaybook_demo.samples.traffic import Stage
 
 CALL = Said(calls=[Call("call_1", "get_weather", '{"city": "Rome"}')])
 
 
-def played(monkeypatch: pytest.MonkeyPatch, scene: Scene, *answers: Said | None) -> list[Asked]:
+def played(monkeypatch: pytest.MonkeyPatch, scenario: Scenario, *answers: Said | None) -> list[Asked]:
     """What is sent, when the answers are these."""
     sent: list[Asked] = []
     left = list(answers)
@@ -26,13 +26,13 @@ def played(monkeypatch: pytest.MonkeyPatch, scene: Scene, *answers: Said | None)
 
     monkeypatch.setattr(traffic, "send", send)
     stage = Stage(None, random.Random(1))  # type: ignore[arg-type]  # nothing is sent by it
-    asyncio.run(stage.play(scene, between_turns=(0.0, 0.0)))
+    asyncio.run(stage.play(scenario, between_turns=(0.0, 0.0)))
     assert left == []
     return sent
 
 
-def talk(*turns: str, **more: Any) -> Scene:
-    return Scene(app=personas.SHOP, namespace="jürgen@example.com", turns=turns, **more)
+def talk(*turns: str, **more: Any) -> Scenario:
+    return Scenario(app=personas.SHOP, namespace="jürgen@example.com", turns=turns, **more)
 
 
 def contents(asked: Asked) -> list[str]:
@@ -54,8 +54,8 @@ def test_tools_are_run_and_their_results_sent_back(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_person_asks_again_what_went_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = talk("One?", "Two?", accident=RATE_LIMITED, accident_at=1)
-    sent = played(monkeypatch, scene, Said("1"), None, Said("2"))
+    scenario = talk("One?", "Two?", accident=RATE_LIMITED, accident_at=1)
+    sent = played(monkeypatch, scenario, Said("1"), None, Said("2"))
     assert contents(sent[1]) == contents(sent[2])
     assert ["Sim-Status" in asked.headers for asked in sent] == [False, True, False]
 
@@ -89,7 +89,7 @@ def test_other_kinds_are_sent_as_their_interface_wants(monkeypatch: pytest.Monke
 
 
 def test_a_program_without_a_namespace_sends_no_header(monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = Scene(app=personas.SCRIPT, namespace=None, turns=("One?",))
-    (asked,) = played(monkeypatch, scene, Said("1"))
+    scenario = Scenario(app=personas.SCRIPT, namespace=None, turns=("One?",))
+    (asked,) = played(monkeypatch, scenario, Said("1"))
     assert "Service-Namespace" not in asked.headers
     assert [message["role"] for message in asked.body["messages"]] == ["user"]

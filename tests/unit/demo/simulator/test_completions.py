@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from relaybook_demo.simulator.completions import complete
-from relaybook_demo.simulator.directives import NO_WISH, Wish
+from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.replies import Reply, Stamp
 from relaybook_demo.simulator.requests import ChatRequest, Function, Message, StreamOptions, Tool
 
@@ -17,12 +17,12 @@ def chat(**more: Any) -> ChatRequest:
     return ChatRequest([Message("user", "Refund?")], more.pop("model", "gpt-4o"), **more)
 
 
-def whole(wish: Wish = NO_WISH, **more: Any) -> Any:
-    return json.loads(complete(chat(**more), wish, STAMP).body)
+def whole(directives: Directives = NO_DIRECTIVES, **more: Any) -> Any:
+    return json.loads(complete(chat(**more), directives, STAMP).body)
 
 
-def chunks(wish: Wish = NO_WISH, **more: Any) -> list[Any]:
-    events = complete(chat(stream=True, **more), wish, STAMP).events
+def chunks(directives: Directives = NO_DIRECTIVES, **more: Any) -> list[Any]:
+    events = complete(chat(stream=True, **more), directives, STAMP).events
     assert events is not None
     assert events[-1].data == b"[DONE]"
     return [json.loads(event.data) for event in events[:-1]]
@@ -73,28 +73,29 @@ def test_tool_call_names_come_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "expected"), [(Wish(usage="null"), [None]), (Wish(usage="missing"), []), (NO_WISH, [dict])]
+    ("directives", "expected"),
+    [(Directives(usage="null"), [None]), (Directives(usage="missing"), []), (NO_DIRECTIVES, [dict])],
 )
-def test_usage_can_be_wrong(wish: Wish, expected: list[Any]) -> None:
-    found = [whole(wish)[key] for key in ("usage",) if key in whole(wish)]
+def test_usage_can_be_wrong(directives: Directives, expected: list[Any]) -> None:
+    found = [whole(directives)[key] for key in ("usage",) if key in whole(directives)]
     assert [value if value is None else type(value) for value in found] == expected
 
 
 def test_choices_can_be_wrong() -> None:
-    assert whole(Wish(choices="empty"))["choices"] == []
-    assert whole(Wish(choices="null"))["choices"] is None
-    assert all("choices" not in chunk for chunk in chunks(Wish(choices="missing")))
+    assert whole(Directives(choices="empty"))["choices"] == []
+    assert whole(Directives(choices="null"))["choices"] is None
+    assert all("choices" not in chunk for chunk in chunks(Directives(choices="missing")))
 
 
 def test_wish_decides_about_streaming_and_text() -> None:
-    assert complete(chat(), Wish(stream=True), STAMP).events is not None
-    assert complete(chat(stream=True), Wish(stream=False), STAMP).events is None
-    assert whole(Wish(text="só"))["choices"][0]["message"]["content"] == "só"
-    assert whole(Wish(answer_tokens=7))["usage"]["completion_tokens"] == 7
-    big = [chunk["choices"][0]["delta"].get("content") for chunk in chunks(Wish(event_bytes=5000))]
+    assert complete(chat(), Directives(stream=True), STAMP).events is not None
+    assert complete(chat(stream=True), Directives(stream=False), STAMP).events is None
+    assert whole(Directives(text="só"))["choices"][0]["message"]["content"] == "só"
+    assert whole(Directives(answer_tokens=7))["usage"]["completion_tokens"] == 7
+    big = [chunk["choices"][0]["delta"].get("content") for chunk in chunks(Directives(event_bytes=5000))]
     assert "x" * 5000 in big
 
 
 def test_pace_of_a_whole_answer_is_that_of_its_tokens() -> None:
-    reply: Reply = complete(chat(), NO_WISH, STAMP)
+    reply: Reply = complete(chat(), NO_DIRECTIVES, STAMP)
     assert reply.output_tokens == whole()["usage"]["completion_tokens"]

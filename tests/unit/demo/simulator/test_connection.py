@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from relaybook_demo.simulator.connection import Connection
-from relaybook_demo.simulator.responder import Desk
+from relaybook_demo.simulator.responder import Responder
 from relaybook_demo.simulator.settings import SimulatorSettings
 
 
@@ -32,12 +32,12 @@ class FakeTransport(asyncio.Transport):
         return 0
 
 
-def connected(test: Callable[[Connection, FakeTransport, Desk], None]) -> None:
+def connected(test: Callable[[Connection, FakeTransport, Responder], None]) -> None:
     async def main() -> None:
-        desk = Desk(SimulatorSettings())
-        connection, transport = Connection(desk, set()), FakeTransport()
+        responder = Responder(SimulatorSettings())
+        connection, transport = Connection(responder, set()), FakeTransport()
         connection.connection_made(transport)
-        test(connection, transport, desk)
+        test(connection, transport, responder)
         connection.connection_lost(None)
 
     asyncio.run(main())
@@ -48,53 +48,53 @@ def echo(body: bytes, *lines: bytes) -> bytes:
     return b"\r\n".join([*head, b"", b""]) + body
 
 
-def events(desk: Desk) -> list[tuple[int, str]]:
-    return [(entry.exchange, entry.event) for entry in desk.ledger.entries]
+def events(responder: Responder) -> list[tuple[int, str]]:
+    return [(entry.exchange, entry.event) for entry in responder.ledger.entries]
 
 
 def test_first_byte_is_noted_before_anything_else_is_known() -> None:
-    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+    def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.data_received(b"P")
-        assert events(desk) == [(1, "first_byte")]
+        assert events(responder) == [(1, "first_byte")]
         connection.data_received(echo(b"abc", b"Sim-Tag: t")[1:-1])
-        assert events(desk)[1:] == [(1, "head")]
-        assert desk.ledger.entries[-1].tag == "t"
+        assert events(responder)[1:] == [(1, "head")]
+        assert responder.ledger.entries[-1].tag == "t"
         connection.data_received(b"c")
-        assert events(desk)[2:] == [(1, "request"), (1, "sent")]
+        assert events(responder)[2:] == [(1, "request"), (1, "sent")]
         assert transport.written.endswith(b"\r\n\r\nabc")
 
     connected(test)
 
 
 def test_pipelined_requests_are_answered_in_order() -> None:
-    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+    def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.data_received(echo(b"one") + echo(b"two") + b"PO")
         assert transport.written.index(b"one") < transport.written.index(b"two")
-        assert events(desk)[-1] == (3, "first_byte")
+        assert events(responder)[-1] == (3, "first_byte")
 
     connected(test)
 
 
 def test_peer_that_leaves_ends_what_was_coming() -> None:
-    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+    def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.data_received(echo(b"abc")[:-1])
         connection.eof_received()
-        assert events(desk)[-2:] == [(1, "gone"), (1, "sent")]
-        assert (desk.ledger.entries[-1].outcome, desk.ledger.entries[-2].how) == ("client_gone", "fin")
+        assert events(responder)[-2:] == [(1, "gone"), (1, "sent")]
+        assert (responder.ledger.entries[-1].outcome, responder.ledger.entries[-2].how) == ("client_gone", "fin")
 
     connected(test)
 
 
 def test_reset_is_told_from_a_fin() -> None:
-    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+    def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.connection_lost(ConnectionResetError())
-        assert (events(desk), desk.ledger.entries[-1].how) == ([(0, "gone")], "rst")
+        assert (events(responder), responder.ledger.entries[-1].how) == ([(0, "gone")], "rst")
 
     connected(test)
 
 
 def test_announced_close_is_kept_to() -> None:
-    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+    def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.data_received(echo(b"a", b"Connection: close"))
         assert transport.ended == "closed"
         assert b"Connection: close\r\n" in transport.written
@@ -103,11 +103,11 @@ def test_announced_close_is_kept_to() -> None:
 
 
 def test_malformed_request_gets_400_and_the_end() -> None:
-    def test(connection: Connection, transport: FakeTransport, desk: Desk) -> None:
+    def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.data_received(b"no http\r\n\r\n")
         connection.data_received(b"more")
         assert transport.written.startswith(b"HTTP/1.1 400 ")
         assert transport.ended == "closed"
-        assert [event for _, event in events(desk)] == ["first_byte", "malformed", "sent"]
+        assert [event for _, event in events(responder)] == ["first_byte", "malformed", "sent"]
 
     connected(test)

@@ -11,49 +11,49 @@ import pytest
 import zstandard
 
 from relaybook_demo.simulator.contents import BLOCK_BYTES, Content, content_of, encode_parts, encode_whole
-from relaybook_demo.simulator.directive_values import BodyWish
-from relaybook_demo.simulator.directives import NO_WISH, Wish
+from relaybook_demo.simulator.directive_values import BodyDirectives
+from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.replies import Event, Reply
 
 STREAM = Reply(events=[Event(b"{}"), Event(b"[DONE]")])
 
 
-def content(reply: Reply, wish: Wish) -> Content:
-    return content_of(reply, wish, lambda: 0)
+def content(reply: Reply, directives: Directives) -> Content:
+    return content_of(reply, directives, lambda: 0)
 
 
 def test_whole_body_is_one_part_of_known_length() -> None:
-    found = content(Reply(body=b"abc"), NO_WISH)
+    found = content(Reply(body=b"abc"), NO_DIRECTIVES)
     assert (list(found.parts), found.length, found.is_stream) == ([b"abc"], 3, False)
 
 
 def test_stream_has_a_part_per_event_and_no_length() -> None:
-    found = content(STREAM, NO_WISH)
+    found = content(STREAM, NO_DIRECTIVES)
     assert (list(found.parts), found.length, found.is_stream) == ([b"data: {}\n\n", b"data: [DONE]\n\n"], None, True)
 
 
 def test_length_framing_measures_a_stream() -> None:
-    assert content(STREAM, Wish(framing="length")).length == len(b"data: {}\n\ndata: [DONE]\n\n")
+    assert content(STREAM, Directives(framing="length")).length == len(b"data: {}\n\ndata: [DONE]\n\n")
 
 
 @pytest.mark.parametrize("size", [0, 1, BLOCK_BYTES, 3 * BLOCK_BYTES + 1])
 def test_sized_body_has_its_size(size: int) -> None:
-    found = content(Reply(), Wish(body=BodyWish("bytes", size=size)))
+    found = content(Reply(), Directives(body=BodyDirectives("bytes", size=size)))
     assert found.length == size == sum(map(len, found.parts))
 
 
 def test_ten_gigabytes_cost_no_memory() -> None:
-    found = content(Reply(), Wish(body=BodyWish("bytes", size=10 * 2**30)))
+    found = content(Reply(), Directives(body=BodyDirectives("bytes", size=10 * 2**30)))
     assert found.length == 10 * 2**30
     assert len(list(itertools.islice(found.parts, 3))) == 3
 
 
 def test_endless_body_has_no_length_to_declare() -> None:
-    assert content(Reply(), Wish(body=BodyWish("endless"))).length is None
+    assert content(Reply(), Directives(body=BodyDirectives("endless"))).length is None
 
 
 def test_encoded_length_is_that_of_the_encoded_body() -> None:
-    found = content(Reply(body=b"abc" * 100), Wish(encoding="gzip"))
+    found = content(Reply(body=b"abc" * 100), Directives(encoding="gzip"))
     (part,) = found.parts
     assert (gzip.decompress(part), found.length) == (b"abc" * 100, len(part))
 
@@ -61,16 +61,16 @@ def test_encoded_length_is_that_of_the_encoded_body() -> None:
 @pytest.mark.parametrize(
     ("body", "content_type"),
     [
-        (BodyWish("html"), b"text/html; charset=utf-8"),
-        (BodyWish("text"), b"text/plain; charset=utf-8"),
-        (BodyWish("invalid-json"), b"application/json"),
-        (BodyWish("empty"), b"application/json"),
-        (BodyWish("exact", data=b"x"), b"application/json"),
+        (BodyDirectives("html"), b"text/html; charset=utf-8"),
+        (BodyDirectives("text"), b"text/plain; charset=utf-8"),
+        (BodyDirectives("invalid-json"), b"application/json"),
+        (BodyDirectives("empty"), b"application/json"),
+        (BodyDirectives("exact", data=b"x"), b"application/json"),
     ],
 )
-def test_other_bodies_have_their_type(body: BodyWish, content_type: bytes) -> None:
-    assert content(Reply(body=b"{}"), Wish(body=body)).content_type == content_type
-    assert content(Reply(body=b"{}"), Wish(body=body, content_type=b"a/b")).content_type == b"a/b"
+def test_other_bodies_have_their_type(body: BodyDirectives, content_type: bytes) -> None:
+    assert content(Reply(body=b"{}"), Directives(body=body)).content_type == content_type
+    assert content(Reply(body=b"{}"), Directives(body=body, content_type=b"a/b")).content_type == b"a/b"
 
 
 PARTS = [b"data: one\n\n", b"data: two\n\n", b"x" * 100_000]

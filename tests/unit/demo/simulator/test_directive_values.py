@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from relaybook_demo.simulator import directive_values as read
-from relaybook_demo.simulator.directive_values import After, BadWish, BodyWish, Break, Pieces
+from relaybook_demo.simulator.directive_values import After, BadDirective, BodyDirectives, Break, Pieces
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,9 @@ from relaybook_demo.simulator.directive_values import After, BadWish, BodyWish, 
         (read.breaking, "end rst", Break("end", 0, 0, "rst")),
         (read.after, "close 1.5", After("close", 1.5)),
         (read.pieces, "4 10", Pieces(4, 10.0)),
-        (read.body, "bytes:7", BodyWish("bytes", size=7)),
-        (read.body, "base64:YQ==", BodyWish("exact", data=b"a")),
-        (read.body, "html", BodyWish("html")),
+        (read.body, "bytes:7", BodyDirectives("bytes", size=7)),
+        (read.body, "base64:YQ==", BodyDirectives("exact", data=b"a")),
+        (read.body, "html", BodyDirectives("html")),
         (read.header_lines, "a: b%0d | C:", ((b"a", b"b\r"), (b"C", b""))),
         (read.statuses, "100 103*2", (100, 103, 103)),
         (read.declared_length, "+4", ("+", 4)),
@@ -60,5 +60,5 @@ def test_value_is_read(reader: Callable[[str], Any], text: str, value: Any) -> N
     ],
 )
 def test_bad_value_is_refused_with_what_was_expected(reader: Callable[[str], Any], text: str) -> None:
-    with pytest.raises(BadWish, match=r"\w"):
+    with pytest.raises(BadDirective, match=r"\w"):
         reader(text)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from relaybook_demo.simulator.directives import NO_WISH, Wish
+from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.provider import metadata_of, reply_to
 from relaybook_demo.simulator.replies import Reply, Stamp
@@ -15,11 +15,17 @@ KEY = (b"Authorization", b"Bearer sk-test")
 CHAT = b"/v1/chat/completions"
 
 
-def ask(target: bytes = CHAT, body: bytes = b"", method: str = "POST", key: Any = KEY, wish: Wish = NO_WISH) -> Reply:
+def ask(
+    target: bytes = CHAT,
+    body: bytes = b"",
+    method: str = "POST",
+    key: Any = KEY,
+    directives: Directives = NO_DIRECTIVES,
+) -> Reply:
     request = Request(method, target, [key] if key else [])
     request.begin_body()
     request.add_body(body)
-    return reply_to(request, wish, STAMP)
+    return reply_to(request, directives, STAMP)
 
 
 def error_of(reply: Reply) -> Any:
@@ -80,10 +86,10 @@ def test_echo_gives_back_body_and_type_without_a_key() -> None:
 
 
 def test_wished_status_comes_in_shape() -> None:
-    assert error_of(ask(key=None, wish=Wish(status=429)))["code"] == "rate_limit_exceeded"
-    assert ask(b"/v1/echo", wish=Wish(status=307)).status == 307
-    assert (b"upgrade", b"websocket") in ask(b"/v1/echo", wish=Wish(status=101)).headers
-    assert ask(wish=Wish(when="head")).status == 413
+    assert error_of(ask(key=None, directives=Directives(status=429)))["code"] == "rate_limit_exceeded"
+    assert ask(b"/v1/echo", directives=Directives(status=307)).status == 307
+    assert (b"upgrade", b"websocket") in ask(b"/v1/echo", directives=Directives(status=101)).headers
+    assert ask(directives=Directives(when="head")).status == 413
 
 
 def test_every_interface_answers() -> None:

@@ -2,7 +2,7 @@
 
 import json
 
-from relaybook_demo.simulator.directives import NO_WISH, Wish
+from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.replies import Stamp
 from relaybook_demo.simulator.requests import Message, ResponsesRequest
 from relaybook_demo.simulator.responses import respond
@@ -11,22 +11,22 @@ STAMP = Stamp("ab", 5)
 
 
 def test_events_are_numbered_and_end_with_the_response() -> None:
-    events = respond(ResponsesRequest("Hi", "gpt-4o", stream=True), NO_WISH, STAMP).events
+    events = respond(ResponsesRequest("Hi", "gpt-4o", stream=True), NO_DIRECTIVES, STAMP).events
     assert events is not None
     decoded = [json.loads(event.data) for event in events]
     assert [event["sequence_number"] for event in decoded] == list(range(len(events)))
     assert [event.name.decode() for event in events] == [event["type"] for event in decoded]
-    whole = json.loads(respond(ResponsesRequest("Hi", "gpt-4o"), NO_WISH, STAMP).body)
+    whole = json.loads(respond(ResponsesRequest("Hi", "gpt-4o"), NO_DIRECTIVES, STAMP).body)
     assert decoded[-1] == {"type": "response.completed", "sequence_number": len(events) - 1, "response": whole}
 
 
 def test_short_limit_leaves_it_incomplete() -> None:
     request = ResponsesRequest([Message("user", "Hi")], "o3", max_output_tokens=2)
-    whole = json.loads(respond(request, NO_WISH, STAMP).body)
+    whole = json.loads(respond(request, NO_DIRECTIVES, STAMP).body)
     assert (whole["status"], whole["incomplete_details"]) == ("incomplete", {"reason": "max_output_tokens"})
     assert whole["usage"]["output_tokens_details"] == {"reasoning_tokens": 2}
 
 
 def test_usage_can_be_missing() -> None:
-    assert "usage" not in json.loads(respond(ResponsesRequest("Hi"), Wish(usage="missing"), STAMP).body)
-    assert json.loads(respond(ResponsesRequest("Hi"), Wish(usage="null"), STAMP).body)["usage"] is None
+    assert "usage" not in json.loads(respond(ResponsesRequest("Hi"), Directives(usage="missing"), STAMP).body)
+    assert json.loads(respond(ResponsesRequest("Hi"), Directives(usage="null"), STAMP).body)["usage"] is None

@@ -5,18 +5,18 @@ import json
 import pytest
 
 from relaybook_demo.simulator import sse
-from relaybook_demo.simulator.directives import NO_WISH, Wish
+from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.replies import Event
 
 EVENTS = [Event(b'{"a":1}'), Event(b'{"b":2}', b"named"), Event(b"[DONE]")]
 
 
-def written(wish: Wish) -> list[bytes]:
-    return list(sse.write(EVENTS, wish, lambda: 7))
+def written(directives: Directives) -> list[bytes]:
+    return list(sse.write(EVENTS, directives, lambda: 7))
 
 
 def test_events_are_plain_unless_told() -> None:
-    assert written(NO_WISH) == [b'data: {"a":1}\n\n', b'event: named\ndata: {"b":2}\n\n', b"data: [DONE]\n\n"]
+    assert written(NO_DIRECTIVES) == [b'data: {"a":1}\n\n', b'event: named\ndata: {"b":2}\n\n', b"data: [DONE]\n\n"]
 
 
 @pytest.mark.parametrize(
@@ -32,27 +32,27 @@ def test_events_are_plain_unless_told() -> None:
     ],
 )
 def test_styles_change_only_the_writing(style: set[str], first: bytes) -> None:
-    assert written(Wish(sse=frozenset(style)))[0] == first
+    assert written(Directives(sse=frozenset(style)))[0] == first
 
 
 def test_lines_joined_are_the_same_json() -> None:
-    block = written(Wish(sse=frozenset({"lines"})))[0]
+    block = written(Directives(sse=frozenset({"lines"})))[0]
     assert json.loads("\n".join(line[6:] for line in block.decode().splitlines() if line)) == {"a": 1}
 
 
 def test_timestamp_is_read_when_the_event_is_made() -> None:
-    moments = iter([10, 20, 30])
-    blocks = sse.write(EVENTS, Wish(timestamps=True), lambda: next(moments))
+    timestamps = iter([10, 20, 30])
+    blocks = sse.write(EVENTS, Directives(timestamps=True), lambda: next(timestamps))
     assert next(blocks) == b'data: {"sent_at_ns":10,"a":1}\n\n'
-    assert next(moments) == 20
+    assert next(timestamps) == 20
     assert next(blocks).endswith(b'{"sent_at_ns":30,"b":2}\n\n')
 
 
 def test_error_event_ends_the_stream() -> None:
-    found = sse.arrange(EVENTS, Wish(error_event=(1, True)))
+    found = sse.arrange(EVENTS, Directives(error_event=(1, True)))
     assert [event.name for event in found] == [b"", b"error"]
     assert "error" in json.loads(found[1].data)
 
 
 def test_done_can_be_left_out() -> None:
-    assert sse.arrange(EVENTS, Wish(done=False)) == EVENTS[:2]
+    assert sse.arrange(EVENTS, Directives(done=False)) == EVENTS[:2]

@@ -4,11 +4,11 @@ import msgspec
 import pytest
 from tests.support.records import a_record
 
-from relaybook.log.aggregate.aggregates import MOST_TOKENS, PackedSums, Sums, bin_of, percentiles, share
+from relaybook.log.aggregate.aggregates import MOST_TOKENS, Aggregates, PackedAggregates, bin_of, percentiles, share
 
 
-def sums(*records: object) -> Sums:
-    return Sums.of([share(record) for record in records])  # type: ignore[arg-type]
+def sums(*records: object) -> Aggregates:
+    return Aggregates.of([share(record) for record in records])  # type: ignore[arg-type]
 
 
 def test_merging_is_adding() -> None:
@@ -76,8 +76,8 @@ def test_nonsense_of_a_provider_does_not_overflow() -> None:
 
 
 def test_packed_sums_tell_the_same_and_are_unpacked_to_the_same() -> None:
-    made = Sums(3, 1, 20, 30, 0.25, 2, {90: 2, 110: 1}, {})
-    packed = msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=PackedSums)
+    made = Aggregates(3, 1, 20, 30, 0.25, 2, {90: 2, 110: 1}, {})
+    packed = msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=PackedAggregates)
     assert packed.unpacked() == made
     assert percentiles(packed.duration, 0.5, 0.99) == percentiles(made.duration, 0.5, 0.99)
     assert percentiles(packed.first_token, 0.5, 0.99) == (None, None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from relaybook.log.aggregate.aggregates import Sums
+from relaybook.log.aggregate.aggregates import Aggregates
 from relaybook.log.aggregate.stats import (
     BUCKETS,
     MOST_BUCKETS,
@@ -104,9 +104,9 @@ def test_buckets_divide_a_day() -> None:
 
 def test_the_largest_groups_are_told_apart_and_the_rest_is_added_up() -> None:
     parts: dict[str | None, Points] = {
-        f"v{number:02d}": {0: Sums(requests=100 - number), 60: Sums(requests=1)} for number in range(25)
+        f"v{number:02d}": {0: Aggregates(requests=100 - number), 60: Aggregates(requests=1)} for number in range(25)
     }
-    rest = grouped({"x": {0: Sums(requests=7)}, "y": {}})
+    rest = grouped({"x": {0: Aggregates(requests=7)}, "y": {}})
     found = build(Span(from_us=0, to_us=120, bucket_us=60), grouped(parts), "rollups", rest)
     assert [group.value for group in found.groups] == [f"v{number:02d}" for number in range(MOST_GROUPS)]
     assert found.other is not None

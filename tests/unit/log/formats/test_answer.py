@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relaybook.kinds import Kind
-from relaybook.log.formats.answer import first_token_offset, is_stream, read_answer
-from relaybook.log.formats.facts import AnswerFacts
+from relaybook.log.formats.answer import first_token_offset, is_stream, read_response
+from relaybook.log.formats.facts import ResponseFacts
 
 KINDS: list[Kind] = ["chat", "completion", "response", "embedding", "models", "other"]
 WHOLE = b'{"id":"c1","model":"m","choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}'
@@ -56,20 +56,20 @@ JUNK: st.SearchStrategy[Any] = st.recursive(
 
 
 def test_each_kind_has_its_reader() -> None:
-    assert read_answer("chat", WHOLE, streamed=False, complete=True).output_preview == "Hi"
-    assert read_answer("completion", WHOLE, streamed=False, complete=True).output_preview == "Hi"
-    assert read_answer("response", RESPONSE, streamed=False, complete=True).output_preview == "Hi"
-    assert read_answer("models", WHOLE, streamed=False, complete=True) == AnswerFacts()
-    assert read_answer("other", WHOLE, streamed=False, complete=True) == AnswerFacts()
+    assert read_response("chat", WHOLE, streamed=False, complete=True).output_preview == "Hi"
+    assert read_response("completion", WHOLE, streamed=False, complete=True).output_preview == "Hi"
+    assert read_response("response", RESPONSE, streamed=False, complete=True).output_preview == "Hi"
+    assert read_response("models", WHOLE, streamed=False, complete=True) == ResponseFacts()
+    assert read_response("other", WHOLE, streamed=False, complete=True) == ResponseFacts()
 
 
 def test_a_stream_sent_for_a_plain_call_is_read() -> None:
-    facts = read_answer("chat", STREAM, streamed=False, complete=True)
+    facts = read_response("chat", STREAM, streamed=False, complete=True)
     assert (facts.output_preview, facts.stream_ended) == ("Hi", None)
 
 
 def test_one_object_sent_as_a_stream_is_read() -> None:
-    facts = read_answer("chat", WHOLE, streamed=True, complete=True)
+    facts = read_response("chat", WHOLE, streamed=True, complete=True)
     assert (facts.output_preview, facts.stream_ended) == ("Hi", "no_done")
 
 
@@ -87,7 +87,7 @@ def test_one_object_sent_as_a_stream_is_read() -> None:
 @pytest.mark.parametrize("streamed", [True, False])
 def test_whether_it_is_a_stream_is_seen_from_the_bytes(data: bytes, is_one: bool, streamed: bool) -> None:
     assert is_stream(data, streamed) is is_one
-    assert read_answer("chat", data, streamed=streamed, complete=True).output_preview == "Hi"
+    assert read_response("chat", data, streamed=streamed, complete=True).output_preview == "Hi"
 
 
 @pytest.mark.parametrize("data", [b"", b"nonsense", b"[1]", WHOLE[:-9]])
@@ -97,7 +97,7 @@ def test_what_is_neither_is_read_as_it_was_sent(data: bytes, streamed: bool) -> 
 
 
 def test_an_error_object_sent_as_a_stream_is_read() -> None:
-    facts = read_answer("chat", b'{"error":{"message":"No","code":"x"}}', streamed=True, complete=True)
+    facts = read_response("chat", b'{"error":{"message":"No","code":"x"}}', streamed=True, complete=True)
     assert (facts.error_code, facts.error_message) == ("x", "No")
 
 
@@ -105,7 +105,7 @@ def test_an_error_object_sent_as_a_stream_is_read() -> None:
 @pytest.mark.parametrize("data", POISON, ids=range(len(POISON)))
 def test_poison_gives_facts_that_can_be_stored(data: bytes, streamed: bool) -> None:
     for kind in KINDS:
-        facts = read_answer(kind, data, streamed=streamed, complete=False)
+        facts = read_response(kind, data, streamed=streamed, complete=False)
         msgspec.json.encode(facts)
         assert "\0" not in (facts.output_preview or "")
         first_token_offset(data, kind)
@@ -113,7 +113,7 @@ def test_poison_gives_facts_that_can_be_stored(data: bytes, streamed: bool) -> N
 
 @pytest.mark.parametrize("data", [WHOLE.decode().encode("utf-16"), b"\xef\xbb\xbf" + WHOLE])
 def test_marks_and_encodings_do_not_matter(data: bytes) -> None:
-    assert read_answer("chat", data, streamed=False, complete=True).output_preview == "Hi"
+    assert read_response("chat", data, streamed=False, complete=True).output_preview == "Hi"
 
 
 @settings(deadline=None)
@@ -122,7 +122,7 @@ def test_json_of_any_shape_gives_facts_that_can_be_stored(value: Any, kind: Kind
     data = json.dumps(value).encode()
     if streamed:
         data = b"data: " + data + b"\n\nevent: error\ndata: " + data + b"\n\n"
-    facts = read_answer(kind, data, streamed=streamed, complete=True)
+    facts = read_response(kind, data, streamed=streamed, complete=True)
     msgspec.json.encode(facts)
     for count in (facts.input_tokens, facts.output_tokens, facts.cached_tokens, facts.reasoning_tokens):
         assert count is None or 0 <= count < 2**63
@@ -132,5 +132,5 @@ def test_json_of_any_shape_gives_facts_that_can_be_stored(value: Any, kind: Kind
 @settings(deadline=None)
 @given(st.binary(), st.sampled_from(KINDS), st.booleans())
 def test_no_bytes_raise(data: bytes, kind: Kind, streamed: bool) -> None:
-    msgspec.json.encode(read_answer(kind, data, streamed=streamed, complete=False))
+    msgspec.json.encode(read_response(kind, data, streamed=streamed, complete=False))
     first_token_offset(data, kind)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relaybook.log.formats.chat import first_token_offset, read_stream, read_whole
-from relaybook.log.formats.facts import AnswerFacts
+from relaybook.log.formats.facts import ResponseFacts
 
 DONE = b"data: [DONE]\n\n"
 USAGE = {
@@ -31,11 +31,11 @@ def chunk(delta: dict[str, Any], index: int = 0, **more: Any) -> bytes:
     return event(HEAD | {"usage": None, "choices": [{"index": index, "delta": delta, "finish_reason": None} | more]})
 
 
-def stream(data: bytes, complete: bool = True) -> AnswerFacts:
+def stream(data: bytes, complete: bool = True) -> ResponseFacts:
     return read_stream(data, complete=complete)
 
 
-def whole(value: Any) -> AnswerFacts:
+def whole(value: Any) -> ResponseFacts:
     facts = read_whole(json.dumps(value).encode())
     assert facts is not None
     return facts
@@ -60,7 +60,7 @@ def key_of(role: str, text: str) -> bytes:
     return blake2b(f"{role}\0{text}".encode(), digest_size=8).digest()
 
 
-GOOD_FACTS = AnswerFacts(
+GOOD_FACTS = ResponseFacts(
     response_model="gpt-4.1-2025-04-14",
     completion_id="chatcmpl-1",
     finish_reason="stop",
@@ -117,7 +117,7 @@ def test_a_stream_without_end_mark_says_so() -> None:
     assert stream(GOOD.removesuffix(DONE)).stream_ended == "no_done"
     assert stream(GOOD.removesuffix(DONE), complete=False).stream_ended == "cut"
     assert stream(GOOD, complete=False).stream_ended == "done"
-    assert stream(b"", complete=False) == AnswerFacts(stream_ended="cut")
+    assert stream(b"", complete=False) == ResponseFacts(stream_ended="cut")
 
 
 def test_a_stream_cut_anywhere_gives_what_had_arrived() -> None:
@@ -232,7 +232,7 @@ def test_a_delta_beside_a_growing_message_is_not_doubled() -> None:
 
 def test_what_is_not_an_answer_is_not_understood() -> None:
     assert read_whole(b"<html>") is None
-    assert whole({"hello": 1}) == AnswerFacts()
+    assert whole({"hello": 1}) == ResponseFacts()
 
 
 @pytest.mark.parametrize(

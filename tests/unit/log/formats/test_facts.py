@@ -2,12 +2,12 @@
 
 import msgspec
 
-from relaybook.log.formats.facts import AnswerFacts, RequestFacts
+from relaybook.log.formats.facts import RequestFacts, ResponseFacts
 
 
 def test_unread_facts_say_nothing() -> None:
     assert not any(msgspec.structs.astuple(RequestFacts()))
-    assert not any(msgspec.structs.astuple(AnswerFacts()))
+    assert not any(msgspec.structs.astuple(ResponseFacts()))
 
 
 def test_facts_do_not_share_their_metadata() -> None:
@@ -17,4 +17,4 @@ def test_facts_do_not_share_their_metadata() -> None:
 
 
 def test_facts_can_be_written_as_json() -> None:
-    assert msgspec.json.decode(msgspec.json.encode(AnswerFacts(input_tokens=3)))["input_tokens"] == 3
+    assert msgspec.json.decode(msgspec.json.encode(ResponseFacts(input_tokens=3)))["input_tokens"] == 3

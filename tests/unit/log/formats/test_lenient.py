@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybook.log.formats.lenient import Patient, load, read, tidy
+from relaybook.log.formats.lenient import LenientDecoder, load, read, tidy
 from relaybook.log.formats.wire import ANSWER, REQUEST, Answer, Choice, Message, Part, Request, Said
 
 JSON = st.recursive(
@@ -55,10 +55,10 @@ def test_what_is_no_json_is_none(data: bytes) -> None:
 def test_of_json_with_over_a_million_objects_and_lists_nothing_is_read(item: bytes) -> None:
     most, more = (b'{"model":"m","x":[' + b",".join([item] * (count - 2)) + b"]}" for count in (1_000_000, 1_000_001))
     assert read(REQUEST, most) == Request(model="m")
-    assert Patient(REQUEST).read(most) == Request(model="m")
+    assert LenientDecoder(REQUEST).read(most) == Request(model="m")
     assert load(most) is not None
     assert read(REQUEST, more) is None
-    assert Patient(REQUEST).read(more) is None
+    assert LenientDecoder(REQUEST).read(more) is None
     assert load(more) is None
 
 
@@ -146,7 +146,7 @@ def test_tidy_values_fit_every_json_encoder() -> None:
 
 
 def test_patience_with_nonsense_ends_and_strict_reading_goes_on() -> None:
-    pieces = Patient(ANSWER)
+    pieces = LenientDecoder(ANSWER)
     odd, good = b'{"id":"x","usage":5}', b'{"id":"x"}'
     assert [pieces.read(b"nonsense") for _ in range(99)] == [None] * 99
     assert pieces.read(odd) == Answer(id="x")

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from relaybook.log import formats
-from relaybook.log.formats import Turn, decode_turn, encode_turn
+from relaybook.log.formats import MessageChain, decode_chain, encode_chain
 
 
-def turn(messages: Any, answer: Any = None, kind: str = "chat", **more: Any) -> Turn:
+def turn(messages: Any, answer: Any = None, kind: str = "chat", **more: Any) -> MessageChain:
     """The turn of a request, and of its answer."""
     field = "input" if kind == "response" else "messages"
     asked = formats.read_request(kind, json.dumps({field: messages, **more}).encode()).asked  # type: ignore[arg-type]
     assert asked is not None
     data = b"" if answer is None else json.dumps(answer).encode()
-    facts = formats.read_answer(kind, data, streamed=False, complete=True)  # type: ignore[arg-type]
+    facts = formats.read_response(kind, data, streamed=False, complete=True)  # type: ignore[arg-type]
     return formats.turn(asked, facts.said)
 
 
@@ -31,7 +31,7 @@ def said(*texts: str, **more: Any) -> dict[str, Any]:
     return {"choices": [{"index": n, "message": assistant(text, **more)} for n, text in enumerate(texts)]}
 
 
-def follows(later: Turn, earlier: Turn) -> str | None:
+def follows(later: MessageChain, earlier: MessageChain) -> str | None:
     """How: by all messages, by the last ones, or not."""
     keys, windows = {key for key, _ in earlier.after}, {window for _, window in earlier.after if window}
     if any(origin.key in keys for origin in later.origins):
@@ -106,7 +106,7 @@ def test_a_stream_says_what_its_pieces_say_together() -> None:
     events = "".join(
         f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': text}}]})}\n\n" for text in ("70 ", "°F.")
     )
-    facts = formats.read_answer("chat", f"{events}data: [DONE]\n\n".encode(), streamed=True, complete=True)
+    facts = formats.read_response("chat", f"{events}data: [DONE]\n\n".encode(), streamed=True, complete=True)
     asked = formats.read_request("chat", json.dumps({"messages": ASKED}).encode()).asked
     assert asked is not None
     assert formats.turn(asked, facts.said) == FIRST
@@ -135,8 +135,8 @@ def test_only_the_last_answers_are_looked_for() -> None:
 
 def test_a_turn_comes_back_from_its_bytes() -> None:
     made = turn([*ASKED, assistant("x"), user("y")], said("z"), previous_response_id="r")
-    assert decode_turn(encode_turn(made)) == made
-    assert len(encode_turn(FIRST)) < 40
+    assert decode_chain(encode_chain(made)) == made
+    assert len(encode_chain(FIRST)) < 40
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from relaybook.log.formats.output_text import Speech, carries_token, split_parts
+from relaybook.log.formats.output_text import OutputText, carries_token, split_parts
 from relaybook.log.formats.wire import Answer, Choice
 
 
-def speech(*deltas: dict[str, Any], part: str = "delta") -> Speech:
-    result = Speech()
+def output_text(*deltas: dict[str, Any], part: str = "delta") -> OutputText:
+    result = OutputText()
     for delta in deltas:
         result.add(msgspec.convert({part: delta}, Choice))
     return result
 
 
 def calls(*deltas: dict[str, Any], part: str = "delta") -> list[tuple[str | None, str | None, str]]:
-    tools = speech(*deltas, part=part).tools
+    tools = output_text(*deltas, part=part).tools
     return [(tool.id, tool.name, "".join(tool.arguments)) for tool in tools]
 
 
@@ -67,7 +67,7 @@ def test_custom_tools_and_function_calls_are_calls_too() -> None:
 
 
 def test_both_names_of_reasoning_are_read_and_not_doubled() -> None:
-    said = speech({"reasoning_content": "a"}, {"reasoning": "b"}, {"reasoning": "c", "reasoning_content": "c"})
+    said = output_text({"reasoning_content": "a"}, {"reasoning": "b"}, {"reasoning": "c", "reasoning_content": "c"})
     assert said.reasoning == ["a", "b", "c"]
 
 
@@ -82,7 +82,7 @@ def test_thinking_parts_are_reasoning() -> None:
 
 
 def test_all_that_was_generated_is_counted() -> None:
-    said = speech(
+    said = output_text(
         {"content": "ab", "reasoning": "cd", "refusal": "e"}, piece(0, "i", "fn", "{}"), {"audio": {"transcript": "x"}}
     )
     assert said.characters() == 2 + 2 + 1 + 4 + 1

@@ -2,12 +2,12 @@
 
 import pytest
 
-from relaybook.log.formats.facts import AnswerFacts, Usage
+from relaybook.log.formats.facts import ResponseFacts, Usage
 from relaybook.log.formats.usage import put_usage
 
 
 def counts(usage: Usage) -> tuple[int | None, int | None, int | None, int | None]:
-    facts = AnswerFacts()
+    facts = ResponseFacts()
     put_usage(facts, usage)
     return facts.input_tokens, facts.output_tokens, facts.cached_tokens, facts.reasoning_tokens
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.records import A_MOMENT, a_record
 
-from relaybook.clock import format_moment
+from relaybook.clock import format_timestamp
 from relaybook.log.query.filters import NAMES, BadFilter, Filter, Term, matches
 from relaybook.log.query.parameters import MAX_VALUES, parse_filter
 
@@ -104,7 +104,7 @@ def test_a_span_without_time_in_it_is_refused() -> None:
 )
 def test_moments_that_cannot_be_written_are_the_nearest_that_can(asked: str, meant: str) -> None:
     (term,) = read(("from", asked))
-    assert format_moment(int(term.values[0])) == meant
+    assert format_timestamp(int(term.values[0])) == meant
     with pytest.raises(BadFilter, match="no time between them"):
         read(("from", "9999-12-31T23:59:59.999999"), ("to", asked))
 

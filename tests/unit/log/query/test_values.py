@@ -4,7 +4,7 @@ import pytest
 from tests.support.records import A_MOMENT
 
 from relaybook.log.query.filters import NAMES, BadFilter
-from relaybook.log.query.values import canonical_name, checked_value, parse_moment
+from relaybook.log.query.values import canonical_name, checked_value, parse_timestamp
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from relaybook.log.query.values import canonical_name, checked_value, parse_mome
     ],
 )
 def test_moments_are_absolute_or_relative(text: str, expected: int) -> None:
-    assert parse_moment(text, A_MOMENT) == expected
+    assert parse_timestamp(text, A_MOMENT) == expected
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from relaybook.log.aggregate.aggregates import MOST_TOKENS, Share, Sums, share
+from relaybook.log.aggregate.aggregates import MOST_TOKENS, Aggregates, Share, share
 from relaybook.log.aggregate.stats import Points, Question, Stats, build, grouped, span_of
 from relaybook.log.namespaces import Label, parse_place, place_of
 from relaybook.log.query.filters import BadFilter, Cursor
@@ -91,7 +91,7 @@ def stats(records: Sequence[Record], found: Sequence[Record], question: Question
             shares[value, record.started_at // span.bucket_us * span.bucket_us].append(share(record))
     parts: defaultdict[str | None, Points] = defaultdict(dict)
     for (value, at), some in shares.items():
-        parts[value][at] = Sums.of(some)
+        parts[value][at] = Aggregates.of(some)
     return build(span, grouped(parts), "log")
 
 

@@ -54,8 +54,8 @@ class Shared(msgspec.Struct, array_like=True):
 SetApart = Callable[[bytes], Extent]
 
 _encode_detail: Final = msgspec.msgpack.Encoder().encode
-_encode_kept: Final = msgspec.msgpack.Encoder().encode
-decode_kept: Final = msgspec.msgpack.Decoder(Kept).decode
+_encode_stored: Final = msgspec.msgpack.Encoder().encode
+decode_stored: Final = msgspec.msgpack.Decoder(Kept).decode
 decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
 
 
@@ -88,7 +88,7 @@ def _side(body: Body | None, parts: list[bytes], set_apart: SetApart) -> Side | 
 def place(shared: Shared, pack: int, offset: int) -> bytes:
     """The row's ``bodies`` value, now that the frame has its place."""
     kept = Kept(pack, offset, len(shared.frame), shared.detail, shared.request, shared.response)
-    return _encode_kept(kept)
+    return _encode_stored(kept)
 
 
 def size(side: Side | None) -> int | None:

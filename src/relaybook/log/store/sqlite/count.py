@@ -77,7 +77,7 @@ class _Tally:
                 self._count_records(plan, span)
 
     def _count_in_indexes(self, plan: Plan, failed: Plan, span: Span) -> None:
-        number, failures, sums = plan.number_sql(), failed.number_sql(), plan.sums_sql()
+        number, failures, sums = plan.number_sql(), failed.number_sql(), plan.aggregates_sql()
         newest: int | None = self._connection.execute(plan.sql(newest_first=True), (*plan.bindings(span), 1)).get
         for window in self._windows((span[0], newest + 1)) if newest is not None else ():
             requests: int = self._connection.execute(number, plan.bindings(window)).get
@@ -92,7 +92,7 @@ class _Tally:
         return self.last_at is None or latest > self.last_at
 
     def _count_records(self, plan: Plan, span: Span) -> None:
-        sql = plan.sums_sql()
+        sql = plan.aggregates_sql()
         for window in self._windows(span):
             self._add(sql, plan.bindings(window))
 

@@ -37,7 +37,7 @@ INSERT INTO spans (block, first_at, last_at, requests, failed) VALUES (?, ?, ?, 
 """
 
 
-class _NamespaceSum:
+class _NamespaceAggregate:
     """What one batch adds to one namespace."""
 
     __slots__ = ("cost_usd", "costed", "failed", "first_at", "input_tokens", "last_at", "output_tokens", "requests")
@@ -50,11 +50,11 @@ class _NamespaceSum:
 
 def namespace_sums(records: Iterable[Record]) -> list[tuple[object, ...]]:
     """Parameters of ADD_NAMESPACES, sorted by name."""
-    sums: dict[str, _NamespaceSum] = {}
+    sums: dict[str, _NamespaceAggregate] = {}
     for record in records:
         total = sums.get(record.namespace)
         if total is None:
-            total = sums[record.namespace] = _NamespaceSum(record.started_at)
+            total = sums[record.namespace] = _NamespaceAggregate(record.started_at)
         total.requests += 1
         total.failed += record.failed
         total.input_tokens += min(record.input_tokens or 0, MOST_TOKENS)

@@ -23,7 +23,7 @@ from relaybook.log.store.sqlite.zone_maps import split_zones
 
 _ADD_PROPERTY: Final = "INSERT INTO properties (name, value, seq) VALUES (?, ?, ?)"
 _ADD_NOTE: Final = "INSERT INTO notes (kind, code, seq) VALUES (?, ?, ?)"
-_ADD_LOOKUP: Final = "INSERT OR IGNORE INTO lookups (part, hash, seq) VALUES (?, ?, ?)"
+_ADD_FOREIGN_ID: Final = "INSERT OR IGNORE INTO lookups (part, hash, seq) VALUES (?, ?, ?)"
 _ADD_TURN: Final = "INSERT INTO turns (seq, turn) VALUES (?, ?)"
 _SET_TOTAL: Final = "UPDATE totals SET value = ? WHERE name = ?"
 
@@ -63,7 +63,7 @@ class EntryTables:
         self._watch("properties")
         self._connection.executemany(_ADD_TURN, _turns(entries, first))
         self._watch("turns")
-        self._connection.executemany(_ADD_LOOKUP, _lookups(records, first))
+        self._connection.executemany(_ADD_FOREIGN_ID, _foreign_ids(records, first))
         self._watch("lookups")
         self._connection.executemany(counters.ADD_NAMESPACES, counters.namespace_sums(records))
         split_zones(self._connection)
@@ -117,7 +117,7 @@ def _turns(entries: Iterable[Entry], first: int) -> Iterable[tuple[int, bytes]]:
     return ((seq, entry.turn) for seq, entry in enumerate(entries, first) if entry.turn is not None)
 
 
-def _lookups(records: Iterable[Record], first: int) -> list[tuple[int, int, int]]:
+def _foreign_ids(records: Iterable[Record], first: int) -> list[tuple[int, int, int]]:
     rows = [
         (seq // PART, _from_bytes(blake2b(foreign_id.encode(), digest_size=8).digest(), "big", signed=True), seq)
         for seq, record in enumerate(records, first)

@@ -36,7 +36,7 @@ _FIRST_HASH: Final = "SELECT hash FROM lookups WHERE part = ? ORDER BY hash LIMI
 _DROP: Final = "DELETE FROM lookups WHERE part = :part AND hash BETWEEN :low AND :high"
 
 
-def lookup_hash(foreign_id: str) -> int:
+def foreign_id_hash(foreign_id: str) -> int:
     """64 bits of a hash nobody can find collisions of by the thousand: callers choose some of these ids."""
     return int.from_bytes(blake2b(foreign_id.encode(), digest_size=8).digest(), "big", signed=True)
 
@@ -46,7 +46,7 @@ def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[R
 
     All parts are asked in one statement: one for each would give up the interpreter and take it again each time.
     """
-    hashed, parts = lookup_hash(foreign_id), list(_parts(connection))
+    hashed, parts = foreign_id_hash(foreign_id), list(_parts(connection))
     if not parts:
         return
     places = ",".join(["(?)"] * len(parts))
@@ -117,7 +117,7 @@ class _Group(NamedTuple):
         return _number(self.level + 1, self.place)
 
 
-class LookupMerger:
+class ForeignIdMerger:
     """Merges full parts, on the writer's connection, between its transactions."""
 
     def __init__(self, connection: apsw.Connection) -> None:

@@ -10,7 +10,7 @@ from relaybook.log.namespaces import parse_place, place_of
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.store.port import NamespaceRow, NamespaceSort, ValueCount
 from relaybook.log.store.sqlite.filter_sql import Condition, starts_with
-from relaybook.log.store.sqlite.zone_maps import Zone, zones
+from relaybook.log.store.sqlite.zone_maps import ZoneMap, zones
 
 _SORTS: Final[dict[NamespaceSort, str]] = {
     "last_at": "last_at",
@@ -61,7 +61,7 @@ def namespaces(
 
 
 def _by_zones(
-    connection: apsw.Connection, column: str, terms: Sequence[Condition], limit: int, zones: Sequence[Zone]
+    connection: apsw.Connection, column: str, terms: Sequence[Condition], limit: int, zones: Sequence[ZoneMap]
 ) -> list[tuple[Any, ...]] | None:
     """The first rows; None where they are in too many zones, as those of a late page are."""
     rows: list[tuple[Any, ...]] = []

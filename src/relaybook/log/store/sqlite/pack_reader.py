@@ -13,7 +13,7 @@ from relaybook.log.store.sqlite.connection import BODIES
 from relaybook.log.store.sqlite.packs import pack_name, read_extent
 
 
-class KeptBodies:
+class PackReader:
     """The packs of one store. Any thread may read; what lies in them never changes."""
 
     def __init__(self, directory: Path) -> None:
@@ -28,14 +28,14 @@ class KeptBodies:
         if not self.has(kept):
             return Stored(record=_expired(record, kept), detail=Detail(), request_size=None, response_size=None)
         shared = b"".join(read_extent(self._directory, kept.shared()))
-        answer_at = kept.detail + bodies.rest(kept.request)
+        response_at = kept.detail + bodies.rest(kept.request)
         return Stored(
             record=record,
             detail=bodies.decode_detail(shared[: kept.detail]),
             request_size=bodies.size(kept.request),
             response_size=bodies.size(kept.response),
-            request=_shared_body(kept.request, shared[kept.detail : answer_at]),
-            response=_shared_body(kept.response, shared[answer_at:]),
+            request=_shared_body(kept.request, shared[kept.detail : response_at]),
+            response=_shared_body(kept.response, shared[response_at:]),
         )
 
     def pieces(self, kept: bodies.Kept, side: Side) -> Iterator[bytes] | None:

@@ -46,7 +46,7 @@ class Plan(NamedTuple):
         """Bindings: those of ``bindings``, then the number of rows wanted."""
         return f"{self._union('')} ORDER BY 1 {'DESC' if newest_first else 'ASC'} LIMIT ?"
 
-    def sums_sql(self) -> str:
+    def aggregates_sql(self) -> str:
         """One row: how many, how many of them failed, when the latest started."""
         rows = self._union(", r.failed AS failed, r.started_at AS started_at")
         return f"SELECT count(*), coalesce(sum(failed), 0), max(started_at) FROM ({rows})"  # noqa: S608 - our own parts

@@ -15,7 +15,7 @@ import apsw
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
 from relaybook.log.store.sqlite.failures import translated
-from relaybook.log.store.sqlite.pack_reader import KeptBodies
+from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.schema import check_upgraded
 from relaybook.log.store.sqlite.search import Deadline
 from relaybook.log.store.sqlite.text_functions import add_functions
@@ -29,7 +29,7 @@ _Files = tuple[tuple[int, int], tuple[int, int] | None]
 class Pool:
     """Any thread may use it."""
 
-    def __init__(self, directory: Path, kept: KeptBodies) -> None:
+    def __init__(self, directory: Path, kept: PackReader) -> None:
         """Connections can look into ``kept``, too; see ``texts``."""
         self._directory = directory
         self._kept = kept

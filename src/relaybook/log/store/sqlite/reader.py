@@ -28,7 +28,7 @@ from relaybook.log.store.sqlite import bodies, lists, pages
 from relaybook.log.store.sqlite.connection import BODIES, DATABASE
 from relaybook.log.store.sqlite.count import count
 from relaybook.log.store.sqlite.foreign_ids import find
-from relaybook.log.store.sqlite.pack_reader import KeptBodies
+from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.pool import Pool
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 from relaybook.log.store.sqlite.running import decode_running, read_running
@@ -51,7 +51,7 @@ class SqliteReader:
     def __init__(self, directory: Path) -> None:
         """``directory`` may be empty or missing: the log is empty until a writer makes the store."""
         self._directory = directory
-        self._kept = KeptBodies(directory)
+        self._kept = PackReader(directory)
         self._pool = Pool(directory, self._kept)
 
     def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
@@ -108,7 +108,7 @@ class SqliteReader:
     def _row(self, statement: str, key: str | int) -> tuple[Record, bodies.Kept] | None:
         with self._pool.snapshot(_soon()) as connection:
             row = None if connection is None else connection.execute(statement, (key,)).fetchone()
-        return None if row is None else (record_of(row[:-1]), bodies.decode_kept(row[-1]))
+        return None if row is None else (record_of(row[:-1]), bodies.decode_stored(row[-1]))
 
     def salvage(self, seq: int) -> Entry | None:
         """A finished request by its number, whole, its bodies in memory: no index has to be sound for it.
@@ -129,7 +129,7 @@ class SqliteReader:
         found: list[Entry] = []
         left = most_bytes
         for row in rows:
-            entry = self._kept.entry(record_of(row[:-1]), bodies.decode_kept(row[-1]), most_bytes)
+            entry = self._kept.entry(record_of(row[:-1]), bodies.decode_stored(row[-1]), most_bytes)
             left -= (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
             if left < 0 and found:
                 break

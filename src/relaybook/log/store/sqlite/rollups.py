@@ -13,7 +13,7 @@ from typing import Final
 import apsw
 import msgspec
 
-from relaybook.log.aggregate.aggregates import Share, Sums, share
+from relaybook.log.aggregate.aggregates import Aggregates, Share, share
 from relaybook.log.aggregate.stats import MINUTE_US
 from relaybook.log.namespaces import looks_like_id
 from relaybook.log.record import Record
@@ -32,7 +32,7 @@ _ADD_FIELD: Final = "INSERT INTO rollup_fields (id, field, is_open) VALUES (?, ?
 _ADD_SERIES: Final = "INSERT INTO series (id, field, value) VALUES (?, ?, ?)"
 
 _encode: Final = msgspec.msgpack.Encoder().encode
-_decode: Final = msgspec.msgpack.Decoder(Sums).decode
+_decode: Final = msgspec.msgpack.Decoder(Aggregates).decode
 
 #: Field and series.
 _Series = tuple[int, int]
@@ -60,7 +60,7 @@ class RollupTables:
         self._next_series = 1
         self._is_known = False
         #: The rows of the last batch: the next one adds to most of them.
-        self._stored: dict[_Cell, Sums] = {}
+        self._stored: dict[_Cell, Aggregates] = {}
         self._load()
 
     def _load(self) -> None:
@@ -87,12 +87,12 @@ class RollupTables:
             at, added = record.started_at // MINUTE_US, share(record)
             for series in self._series_of(record):
                 minutes[at, series].append(added)
-        cells: dict[_Cell, Sums] = {}
+        cells: dict[_Cell, Aggregates] = {}
         opened = {field.number for field in self._fields.values() if field.is_open}
         for (at, (field, number)), shares in minutes.items():
             if field in opened:
                 continue
-            sums = Sums.of(shares)
+            sums = Aggregates.of(shares)
             for level in LEVELS:
                 key = (level, field, at - at % level, number)
                 if (cell := cells.get(key)) is None:
@@ -102,12 +102,12 @@ class RollupTables:
         self._connection.executemany(_SET, rows)
         self._stored = cells
 
-    def _read(self, key: _Cell) -> Sums:
+    def _read(self, key: _Cell) -> Aggregates:
         known = self._stored.get(key)
         if known is not None:
             return known
         row = self._connection.execute(_GET, key).fetchone()
-        return Sums() if row is None else _decode(row[0])
+        return Aggregates() if row is None else _decode(row[0])
 
     def committed(self) -> None:
         """The transaction has ended well."""
@@ -172,5 +172,5 @@ class RollupTables:
             execute("DELETE FROM rollups WHERE level = ? AND field = ?", (level, field.number))
 
 
-def _key(item: tuple[_Cell, Sums]) -> _Cell:
+def _key(item: tuple[_Cell, Aggregates]) -> _Cell:
     return item[0]

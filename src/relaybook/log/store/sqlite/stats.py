@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import apsw
 import msgspec
 
-from relaybook.log.aggregate.aggregates import MOST_TOKENS, PackedSums, Share, Sums, bin_of
+from relaybook.log.aggregate.aggregates import MOST_TOKENS, Aggregates, PackedAggregates, Share, bin_of
 from relaybook.log.aggregate.stats import (
     MINUTE_US,
     Group,
@@ -34,7 +34,7 @@ _ROWS_BETWEEN_LOOKS: Final = 512
 _DAY_US: Final = 1440 * MINUTE_US
 _SHARE: Final = ", r.started_at, r.failed, r.input_tokens, r.output_tokens, r.cost_usd, r.duration_ms, r.first_token_ms"
 _properties: Final = msgspec.json.Decoder(dict[str, str]).decode
-_decode: Final = msgspec.msgpack.Decoder(PackedSums).decode
+_decode: Final = msgspec.msgpack.Decoder(PackedAggregates).decode
 
 
 def stats(connection: apsw.Connection, question: Question, deadline: Deadline) -> Stats:
@@ -105,7 +105,7 @@ def _from_rollups(
 
 def _days(
     connection: apsw.Connection, known: _Known, span: Span, deadline: Deadline
-) -> tuple[Span, dict[int, Sums]] | None:
+) -> tuple[Span, dict[int, Aggregates]] | None:
     """The whole days of a span and their sums by series: cheaper to add up than many buckets. None: not worth it."""
     first, last = -(-span.from_us // _DAY_US) * _DAY_US, span.to_us // _DAY_US * _DAY_US
     if span.bucket_us >= _DAY_US or last - first < 2 * _DAY_US:
@@ -115,7 +115,7 @@ def _days(
     return days, {number: total_of(points) for number, points in by_series.items()}
 
 
-def _total(points: Points, number: int, days: tuple[Span, dict[int, Sums]] | None) -> Sums:
+def _total(points: Points, number: int, days: tuple[Span, dict[int, Aggregates]] | None) -> Aggregates:
     """Of a series: the whole days' sums and the points outside them."""
     if days is None:
         return total_of(points)
@@ -188,7 +188,7 @@ def _from_log(
             shares[value, at // span.bucket_us * span.bucket_us].append(_share(*figures))
     parts: defaultdict[str | None, Points] = defaultdict(dict)
     for (value, at), some in sorted(shares.items(), key=lambda item: item[0][1]):
-        parts[value][at] = Sums.of(some)
+        parts[value][at] = Aggregates.of(some)
     return parts
 
 

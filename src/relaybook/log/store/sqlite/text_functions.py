@@ -11,8 +11,8 @@ import apsw
 
 from relaybook.log.query import words
 from relaybook.log.search_text import MAX_BYTES, MAX_CHARACTERS, text_of
-from relaybook.log.store.sqlite.bodies import decode_kept
-from relaybook.log.store.sqlite.pack_reader import KeptBodies
+from relaybook.log.store.sqlite.bodies import decode_stored
+from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 
 HOLDS: Final = "holds"
@@ -23,7 +23,7 @@ _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 class Texts:
     """What the requests of one connection's log say."""
 
-    def __init__(self, connection: apsw.Connection, kept: KeptBodies) -> None:
+    def __init__(self, connection: apsw.Connection, kept: PackReader) -> None:
         self._connection = connection
         self._kept = kept
 
@@ -38,10 +38,10 @@ class Texts:
 
     def _text(self, seq: int, most: int) -> str:
         *row, bodies = next(self._connection.execute(_BY_SEQ, (seq,)))
-        return text_of(self._kept.entry(record_of(row), decode_kept(bodies), MAX_BYTES), most)
+        return text_of(self._kept.entry(record_of(row), decode_stored(bodies), MAX_BYTES), most)
 
 
-def add_functions(connection: apsw.Connection, kept: KeptBodies) -> None:
+def add_functions(connection: apsw.Connection, kept: PackReader) -> None:
     """Gives a reader's connection the functions."""
     texts = Texts(connection, kept)
     connection.create_scalar_function(HOLDS, texts.holds, 2)

@@ -19,7 +19,7 @@ from relaybook.log.store.sqlite.bodies import new_compressor
 from relaybook.log.store.sqlite.connection import BODIES, DATABASE, Durability, empty_write_ahead_log, open_for_writing
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.failures import rejecting, translated
-from relaybook.log.store.sqlite.foreign_ids import LookupMerger
+from relaybook.log.store.sqlite.foreign_ids import ForeignIdMerger
 from relaybook.log.store.sqlite.labels import FirstLabels
 from relaybook.log.store.sqlite.packs import Mark, PackWriter, read_extent
 from relaybook.log.store.sqlite.running import RunningTables
@@ -71,7 +71,7 @@ class SqliteWriter:
             self._state = StateTables(self._connection)
             self._running = RunningTables(self._connection)
             self._labels = FirstLabels(self._connection)
-            self._lookups = LookupMerger(self._connection)
+            self._foreign_ids = ForeignIdMerger(self._connection)
             self._packs = PackWriter(
                 directory / BODIES,
                 self._state.pack_lengths(),
@@ -170,7 +170,7 @@ class SqliteWriter:
     def tidy(self, until_ns: int) -> bool:
         try:
             with translated(self._path):
-                return self._lookups.work(until_ns)
+                return self._foreign_ids.work(until_ns)
         except StoreUnavailable:
             return False
 

@@ -37,7 +37,7 @@ def split_zones(connection: apsw.Connection) -> None:
         connection.execute(_SPLIT, {"first": first, "end": end, "names": names, "parts": names // _FEW})
 
 
-class Zone(NamedTuple):
+class ZoneMap(NamedTuple):
     """Names from ``first`` to before ``end`` (None: to the last); ``most``: no figure of theirs is larger."""
 
     first: str
@@ -51,7 +51,7 @@ class Zone(NamedTuple):
         return Condition("namespace >= ? AND namespace < ?", (self.first, self.end))
 
 
-def zones(connection: apsw.Connection, column: str, prefix: str, after: Place | None) -> list[Zone]:
+def zones(connection: apsw.Connection, column: str, prefix: str, after: Place | None) -> list[ZoneMap]:
     """What can have names that begin with the prefix and come after the place, cut to the prefix.
 
     In the order of the first row they can have: the largest figure of the column first, then by name.
@@ -61,7 +61,7 @@ def zones(connection: apsw.Connection, column: str, prefix: str, after: Place | 
     ends = [*(first for first, _ in rows[1:]), None]
     last = after_prefix(prefix)
     found = [
-        Zone(max(first, prefix), _lower(end, last), most if after is None else min(most, after.figure))
+        ZoneMap(max(first, prefix), _lower(end, last), most if after is None else min(most, after.figure))
         for (first, most), end in zip(rows, ends, strict=True)
         if (end is None or end > prefix) and (last is None or first < last)
     ]
