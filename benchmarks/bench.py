@@ -1,4 +1,4 @@
-"""One run of the benchmarks: where its files go, and which Python and which source the measured server runs on."""
+"""Represent one run of the benchmarks: its directory, and the Python and source of the measured server."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ ROLES = ("relay", "recorder", "dashboard")
 
 @dataclass(frozen=True)
 class Bench:
-    """``directory`` is temporary; with ``quick`` every part is a few seconds long, to try the scripts."""
+    """One run. ``directory`` is temporary. With ``quick`` every part takes a few seconds, to test the scripts."""
 
     directory: Path
     python: str
@@ -23,22 +23,22 @@ class Bench:
     quick: bool = False
 
     def rounds(self, wanted: int) -> int:
-        """How often a part repeats."""
+        """Return the number of rounds of a part."""
         return 2 if self.quick else wanted
 
     def seconds(self, wanted: float) -> float:
-        """How long one measurement is."""
+        """Return the duration of one measurement."""
         return 1.0 if self.quick else wanted
 
     def place(self, name: str) -> Path:
-        """The directory of one program."""
+        """Create and return the directory of one program."""
         path = self.directory / name
         path.mkdir(exist_ok=True)
         return path
 
 
 class Relaybook(Server):
-    """``relaybook serve`` as users start it, on the Python and source of the run."""
+    """Runs ``relaybook serve`` with its defaults, on the Python and source of the run."""
 
     def __init__(self, bench: Bench, name: str, upstream: str, *flags: str) -> None:
         place = bench.place(name)
@@ -59,15 +59,15 @@ class Relaybook(Server):
         wait_until(lambda: "data" in self.get("/api/requests?limit=1"), 15, "the dashboard")
 
     def cpu(self) -> dict[str, float]:
-        """CPU seconds of each role so far."""
+        """Return the CPU seconds of each role so far."""
         return {role: cpu_seconds(self.pid_of(role)) for role in ROLES}
 
     def wait_until_recorded(self, seconds: float = 30.0) -> None:
-        """Returns when the recorder has read all that the relay wrote."""
+        """Wait until the recorder has read everything that the relay wrote."""
         wait_until(lambda: self.get("/api/status")["journal"]["lag_bytes"] == 0, seconds, "the recorder's catching up")
 
     def wait_until_indexed(self, seconds: float = 120.0) -> None:
-        """Returns when the recorder has nothing left to do: words are indexed behind, and would disturb the next."""
+        """Wait until the recorder is idle. Text is indexed after records and would disturb the next measurement."""
 
         def is_indexed() -> bool:
             status = self.get("/api/status")

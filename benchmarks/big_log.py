@@ -1,8 +1,8 @@
-"""Fills a store with a log as large as wanted: ``python -m benchmarks.big_log <directory> --records 10000000``.
+"""Fill a store with a log of any size: ``python -m benchmarks.big_log <directory> --records 10000000``.
 
-Records are those of a shop's busy service: half under eight labels, one request each; half under 200,000 users, whose
-conversations grow turn by turn. The same recipe gives the same log, record by record (benchmarks/big_log_facts.py);
-``benchmarks/parts/big_log.py`` measures on it.
+The records are those of a busy shop. Half have one of eight labels, with independent requests. Half have one of 200,000
+users, whose conversations grow turn by turn. The same recipe gives the same log, record by record
+(benchmarks/big_log_facts.py). ``benchmarks/parts/big_log.py`` uses it for its measurements.
 """
 
 import argparse
@@ -41,7 +41,7 @@ from relaybook import clock
 from relaybook.log import formats
 from relaybook.log.record import Detail, Record
 from relaybook.log.store.port import Batch, Body, Entry
-from relaybook.log.store.sqlite import SqliteWriter
+from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.gc_tuning import collect_rarely
 
 RECORDS: Final = 10_000_000
@@ -51,12 +51,12 @@ _KEYS: Final = ("3fa9c2d1e0b4", "91b04c77aa2e", "c0ffee12ab34", "5d1e9f003b7a")
 
 
 def store_of(directory: Path) -> Path:
-    """Where a server called ``log`` of this directory has its store (benchmarks/bench.py)."""
+    """Return the store of a server named ``log`` in this directory (benchmarks/bench.py)."""
     return directory / "log" / "data" / "store"
 
 
 class BigLog:
-    """Makes the entries of a recipe, in order."""
+    """Generates the entries of a recipe, in order."""
 
     def __init__(self, recipe: Recipe) -> None:
         self._facts = recipe.facts()
@@ -68,7 +68,7 @@ class BigLog:
         self._long = Conversation(LONG_THREAD_NAMESPACE, DRAWN_MODELS[0], "chat", LONG_THREAD, self._ask)
 
     def entries(self, first: int, count: int) -> list[Entry]:
-        """Those with the numbers from ``first`` on; each call follows on the one before."""
+        """Return the entries from number ``first``. Each call must continue the previous one."""
         users = self._users(count)
         return [self._entry(number, user) for number, user in enumerate(users, first)]
 
@@ -123,7 +123,7 @@ class BigLog:
     def _made(
         self, facts: Facts, tags: tuple[str, dict[str, str], Model], question: str, request: bytes
     ) -> tuple[Entry, bytes | None]:
-        """The entry, and the text of a good answer."""
+        """Return an entry, and the output text of a successful response."""
         namespace, properties, model = tags
         key = _KEYS[facts.bits & 3]
         answered: dict[str, Any] = {}
@@ -179,19 +179,19 @@ class BigLog:
 
 
 def _turn(request: bytes, response: bytes, *, is_well: bool) -> bytes | None:
-    """As the recorder makes it of the bodies."""
-    asked = formats.read_request("chat", request).asked
-    said = formats.read_response("chat", response, streamed=False, complete=True).said if is_well else []
-    return formats.encode_chain(formats.turn(asked, said)) if asked else None
+    """Return the preview as the recorder derives it from the bodies."""
+    asked = formats.read_request("chat", request).message_hashes
+    said = formats.read_response("chat", response, streamed=False, complete=True).output_keys if is_well else []
+    return formats.encode_chain(formats.build_chain(asked, said)) if asked else None
 
 
 def ticket_of(facts: Facts) -> str | None:
-    """A word that no other record has, in one of 64 requests under a label."""
+    """Return a word that is unique to this record, for one in 64 requests with a label."""
     return f"tk{facts.provider_request_id[4:16]}" if facts.bits & 0x7F == 1 else None
 
 
 def _properties(bits: int, feature: str, user: str | None) -> dict[str, str]:
-    """What the caller tagged the request with: not everyone tells everything."""
+    """Return the properties that the client set. Some clients omit some of them."""
     told: dict[str, str] = {"user": user} if user else {}
     if bits >> 5 & 3:
         told["channel"] = DRAWN_CHANNELS[bits >> 20 & 0xFFF]
@@ -201,7 +201,7 @@ def _properties(bits: int, feature: str, user: str | None) -> dict[str, str]:
 
 
 def _answered(facts: Facts, model: Model, request: bytes, answer: str, text: bytes) -> tuple[bytes, dict[str, Any]]:
-    """The body of a good answer, and the fields of the record that come from it."""
+    """Return the body of a successful response, and the record's fields that are derived from it."""
     asked, given = len(request) // 4, len(text) // 4 + 1
     tokens = (asked, given, asked // 2 if asked > 1024 else 0)
     response = answer_body(facts.completion_id, facts.started_at, model.name, text, tokens)
@@ -222,7 +222,7 @@ def _answered(facts: Facts, model: Model, request: bytes, answer: str, text: byt
 
 
 def fill(directory: Path, recipe: Recipe) -> dict[str, float]:
-    """Makes the log, and its words beside it; prints how far it is, and gives the figures of it all."""
+    """Create the log and its text index. Prints the progress and returns the metrics."""
     collect_rarely()
     store = store_of(directory)
     store.mkdir(parents=True, mode=0o700)
@@ -248,15 +248,15 @@ def fill(directory: Path, recipe: Recipe) -> dict[str, float]:
 
 
 def tidy(directory: Path) -> None:
-    """Does what the recorder does with a log when it has time, and here would do between the questions."""
+    """Run the recorder's idle-time maintenance, which would otherwise run between the queries."""
     writer = SqliteWriter(store_of(directory))
-    while writer.tidy(clock.monotonic_ns() + clock.NANOSECONDS):
+    while writer.run_maintenance(clock.monotonic_ns() + clock.NANOSECONDS):
         pass
     writer.close()
 
 
 def sizes(directory: Path) -> dict[str, float]:
-    """Bytes of the database, of the bodies and of the words."""
+    """Return the bytes of the database, of the bodies and of the text index."""
     store = store_of(directory)
     bodies = sum(path.stat().st_size for path in (store / "bodies").iterdir())
     return {
@@ -267,7 +267,7 @@ def sizes(directory: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    """Fills a directory that has no log yet."""
+    """Fill a directory that has no log yet."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--records", type=int, default=RECORDS)

@@ -1,4 +1,4 @@
-"""The bytes of the big log: heads, request and answer bodies, and conversations whose requests grow turn by turn."""
+"""Generate the bytes of the big log: heads, bodies, and conversations whose requests grow turn by turn."""
 
 import random
 from collections.abc import Callable
@@ -31,23 +31,23 @@ ERROR_MESSAGES: Final = {
     "context_length_exceeded": "This model's maximum context length is 8192 tokens.",
     "upstream_unreachable": "The provider could not be reached.",
 }
-#: How many turns a conversation has: up to so many for each share. Two hundred are rare.
+#: The distribution of turns per conversation: maximum turns for each share. Two hundred are rare.
 _LENGTHS: Final = ((0.40, 1, 1), (0.75, 2, 5), (0.95, 6, 12), (0.999, 13, 40), (1.0, 41, 200))
 
 
 def request_head(key: str, client_request_id: str) -> bytes:
-    """Lines the caller sent."""
+    """Return the header lines of a request."""
     return _REQUEST_HEAD % (key.encode(), client_request_id.encode())
 
 
 def response_head(provider_request_id: str, duration_us: int, bits: int) -> bytes:
-    """Lines the provider sent."""
+    """Return the header lines of a response."""
     ray = provider_request_id[4:20].encode()
     return _RESPONSE_HEAD % (provider_request_id.encode(), duration_us // 1000, bits & 0x1FFF, ray)
 
 
 def request_body(model: str, feature: str, messages: bytes, user: str | None) -> bytes:
-    """A request for a chat completion."""
+    """Return the body of a chat completion request."""
     asking = b',"user":"%s"' % user.encode() if user else b""
     return (
         b'{"model":"%s","messages":[{"role":"system","content":"%s"},%s],"temperature":0.7,"max_completion_tokens":512%s}'
@@ -56,42 +56,42 @@ def request_body(model: str, feature: str, messages: bytes, user: str | None) ->
 
 
 def answer_body(completion_id: str, at_us: int, model: str, text: bytes, tokens: tuple[int, int, int]) -> bytes:
-    """A whole answer; ``tokens`` are those asked, answered and cached."""
+    """Return the body of a response that is not streamed. ``tokens`` are input, output and cached tokens."""
     asked, answered, cached = tokens
     head = (completion_id.encode(), at_us // 1_000_000, model.encode(), text)
     return _ANSWER % (*head, asked, answered, asked + answered, cached)
 
 
 def error_body(code: str) -> bytes:
-    """The provider's refusal, or ours."""
+    """Return the body of an error, either the upstream's or Relaybook's."""
     return _ERROR % (ERROR_MESSAGES[code].encode(), code.encode(), code.encode())
 
 
 def user_message(text: str) -> bytes:
-    """The one message of a request."""
+    """Return the only message of a request."""
     return b'{"role":"user","content":"%s"}' % text.encode()
 
 
 def conversation_length(chance: random.Random) -> int:
-    """How many turns there will be."""
+    """Draw the number of turns of a conversation."""
     share = chance.random()
     return next(chance.randint(least, most) for below, least, most in _LENGTHS if share < below)
 
 
 class Conversation:
-    """One user's, with one model. A turn that failed is asked again."""
+    """A conversation of one user with one model. Failed turns are retried."""
 
     __slots__ = ("_ask", "feature", "messages", "model", "namespace", "question", "turns_left")
 
     def __init__(self, namespace: str, model: Model, feature: str, turns: int, ask: Callable[[], str]) -> None:
-        """``ask`` gives the text of the next question."""
+        """``ask`` returns the text of the next message."""
         self.namespace, self.model, self.feature, self.turns_left = namespace, model, feature, turns
         self._ask = ask
         self.question = ask()
         self.messages = user_message(self.question)
 
     def answered(self, answer: bytes) -> None:
-        """The turn is over; the next question follows."""
+        """End the turn and add the next message."""
         self.turns_left -= 1
         self.question = self._ask()
         said = b',{"role":"assistant","content":"%s"},{"role":"user","content":"%s"}'

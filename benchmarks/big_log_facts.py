@@ -1,6 +1,6 @@
-"""What follows from a record's number alone: its ids, when it began, how it ended.
+"""Derive facts of a record from its number: its ids, start time and outcome.
 
-So the benchmark knows ids, and which of them belong to complete requests, without having read the log.
+With these the benchmark knows ids, and which of them are of complete requests, without reading the log.
 """
 
 import json
@@ -20,18 +20,18 @@ from relaybook.log.record import Outcome
 DAYS: Final = 60
 _DAY_US: Final = 86_400_000_000
 _QUARTERS: Final = 96
-#: Turns of the one long conversation.
+#: Number of turns of the only long conversation.
 LONG_THREAD: Final = 500
 LONG_THREAD_NAMESPACE: Final = "thread-of-500"
 _DURATIONS: Final = 4096
-#: Records are told apart by 16 bits of their hash: below these numbers they ended otherwise than well.
+#: Upper bounds of 16 bits of a record's hash, below which the record did not succeed.
 _LIMITED, _BROKEN, _REFUSED, _LEFT, _UNREACHABLE = (
     round(65536 * share) for share in (0.017, 0.024, 0.029, 0.033, 0.034)
 )
 
 
 class Ending(NamedTuple):
-    """How a request ended."""
+    """The outcome of a request."""
 
     outcome: Outcome
     status: int | None
@@ -39,7 +39,7 @@ class Ending(NamedTuple):
 
     @property
     def is_well(self) -> bool:
-        """Whether there is an answer of the model."""
+        """Whether the model responded."""
         return self.outcome == "complete" and self.status == 200
 
 
@@ -51,14 +51,14 @@ _ENDINGS: Final = (
     (_LEFT, Ending("client_closed", None)),
     (_UNREACHABLE, Ending("upstream_failed", 502, "upstream_unreachable")),
 )
-#: By the hash's 16 bits divided by 16.
+#: Indexed by 16 bits of the hash divided by 16.
 _ENDING_OF: Final = [
     next((ending for below, ending in _ENDINGS if step * 16 < below), _WELL) for step in range(65536 // 16)
 ]
 
 
 class Facts(NamedTuple):
-    """One record's: moments in microseconds, ``bits`` to draw the rest from."""
+    """Facts of one record. Times are in microseconds. ``bits`` is the source of all other choices."""
 
     id: str
     provider_request_id: str
@@ -72,19 +72,19 @@ class Facts(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that a big log follows from; kept beside it."""
+    """The parameters that determine a big log. They are stored next to it."""
 
     records: int
     ends_at: int
     seed: int = 1
 
     def keep(self, directory: Path) -> None:
-        """Says that the log in the directory is whole."""
+        """Mark the log in a directory as complete."""
         (directory / "recipe.json").write_text(json.dumps(asdict(self)) + "\n", "utf-8")
 
     @classmethod
     def kept(cls, directory: Path) -> Self | None:
-        """Of the log in the directory; None: there is none, or not a whole one."""
+        """Return the recipe of the log in a directory, or `None` if there is no complete log."""
         try:
             return cls(**json.loads((directory / "recipe.json").read_text("utf-8")))
         except FileNotFoundError:
@@ -92,13 +92,13 @@ class Recipe:
 
     @property
     def long_thread(self) -> range:
-        """Numbers of the one long conversation's turns: spread over the middle half of the log."""
+        """Return the record numbers of the long conversation, which are spread over the middle half of the log."""
         step = max(1, self.records // (2 * LONG_THREAD))
         first = self.records // 4
         return range(first, first + step * LONG_THREAD, step)
 
     def facts(self) -> Callable[[int], Facts]:
-        """Tells the facts of a record by its number, from 0."""
+        """Returns the facts of a record by its number, from 0."""
         key = self.seed.to_bytes(8, "big")
         recorded_at, durations, long_thread = _recorded_at(self), _durations(self.seed), self.long_thread
 
@@ -123,7 +123,7 @@ class Recipe:
 
 
 def _recorded_at(recipe: Recipe) -> Callable[[int], int]:
-    """When each record was recorded: in order of their numbers, most of them at noon, fewer on two days in seven."""
+    """Return the time of each record, in order of their numbers: most at noon, fewer on two days in seven."""
     quarters = range(DAYS * _QUARTERS)
     rhythm = [1.15 - cos(2 * pi * at / _QUARTERS) for at in range(_QUARTERS)]
     rates = [rhythm[at % _QUARTERS] * (0.5 if at // _QUARTERS % 7 > 4 else 1) for at in quarters]
@@ -140,7 +140,7 @@ def _recorded_at(recipe: Recipe) -> Callable[[int], int]:
 
 
 def _durations(seed: int) -> list[int]:
-    """Microseconds, lognormal around 1.2 s, in a random order."""
+    """Return durations in microseconds: lognormal around 1.2 s, in random order."""
     normal = NormalDist()
     durations = [int(1.2e6 * exp(0.6 * normal.inv_cdf((step + 0.5) / _DURATIONS))) for step in range(_DURATIONS)]
     random.Random(seed).shuffle(durations)

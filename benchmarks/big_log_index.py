@@ -1,7 +1,7 @@
-"""Indexes the words of a log while another process fills it: ``python -m benchmarks.big_log_index <store> <records>``.
+"""Index the text of a log while another process fills it: ``python -m benchmarks.big_log_index <store> <records>``.
 
-It is the recorder's own pass over the log, alone in a process, so that making a large log takes one core for the
-records and one for their words. Ends when so many records were looked at.
+This runs the recorder's text pass in a separate process, so that creating a large log uses one core for the records and
+one for their text. Ends when this number of records was processed.
 """
 
 import sys
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from relaybook import clock
-from relaybook.log.store.sqlite import SqliteReader, SqliteTextIndex
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.recorder.text_pass import TextPass
 
 _SLICE_NS: Final = clock.NANOSECONDS

@@ -1,4 +1,4 @@
-"""What the big log is asked: 200 different values of each kind, drawn as its records were, without reading it."""
+"""Generate queries on the big log: 200 different values of each kind, drawn like its records, without reading it."""
 
 import random
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _STATS_MS, _WORD_MS, _THREAD_MS = 100.0, 50.0, 300.0
 
 
 class Question(NamedTuple):
-    """Paths that ask the same of different values. ``may_be_missing``: the API need not know it yet (404 or 400)."""
+    """Paths of the same query with different values. If ``may_be_missing``, 404 and 400 are accepted."""
 
     name: str
     goal_ms: float | None
@@ -30,7 +30,7 @@ class Question(NamedTuple):
 
 
 def questions(recipe: Recipe, last_seq: int) -> list[Question]:
-    """All of them, for a log whose newest record is ``last_seq``."""
+    """Return all queries for a log whose newest record is ``last_seq``."""
     values = Values(recipe)
     requests = "/api/requests?limit=50"
     facts = values.complete()
@@ -58,7 +58,7 @@ def questions(recipe: Recipe, last_seq: int) -> list[Question]:
 
 
 class Values:
-    """Draws values of the recipe's log. No value comes twice in one list."""
+    """Draws values that occur in the recipe's log. The values of a list are unique."""
 
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
@@ -83,34 +83,34 @@ class Values:
             yield number, self._facts(number)
 
     def namespaces(self) -> list[str]:
-        """All labels, and users."""
+        """Return all labels, and users."""
         return self._filled(list(LABELS), self._users())
 
     def properties(self) -> list[dict[str, str]]:
-        """All channels and features, and users."""
+        """Return all channels and features, and users."""
         few = [f"channel={each}" for each in CHANNELS] + [f"feature={each}" for each in FEATURES]
         pairs = [each.split("=") for each in self._filled(few, (f"user={user}" for user in self._users()))]
         return [{f"property.{name}": value} for name, value in pairs]
 
     def models(self) -> list[dict[str, str]]:
-        """Every model with every outcome a finished request can have: some occur often, some never."""
+        """Return every model with every outcome of a finished request. Some occur often, some never."""
         outcomes = [each for each in get_args(Outcome) if each != "open"]
         found = [{"model": model.name, "outcome": outcome} for model, outcome in product(MODELS, outcomes)]
         self._chance.shuffle(found)
         return found[:DIFFERENT]
 
     def cursors(self, last_seq: int) -> list[Cursor]:
-        """From page 10,000 on down; from the middle of a log that has fewer."""
+        """Return cursors from page 10,000 on, or from the middle of a smaller log."""
         top = last_seq - _DEEP_PAGES * _PAGE
         return [Cursor("older", self._chance.randint(_PAGE, max(top, last_seq // 2))) for _ in range(DIFFERENT)]
 
     def prefixes(self) -> list[str]:
-        """One to five digits of users' ids."""
+        """Return one to five digits of user ids."""
         cut = (user[: len("user-") + self._chance.randint(1, 5)] for user in self._users())
         return self._filled([], cut)
 
     def words(self) -> list[str]:
-        """As frequent as in a sentence, the rare ones among them; one in ten is in a single request."""
+        """Return words with the frequency they have in sentences. One in ten occurs in only one request."""
         tickets = [word for word, _ in zip(self._tickets(), range(DIFFERENT // 10), strict=False)]
         known = Words(self._recipe.seed)
         drawn = iter(lambda: self._chance.choices(known.vocabulary, cum_weights=known.weights)[0], "")
@@ -122,7 +122,7 @@ class Values:
                 yield ticket
 
     def complete(self) -> list[Facts]:
-        """Requests that were answered well: they have all ids."""
+        """Return successful requests, which have all ids."""
         return [facts for (_, facts), _ in zip(self._well(), range(DIFFERENT), strict=False)]
 
     def _well(self) -> Iterator[tuple[int, Facts]]:

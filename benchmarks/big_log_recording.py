@@ -1,10 +1,10 @@
-"""A relay's share of recording without a relay: writes a run of the journal at an even pace until it is told to stop.
+"""Write a run of the journal at a constant rate in place of a relay, until stopped.
 
-``python -m benchmarks.big_log_recording <journal> <records a second>``. The server's own recorder finds the run and
-follows it, as it follows the relay's. The exchanges are those of a big log with a seed of its own, begun now.
+``python -m benchmarks.big_log_recording <journal> <records per second>``. The server's recorder finds the run and
+follows it like a relay's. The exchanges are those of a big log with a different seed that starts now.
 
-They are made before the writing begins, so that it takes as much of a processor as the relay takes for requests at this
-pace. Making their texts meanwhile took three times that.
+The exchanges are generated before writing starts, so that writing uses as much CPU as the relay uses for requests at
+this rate. Generating their texts at the same time took three times as much.
 """
 
 import gc
@@ -19,20 +19,20 @@ from benchmarks.big_log_facts import Recipe
 from relaybook import clock
 from relaybook.ids import new_id
 from relaybook.journal.events import Answered, Closed, Opened, encode_event
-from relaybook.journal.frame import Kind
+from relaybook.journal.frame import FrameKind
 from relaybook.journal.writer import JournalWriter
 from relaybook.log.store.port import Entry
 
-#: A relay writes what came in a tick, too: a few exchanges. Fifty at a time held a core for 3 ms, and callers waited.
+#: Like a relay, write the few exchanges of a tick at once. Fifty at once blocked a core for 3 ms, and clients waited.
 _TICK_SECONDS: Final = 0.001
-#: So many that the one long conversation, which the log has already, does not come before a quarter of them.
+#: A number of records that is never reached. The long conversation, which the log already has, starts after a quarter.
 _ENDLESS: Final = 10**9
-#: For so long the exchanges last that were made: all questions take two thirds of it.
+#: Seconds that the generated exchanges suffice for. All queries take two thirds of it.
 _MADE_SECONDS: Final = 150
 
 
 class Made(NamedTuple):
-    """An exchange that is over at once, but for its moment: the payloads of its frames."""
+    """A complete exchange without its timestamps: the payloads of its frames."""
 
     opened: Opened
     answered: bytes | None
@@ -40,7 +40,7 @@ class Made(NamedTuple):
 
 
 def write_evenly(journal: Path, per_second: int) -> None:
-    """Says on stdout when it begins; SIGTERM ends it."""
+    """Write until SIGTERM. Prints a line when writing starts."""
     log = BigLog(Recipe(_ENDLESS, clock.wall_us(), seed=clock.wall_us()))
     firsts = range(0, per_second * _MADE_SECONDS, per_second)
     made = [_made(entry) for first in firsts for entry in log.entries(first, per_second)]
@@ -91,10 +91,10 @@ def _made(entry: Entry) -> Made:
 def _append(writer: JournalWriter, made: Made) -> None:
     exchange = new_id()
     made.opened.wall_ns = clock.wall_ns()
-    writer.append(Kind.OPENED, exchange, encode_event(made.opened))
+    writer.append(FrameKind.OPENED, exchange, encode_event(made.opened))
     if made.answered is not None:
-        writer.append(Kind.ANSWERED, exchange, made.answered)
-    writer.append(Kind.CLOSED, exchange, made.closed)
+        writer.append(FrameKind.ANSWERED, exchange, made.answered)
+    writer.append(FrameKind.CLOSED, exchange, made.closed)
 
 
 if __name__ == "__main__":

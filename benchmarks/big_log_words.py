@@ -1,4 +1,4 @@
-"""What the big log is about: words, sentences, models, namespaces and users, each as often as in real traffic."""
+"""Define the contents of the big log: words, sentences, models, namespaces and users, with realistic frequencies."""
 
 import random
 from bisect import bisect
@@ -23,7 +23,7 @@ _FREQUENT: Final = _words(
 _ONSETS: Final = _words("b c d f g h j k l m n p r s t v w z br cl dr fl gr pl pr sh st th tr ch qu sl sp")
 _NUCLEI: Final = _words("a e i o u ai ea ou io ie")
 _CODAS: Final = ["", "", "", "n", "r", "s", "t", "l", "m", "nd", "st", "rk", "ng", "x"]
-#: The end of some words: search has to know letters beyond ASCII.
+#: Suffixes of some words, because search must handle letters beyond ASCII.
 _FOREIGN: Final = ("ité", "ção", "übel", "größe", "ñor", "ów")
 
 LABELS: Final = ("production", "web", "ios", "android", "staging", "testing", "development", "preview")
@@ -38,7 +38,7 @@ _VARIANTS: Final = ("", "-latest", "-2026-03-05", "-2026-06-20", "-fast")
 
 
 class Model(NamedTuple):
-    """A model, and US dollars for a million tokens of each kind; None: its price is not known."""
+    """A model, and its price in US dollars per million tokens of each kind; `None` if unknown."""
 
     name: str
     input_usd: float | None
@@ -46,7 +46,7 @@ class Model(NamedTuple):
 
 
 def _models() -> tuple[Model, ...]:
-    """40 of them, most used first; every fifth has no known price."""
+    """Return 40 models, most used first. Every fifth has no known price."""
     names = [family + variant for variant in _VARIANTS for family in _FAMILIES]
     prices = [None if at % 5 == 4 else (0.15 * (1 + at % 7), 0.6 * (1 + at % 7)) for at in range(len(names))]
     return tuple(Model(name, *(price or (None, None))) for name, price in zip(names, prices, strict=True))
@@ -56,32 +56,32 @@ MODELS: Final = _models()
 
 
 def zipf(count: int, exponent: float = 1.0) -> list[float]:
-    """Cumulative weights by rank: the first of ``count`` is the most frequent."""
+    """Return cumulative weights by rank. The first of ``count`` is the most frequent."""
     return list(accumulate(rank**-exponent for rank in range(1, count + 1)))
 
 
 def ranks(cumulative: Sequence[float], steps: int = 4096) -> list[int]:
-    """The rank at each of so many even steps of the weights: one index draws from it, without a search."""
+    """Return the rank at each of ``steps`` even steps of the weights, for drawing by index without a search."""
     total = cumulative[-1]
     return [bisect(cumulative, (step + 0.5) / steps * total) for step in range(steps)]
 
 
-#: One index draws from them.
+#: Tables to draw from by index.
 DRAWN_MODELS: Final = tuple(MODELS[rank] for rank in ranks(zipf(len(MODELS))))
 DRAWN_LABELS: Final = tuple(LABELS[rank] for rank in ranks(list(accumulate(_LABEL_WEIGHTS))))
 DRAWN_FEATURES: Final = tuple(FEATURES[rank] for rank in ranks(zipf(len(FEATURES))))
 DRAWN_CHANNELS: Final = tuple(CHANNELS[rank] for rank in ranks([6, 9, 10]))
-#: The first of 200,000 users sends one in sixty of their requests, the last one in a million.
+#: The first of 200,000 users sends one in sixty of all users' requests, the last one in a million.
 USER_WEIGHTS: Final = zipf(USERS, 0.8)
 
 
 def user_name(rank: int) -> str:
-    """The user's id: no two are alike, and neighbours in rank are far apart in order."""
+    """Return a user's id. Ids are unique, and users of adjacent ranks are far apart in id order."""
     return f"user-{rank * 0x9E3779B1 & 0xFFFFFFFF:08x}"
 
 
 class Words:
-    """A vocabulary by rank, and sentences made of it."""
+    """A vocabulary ordered by rank, and sentences generated from it."""
 
     def __init__(self, seed: int) -> None:
         chance = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Callers that time whole requests: one blocking, one that sends at given moments whatever the answers do."""
+"""Measure the duration of requests, with a blocking client and with one that sends at fixed times."""
 
 import asyncio
 import socket
@@ -9,7 +9,7 @@ from benchmarks.messages import FIVE, REQUEST_BODY
 
 
 def _whole(data: bytes) -> bool:
-    """Whether an answer with a Content-Length is complete."""
+    """Return whether a response with a Content-Length is complete."""
     head, mark, body = data.partition(b"\r\n\r\n")
     if not mark:
         return False
@@ -17,7 +17,7 @@ def _whole(data: bytes) -> bool:
 
 
 class BlockingCaller:
-    """One connection, one request at a time."""
+    """A client with one connection and one request at a time."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port))
@@ -31,7 +31,7 @@ class BlockingCaller:
         self._socket.close()
 
     def ask(self) -> float:
-        """Microseconds from the request's first byte to the answer's last."""
+        """Return the microseconds from the first byte of the request to the last of the response."""
         began = time.perf_counter_ns()
         self._socket.sendall(self._request)
         data = self._socket.recv(65536)
@@ -60,18 +60,18 @@ class _Asking(asyncio.Protocol):
 
 
 class PacedCaller:
-    """Sends requests at even moments, on as many connections as it takes; each is timed from its moment."""
+    """Sends requests at a constant rate on as many connections as needed. Each is measured from its scheduled time."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._idle: list[_Asking] = []
         self._all: list[_Asking] = []
         self._request = FIVE.request_head("127.0.0.1") + REQUEST_BODY
-        #: Of each request: when it was due, when its last byte came (monotonic ns), and the answer.
+        #: For each request: its scheduled time, the time of the last byte (monotonic ns), and the response.
         self.answers: list[tuple[int, int, bytes]] = []
 
     async def run(self, per_second: float, seconds: float) -> list[float]:
-        """Microseconds from each request's moment to its answer's last byte."""
+        """Return the microseconds from each request's scheduled time to the last byte of its response."""
         loop = asyncio.get_running_loop()
         for _ in range(4):
             await self._connect()
@@ -99,12 +99,12 @@ class PacedCaller:
         self._idle.append(asking)
 
     def answered(self, asking: _Asking, answer: bytes) -> None:
-        """An answer is complete."""
+        """Store a complete response."""
         self.answers.append((asking.due_ns, time.monotonic_ns(), answer))
         self._idle.append(asking)
 
     def lost(self, asking: _Asking) -> None:
-        """A connection ended. An idle one may; one that waits for its answer goes on to be waited for."""
+        """Remove a closed idle connection. A busy one stays, so that ``run`` waits for it until the timeout."""
         if asking in self._idle:
             self._idle.remove(asking)
             self._all.remove(asking)

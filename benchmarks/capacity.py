@@ -1,6 +1,6 @@
-"""The model of what a machine carries: CPU time of a request by process, and what that adds up to.
+"""Model the capacity of a machine from the CPU time per request of each process.
 
-Nothing but arithmetic; ``benchmarks.parts.capacity`` holds it against what is measured.
+This module only calculates. ``benchmarks.parts.capacity`` compares the result with measurements.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Share:
-    """One part of the work: CPU µs it takes for a request, and in how many processes it is done."""
+    """One part of the work: its CPU time per request in µs, and the number of processes that share it."""
 
     name: str
     cpu_us: float
@@ -17,7 +17,7 @@ class Share:
 
 
 def most_requests(shares: Sequence[Share], cores: int) -> tuple[float, str]:
-    """Requests a second at which something is used up, and what that is: a part's processes, or all cores."""
+    """Return the maximum requests per second, and what limits them: the processes of a part, or all cores."""
     limits = [(share.processes / share.cpu_us * 1e6, share.name) for share in shares if share.cpu_us > 0]
     limits.append((cores / sum(share.cpu_us for share in shares) * 1e6, f"{cores} cores"))
     return min(limits)

@@ -1,4 +1,4 @@
-"""The provider's one address: what answers there changes between measurements, so that no proxy is started again."""
+"""Provide one upstream address whose server changes between measurements, so that proxies need no restart."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,7 +25,7 @@ _CANNED = """
 
 
 class ProviderAddress:
-    """A port on loopback. Its methods end what answered there before."""
+    """A port on loopback. Each method stops the previous server and starts another."""
 
     def __init__(self, bench: Bench) -> None:
         self.port = free_port()
@@ -40,7 +40,7 @@ class ProviderAddress:
         self._running.close()
 
     def canned(self, headers: HeaderSet, authority: trustme.CA | None = None) -> None:
-        """nginx with one completion; over TLS with a certificate of ``authority`` for ``localhost``."""
+        """Start nginx with one completion, over TLS with a certificate of ``authority`` for ``localhost`` if given."""
         place = self._next()
         lines = "\n".join(f"      add_header {name} '{value}';" for name, value in headers.answer.items())
         tls, certificate = "", ""
@@ -50,7 +50,7 @@ class ProviderAddress:
         self._running.enter_context(Nginx(place, _CANNED.format(**values, body=ANSWER_BODY.decode()), self.port))
 
     def events(self, events: int, interval_ms: float, answer_bytes: int = 0) -> None:
-        """``benchmarks.comparison_provider``."""
+        """Start ``benchmarks.comparison_provider``."""
         place = self._next()
         flags = {"port": self.port, "events": events, "interval-ms": interval_ms, "answer-bytes": answer_bytes}
         arguments = [text for name, value in flags.items() for text in (f"--{name}", str(value))]

@@ -1,4 +1,4 @@
-"""Whether a proxy answers rightly, and logs what it says it logs: one that does not is not measured."""
+"""Check that a proxy responds correctly and logs what it claims to log. Other proxies are not measured."""
 
 import http.client
 import json
@@ -14,17 +14,17 @@ from benchmarks.peers.nginx_lua import NginxLua
 from benchmarks.peers.peer import Peer
 from benchmarks.peers.relaybook import RelaybookPeer
 
-#: Of each stream of the provider while proxies are checked.
+#: Number of events per stream while proxies are checked.
 EVENTS = 5
 _SECONDS = 30.0
 
 
 class Broken(Exception):
-    """The proxy is not measured; the message says what was wrong with its answer or its log."""
+    """The proxy is not measured. The message says what is wrong with its response or its log."""
 
 
 def check(peer: Peer, keeps_bytes: bool) -> str:
-    """What it answered, in words. The provider is ``comparison_provider`` with ``EVENTS`` events a stream."""
+    """Return a description of the responses. The upstream is ``comparison_provider`` with ``EVENTS`` per stream."""
     plain = _ask(peer, REQUEST_BODY, "plain request")
     if _content(plain, "message") != _content(ANSWER_BODY, "message"):
         raise Broken("plain request: another content than the provider's")
@@ -66,7 +66,7 @@ def _content(data: bytes, part: str) -> str:
 
 
 def _data(chunk: bytes) -> bytes:
-    """What a chunk of the provider carries, without HTTP's framing and the last chunk."""
+    """Return the content of the upstream's chunks, without HTTP framing."""
     return chunk.partition(b"\r\n")[2].removesuffix(b"0\r\n\r\n").removesuffix(b"\r\n")
 
 

@@ -1,4 +1,4 @@
-"""The proxies that run side by side before one provider, and what is read of each: CPU time and rest."""
+"""Run all compared proxies in front of one upstream, and measure their CPU time and idleness."""
 
 import time
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ _PATIENCE_S = 60.0
 
 
 class Field:
-    """Entered, every proxy that could be started has been checked; the others stand in ``result.skipped``."""
+    """The running proxies. All have been checked; proxies that cannot run are listed in ``result.skipped``."""
 
     def __init__(self, bench: Bench, result: Comparison, provider: ProviderAddress) -> None:
         self.bench = bench
         self.result = result
         self.provider = provider
         self.peers: dict[str, Peer] = {}
-        #: The most requests a second it has answered so far, by name.
+        #: The highest requests per second so far, by name.
         self.rates: dict[str, float] = {}
         self._stack = ExitStack()
         self._began = time.monotonic()
@@ -49,7 +49,7 @@ class Field:
         self._stack.close()
 
     def start(self, entry: Entry, what: str, upstream: Upstream | None = None) -> Peer | None:
-        """One more of the entry, not yet entered; None, and the reason kept, where there is none."""
+        """Start another instance. Returns `None` and stores the reason if it cannot run."""
         place = self.bench.place(f"{what}-{entry.name.replace(' ', '').replace(',', '-').replace('+', '-')}")
         try:
             return entry.start(self.bench, place, upstream or Upstream(self.provider.port))
@@ -58,7 +58,7 @@ class Field:
             return None
 
     def enter(self, entry: Entry, peer: Peer, stack: ExitStack) -> bool:
-        """Waits until it answers and checks how; else it is ended, and the reason is kept."""
+        """Wait until a proxy responds, and check it. If that fails, stop it and store the reason."""
         with ExitStack() as own:
             try:
                 own.enter_context(peer)
@@ -73,20 +73,20 @@ class Field:
         return True
 
     def turns(self) -> Iterator[tuple[str, Peer]]:
-        """Every proxy once, at rest when its turn comes."""
+        """Yield every proxy once, each when it is idle."""
         for name, peer in self.peers.items():
             yield name, peer
             rest(peer)
 
     def rounds(self, wanted: int, until_s: float) -> Iterator[int]:
-        """Numbers of rounds; those after the first only until so long after the start of the part. One if quick."""
+        """Yield up to ``wanted`` round numbers, but none later than ``until_s`` after the start. Only one if quick."""
         for number in range(1 if self.bench.quick else wanted):
             if number and time.monotonic() - self._began > until_s:
                 return
             yield number
 
     def to_start_anew(self) -> list[Entry]:
-        """Proxies that were checked and are started once more for what needs it; in a quick run not the slow ones."""
+        """Yield the checked proxies for measurements that restart them, without slow ones in a quick run."""
         known = [entry for entry in ENTRIES if entry.name in self.peers and entry.name != "direct"]
         return [entry for entry in known if not (self.bench.quick and entry.starts_slowly)]
 
@@ -97,20 +97,20 @@ class Field:
 
 @dataclass(frozen=True)
 class Spent:
-    """CPU seconds so far: of all processes, and of Relaybook's roles apart."""
+    """Return the CPU seconds so far, of all processes and separately of Relaybook's roles."""
 
     whole: float
     roles: dict[str, float]
 
 
 def spent(peer: Peer) -> Spent:
-    """What a proxy has used since its start."""
+    """The CPU time of a proxy since its start."""
     roles = {role: cpu_seconds(peer.pid_of(role)) for role in ROLES} if isinstance(peer, RelaybookPeer) else {}
     return Spent(sum(map(cpu_seconds, peer.pids())), roles)
 
 
 def rest(peer: Peer) -> None:
-    """Returns when the proxy has done all it was asked: its log has caught up, and it uses no CPU time."""
+    """Wait until a proxy is idle: its log is complete, and it uses no CPU time."""
     until = time.monotonic() + _PATIENCE_S
     if isinstance(peer, RelaybookPeer):
         while peer.lag_bytes() and time.monotonic() < until:

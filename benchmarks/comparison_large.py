@@ -1,4 +1,4 @@
-"""Large requests through every proxy, one after the other: CPU time and time of each."""
+"""Measure large requests through every proxy, one at a time: CPU time and duration."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ from benchmarks.messages import FIVE, REQUEST_BODY
 from benchmarks.peers.peer import Peer
 
 MIB = 1 << 20
-#: What is sent and what comes back, bytes.
+#: Bytes of the request and of the response.
 SIZES = ((MIB, 0), (8 * MIB, MIB))
 _ROUNDS = 2
 _SECONDS = 1.0
@@ -22,7 +22,7 @@ _TIMEOUT_S = 60.0
 
 
 def measure_large(field: Field) -> None:
-    """Both sizes, the proxies by turns."""
+    """Measure both sizes, alternating between the proxies."""
     for sent, received in SIZES:
         field.provider.events(1, 1, received)
         body, length = _prompt(sent), len(completion(received))
@@ -41,7 +41,7 @@ def _prompt(length: int) -> bytes:
 
 
 def _round(peer: Peer, body: bytes, length: int, seconds: float) -> dict[str, Any]:
-    """Asks one by one for so many seconds; the CPU time of the log's catching up counts too."""
+    """Send one request at a time for ``seconds``. The CPU time includes logging that finishes later."""
     headers = FIVE.request | dict(peer.headers)
     connection = http.client.HTTPConnection("127.0.0.1", peer.port, timeout=_TIMEOUT_S)
     took: list[float] = []

@@ -1,8 +1,8 @@
-"""Callers of streams through any proxy: so many at a time, each asking again when its stream ended, on uvloop.
+"""Read streams through any proxy: a fixed number at a time, each restarted when it ends, on uvloop.
 
 ``python -m benchmarks.comparison_load --port P --streams N …`` prints one line of JSON about a window of time: events,
-CPU seconds of each process named, the time to each stream's first event, how far the gaps between events of one stream
-are off the provider's interval, and how many streams broke or were not what the provider sent.
+CPU seconds of each given process, the time to each stream's first event, the deviation of gaps between events from the
+upstream's interval, and the number of streams that broke or differed from what the upstream sent.
 """
 
 import argparse
@@ -19,14 +19,14 @@ from benchmarks.comparison_request import STREAM_BODY, AnswerReader, request_byt
 from benchmarks.figures import percentile
 from benchmarks.process_cpu import cpu_seconds
 
-#: What every event carries, and nothing else of an answer.
+#: Text that every event contains, and nothing else of a response.
 _MARK = b'" token"'
 _AGAIN_S = 0.1
 
 
 @dataclass
 class Window:
-    """What all callers saw while it was open."""
+    """The measurements of all clients during the window."""
 
     events_a_stream: int
     interval_ms: float
@@ -40,7 +40,7 @@ class Window:
 
 
 class Caller(asyncio.Protocol):
-    """One caller that always has a stream running, on a new connection where the proxy closes the old one."""
+    """A client that always has a stream running. It reconnects if the proxy closes the connection."""
 
     def __init__(self, port: int, request: bytes, window: Window) -> None:
         self._port = port
@@ -49,11 +49,11 @@ class Caller(asyncio.Protocol):
         self._over = False
 
     async def connect(self) -> None:
-        """Connects, and asks for the first stream."""
+        """Connect and request the first stream."""
         await asyncio.get_running_loop().create_connection(lambda: self, "127.0.0.1", self._port)
 
     def stop(self) -> None:
-        """Leaves."""
+        """Close the connection."""
         self._over = True
         self._transport.abort()
 
@@ -95,7 +95,7 @@ class Caller(asyncio.Protocol):
 
     def _end(self) -> None:
         if self._reader.status != 200 or self._seen != self._window.events_a_stream:
-            self._transport.abort()  # one that is still running breaks by it
+            self._transport.abort()  # breaks a running stream
             return
         self._running = False
         self._window.whole += 1

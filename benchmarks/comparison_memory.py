@@ -1,4 +1,4 @@
-"""Memory of every proxy: alone, with idle connections, with streams. Each is started anew for it, one at a time."""
+"""Measure the memory of every proxy: idle, with idle connections, with streams. Proxies are restarted one at a time."""
 
 import asyncio
 import resource
@@ -16,7 +16,7 @@ from benchmarks.peers.peer import NotInstalled, Peer, resident_mib
 
 IDLE, STREAMS = (1_000, 10_000), (1_000, 5_000)
 INTERVAL_MS = 2000.0
-#: So long a proxy may take until the first number and then the second are there; else the cell says how many were.
+#: Time limits for reaching the first and the second number of connections. After that, the cell has the number reached.
 PATIENCE_S = (15.0, 20.0)
 _AT_A_TIME = 64
 _SPARE_DESCRIPTORS = 500
@@ -24,13 +24,13 @@ _LONG_S = 600.0
 
 
 def raise_descriptor_limit() -> None:
-    """As many connections as the system lets us have, for this process and those it starts."""
+    """Raise the limit of open files to the maximum, for this process and those it starts."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def measure_memory(field: Field) -> None:
-    """Proxy by proxy; two of each, one for connections and one for streams. Nothing else of the comparison may run."""
+    """Measure one proxy after another, with one instance for connections and one for streams. Nothing else may run."""
     field.provider.events(1_000_000, INTERVAL_MS / 20 if field.bench.quick else INTERVAL_MS)
     for entry in field.to_start_anew():
         with ExitStack() as stack:
@@ -76,7 +76,7 @@ def _name(what: str) -> str:
 
 
 async def _grow(peer: Peer, what: str, counts: tuple[int, ...]) -> dict[str, Any]:
-    """``mib``: alone, then with each count that was reached; ``reached``: how many there were in the end."""
+    """``mib`` has the memory when idle and at each count that was reached. ``reached`` is the final count."""
     await _Connection(peer, REQUEST_BODY).ask(whole=True)
     rest(peer)
     mib, connections = [resident_mib(peer)], list[_Connection]()
@@ -96,7 +96,7 @@ async def _grow(peer: Peer, what: str, counts: tuple[int, ...]) -> dict[str, Any
 
 
 async def _add(peer: Peer, body: bytes, count: int, connections: "list[_Connection]", patience_s: float) -> None:
-    """Opens so many, a few at a time; each has had its answer, or of a stream the first event, when it counts."""
+    """Open this many connections, a few at a time. Each counts after its response, or the first event of its stream."""
     until = time.monotonic() + patience_s
     opening = asyncio.Semaphore(_AT_A_TIME if body is REQUEST_BODY else count)
 
@@ -114,7 +114,7 @@ async def _add(peer: Peer, body: bytes, count: int, connections: "list[_Connecti
 
 
 class _Connection(asyncio.Protocol):
-    """One caller's connection; ``is_there`` while it is open and has been answered."""
+    """A client's connection. ``is_there`` is true after a response while it is open."""
 
     def __init__(self, peer: Peer, body: bytes) -> None:
         self.is_there = False
@@ -125,7 +125,7 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     async def ask(self, *, whole: bool) -> None:
-        """Connects and asks; returns with the whole answer, or with what comes first of its body."""
+        """Connect and send a request. Returns after the complete response, or after the first bytes of its body."""
         self._whole = whole
         loop = asyncio.get_running_loop()
         self._transport, _ = await loop.create_connection(lambda: self, "127.0.0.1", self._peer.port)
@@ -133,13 +133,13 @@ class _Connection(asyncio.Protocol):
         await asyncio.wait_for(self._answered.wait(), _LONG_S)
 
     def leave(self) -> None:
-        """Closes it at once."""
+        """Abort the connection."""
         if self._transport is not None:
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
         if self._answered.is_set():
-            return  # more events: nothing to learn from them
+            return  # further events are ignored
         self._reader.feed(data)
         if self._reader.complete or (self._reader.pieces and not self._whole):
             self.is_there = self._reader.status == 200

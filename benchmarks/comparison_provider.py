@@ -1,7 +1,7 @@
-"""The provider of the comparison: a stream where the body asks for one, else a completion of a given length.
+"""Run the upstream of the comparison: it sends a stream if the body requests one, otherwise a completion.
 
 ``python -m benchmarks.comparison_provider --port P --events N --interval-ms T --answer-bytes B``. Streams are those of
-``benchmarks.event_provider``. A request is read to its end before it is answered; bodies need a Content-Length.
+``benchmarks.event_provider``. A request is read completely before the response. Bodies need a Content-Length.
 """
 
 import argparse
@@ -13,15 +13,15 @@ import uvloop
 from benchmarks.event_provider import EventStream
 from benchmarks.messages import ANSWER_BODY
 
-#: What a request that asks for a stream has near one end of its body, however it is written.
+#: Text near the start or end of the body of a request for a stream, in any formatting.
 _STREAM = (b'"stream":true', b'"stream": true')
 _NEAR = 600
-#: What starts a stream in ``EventStream``: a whole request.
+#: A complete request, which starts a stream in ``EventStream``.
 _HEAD_ALONE = b"\r\n\r\n"
 
 
 def completion(length: int) -> bytes:
-    """A completion of about so many bytes; the canned one of ``messages`` where that is long enough."""
+    """Return a completion of about this many bytes, or the fixed one of ``messages`` if that is long enough."""
     if length <= len(ANSWER_BODY):
         return ANSWER_BODY
     answer = json.loads(ANSWER_BODY)
@@ -31,7 +31,7 @@ def completion(length: int) -> bytes:
 
 
 def words(length: int, seed: int) -> str:
-    """So many characters of words that come again in no pattern; a compressor finds some, as in real prompts."""
+    """Return this many characters of words without a pattern. They are about as compressible as real prompts."""
     state, parts, size = seed, [], 0
     while size < length:
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -41,7 +41,7 @@ def words(length: int, seed: int) -> str:
 
 
 class AnyAnswer(EventStream):
-    """A connection: each request gets a stream or the completion."""
+    """A connection. Each request gets a stream or the completion."""
 
     def __init__(self, events: int, interval: float, answer: bytes) -> None:
         super().__init__(events, interval)

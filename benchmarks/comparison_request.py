@@ -1,4 +1,4 @@
-"""What every proxy is asked, byte for byte, and the reader of what it answers."""
+"""Define the bytes of the requests to every proxy, and parse the responses."""
 
 from collections.abc import Mapping
 
@@ -10,37 +10,37 @@ STREAM_BODY = REQUEST_BODY.replace(b"{", b'{"stream":true,', 1)
 
 
 def request_bytes(extra: Mapping[str, str], body: bytes) -> bytes:
-    """A whole request with the headers of ``FIVE`` and ``extra`` ones."""
+    """Return a complete request with the headers of ``FIVE`` and ``extra`` ones."""
     headers = FIVE.request | dict(extra) | {"Host": "127.0.0.1", "Content-Length": str(len(body))}
     lines = [f"{name}: {value}" for name, value in headers.items()]
     return "\r\n".join(["POST /v1/chat/completions HTTP/1.1", *lines, "", ""]).encode() + body
 
 
 class AnswerReader:
-    """Reads the answers of one connection, one after the other, with a length or in chunks."""
+    """Parses the responses of one connection, with a length or chunked."""
 
     def __init__(self) -> None:
         self.complete = False
-        #: Pieces of the body since they were last taken.
+        #: Chunks of the body since they were last taken.
         self.pieces: list[bytes] = []
         self._parser = httptools.HttpResponseParser(self)
 
     def feed(self, data: bytes) -> None:
-        """More bytes; ``complete`` says whether the answer is whole."""
+        """Parse more bytes. ``complete`` is true if the response is complete."""
         self._parser.feed_data(data)
 
     @property
     def status(self) -> int:
-        """Of the answer that is complete."""
+        """The status of the complete response."""
         return int(self._parser.get_status_code())
 
     @property
     def stays_open(self) -> bool:
-        """Whether another request may follow on the connection; known when an answer is complete."""
+        """Whether the connection can be reused. Known only when a response is complete."""
         return bool(self._parser.should_keep_alive())
 
     def next(self) -> None:
-        """Another answer begins."""
+        """Start the next response."""
         self.complete = False
         self.pieces.clear()
         self._parser = httptools.HttpResponseParser(self)

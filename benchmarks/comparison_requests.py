@@ -1,4 +1,4 @@
-"""Plain requests through every proxy: CPU time of each, how many a second, and what Relaybook writes meanwhile."""
+"""Measure plain requests through every proxy: CPU time, requests per second, and the bytes that Relaybook writes."""
 
 import time
 from pathlib import Path
@@ -13,7 +13,7 @@ from benchmarks.process_cpu import cpu_seconds
 from benchmarks.wrk import Load, run_wrk
 
 CONNECTIONS = (1, 32, 256)
-#: A slow proxy is measured for longer, up to so many times: each connection has its turn this often.
+#: Requests per connection in a measurement. Slow proxies are measured longer to reach it, up to a limit.
 _TURNS_OF_A_CONNECTION = 20
 _LONGER = 2
 _ROUNDS = {(FIVE.name, 1): 2, (FIVE.name, 32): 3, (FIVE.name, 256): 2, (SDK.name, 32): 2}
@@ -22,7 +22,7 @@ _UNTIL_S = 220
 
 
 def measure_requests(field: Field) -> None:
-    """``FIVE`` at every number of connections, then ``SDK`` at 32."""
+    """Measure ``FIVE`` at every number of connections, then ``SDK`` at 32."""
     _warm_up(field)
     for connections in (32,) if field.bench.quick else CONNECTIONS:
         _measure(field, FIVE, connections)
@@ -51,7 +51,7 @@ def _measure(field: Field, headers: HeaderSet, connections: int) -> None:
 
 
 def _seconds(field: Field, rate: float, connections: int) -> float:
-    """How long a proxy of this rate is measured."""
+    """Return how long to measure a proxy with this rate."""
     if field.bench.quick:
         return min(max(1, 2 * connections / max(rate, 1)), _SECONDS * _LONGER)
     if connections == 1:
@@ -61,7 +61,7 @@ def _seconds(field: Field, rate: float, connections: int) -> float:
 
 
 def one_round(peer: Peer, headers: HeaderSet, seconds: float, connections: int) -> dict[str, Any]:
-    """One run of wrk: CPU µs of each request by process, until the log has caught up, and what was written."""
+    """Run wrk once. Returns the CPU µs per request of each process until the log is complete, and the bytes written."""
     stored = peer.store_bytes() if isinstance(peer, RelaybookPeer) else 0
     before, written = spent(peer), _written(peer)
     load = _load(peer, headers, seconds, connections)
@@ -79,10 +79,10 @@ def one_round(peer: Peer, headers: HeaderSet, seconds: float, connections: int) 
     found["caught_up_s"] = time.monotonic() - ended
     after_all = spent(peer)
     roles = {role: used - before.roles[role] for role, used in after_all.roles.items()}
-    asking = roles["dashboard"] - dashboard  # our own questions how far the log is
+    asking = roles["dashboard"] - dashboard  # caused by our own queries for the log's progress
     found |= {f"{role}_cpu_us": used * each for role, used in (roles | {"dashboard": dashboard}).items()}
     found["cpu_us"] = (after_all.whole - before.whole - asking) * each
-    if not peer.syncs:  # else the kernel counts a whole folio, up to 2 MiB, for each write that is synced
+    if not peer.syncs:  # otherwise the kernel counts a whole folio, up to 2 MiB, for each synced write
         found["written_bytes"] = (_written(peer) - written) * each / 1e6
     found["store_bytes"] = (peer.store_bytes() - stored) * each / 1e6
     return found
@@ -93,7 +93,7 @@ def _load(peer: Peer, headers: HeaderSet, seconds: float, connections: int) -> L
 
 
 def _written(peer: Peer) -> int:
-    """Bytes the relay has given to the disk: those of the journal."""
+    """Return the bytes that the relay wrote to disk, which are those of the journal."""
     if not isinstance(peer, RelaybookPeer):
         return 0
     lines = Path(f"/proc/{peer.pid_of('relay')}/io").read_text().splitlines()

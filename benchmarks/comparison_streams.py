@@ -1,4 +1,4 @@
-"""Streams through every proxy: CPU time of each event, what is added to the first one, how evenly they come."""
+"""Measure streams through every proxy: CPU time per event, latency added to the first event, and jitter."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from benchmarks.peers.peer import Peer
 from benchmarks.peers.relaybook import RelaybookPeer
 
 EVENTS, INTERVAL_MS = 100, 20.0
-#: Streams at a time → rounds. Ten is what the slowest can carry.
+#: Concurrent streams → rounds. The slowest proxy can handle ten.
 LEVELS = {10: 1, 100: 2, 300: 2}
 _SECONDS = 2
 _SPREAD_S = 0.5
@@ -20,7 +20,7 @@ _STARTING_S = 60
 
 
 def measure_streams(field: Field) -> None:
-    """Level by level, the proxies by turns."""
+    """Measure each number of streams, alternating between the proxies."""
     field.provider.events(EVENTS, INTERVAL_MS)
     levels = {100: 1} if field.bench.quick else LEVELS
     for streams, rounds in levels.items():

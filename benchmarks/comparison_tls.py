@@ -1,4 +1,4 @@
-"""The same plain requests with a provider that speaks TLS: what the encryption costs every proxy."""
+"""Measure plain requests to an upstream with TLS: the cost of encryption for every proxy."""
 
 from contextlib import ExitStack
 
@@ -18,7 +18,7 @@ _ROW = "CPU per request, five headers, TLS to the upstream"
 
 
 def measure_tls(field: Field) -> None:
-    """Every proxy is started anew, trusting the provider's self-made authority. Nothing else may run."""
+    """Restart every proxy with trust in the upstream's self-signed CA, and measure it. Nothing else may run."""
     authority = trustme.CA()
     ca_file = field.bench.directory / "authority.pem"
     authority.cert_pem.write_to_path(ca_file)

@@ -1,4 +1,4 @@
-"""The source with its request path compiled, made once for each state of it and kept beside the installed peers."""
+"""Compile the request path of the source. The result is cached next to the installed peers, per source version."""
 
 import hashlib
 import shutil
@@ -14,7 +14,7 @@ _ROOT = Path(__file__).parent.parent
 
 
 def compiled(bench: Bench) -> Bench | None:
-    """The run on the compiled source; None for another source than ours, and where there is no compiler."""
+    """Return the run with the compiled source, or `None` if the source is not this one or there is no compiler."""
     if bench.source != _ROOT / "src":
         return None
     source = cache() / f"compiled-{_digest()}"

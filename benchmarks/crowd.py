@@ -1,4 +1,4 @@
-"""Callers in great number on one relay: idle connections that stay, and streams that are read to their end."""
+"""Open many connections to one relay: idle connections, and streams that are read to their end."""
 
 import asyncio
 from typing import Final, cast
@@ -8,12 +8,12 @@ from benchmarks.event_load import STREAM_REQUEST
 _HEALTH: Final = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 _HEALTHY: Final = b"ok\n"
 _EVENT: Final = b"data: "
-#: So many streams begin in a second: their events are spread over the second in which each has one.
+#: Streams started per second, so that their events, one per second each, are spread evenly.
 _BEGIN_PER_SECOND: Final = 500
 
 
 def unchunked(data: bytes) -> bytes | None:
-    """What a chunked body says, whatever the chunks; None when it does not end with its last chunk."""
+    """Return the content of a chunked body, or `None` if the last chunk is missing."""
     pieces: list[bytes] = []
     while data:
         size, _, rest = data.partition(b"\r\n")
@@ -26,14 +26,14 @@ def unchunked(data: bytes) -> bytes | None:
 
 
 class IdleCallers:
-    """Connections that had one answer and ask for nothing more."""
+    """Connections that received one response and stay idle."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._open: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
 
     async def connect(self, count: int) -> None:
-        """So many more."""
+        """Open this many more."""
         for _ in range(count):
             reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
             self._open.append((reader, writer))
@@ -41,11 +41,11 @@ class IdleCallers:
                 raise ConnectionError("the relay closed a connection instead of answering /healthz")
 
     async def still_answered(self) -> int:
-        """On how many of them the relay still answers."""
+        """Return on how many connections the relay still responds."""
         return sum([await _is_answered(reader, writer) for reader, writer in self._open])
 
     def leave(self) -> None:
-        """Closes them all."""
+        """Close all connections."""
         for _, writer in self._open:
             writer.transport.abort()
 
@@ -82,17 +82,17 @@ class StreamReading(asyncio.Protocol):
 
     @property
     def events(self) -> int:
-        """How many have come so far."""
+        """The number of events so far."""
         return self.data.count(_EVENT)
 
     @property
     def body(self) -> bytes | None:
-        """All that was said; None unless the answer came to a clean end."""
+        """The text of the response, or `None` if it did not end cleanly."""
         return unchunked(bytes(self.data.partition(b"\r\n\r\n")[2]))
 
 
 async def begin_streams(port: int, count: int) -> list[StreamReading]:
-    """So many streams, each on a connection of its own; all of them asked for on return."""
+    """Open this many streams, each on its own connection. All of them are requested when this returns."""
     loop = asyncio.get_running_loop()
     streams = []
     for _ in range(count):

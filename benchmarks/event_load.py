@@ -1,8 +1,8 @@
-"""Callers that read streams: so many at a time, each asking again when its stream ended, on uvloop.
+"""Read streams: a fixed number at a time, each restarted when it ends, on uvloop.
 
 ``python -m benchmarks.event_load --port P --streams N --stream-seconds T --seconds S --pid PID`` prints one line of
 JSON: events received in a window of S seconds and the reads they came in, the CPU time the process PID used in it, and
-the time to each stream's first event. Streams last T seconds, and begin evenly spread over as many.
+the time to each stream's first event. Streams last T seconds, and their starts are spread evenly over T seconds.
 """
 
 import argparse
@@ -26,7 +26,7 @@ _END_BYTES = len(_END)
 
 
 class Counts:
-    """What all callers saw."""
+    """The measurements of all clients."""
 
     def __init__(self) -> None:
         self.events = 0
@@ -36,7 +36,7 @@ class Counts:
 
 
 class Caller(asyncio.Protocol):
-    """One connection that always has a stream running."""
+    """A connection that always has a stream running."""
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
@@ -59,7 +59,7 @@ class Caller(asyncio.Protocol):
             self._waiting = False
             self._counts.first_ms.append((time.perf_counter() - self._asked) * 1e3)
         self._last = data if len(data) >= _END_BYTES else (self._last + data)[-_END_BYTES:]
-        if self._last.endswith(_END):  # nginx sends the last chunk in a piece of its own
+        if self._last.endswith(_END):  # nginx writes the last chunk separately
             self._ask()
 
     def connection_lost(self, error: Exception | None) -> None:

@@ -1,6 +1,6 @@
-"""A provider that streams: events of about 280 bytes at an even pace, on uvloop so that it costs little itself.
+"""Run an upstream that streams events of about 280 bytes at a constant rate, on uvloop for low overhead.
 
-``python -m benchmarks.event_provider --port P --events N --interval-ms T``. Every request gets such a stream.
+``python -m benchmarks.event_provider --port P --events N --interval-ms T``. The response to every request is a stream.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def _chunk(data: bytes) -> bytes:
 
 
 class EventStream(asyncio.Protocol):
-    """A connection: answers each request with a stream. Requests are not pipelined."""
+    """A connection that responds to each request with a stream. Requests are not pipelined."""
 
     chunk = _chunk(_EVENT)
     end = _chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n"

@@ -1,4 +1,4 @@
-"""Figures and goals: what a part of the benchmark found, and whether that is enough."""
+"""Represent the metrics and goals of a part of the benchmark."""
 
 import statistics
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """One number. ``goal`` is the most it may be, or with ``at_least`` the least; None: told for comparison."""
+    """One metric. ``goal`` is its maximum, or its minimum with ``at_least``. `None` means it has no goal."""
 
     what: str
     value: float
@@ -18,7 +18,7 @@ class Figure:
 
     @property
     def reached(self) -> bool | None:
-        """Whether the goal is reached; None without a goal."""
+        """Whether the goal is reached, or `None` without a goal."""
         if self.goal is None:
             return None
         return self.value >= self.goal if self.at_least else self.value <= self.goal
@@ -26,7 +26,7 @@ class Figure:
 
 @dataclass
 class Result:
-    """What one part found: how, the figures, and every round they were made from."""
+    """The result of one part: the method, the metrics, and the rounds they are computed from."""
 
     part: str
     method: str
@@ -34,20 +34,20 @@ class Result:
     rounds: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, what: str, value: float, unit: str, goal: float | None = None, *, at_least: bool = False) -> None:
-        """One more figure."""
+        """Add a metric."""
         self.figures.append(Figure(what, value, unit, goal, at_least))
 
     def median(self, name: str, **where: Any) -> float:
-        """The median over the rounds that have these values of their field ``name``."""
+        """Return the median of the field ``name`` over the rounds that have these values."""
         found = [each[name] for each in self.rounds if all(each.get(key) == value for key, value in where.items())]
         return float(statistics.median(found))
 
     def plain(self) -> dict[str, Any]:
-        """As it is kept in JSON."""
+        """Return the result as it is stored in JSON."""
         return asdict(self) | {"figures": [asdict(each) | {"reached": each.reached} for each in self.figures]}
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The value that so many per cent of ``values`` do not exceed (nearest rank)."""
+    """Return a percentile of ``values`` (nearest rank)."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]

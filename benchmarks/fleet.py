@@ -1,8 +1,8 @@
-"""How evenly a fleet is loaded when a balancer sends each namespace to one node: ``python -m benchmarks.fleet``.
+"""Calculate how evenly nodes are loaded if a balancer sends each namespace to one node: ``python -m benchmarks.fleet``.
 
-The namespaces are those of the big log (benchmarks/big_log_words.py): half of all requests under eight labels, half
-under 200,000 users, the first of whom sends one in sixty of theirs. Nothing is drawn: every namespace weighs what it
-has, so that the heaviest node comes out exactly. docs/how-to/scale.md has the table.
+The namespaces are those of the big log (benchmarks/big_log_words.py): half of all requests have one of eight labels,
+half have one of 200,000 users, the first of whom sends one in sixty of theirs. The result for the heaviest node is
+exact, because it is calculated from the weights of all namespaces without sampling. docs/how-to/scale.md has the table.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ NODES = (2, 10, 100, 1000)
 
 
 def weights() -> tuple[dict[str, float], dict[str, float]]:
-    """The share of all requests that each label has, and each user."""
+    """Return the share of all requests of each label and of each user."""
     labels: dict[str, float] = {}
     for label in DRAWN_LABELS:
         labels[label] = labels.get(label, 0) + 0.5 / len(DRAWN_LABELS)
@@ -25,7 +25,7 @@ def weights() -> tuple[dict[str, float], dict[str, float]]:
 
 
 def heaviest(nodes: int, pinned: Iterable[tuple[str, float]], spread: float = 0.0) -> float:
-    """What the heaviest node has, times the mean: ``pinned`` go to the node of their hash, ``spread`` to all alike."""
+    """Return the load of the heaviest node relative to the mean. ``spread`` is divided among all nodes."""
     loads = [spread / nodes] * nodes
     for name, share in pinned:
         loads[int.from_bytes(blake2b(name.encode(), digest_size=8).digest()) % nodes] += share
@@ -33,7 +33,7 @@ def heaviest(nodes: int, pinned: Iterable[tuple[str, float]], spread: float = 0.
 
 
 def main() -> None:
-    """Prints the table."""
+    """Print the table."""
     labels, users = weights()
     print("| nodes | every namespace to the node of its hash | users' so, labels to any node |\n|---:|---:|---:|")
     for nodes in NODES:

@@ -1,4 +1,4 @@
-"""What a figure was measured on: machine, versions, and how busy the machine was with other things."""
+"""Describe the environment of a measurement: machine, versions, and other load on the machine."""
 
 import datetime
 import os
@@ -20,7 +20,7 @@ print(platform.python_version(), "--enable-optimizations" in arguments, sep="|")
 
 
 def describe_machine(python: str, source: Path) -> dict[str, Any]:
-    """Machine, kernel and versions; ``python`` and ``source`` are what the measured server runs on and of."""
+    """Return machine, kernel and versions. ``python`` and ``source`` are those of the measured server."""
     number, optimised = _output([python, "-c", _DESCRIBE_PYTHON]).strip().split("|")
     return {
         "cpu": _first(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text()),
@@ -46,17 +46,17 @@ def uncommitted(source: Path) -> list[str]:
 
 
 def now() -> str:
-    """The moment, RFC 3339 in UTC."""
+    """Return the current time, RFC 3339 in UTC."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def load_average() -> float:
-    """Runnable processes over the last minute: how much the figures were disturbed."""
+    """Return the average number of runnable processes over the last minute, as a measure of disturbance."""
     return round(os.getloadavg()[0], 2)
 
 
 def _output(command: list[str]) -> str:
-    """What the command prints; nothing where the program is missing."""
+    """Return the output of a command, or an empty text if the program is missing."""
     if shutil.which(command[0]) is None:
         return ""
     done = subprocess.run(command, capture_output=True, text=True, check=False)

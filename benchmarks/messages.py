@@ -1,4 +1,4 @@
-"""The requests and answers the load is made of, in two sets of headers."""
+"""Define the requests and responses of the load, with two sets of headers."""
 
 from dataclasses import dataclass
 
@@ -23,9 +23,9 @@ ANSWER_BODY = (
 
 @dataclass(frozen=True)
 class HeaderSet:
-    """What a caller sends besides Host and Content-Length, and what the provider adds to nginx's own five headers.
+    """Request headers besides Host and Content-Length, and response headers besides nginx's own five.
 
-    Values of ``varying`` request headers differ from request to request, under load by wrk.
+    The values of ``varying`` request headers differ between requests in load by wrk.
     """
 
     name: str
@@ -34,13 +34,13 @@ class HeaderSet:
     varying: tuple[str, ...] = ()
 
     def request_head(self, host: str, path: str = "/v1/chat/completions") -> bytes:
-        """The whole head of a request with ``REQUEST_BODY``."""
+        """Return the complete head of a request with ``REQUEST_BODY``."""
         lines = [f"{name}: {value}" for name, value in self.request.items()]
         head = [f"POST {path} HTTP/1.1", f"Host: {host}", *lines, f"Content-Length: {len(REQUEST_BODY)}", "", ""]
         return "\r\n".join(head).encode()
 
 
-#: 5 headers of a request, 6 of an answer: curl, or a small client of one's own.
+#: 5 request headers and 6 response headers, as with curl or a simple client.
 FIVE = HeaderSet(
     "five",
     {
@@ -50,7 +50,7 @@ FIVE = HeaderSet(
     },
     {"x-request-id": "req_6f2a8b8bd1c94d0f8a4e3f0f5b1c2d3e"},
 )
-#: 19 headers of a request (openai 3.52 for Python, a namespace and one property), 25 of an answer (api.openai.com).
+#: 19 request headers (openai 3.52 for Python, a namespace, one property) and 25 response headers (api.openai.com).
 SDK = HeaderSet(
     "sdk",
     {
@@ -95,7 +95,7 @@ SDK = HeaderSet(
         "alt-svc": 'h3=":443"; ma=86400',
     },
 )
-#: The same where no head is like the last one: a trace, and a property for each user.
+#: The same, with heads that all differ: by trace ids and a property with the user.
 TRACED = HeaderSet(
     "traced",
     SDK.request | {"traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba9"},

@@ -1,6 +1,6 @@
-"""Everyday traffic for long runs: whole answers, streams, callers who leave, and a provider that fails.
+"""Generate mixed traffic for long runs: plain responses, streams, clients that cancel, and upstream failures.
 
-The simulated provider does as each request wishes (docs/reference/simulator.md), so what must come back is known.
+Directives tell the simulated upstream how to respond (docs/reference/simulator.md), so the expected result is known.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ _LAST_CHUNK: Final = b"\r\n0\r\n\r\n"
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of request: how many of a hundred, what it wishes, and what its caller must get.
+    """One kind of request: its percentage, its directives, and the expected response.
 
-    ``status`` None: nothing is awaited, for the caller leaves after so many bytes. ``is_cut``: the answer breaks off.
+    If ``status`` is `None`, the client closes the connection after some bytes. If ``is_cut``, the response breaks off.
     """
 
     name: str
@@ -45,7 +45,7 @@ KINDS: Final = (
 
 
 class Traffic:
-    """Callers that ask at a steady rate, all told. ``expected`` and ``unexpected`` count answers by kind."""
+    """Clients with a constant total rate. ``expected`` and ``unexpected`` count responses by kind."""
 
     def __init__(self, port: int, per_second: float) -> None:
         self.expected: Counter[str] = Counter()
@@ -55,7 +55,7 @@ class Traffic:
         self._random = random.Random(1)
 
     async def run(self, seconds: float) -> None:
-        """Asks for so long; returns when every request is over."""
+        """Send requests for ``seconds``. Returns when all of them have ended."""
         until = asyncio.get_running_loop().time() + seconds
         await asyncio.gather(*(self._ask_on(until) for _ in range(CALLERS)))
 
@@ -90,14 +90,14 @@ class Traffic:
 
 
 class _Caller:
-    """One caller, with a connection that is kept while it can be."""
+    """A client that reuses its connection if possible."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._connection: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, kind: Kind, request: bytes) -> bool:
-        """Whether what came is what this kind must get."""
+        """Send a request, and return whether the result is the expected one of this kind."""
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 return await self._ask(kind, request)
@@ -138,7 +138,7 @@ class _Caller:
         self.leave()
 
     def leave(self) -> None:
-        """Hangs up."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection[1].transport.abort()
             self._connection = None

@@ -1,4 +1,4 @@
-"""nginx as the provider that answers at once, and as the plain proxy to compare with. One worker, no access log."""
+"""Run nginx as an upstream that responds at once, and as a plain proxy for comparison. One worker, no access log."""
 
 import socket
 import subprocess
@@ -43,10 +43,10 @@ _PROVIDER = """
 
 
 class Nginx:
-    """One nginx process of one worker; ``pid`` is its process."""
+    """One nginx with one worker. ``pid`` is its process."""
 
     def __init__(self, place: Path, blocks: str, port: int) -> None:
-        """Returns when ``port`` answers."""
+        """Wait until ``port`` accepts connections."""
         config = place / "nginx.conf"
         config.write_text(_MAIN.format(place=place, blocks=blocks))
         self._process = subprocess.Popen(["nginx", "-p", str(place), "-c", str(config)], stderr=subprocess.DEVNULL)
@@ -63,20 +63,20 @@ class Nginx:
 
 
 def start_proxy(place: Path, provider_port: int) -> Nginx:
-    """nginx in front of a provider: no buffering, connections kept open on both sides."""
+    """Return nginx as a proxy: without buffering, with persistent connections to client and upstream."""
     port = free_port()
     return Nginx(place, _PROXY.format(port=port, provider=provider_port), port)
 
 
 def start_provider(place: Path, headers: HeaderSet) -> Nginx:
-    """A provider that answers every request with the same completion at once."""
+    """Return nginx as an upstream that sends the same completion to every request at once."""
     port = free_port()
     lines = "\n".join(f"      add_header {name} '{value}';" for name, value in headers.answer.items())
     return Nginx(place, _PROVIDER.format(port=port, headers=lines, body=ANSWER_BODY.decode()), port)
 
 
 def free_port() -> int:
-    """A port nothing listens on at this moment."""
+    """Return a port that is not in use now."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Callers that come at even moments, each once and on a connection of its own, whatever the others are told."""
+"""Send requests at a constant rate, each on its own connection, independent of the other responses."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ _PATIENCE_SECONDS: Final = 30.0
 
 @dataclass
 class Call:
-    """One call. Moments are monotonic nanoseconds; the answer is what had come when the connection was over."""
+    """One request. Times are monotonic nanoseconds. The response is everything received until the connection closed."""
 
     due_ns: int
     sent_ns: int = 0
@@ -19,7 +19,7 @@ class Call:
 
     @property
     def status(self) -> int:
-        """Of a whole answer; 0 for none, or half of one."""
+        """The status of a complete response, otherwise 0."""
         head, mark, body = self.answer.partition(b"\r\n\r\n")
         if not mark or len(body) < int(header(head, b"content-length") or -1):
             return 0
@@ -27,19 +27,19 @@ class Call:
 
     @property
     def is_refused(self) -> bool:
-        """Whether it was told to come back later, in the documented way."""
+        """Whether the request was rejected because of overload, in the documented way."""
         head = self.answer.partition(b"\r\n\r\n")[0]
         told = header(head, b"service-error") == b"overloaded" and int(header(head, b"retry-after-ms") or 0) > 0
         return self.status == 503 and told
 
     @property
     def took_ms(self) -> float:
-        """From the moment it was due to its answer's last byte."""
+        """The time from its scheduled time to the last byte of its response."""
         return (self.over_ns - self.due_ns) / 1e6
 
 
 def header(head: bytes, name: bytes) -> bytes:
-    """The value of a header; empty without it."""
+    """Return the value of a header, empty if it is missing."""
     return head.lower().partition(b"\r\n" + name + b":")[2].partition(b"\r\n")[0].strip()
 
 
@@ -69,7 +69,7 @@ class _Calling(asyncio.Protocol):
 
 
 async def call_evenly(port: int, request: bytes, per_second: float, seconds: float) -> list[Call]:
-    """So many calls, in the order they were due; returns when each is over."""
+    """Send this many requests. Returns all of them in the order of their scheduled times when they have ended."""
     start = time.monotonic_ns() + 50_000_000
     calls = [Call(start + int(number / per_second * 1e9)) for number in range(int(per_second * seconds))]
     async with asyncio.TaskGroup() as group:

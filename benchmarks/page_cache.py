@@ -1,4 +1,4 @@
-"""Takes files out of the system's page cache, and tells what a read from the disk costs then."""
+"""Evict files from the system's page cache, and measure reads from disk."""
 
 import os
 import random
@@ -11,7 +11,7 @@ _READ_BYTES: Final = 8192
 
 
 def drop_page_cache(directory: Path) -> str:
-    """Drops the whole cache where that is permitted, otherwise the directory's files; says which it was."""
+    """Drop the whole page cache if permitted, otherwise the directory's files. Returns which of them."""
     os.sync()
     try:
         _ALL.write_text("1")
@@ -32,7 +32,7 @@ def _forget(path: Path) -> None:
 
 
 def random_read_ms(path: Path, times: int) -> list[float]:
-    """Milliseconds of reads of 8 KiB anywhere in the file."""
+    """Return the milliseconds of reads of 8 KiB at random places in a file."""
     chance = random.Random(1)
     blocks = path.stat().st_size // _READ_BYTES
     found = []

@@ -1,4 +1,4 @@
-"""What a process has used: CPU time and memory, as the kernel counts them (Linux, ``/proc``)."""
+"""Read the CPU time and memory of a process from the kernel (Linux, ``/proc``)."""
 
 import os
 from pathlib import Path
@@ -7,13 +7,13 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process since its start, in steps of a tick (10 ms on most systems)."""
+    """Return the user and system time of a process since its start, with a resolution of one tick (usually 10 ms)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
 
 
 def resident_kib(pid: int) -> int:
-    """Memory of a process that is in RAM."""
+    """Return the resident memory of a process."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1])

@@ -41,7 +41,7 @@ _LOOK_SECONDS: Final = 2.0
 _WARM_UP_REQUESTS: Final = 70_000
 _WARM_UP_PER_SECOND: Final = 400.0
 _SOURCE: Final = Path(__file__).parent.parent / "src"
-#: One or two more descriptors than twenty are requests that happen to run.
+#: Growth allowed besides the percentage. One or two more descriptors than twenty may belong to running requests.
 _SPARE: Final = {"descriptors": 2.0, "memory, MiB": 0.0, "bytes, MiB": 0.0}
 _PATIENCE_SECONDS: Final = 300.0
 _PAGES: Final = ("/api/requests?limit=100", "/api/namespaces", "/api/status")
@@ -82,7 +82,7 @@ def _grew(what: str, percent: float) -> str:
 
 
 def _soak(bench: Bench, seconds: float, per_second: float, warm_up: int) -> tuple[Result, list[str]]:
-    """The samples with what they say of growth, and all else that was wrong, each as a line."""
+    """Return the result with the samples and their growth, and a line for each other problem."""
     method = f"{seconds / 60:g} minutes of {per_second:g} requests/s from {CALLERS} clients: "
     method += ", ".join(f"{each.share} % {each.name}" for each in KINDS) + ". A viewer reads the log every 2 s. "
     method += f"{warm_up:,} complete requests were sent before. Growth compares the median of the samples, one every "
@@ -135,7 +135,7 @@ async def _run(server: Relaybook, traffic: Traffic, seconds: float) -> list[Samp
 
 
 async def _look_on(dashboard: str) -> None:
-    """A viewer who reads the log again and again."""
+    """Read the log repeatedly, like a user of the dashboard."""
     while True:
         for page in _PAGES:
             await asyncio.to_thread(_read, dashboard + page)
@@ -148,7 +148,7 @@ def _read(url: str) -> None:
 
 
 def _sample(server: Relaybook) -> Sample:
-    """What there is of everything now; a process that is just being started again has no figures."""
+    """Return a sample of all processes. A process that is being restarted has no metrics."""
     found: Sample = {}
     for role in ("supervisor", *ROLES):
         pid = server.process.pid if role == "supervisor" else server.pid_of(role)

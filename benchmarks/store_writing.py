@@ -1,9 +1,9 @@
-"""Measures the SQLite store: the cost of a commit, split by step, then of reading what was written.
+"""Measure the SQLite store: the cost of a commit by step, then the cost of reads.
 
-Method: entries of `tests.support.records.traffic` (a request of about 470 bytes, an answer of 790, 6 and 8 headers, one
-property, two foreign ids) are made first, then committed in batches of 1,000; only the commits are timed, by wall clock
-(checkpoints of the write-ahead log included). Reads are the best of five on the same machine, the database in the
-page cache. Run it alone: `python -m benchmarks.store_writing --records 300000`.
+Method: entries of `tests.support.records.traffic` (a request of about 470 bytes, a response of 790, 6 and 8 headers,
+one property, two foreign ids) are created first, then committed in batches of 1,000. Only the commits are timed, by
+wall clock, including checkpoints of the write-ahead log. Reads are the best of five on the same machine with the
+database in the page cache. Run nothing else meanwhile: `python -m benchmarks.store_writing --records 300000`.
 """
 
 import argparse
@@ -21,15 +21,16 @@ import apsw
 from tests.support.records import soon, traffic
 
 from relaybook.log.query.filters import Cursor, Filter, Term
-from relaybook.log.store.port import Batch
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
-from relaybook.log.store.sqlite.connection import DATABASE, Durability
+from relaybook.log.store.port import Batch, Durability
+from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 _BATCH = 1000
 
 
 class Split:
-    """Adds up the time between the steps a commit reports."""
+    """Adds up the time between the steps that a commit reports."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -45,11 +46,11 @@ class Split:
 
 
 def write(directory: Path, records: int, durability: Durability) -> dict[str, Any]:
-    """Commits the records; figures in microseconds per record."""
+    """Commit the records. Returns metrics in microseconds per record."""
     make = traffic(seed=1)
     split = Split()
     writer = SqliteWriter(directory, durability=durability)
-    writer._entries._watch = split.step
+    writer._entries._on_phase = split.step
     times = []
     cpu = 0.0
     for _ in range(records // _BATCH):
@@ -77,7 +78,7 @@ def write(directory: Path, records: int, durability: Durability) -> dict[str, An
 
 
 def read(directory: Path, records: int) -> dict[str, float]:
-    """Milliseconds of the questions the page asks."""
+    """Return the milliseconds of the dashboard's queries."""
     reader = SqliteReader(directory)
     newest = reader.page(Filter(), 1, None, soon()).records[0]
     middle = newest.started_at - 30_000_000
@@ -125,7 +126,7 @@ def _best_ms(ask: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    """Prints one JSON document."""
+    """Print one JSON document."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=300_000)
     parser.add_argument("--durability", choices=("process", "power"), default="process")

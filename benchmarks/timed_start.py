@@ -1,7 +1,7 @@
-"""Times a start of ``relaybook serve``: from before its exec to the first answer, and the steps between.
+"""Measure a start of ``relaybook serve``, from before its exec to the first response, and the steps between.
 
-Unlike ``Relaybook`` it waits for nothing. The system takes connections from the moment the supervisor listens, so a
-request sent then is answered as soon as there is a relay.
+Unlike ``Relaybook`` this does not wait for readiness. The kernel accepts connections as soon as the supervisor listens,
+so a request sent then gets its response as soon as the relay runs.
 """
 
 import datetime
@@ -23,7 +23,7 @@ _PATIENCE_SECONDS: Final = 60.0
 
 
 class TimedStart(Server):
-    """A server that was just started on a data directory, before it is of any use."""
+    """A server that was just started on a data directory and may not be ready."""
 
     def __init__(self, bench: Bench, place: Path, upstream: str, data: Path) -> None:
         self.data = data
@@ -39,7 +39,7 @@ class TimedStart(Server):
         self.port = int(self.base_url.removesuffix("/v1").rpartition(":")[2])
 
     def steps_to_first_answer(self) -> dict[str, float]:
-        """Milliseconds of each step from the start to the first answer, and of all. Wall clock: one machine."""
+        """Return the milliseconds of each step from the start to the first response, and in total (wall clock)."""
         _, answered_ns = first_answer(self.port)
         relay_ns = self._child_started_ns("relay")
         journal_ns = max(path.stat().st_mtime_ns for path in self.data.glob("journal/*/lock"))
@@ -49,7 +49,7 @@ class TimedStart(Server):
         return steps | {"all_ms": (answered_ns - self.started_ns) / 1e6}
 
     def _child_started_ns(self, role: str) -> int:
-        """The moment the supervisor had started the child, as the operator's log has it."""
+        """Return when the supervisor had started a child, according to the operator log."""
 
         def look() -> dict[str, Any] | None:
             return next((line for line in self.events("child_started") if line["role"] == role), None)
@@ -58,7 +58,7 @@ class TimedStart(Server):
         return int(datetime.datetime.fromisoformat(line["at"]).timestamp() * 1e6) * 1000
 
     def stop_at_once(self) -> None:
-        """Ends it without waiting for the recorder's work, which may be a whole backlog."""
+        """Stop the server without waiting for the recorder, which may have a large backlog."""
         pids = [self.pid_of(role) for role in ROLES]
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(_PATIENCE_SECONDS)
@@ -67,9 +67,9 @@ class TimedStart(Server):
 
 
 def _as_installed(bench: Bench) -> dict[str, str]:
-    """The environment in which Python finds its byte code, as it does where a program was installed.
+    """Return an environment in which Python finds cached byte code, as for an installed program.
 
-    The byte code is the run's own: nothing is written beside the sources, and nothing old is read from there.
+    The byte code is stored in the run's directory: none is written next to the sources or read from there.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPATH"] = os.pathsep.join([str(bench.source), sysconfig.get_path("purelib")])
@@ -78,7 +78,7 @@ def _as_installed(bench: Bench) -> dict[str, str]:
 
 
 def first_answer(port: int) -> tuple[int, int]:
-    """Asks until there is a good answer: how often there was none, and when it was there (wall clock, ns)."""
+    """Send requests until one succeeds. Returns the number of failures and the time of success (wall clock, ns)."""
     headers = dict(FIVE.request)
     for failed in range(10_000):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE_SECONDS)

@@ -1,7 +1,7 @@
-"""Measures what understanding costs the recorder: µs per whole exchange and per streamed chunk.
+"""Measure the cost of parsing bodies in the recorder: µs per complete exchange and per streamed chunk.
 
-Method: one process, no garbage collection during a run, each figure the median of 15 runs of 2,000 exchanges (or 40
-streams of 500 chunks). Bodies have the size and fields of OpenAI's of 2026: a 500-byte request, an 800-byte answer,
+Method: one process, no garbage collection during a run. Each metric is the median of 15 runs of 2,000 exchanges (or 40
+streams of 500 chunks). Bodies have the size and fields of OpenAI's in 2026: a 500-byte request, an 800-byte response,
 chunks of 330 bytes. Run: ``python benchmarks/understanding.py``.
 """
 
@@ -72,7 +72,7 @@ AT_US = 1_795_000_000_000_000
 
 
 def microseconds(work: Callable[[], object], times: int) -> float:
-    """Median over the runs of the time one call takes."""
+    """Return the median duration of one call over the runs."""
     work()
     taken = []
     gc.collect()
@@ -87,7 +87,7 @@ def microseconds(work: Callable[[], object], times: int) -> float:
 
 
 def main() -> None:
-    """Prints one line per figure."""
+    """Print one line per metric."""
     prices = Prices()
     facts = read_response("chat", ANSWER, streamed=False, complete=True)
 

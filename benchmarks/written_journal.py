@@ -1,4 +1,4 @@
-"""Writes a journal as a relay would have: whole exchanges of many sizes and words, several open at a time."""
+"""Write a journal like a relay does: complete exchanges of different sizes and texts, several open at a time."""
 
 import random
 from pathlib import Path
@@ -8,7 +8,7 @@ from benchmarks.messages import ANSWER_BODY, FIVE, REQUEST_BODY
 from relaybook import clock
 from relaybook.ids import new_id
 from relaybook.journal.events import Answered, Closed, Opened, encode_event
-from relaybook.journal.frame import Kind
+from relaybook.journal.frame import FrameKind
 from relaybook.journal.writer import JournalWriter
 
 _AT_A_TIME: Final = 32
@@ -22,7 +22,7 @@ _ANSWERED: Final = b"The first transistor computer ran in Manchester in November
 
 
 def write_journal(directory: Path, exchanges: int) -> int:
-    """A run of so many exchanges that is over; the bytes of all bodies."""
+    """Write a finished run with this many exchanges. Returns the total bytes of all bodies."""
     writer = JournalWriter(directory, 64 << 20, durable=False)
     made = _Exchanges()
     for first in range(0, exchanges, _AT_A_TIME):
@@ -44,7 +44,7 @@ class _Exchanges:
         return b" ".join(self._random.choices(_WORDS, k=words))
 
     def frames(self) -> list[tuple[int, bytes, bytes]]:
-        """The three frames of one exchange: kind, exchange, payload."""
+        """Return the three frames of one exchange: kind, exchange, payload."""
         exchange = new_id()
         number = self._random.randrange(1 << 30)
         request = REQUEST_BODY.replace(_ASKED, _ASKED[:40] + self._text(9))
@@ -52,9 +52,9 @@ class _Exchanges:
         self.body_bytes += len(request) + len(answer)
         answered = Answered(200, b"OK", _answer_head(len(answer), number), False, answer)
         return [
-            (Kind.OPENED, exchange, encode_event(_opened(request, number))),
-            (Kind.ANSWERED, exchange, encode_event(answered)),
-            (Kind.CLOSED, exchange, encode_event(Closed("complete", None, None, 180_000))),
+            (FrameKind.OPENED, exchange, encode_event(_opened(request, number))),
+            (FrameKind.ANSWERED, exchange, encode_event(answered)),
+            (FrameKind.CLOSED, exchange, encode_event(Closed("complete", None, None, 180_000))),
         ]
 
 

@@ -1,7 +1,7 @@
-"""Load by wrk: one thread, many connections, each sending its next request when the answer came.
+"""Generate load with wrk: one thread, many connections, each sending its next request after a response.
 
-64 requests of different lengths take turns, so that a relay which remembers what it saw last gains no more by it than
-in use. What is on its way when the time is over is broken off.
+64 requests of different lengths alternate, so that caches in the relay gain no more than in production. Requests that
+are running at the end are aborted.
 """
 
 import json
@@ -39,7 +39,7 @@ end
 
 @dataclass(frozen=True)
 class Load:
-    """What one run did. ``failed``: answers that were no success. ``broken``: connections lost, answers never come."""
+    """The result of a run. ``failed`` counts error responses, ``broken`` lost connections and missing responses."""
 
     requests: int
     failed: int
@@ -50,7 +50,7 @@ class Load:
 
     @property
     def per_second(self) -> float:
-        """Requests that succeeded."""
+        """The number of successful requests."""
         return (self.requests - self.failed) / self.microseconds * 1e6
 
 
@@ -62,9 +62,9 @@ def run_wrk(
     extra: Mapping[str, str] = _NONE,
     pause_ms: float = 0,
 ) -> Load:
-    """Posts completions for so many seconds (whole ones), with ``extra`` headers; an answer may take 30 s.
+    """Send completion requests for a whole number of seconds, with ``extra`` headers. Responses time out after 30 s.
 
-    Each connection pauses so long between an answer and its next request, on average: the pauses differ.
+    Each connection pauses between a response and its next request. The pauses vary around the given average.
     """
     sent = headers.request | dict(extra)
     lines = [f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}" for name, value in sent.items()]

@@ -1,1 +1,1 @@
-"""The parts of the benchmark. Each module has ``run(bench)``, which measures and gives a ``Result``."""
+"""Contain the parts of the benchmark. Each module has ``run(bench)``, which measures and returns a ``Result``."""

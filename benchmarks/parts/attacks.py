@@ -29,7 +29,8 @@ _HEAD: Final = b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthor
 _QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
 _WHOLE: Final = _HEAD + b"Content-Length: %d\r\n" % len(_QUESTION)
 _CHUNKED: Final = _HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
-#: What the kernel takes of it is journaled and then recorded: many of them are a test of the recorder.
+#: Runs with a tenth of the connections: the bytes that the kernel accepts are journaled and recorded, so that more
+#: connections would measure the recorder.
 _UNREAD: Final = "unread response"
 ATTACKS: Final[dict[str, bytes]] = {
     "incomplete head": _HEAD,
@@ -51,7 +52,7 @@ _PATIENT: Final = [
 
 
 def run(bench: Bench) -> Result:
-    """One kind after the other."""
+    """Measure one kind of attack after another."""
     result = Result("attacks", METHOD)
     count = 20 if bench.quick else min(ATTACKERS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_DESCRIPTORS)
     with SimulatedProvider(bench.place("provider"), "--ledger-mode", "off") as provider:
@@ -81,7 +82,7 @@ def _attack(relay: Relaybook, sent: bytes, count: int) -> dict[str, Any]:
 
 
 def _send(attacker: socket.socket, sent: bytes) -> None:
-    """As much of it as the relay takes."""
+    """Send as much as the relay accepts."""
     try:
         attacker.sendall(sent)
     except TimeoutError:
@@ -89,7 +90,7 @@ def _send(attacker: socket.socket, sent: bytes) -> None:
 
 
 def _when_steady(measure: Callable[[], int]) -> int:
-    """The figure once it has grown no more for a while."""
+    """Return the memory when it has stopped growing."""
     most, since = measure(), time.monotonic()
 
     def look() -> bool:

@@ -39,20 +39,20 @@ METHOD: Final = (
 _LOG: Final = "log"
 _STATES: Final = ("cold", "warm", "recording")
 _PAUSE_SECONDS: Final = 3.0
-#: Ten pages of the database and the body (strace, a log of ten million).
+#: Ten pages of the database and the body (measured with strace on a log of ten million records).
 _READS_OF_AN_ID: Final = 11
-#: So that each kind of question meets many commits and a checkpoint or two.
+#: Interval between requests, long enough that each kind of query meets many commits and one or two checkpoints.
 _EVERY_SECONDS: Final = 0.025
 
 
 def run(bench: Bench) -> Result:
-    """One log; every kind of question on a server of its own, then all once more beside the recording."""
+    """Measure every kind of query on its own server, then all of them during recording. All use the same log."""
     result = Result("big_log", METHOD)
     directory = Path(os.environ.get("RELAYBOOK_BIG_LOG", bench.directory / "big-log"))
     recipe = _log(directory, bench.quick, result)
     here = replace(bench, directory=directory)
     with _server(here) as relay:
-        relay.wait_until_indexed(900)  # what an earlier run recorded: its words would be indexed during our questions
+        relay.wait_until_indexed(900)  # text from an earlier run would otherwise be indexed during the queries
         asked = questions(recipe, relay.get("/api/status")["last_seq"])
     tidy(directory)
     _read_the_disk(store_of(directory), result)
@@ -69,7 +69,7 @@ def run(bench: Bench) -> Result:
 
 
 def _read_the_disk(store: Path, result: Result) -> None:
-    """What the disk alone takes for as many reads as a cold request by an id needs, each of which names the next."""
+    """Measure the disk alone: as many dependent reads as a cold request by id needs."""
     drop_page_cache(store)
     reads = random_read_ms(store / "relaybook.sqlite", 200 * _READS_OF_AN_ID)
     together = [sum(reads[at : at + _READS_OF_AN_ID]) for at in range(0, len(reads), _READS_OF_AN_ID)]
@@ -81,7 +81,7 @@ def _read_the_disk(store: Path, result: Result) -> None:
 
 
 def _log(directory: Path, is_quick: bool, result: Result) -> Recipe:
-    """The log's recipe; makes the log where there is none."""
+    """Return the log's recipe, and create the log if it does not exist."""
     recipe = Recipe.kept(directory)
     if recipe is None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ def _server(bench: Bench) -> Iterator[Relaybook]:
 
 
 def _ask(dashboard: str, question: Question, every_s: float = 0.0) -> dict[str, Any]:
-    """Asks every value once, at most one in ``every_s``; milliseconds and what came back."""
+    """Request every path once, at most one per ``every_s``. Returns milliseconds and responses."""
     connection = http.client.HTTPConnection(dashboard.removeprefix("http://"), timeout=60)
     times, statuses, incomplete, sizes_ = [], Counter[int](), 0, []
     for path in question.paths:
@@ -146,13 +146,13 @@ def _ask_beside_recording(bench: Bench, asked: list[Question], result: Result) -
 
 @contextmanager
 def _recording(relay: Relaybook) -> Iterator[dict[str, float]]:
-    """Has exchanges written into the server's journal meanwhile; tells how many were, and how many were recorded."""
+    """Write exchanges to the server's journal meanwhile. Returns how many were written and how many recorded."""
     command = [sys.executable, "-m", "benchmarks.big_log_recording", str(relay.data / "journal"), str(PER_SECOND)]
     writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     pace: dict[str, float] = {}
     try:
         assert writer.stdout is not None
-        writer.stdout.readline()  # it has begun
+        writer.stdout.readline()  # wait until it has started
         time.sleep(_PAUSE_SECONDS)
         before, began = relay.get("/api/status"), time.monotonic()
         yield pace

@@ -26,7 +26,7 @@ _REQUEST = (
     b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer sk-test-1234567890\r\n"
     b"Content-Type: application/json\r\nSim-Tag: %b\r\n%b\r\nContent-Length: %d\r\n\r\n%b"
 )
-#: What the provider is told, and how many events a caller reads before it leaves.
+#: Directives for the upstream, and the number of events that a client reads before it disconnects.
 _MOMENTS = {
     "before the first token": (b"Sim-Delay-Ms: 60000", 0),
     "mid-stream": (b"Sim-Event-Interval-Ms: 20\r\nSim-Answer-Tokens: 3000", EVENTS_READ),
@@ -35,7 +35,7 @@ _SOON_MS = 100.0
 
 
 def run(bench: Bench) -> Result:
-    """Both moments, direct and through the relay."""
+    """Measure disconnects before the first token and mid-stream, directly and through the relay."""
     result = Result("cancel", METHOD)
     leavings = 20 if bench.quick else LEAVINGS
     with SimulatedProvider(bench.place("provider"), "--ledger-mode", "digest") as provider:
@@ -61,7 +61,7 @@ def _add_figures(result: Result, what: str, delays: list[float], leavings: int, 
 
 
 async def _leave_all(port: int, tag: str, directives: bytes, events: int, leavings: int) -> dict[str, int]:
-    """When each caller left (wall clock, ns), by its tag."""
+    """Return when each client disconnected (wall clock, ns), by its tag."""
     left_ns: dict[str, int] = {}
     numbers = iter(range(leavings))
 
@@ -92,7 +92,7 @@ async def _leave(port: int, request: bytes, events: int) -> int:
 
 
 def _delays(provider: SimulatedProvider, left_ns: dict[str, int]) -> list[float]:
-    """Milliseconds from each leaving to the provider's notice of it, as far as it noticed."""
+    """Return the milliseconds from each disconnect until the upstream noticed it, without those it did not notice."""
     connection = http.client.HTTPConnection(urlsplit(provider.url).netloc, timeout=30)
 
     def noticed() -> list[float] | None:

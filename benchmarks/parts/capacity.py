@@ -26,7 +26,7 @@ _TRIAL_S = 5
 _LONG_S = 60
 _LOOK_S = 0.5
 GOAL_PER_S, GOAL_BEHIND_S = 10_000, 2.0
-#: Offered a little more than the goal, for the goal is what must be reached.
+#: Slightly more than the goal, because the goal must be reached.
 _OFFERED_PER_S = 1.03 * GOAL_PER_S
 METHOD = (
     f"wrk (1 thread, {_CONNECTIONS} connections, five headers), the upstream (nginx with a canned completion) and all "
@@ -49,7 +49,7 @@ class _Setup:
 
 
 def run(bench: Bench) -> Result:
-    """All setups by turns, then each steadily."""
+    """Measure all setups alternately, then each at a constant rate."""
     result = Result("capacity", METHOD)
     with ExitStack() as stack:
         provider = stack.enter_context(start_provider(bench.place("provider"), FIVE))
@@ -81,7 +81,7 @@ def _start(bench: Bench, provider: Nginx, name: str, workers: int) -> Relaybook:
 
 
 def _by_process(server: Relaybook, provider: Nginx) -> dict[str, float]:
-    """CPU seconds so far. There may be several relays: theirs is what is left of the whole tree."""
+    """Return the CPU seconds so far. As there may be several relays, theirs is the rest of the process tree."""
     named = {role: cpu_seconds(server.pid_of(role)) for role in ROLES if role != "relay"}
     named["supervisor"] = cpu_seconds(server.process.pid)
     everything = sum(map(cpu_seconds, process_tree(server.process.pid)))
@@ -106,7 +106,7 @@ def _lag_s(server: Relaybook) -> float:
 
 
 def _shares(result: Result, setup: _Setup) -> list[Share]:
-    """CPU of a request by process; medians of the rounds."""
+    """Return the CPU time per request of each process, as medians of the rounds."""
     rounds = [each["cpu_us"] for each in result.rounds if each["what"] == "saturated" and each["setup"] == setup.name]
     medians = {name: sorted(each[name] for each in rounds)[len(rounds) // 2] for name in rounds[0]}
     return [Share(name, cpu_us, setup.workers if name == "relay" else 1) for name, cpu_us in medians.items()]
@@ -147,7 +147,7 @@ def _steady(bench: Bench, result: Result, setup: _Setup) -> None:
 
 
 def _pause_ms(bench: Bench, server: Relaybook) -> float:
-    """A trial tells how much of each connection's time the answers take; the pauses are the rest of it."""
+    """Determine the pauses: a trial measures the share of time that responses take, and pauses are the rest."""
     every_ms = _STEADY_CONNECTIONS / _OFFERED_PER_S * 1e3
     trial = run_wrk(server.port, FIVE, bench.seconds(_TRIAL_S), _STEADY_CONNECTIONS, pause_ms=every_ms)
     took_ms = _STEADY_CONNECTIONS / trial.per_second * 1e3 - every_ms
@@ -156,7 +156,7 @@ def _pause_ms(bench: Bench, server: Relaybook) -> float:
 
 
 def _watched(work: Callable[[], Load], look: Callable[[], None]) -> Load:
-    """Does the work on a thread, and looks again and again until it is done."""
+    """Run work in a thread, and sample repeatedly until it is done."""
     done: list[Load] = []
     worker = threading.Thread(target=lambda: done.append(work()))
     worker.start()

@@ -62,7 +62,7 @@ METHOD = (
 
 
 def run(bench: Bench) -> Comparison:
-    """Side by side first, then memory and TLS, for which each is started anew."""
+    """Measure all proxies alternately, then memory and TLS, for which each is restarted."""
     result = Comparison("comparison", METHOD)
     raise_descriptor_limit()
     with ProviderAddress(bench) as provider:

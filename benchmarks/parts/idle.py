@@ -30,7 +30,7 @@ _SPARE_DESCRIPTORS: Final = 200
 
 
 def run(bench: Bench) -> Result:
-    """Rounds by turns."""
+    """Measure with and without idle connections alternately."""
     result = Result("idle", METHOD)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -25,7 +25,7 @@ _MOST_US = {(_ONE, "relay", 50): 100.0, (_DURABLE, "relay", 50): 600.0}
 
 
 def run(bench: Bench) -> Result:
-    """Both ways of asking."""
+    """Measure on one connection and at a constant rate."""
     result = Result("latency", METHOD)
     with ExitStack() as stack:
         provider = stack.enter_context(start_provider(bench.place("provider"), FIVE))

@@ -48,7 +48,7 @@ _PATIENT: Final = ("--write-timeout", "1h", "--idle-timeout", "1h", "--keep-aliv
 
 
 def run(bench: Bench) -> Result:
-    """The three, one after the other."""
+    """Run the three measurements one after another."""
     result = Result("load", METHOD)
     _raise_descriptor_limit()
     _add_crowd(result, _crowd(bench))
@@ -59,12 +59,12 @@ def run(bench: Bench) -> Result:
 
 
 def _raise_descriptor_limit() -> None:
-    """As many as the system lets us have; programs started later inherit it."""
+    """Raise the limit of open files to the maximum. Programs that are started later inherit it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-# -- a crowd -----------------------------------------------------------------------------------------------------------
+# -- many connections --------------------------------------------------------------------------------------------------
 
 
 def _crowd(bench: Bench) -> dict[str, Any]:
@@ -109,7 +109,7 @@ async def _gather_crowd(relay: Relaybook, idle: int, streams: int, events: int) 
 
 
 async def _until_each_has(reading: list[StreamReading], events: int) -> None:
-    """Returns when each stream had so many events, or is over."""
+    """Wait until each stream has received this many events or has ended."""
     while any(stream.events < events and not stream.over.done() for stream in reading):
         await asyncio.sleep(0.1)
 
@@ -131,7 +131,7 @@ def _add_crowd(result: Result, found: dict[str, Any]) -> None:
     result.add("many clients: idle connections still usable at the end", alive, "", idle, at_least=True)
 
 
-# -- callers that stop reading -----------------------------------------------------------------------------------------
+# -- clients that stop reading -----------------------------------------------------------------------------------------
 
 
 def _stalled(bench: Bench, provider: SimulatedProvider) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _stalled(bench: Bench, provider: SimulatedProvider) -> dict[str, Any]:
 
 
 async def _watch_memory(relay: Relaybook, seconds: float) -> list[int]:
-    """RSS twice a second."""
+    """Sample the RSS twice per second."""
     kib = [resident_kib(relay.pid)]
     for _ in range(int(seconds * 2)):
         await asyncio.sleep(0.5)
@@ -174,11 +174,11 @@ def _add_stalled(result: Result, found: dict[str, Any]) -> None:
     result.add("stalled clients: CPU of the relay", found["cpu_percent"], "% of a core")
 
 
-# -- ten times too many ------------------------------------------------------------------------------------------------
+# -- overload ----------------------------------------------------------------------------------------------------------
 
 
 def _overload(bench: Bench, provider: SimulatedProvider) -> tuple[dict[str, Any], list[Call], list[Call]]:
-    """What is kept of it, the calls to the relay, and the same calls to nginx."""
+    """Return the round to store, the requests to the relay, and the same requests to nginx."""
     request = _request(b"Sim-Delay-Ms: %d\r\n" % _ANSWER_MS)
     seconds = 4.0 if bench.quick else 15.0
     with start_provider(bench.place("nginx"), FIVE) as nginx:
@@ -196,7 +196,7 @@ def _overload(bench: Bench, provider: SimulatedProvider) -> tuple[dict[str, Any]
 
 
 def _told(calls: list[Call]) -> dict[str, Any]:
-    """Of all calls, in the order they were due: status, how long each took and how late it was sent (ms, rounded)."""
+    """Return status, duration and delay of sending (ms, rounded) of all requests, in the order scheduled."""
     late = [(call.sent_ns - call.due_ns) / 1e6 for call in calls]
     return {
         "statuses": dict(Counter(call.status for call in calls)),

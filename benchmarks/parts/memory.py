@@ -22,7 +22,7 @@ METHOD = (
 
 
 def run(bench: Bench) -> Result:
-    """Streams first, then idle connections."""
+    """Measure streams, then idle connections."""
     result = Result("memory", METHOD)
     provider, port = start_event_provider(bench.place("provider"), events=1_000_000, interval_ms=1000)
     for what, count in (("stream", STREAMS), ("idle connection", _most_idle())):

@@ -12,7 +12,7 @@ from tests.support.records import REQUEST, an_entry, traffic
 from benchmarks.bench import Bench, Relaybook
 from benchmarks.figures import Result
 from relaybook.log.store.port import Batch
-from relaybook.log.store.sqlite import SqliteWriter
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 METHOD = (
     "1,000,000 records in the store (three in ten belong to one of 5,000 users), `relaybook serve`, headless "
@@ -28,7 +28,7 @@ _BATCH: Final = 5_000
 _LARGE_ID: Final = "01a20000-0000-7000-8000-000000000001"
 _CHROMIUM: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
-#: Notes when the first row stands in the document, and in the frame after it.
+#: JavaScript that records when the first row is in the document, and the frame after that.
 _WATCH: Final = """
 new MutationObserver((_, observer) => {
   if (!document.querySelector("tr[data-request]")) return;
@@ -43,7 +43,7 @@ new PerformanceObserver((list) => {
 _SCRIPTS: Final = """performance.getEntriesByType("resource")
   .filter((each) => each.name.endsWith(".js") && each.responseEnd <= window.firstRowsMs)
   .map((each) => ({ name: each.name.split("/").pop(), bytes: each.encodedBodySize }))"""
-#: Clicks the namespace of the row in the middle; milliseconds until all rows in sight are of it.
+#: JavaScript that clicks the namespace of the middle row and returns the milliseconds until all visible rows have it.
 _SELECT: Final = """(wanted) => new Promise((done) => {
   const chips = () => [...document.querySelectorAll('tr[data-request] a[data-field="namespace"]')];
   const from = chips().map((chip) => chip.dataset.value);
@@ -81,7 +81,7 @@ _SCROLL: Final = """(rows) => new Promise((done) => {
 
 
 def run(bench: Bench) -> Result:
-    """One store, nine loads, twenty changes of filter, one long scroll, one large body."""
+    """Measure nine loads, twenty changes of the filter, one long scroll and one large body, on one store."""
     result = Result("page", METHOD)
     records = 20_000 if bench.quick else _RECORDS
     data = bench.place("relay") / "data"

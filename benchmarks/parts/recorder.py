@@ -20,14 +20,15 @@ from benchmarks.written_journal import write_journal
 from relaybook import clock
 from relaybook.journal.reader import RunReader
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.sqlite import SqliteReader, SqliteTextIndex
 from relaybook.log.store.sqlite.entries import EntryTables
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
+from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.fold import Fold
 from relaybook.recorder.loop import Recorder
-from relaybook.recorder.memory_reserve import Ballast
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
@@ -36,7 +37,7 @@ from relaybook.recorder.text_pass import TextPass
 from relaybook.recorder.understand import Understanding
 from relaybook.server.gc_tuning import collect_rarely
 
-#: What a record costs beyond its base fields and bodies, by the step of a commit that does it.
+#: The cost of a record besides its base fields and bodies, by step of the commit.
 _FEATURES = {
     "properties": "values of properties, warnings and advice",
     "turns": "conversations",
@@ -59,7 +60,7 @@ _STEPS |= {"commit": (SqliteWriter, "commit"), "remove files": (RunReader, "remo
 
 
 def run(bench: Bench) -> Result:
-    """A journal recorded as it is, and one like it step by step."""
+    """Measure recording of a journal as a whole, and of a similar one step by step."""
     result = Result("recorder", METHOD)
     collect_rarely()
     exchanges = 20_000 if bench.quick else _EXCHANGES
@@ -98,7 +99,7 @@ def run(bench: Bench) -> Result:
 
 
 def _compiled(bench: Bench, exchanges: int) -> dict[str, float] | None:
-    """The same on the compiled source, in a process of its own; None: there is no compiler."""
+    """Measure the compiled source in a separate process. Returns `None` if there is no compiler."""
     other = compiled(bench)
     if other is None:
         return None
@@ -110,7 +111,7 @@ def _compiled(bench: Bench, exchanges: int) -> dict[str, float] | None:
 
 
 def _compiled_here(place: Path, exchanges: int) -> dict[str, float]:
-    """Two runs again; a compiled class cannot be timed from outside, but tells the steps of its commits."""
+    """Measure two runs again. A compiled class cannot be timed from outside, but reports the steps of its commits."""
     collect_rarely()
     for name in ("warm-up", "plain", "stepwise"):
         place.joinpath(name).mkdir()
@@ -122,22 +123,22 @@ def _compiled_here(place: Path, exchanges: int) -> dict[str, float]:
 
 
 def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[str, Any]:
-    """Writes a journal and records all of it."""
+    """Write a journal and record all of it."""
     journal = place / "journal"
     body_bytes = write_journal(journal, exchanges)
     store = SqliteWriter(place / "store")
     if split is not None:
-        store._entries._watch = split.step
+        store._entries._on_phase = split.step
     recorder = Recorder(
         journal,
         store,
-        Retry(Ballast(place / "ballast", 0), lambda: 1),
-        Understanding(Prices("openai"), store.read_back),
-        BodyPolicy(store.set_aside, store.read_back, 1 << 24),
+        Retry(DiskReserve(place / "ballast", 0), lambda: 1),
+        Understanding(Prices("openai"), store.read_body),
+        BodyPolicy(store.write_body, store.read_body, 1 << 24),
         Quarantine(place / "quarantine"),
         CrashGuard(place),
         Metrics(place / "figures"),
-        TextPass(MemoryStore(), MemoryStore()),  # words are filled in behind, which the part "text" measures
+        TextPass(MemoryStore(), MemoryStore()),  # text is indexed later, which the part "text" measures
     )
     began_cpu, began = time.process_time(), time.perf_counter()
     recorder.run()
@@ -147,7 +148,7 @@ def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[
 
 
 def _index(directory: Path, exchanges: int, result: Result) -> None:
-    """Words, by the pass that follows the log."""
+    """Measure indexing of text by the text pass."""
     reader, index = SqliteReader(directory), SqliteTextIndex(directory)
     began = time.process_time()
     TextPass(reader, index).work(clock.monotonic_ns() + 3600 * clock.NANOSECONDS)
@@ -161,7 +162,7 @@ def _index(directory: Path, exchanges: int, result: Result) -> None:
 
 
 class _Split:
-    """CPU seconds of the recorder's steps, and between those that a commit reports."""
+    """Adds up the CPU seconds of the recorder's steps, and those between the steps that a commit reports."""
 
     def __init__(self) -> None:
         self.steps: dict[str, float] = defaultdict(float)

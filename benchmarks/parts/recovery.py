@@ -18,7 +18,7 @@ from benchmarks.timed_start import TimedStart, first_answer
 from benchmarks.written_journal import write_journal
 from relaybook.journal.reader import RunReader, list_runs
 
-#: About 1,895 bytes of journal each.
+#: Each has about 1,895 bytes of journal.
 EXCHANGES: Final = 570_000
 METHOD = (
     f"The journal's own writer creates a journal of {EXCHANGES:,} unrecorded exchanges (1 GiB). `relaybook serve` "
@@ -43,7 +43,7 @@ _STEPS: Final = {
 
 
 def run(bench: Bench) -> Result:
-    """Starts by turns, a death of the relay in each, then the recording of the backlog."""
+    """Measure starts alternately, each with a killed relay, then the recording of the backlog."""
     result = Result("recovery", METHOD)
     backlog = bench.place("backlog")
     exchanges = 20_000 if bench.quick else EXCHANGES
@@ -82,19 +82,19 @@ def _start_and_kill(bench: Bench, place: Path, upstream: str, data: Path) -> dic
 
 
 def _unread_bytes(data: Path) -> int:
-    """What the journal holds, recorded or not."""
+    """Return the bytes of the journal, recorded or not."""
     journal = data / "journal"
     return sum(RunReader(path).unread().bytes for path in list_runs(journal)) if journal.exists() else 0
 
 
 def _catch_up(bench: Bench, upstream: str, backlog: Path) -> dict[str, Any]:
-    """Lets a server record all of it; how long that took, and how many records there are."""
+    """Let a server record the backlog. Returns the duration and the number of records."""
     began = time.monotonic()
     with TimedStart(bench, bench.place("catching-up-output"), upstream, backlog) as server:
         first_answer(server.port)
 
         def is_recorded() -> bool:
-            time.sleep(0.5)  # the question costs time that the recorder could use
+            time.sleep(0.5)  # polling more often would take CPU time from the recorder
             return bool(server.get("/api/status")["journal"]["lag_bytes"] == 0)
 
         wait_until(is_recorded, _PATIENCE_SECONDS, "catching up")
@@ -104,7 +104,7 @@ def _catch_up(bench: Bench, upstream: str, backlog: Path) -> dict[str, Any]:
 
 
 def _bare_start_ms(bench: Bench) -> list[float]:
-    """Python's own start, for comparison."""
+    """Measure the start of Python alone, for comparison."""
     found = []
     for _ in range(_ROUNDS):
         began = time.perf_counter()

@@ -19,7 +19,7 @@ METHOD = (
     "rounds. Both bodies are journaled while the recorder runs; its CPU time counts until it has caught up. The next "
     "round starts after the word index is complete."
 )
-#: Relay over nginx; ``traced`` is told for comparison.
+#: Goals for the ratio of relay to nginx. ``traced`` has none and is reported for comparison.
 GOALS = {"five": 2.2, "sdk": 2.6}
 COMPILED_GOALS = {"five": 1.9, "sdk": 2.4}
 _ROUNDS = 5
@@ -27,7 +27,7 @@ _SECONDS = 3
 
 
 def run(bench: Bench) -> Result:
-    """The sets of headers, one after the other."""
+    """Measure the sets of headers one after another."""
     result = Result("relay_requests", METHOD)
     for headers in (FIVE, SDK, TRACED):
         _measure(bench, headers, result)

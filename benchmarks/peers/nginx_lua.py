@@ -1,9 +1,9 @@
-"""nginx that logs both bodies, by Lua. Debian: ``nginx-light libnginx-mod-http-lua``.
+"""Run nginx with a Lua script that logs both bodies. Debian packages: ``nginx-light libnginx-mod-http-lua``.
 
-Each request becomes one entry of ``bodies.log``: a line (moment, method, URI, status, lengths of the bodies in bytes),
-the request's body, a newline, the answer's whole body, a newline. The file is buffered (64 KiB, and flushed once a
-second), so that a kill loses at most a second of it. No headers, no times of chunks, no index: nobody can ask it a
-question but by reading it all.
+Each request is one entry in ``bodies.log``: a line (time, method, URI, status, lengths of the bodies in bytes), the
+request body, a newline, the complete response body, a newline. The file is buffered (64 KiB, flushed once per second),
+so that a kill loses at most one second. It has no headers, no times of chunks and no index, so that queries have to
+read all of it.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ _HTTP = """
   lua_package_path "{place}/?.lua;;";
   init_worker_by_lua_block {{ require("bodies").open("{place}/bodies.log") }}
 """
-#: The body is read before it is sent on: in pieces there is nothing whole to log.
+#: The body is read completely before it is forwarded. Otherwise Lua cannot log it as a whole.
 _LOCATION = """
       proxy_request_buffering on;
       body_filter_by_lua_block { require("bodies").keep(ngx.arg[1]) }
@@ -52,19 +52,19 @@ return bodies
 
 
 class NginxLua(StartedPeer):
-    """One process; ``log`` is the file of bodies."""
+    """The process of nginx. ``log`` is the file with the bodies."""
 
     name = "nginx + Lua log"
     log = Path()
 
 
 def missing_modules() -> list[str]:
-    """What of nginx's modules is not where Debian puts it."""
+    """Return the nginx modules that are missing from Debian's directory."""
     return [module.name for module in _MODULES if not module.exists()]
 
 
 def start(bench: Bench, place: Path, upstream: Upstream) -> NginxLua:
-    """nginx with the two modules that Debian packs apart."""
+    """Start nginx with the two modules that Debian packages separately."""
     if missing := missing_modules():
         raise NotInstalled(f"{', '.join(missing)} missing (Debian: apt-get install libnginx-mod-http-lua)")
     (place / "bodies.lua").write_text(_LUA)

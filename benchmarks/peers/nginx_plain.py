@@ -1,6 +1,6 @@
-"""nginx as the plain proxy, which logs nothing: the limit of what a proxy can be. Debian: ``nginx-light``.
+"""Run nginx as a plain proxy without a log, as the upper limit of performance. Debian package: ``nginx-light``.
 
-One worker, nothing buffered in either direction, connections kept open on both sides.
+It has one worker, no buffering in either direction, and persistent connections to client and upstream.
 """
 
 import re
@@ -41,13 +41,13 @@ _FILES = 20_000
 
 
 class NginxPlain(StartedPeer):
-    """One process."""
+    """The process of nginx."""
 
     name = "nginx"
 
 
 def configure(place: Path, upstream: Upstream, port: int, *, modules: str = "", http: str = "", location: str) -> Path:
-    """Writes the configuration: what is the same for every nginx that is compared, and what is not."""
+    """Write the configuration: the part that is common to all compared nginx proxies, and the specific part."""
     tls = "" if upstream.ca_file is None else _TLS.format(ca=upstream.ca_file)
     values = {"place": place, "port": port, "provider": upstream.port, "modules": modules, "http": http}
     scheme = "http" if upstream.ca_file is None else "https"
@@ -57,14 +57,14 @@ def configure(place: Path, upstream: Upstream, port: int, *, modules: str = "", 
 
 
 def command(place: Path, configuration: Path) -> list[str]:
-    """How nginx is started; raises ``NotInstalled`` where there is none."""
+    """Return the command that starts nginx. Raises ``NotInstalled`` if nginx is missing."""
     if shutil.which("nginx") is None:
         raise NotInstalled("nginx is not installed (Debian: apt-get install nginx-light)")
     return ["nginx", "-p", str(place), "-c", str(configuration)]
 
 
 def nginx_version() -> str:
-    """Such as ``1.22.1``; empty where there is none."""
+    """Return the version, such as ``1.22.1``, or an empty text if nginx is missing."""
     if shutil.which("nginx") is None:
         return ""
     found = re.search(r"nginx/(\S+)", subprocess.run(["nginx", "-v"], capture_output=True, text=True).stderr)
@@ -72,7 +72,7 @@ def nginx_version() -> str:
 
 
 def start(bench: Bench, place: Path, upstream: Upstream) -> NginxPlain:
-    """nginx that passes on what comes, piece by piece."""
+    """Start nginx as a proxy that forwards bytes as they arrive."""
     port = new_port()
     arguments = command(place, configure(place, upstream, port, location="      proxy_request_buffering off;"))
     return NginxPlain(place, arguments, port, nginx_version(), NOTHING)

@@ -1,4 +1,4 @@
-"""The face every compared proxy has, and what is the same for those that are one started command."""
+"""Define the interface of compared proxies, and the common part of those that are a single command."""
 
 import os
 import subprocess
@@ -18,24 +18,24 @@ _START_SECONDS = 90.0
 
 
 class NotInstalled(Exception):
-    """The proxy cannot be started here; the message says what is missing."""
+    """The proxy cannot be started on this machine. The message says what is missing."""
 
 
 @dataclass(frozen=True)
 class Upstream:
-    """The provider a proxy stands before: a port on loopback. With ``ca_file`` it speaks TLS, trusted by that file."""
+    """The upstream of a proxy: a port on loopback. With ``ca_file`` it uses TLS with a certificate of that CA."""
 
     port: int
     ca_file: Path | None = None
 
     @property
     def url(self) -> str:
-        """Its base URL, with ``/v1``. By name where a certificate has to match."""
+        """Its base URL, with ``/v1``. Uses a host name if a certificate has to match."""
         return f"http://127.0.0.1:{self.port}/v1" if self.ca_file is None else f"https://localhost:{self.port}/v1"
 
 
 class Peer(Protocol):
-    """One proxy that runs. Entered it answers; left it and every process of it has ended."""
+    """A running proxy. As a context manager, it responds on entry, and all its processes have ended on exit."""
 
     @property
     def name(self) -> str:
@@ -43,18 +43,18 @@ class Peer(Protocol):
 
     @property
     def version(self) -> str:
-        """Versions of the program and of what runs it."""
+        """The versions of the program and of its runtime."""
 
     @property
     def port(self) -> int:
-        """Where callers reach it, on 127.0.0.1."""
+        """The port for clients, on 127.0.0.1."""
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What a caller must send besides its own headers."""
+        """Headers that clients must send in addition to their own."""
 
     def pids(self) -> list[int]:
-        """All its processes; empty where there is no proxy."""
+        """Return all its processes, none if there is no proxy."""
 
     def __enter__(self) -> Self: ...
 
@@ -62,13 +62,13 @@ class Peer(Protocol):
 
 
 class StartedPeer:
-    """A command that is the proxy. Made it is started; entered it accepts connections."""
+    """A proxy that is one command. It is started on creation, and accepts connections on entry."""
 
     name = ""
     headers: Mapping[str, str] = NOTHING
 
     def __init__(self, place: Path, command: Sequence[str], port: int, version: str, env: Mapping[str, str]) -> None:
-        """``place`` is its working directory and has its output; proxies named in our environment are not its own."""
+        """``place`` is the working directory and contains the output. Proxies in the environment are not passed on."""
         self.port = port
         self.version = version
         self.output = place / "output"
@@ -77,7 +77,7 @@ class StartedPeer:
             self._process = subprocess.Popen(command, stdout=out, stderr=out, cwd=place, env=own | dict(env))
 
     def pids(self) -> list[int]:
-        """The command's process and its descendants."""
+        """Return the command's process and its descendants."""
         return process_tree(self._process.pid)
 
     def __enter__(self) -> Self:
@@ -96,7 +96,7 @@ class StartedPeer:
             self._process.wait(10)
 
     def _listens(self) -> bool:
-        """Whether the port is listened on, without connecting: nothing is asked of the proxy before it is measured."""
+        """Return whether the port is listening. Does not connect, so that the proxy is unused before it is measured."""
         wanted = f":{self.port:04X}"
         for table in ("/proc/net/tcp", "/proc/net/tcp6"):
             for line in Path(table).read_text().splitlines()[1:]:
@@ -107,7 +107,7 @@ class StartedPeer:
 
 
 def process_tree(pid: int) -> list[int]:
-    """A process and all its descendants that live."""
+    """Return a process and all its running descendants."""
     found = [pid]
     for parent in found:
         for children in Path(f"/proc/{parent}/task").glob("*/children"):
@@ -116,10 +116,10 @@ def process_tree(pid: int) -> list[int]:
 
 
 def resident_mib(peer: Peer) -> float:
-    """RSS of all processes of a proxy; what they share is counted once for each."""
+    """Return the RSS of all processes of a proxy. Shared memory is counted once per process."""
     return sum(map(resident_kib, peer.pids())) / 1024
 
 
 def new_port() -> int:
-    """A port for a proxy."""
+    """Return a free port for a proxy."""
     return free_port()

@@ -1,8 +1,8 @@
-"""The Portkey gateway (npm ``@portkey-ai/gateway``) on Node. Installed by ``python -m benchmarks.peers``.
+"""Run the Portkey gateway (npm ``@portkey-ai/gateway``) on Node. Installed by ``python -m benchmarks.peers``.
 
-It logs nothing. ``@hono/node-server`` is held at 1.13.7: with 1.14 and 1.19 this gateway answers every stream with 500.
-Node is the one that builds Relaybook's page; of 20, 22 and 24 it was the fastest. Which provider a request goes to, two
-headers of the request say, so that its callers send two more.
+It logs nothing. ``@hono/node-server`` is pinned to 1.13.7, because with 1.14 and 1.19 this gateway responds to every
+stream with 500. Node is the one that builds the dashboard; of 20, 22 and 24 it was the fastest. Clients send two
+additional headers that select the upstream.
 """
 
 import json
@@ -15,13 +15,13 @@ from benchmarks.peers.peer import StartedPeer, Upstream, new_port
 
 
 class Portkey(StartedPeer):
-    """One process."""
+    """The process of Node."""
 
     name = "Portkey"
 
 
 def start(bench: Bench, place: Path, upstream: Upstream) -> Portkey:
-    """The gateway without its web page."""
+    """Start the gateway without its web page."""
     gateway = packages("portkey") / "node_modules" / "@portkey-ai" / "gateway"
     program = node()
     port = new_port()

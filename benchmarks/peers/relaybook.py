@@ -1,4 +1,4 @@
-"""Relaybook itself with its log on, as ``relaybook serve`` starts it: a supervisor, relay, recorder and dashboard."""
+"""Run Relaybook with its log, as ``relaybook serve`` starts it: a supervisor, relay, recorder and dashboard."""
 
 from collections.abc import Callable
 from importlib.metadata import version
@@ -10,7 +10,7 @@ from benchmarks.peers.peer import NOTHING, NotInstalled, Upstream, process_tree
 
 
 class RelaybookPeer(Relaybook):
-    """All its processes; the roles of three of them can be told apart by ``pid_of``."""
+    """All processes of Relaybook. ``pid_of`` returns the process of a role."""
 
     headers = NOTHING
 
@@ -23,25 +23,25 @@ class RelaybookPeer(Relaybook):
         self.version = version("relaybook")
 
     def pids(self) -> list[int]:
-        """The supervisor and its children."""
+        """Return the supervisor and its children."""
         return process_tree(self.process.pid)
 
     def lag_bytes(self) -> int:
-        """What the recorder has not read yet of the journal."""
+        """Return the bytes of the journal that the recorder has not read yet."""
         return int(self.get("/api/status")["journal"]["lag_bytes"] or 0)
 
     def store_bytes(self) -> int:
-        """The log's size on disk, without the journal."""
+        """Return the size of the log on disk, without the journal."""
         return int(self.get("/api/status")["storage"]["store_bytes"])
 
 
 def start(durability: str) -> Callable[[Bench, Path, Upstream], RelaybookPeer]:
-    """Starts it with one of its two promises: to survive a killed program, or a power cut."""
+    """Start Relaybook with one of its durability settings: against a killed process, or against a power failure."""
     return lambda bench, place, upstream: RelaybookPeer(bench, place, upstream, durability, durability)
 
 
 def start_compiled(bench: Bench, place: Path, upstream: Upstream) -> RelaybookPeer:
-    """Starts it with its request path compiled (compile_with_mypyc.py)."""
+    """Start Relaybook with its request path compiled (compile_with_mypyc.py)."""
     other = compiled(bench)
     if other is None:
         raise NotInstalled("the request path could not be compiled (python compile_with_mypyc.py)")

@@ -1,3 +1,3 @@
-"""Relaybook: relays every request to a language-model provider faithfully and logs it under a namespace."""
+"""Relaybook: a proxy that forwards LLM requests unchanged and logs each of them under a namespace."""
 
 __version__ = "0.1.0"

@@ -1,6 +1,6 @@
-"""The only place that reads a clock.
+"""Read the clocks. No other module does.
 
-Durations come from the monotonic clock, moments from the wall clock; nothing ever subtracts two wall-clock readings.
+Durations are measured with the monotonic clock. Timestamps come from the wall clock and are never subtracted.
 """
 
 import time
@@ -17,10 +17,10 @@ wall_ns = time.time_ns
 
 
 def wall_us() -> int:
-    """Microseconds since the Unix epoch, UTC: the unit of every stored moment."""
+    """Return microseconds since the Unix epoch, UTC: the unit of all stored timestamps."""
     return time.time_ns() // 1000
 
 
 def format_timestamp(at_us: int) -> str:
-    """RFC 3339 in UTC with microseconds, as the API writes moments: ``2026-11-21T14:02:31.000042Z``."""
+    """Format a timestamp as RFC 3339 in UTC with microseconds, as in the API: ``2026-11-21T14:02:31.000042Z``."""
     return f"{datetime.fromtimestamp(at_us // 1_000_000, UTC).isoformat()[:19]}.{at_us % 1_000_000:06d}Z"

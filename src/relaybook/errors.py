@@ -1,13 +1,13 @@
-"""Every error the relay itself can answer with: its code and its HTTP status (one declaration each)."""
+"""Define the errors of the relay: code and HTTP status."""
 
 from enum import Enum
 
 
 class RelayError(Enum):
-    """A refusal or failure in the relay's own name; the provider's errors pass through untouched.
+    """An error response of the relay. Errors of the upstream are passed through unchanged.
 
-    The value is ``(code, HTTP status)``. Messages are written where the refusal happens, because they name the value
-    and the limit; the code is for programs.
+    The value is ``(code, HTTP status)``. The code is for programs. Messages are written where the error occurs, because
+    they contain the value and the limit.
     """
 
     BAD_REQUEST = ("bad_request", 400)
@@ -31,10 +31,10 @@ class RelayError(Enum):
 
     @property
     def code(self) -> str:
-        """The ``error.code`` a caller sees."""
+        """The value of ``error.code`` in the response."""
         return self.value[0]
 
     @property
     def status(self) -> int:
-        """The HTTP status a caller sees; for a stream already begun it is never sent."""
+        """The HTTP status of the response. Not sent if the response has already started."""
         return self.value[1]

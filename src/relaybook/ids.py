@@ -1,7 +1,7 @@
-"""Makes the identifiers of records and runs: UUIDv7 (RFC 9562 §5.7), increasing within a process.
+"""Create the ids of records and runs: UUIDv7 (RFC 9562 §5.7), increasing within a process.
 
-An identifier is 16 bytes inside the program and its canonical text outside it. The 74 random bits only have to be
-unlikely to meet; they are no secret.
+An id is 16 bytes inside the program and its canonical text outside. The random bits only need to make collisions
+unlikely; ids are not secret.
 """
 
 import os
@@ -15,15 +15,15 @@ _VERSION_AND_VARIANT = (7 << 76) | (2 << 62)
 
 
 class IdMaker:
-    """Makes identifiers that never decrease, even when the wall clock is set back."""
+    """Creates ids that never decrease, even if the wall clock is set back."""
 
     def __init__(self) -> None:
-        self._random_bits = random.Random(os.urandom(32)).getrandbits  # noqa: S311 - unlikely to meet is enough
+        self._random_bits = random.Random(os.urandom(32)).getrandbits  # noqa: S311 - ids are not secret
         self._last_ms = 0
         self._count = 0
 
     def __call__(self) -> bytes:
-        """16 bytes: 48 bits of milliseconds, 12 bits that count within one, 62 random bits."""
+        """Return 16 bytes: 48 bits of milliseconds, a 12-bit counter within the millisecond, 62 random bits."""
         now_ms = clock.wall_ns() // 1_000_000
         if now_ms > self._last_ms:
             self._last_ms = now_ms
@@ -41,11 +41,11 @@ new_id = IdMaker()
 
 
 def id_text(raw: bytes) -> str:
-    """The canonical text of 16 bytes: 36 characters, lower case."""
+    """Return the canonical text of an id: 36 characters, lower case."""
     text = raw.hex()
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def parse_id(text: str) -> bytes | None:
-    """The 16 bytes of an identifier we made, or None for any other text."""
+    """Return the 16 bytes of an id, or `None` if the text is not the canonical text of a UUIDv7."""
     return bytes.fromhex(text.replace("-", "")) if _TEXT.fullmatch(text) else None

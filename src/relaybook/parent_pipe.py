@@ -1,10 +1,13 @@
-"""A child's connection to its supervisor: its end means that the supervisor is gone."""
+"""The pipe from a child process to the supervisor, which closes when the supervisor ends."""
 
 import os
 
 
-def is_cut(descriptor: int) -> bool:
-    """Waits for a byte or the end. One that died before it read what we had said resets the connection."""
+def is_closed(descriptor: int) -> bool:
+    """Wait for a byte, or for the pipe to close. Return whether it is closed.
+
+    A supervisor that ends with unread bytes resets the connection, which counts as closed.
+    """
     try:
         return not os.read(descriptor, 1)
     except ConnectionResetError:

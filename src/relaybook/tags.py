@@ -1,8 +1,8 @@
-"""Reads the tags a caller put on a request: namespace, properties, what may be logged. Pure.
+"""Parse the tag headers of a request: namespace, properties, log mode. Pure.
 
-A tag never fails a call and never vanishes silently: what cannot be kept as sent is adjusted by rule, and each
-adjustment is a warning that the record and the answer carry. Values are percent-decoded UTF-8, NFC, trimmed, with
-their case kept.
+A tag never makes a request fail and is never dropped silently. Values that cannot be kept as sent are adjusted, and
+each adjustment is a warning in the record and the response. Values are percent-decoded as UTF-8, normalized to NFC and
+trimmed. Their case is kept.
 """
 
 import hashlib
@@ -18,15 +18,16 @@ import msgspec
 
 MAX_CHARACTERS: Final = 256
 MAX_PROPERTIES: Final = 64
-_KEPT: Final = MAX_CHARACTERS - 17
-#: Of a longer text only the beginning is kept; normalising a long run of combining marks takes its length squared.
-_NORMALISED: Final = 1024
-#: Longer ones, which callers choose, would stay in memory by the thousand.
-_REMEMBERED_BYTES: Final = 1024
-_REMEMBERED_TAGS_BYTES: Final = 4096
+_TRUNCATED_CHARACTERS: Final = MAX_CHARACTERS - 17
+#: Only this many characters are normalized: longer text is truncated anyway, and a run of combining marks takes
+#: quadratic time.
+_MAX_NORMALIZED: Final = 1024
+#: Longer values are not cached: clients choose them, and thousands of them would stay in memory.
+_MAX_CACHED_BYTES: Final = 1024
+_MAX_CACHED_TAGS_BYTES: Final = 4096
 _BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_KNOWN: Final = ("namespace", "log", "property-")
+_KNOWN_TAGS: Final = ("namespace", "log", "property-")
 
 WarningCode = Literal[
     "namespace_cut",
@@ -42,14 +43,14 @@ LogMode = Literal["full", "no-bodies"]
 
 
 class TagWarning(NamedTuple):
-    """What was changed about a tag, and why."""
+    """An adjustment of a tag: its code, and a message for people."""
 
     code: WarningCode
     message: str
 
 
 class Tags(msgspec.Struct, frozen=True):
-    """What a request is tagged with. ``echo`` is the namespace as our response header carries it: ASCII."""
+    """The tags of a request. ``echo`` is the namespace as ASCII, for the response header."""
 
     namespace: str
     properties: dict[str, str]
@@ -60,32 +61,32 @@ class Tags(msgspec.Struct, frozen=True):
 
 
 class Cleaned(msgspec.Struct, frozen=True):
-    """A value after the rules, and the codes of what they changed."""
+    """An adjusted value and the codes of the adjustments."""
 
     text: str
     changes: tuple[WarningCode, ...] = ()
 
 
 def clean(raw: bytes) -> Cleaned:
-    """Applies the rules for values to the bytes of a header value."""
-    return _remembered(raw) if len(raw) <= _REMEMBERED_BYTES else _clean(raw)
+    """Decode and adjust the bytes of a header value."""
+    return _cached(raw) if len(raw) <= _MAX_CACHED_BYTES else _clean(raw)
 
 
 def _clean(raw: bytes) -> Cleaned:
     changes: list[WarningCode] = []
     text = _decode(raw, changes)
-    text = (unicodedata.normalize("NFC", text[:_NORMALISED]) + text[_NORMALISED:]).strip()
+    text = (unicodedata.normalize("NFC", text[:_MAX_NORMALIZED]) + text[_MAX_NORMALIZED:]).strip()
     if _CONTROL.search(text):
         text = _CONTROL.sub("\ufffd", text)
         changes.append("control_characters_replaced")
     if len(text) > MAX_CHARACTERS:
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        text = f"{text[:_KEPT]}~{digest}"
+        text = f"{text[:_TRUNCATED_CHARACTERS]}~{digest}"
         changes.append("value_cut")
     return Cleaned(text, tuple(changes))
 
 
-_remembered = lru_cache(4096)(_clean)
+_cached = lru_cache(4096)(_clean)
 
 
 def _decode(raw: bytes, changes: list[WarningCode]) -> str:
@@ -103,44 +104,44 @@ def _decode(raw: bytes, changes: list[WarningCode]) -> str:
 
 @lru_cache(4096)
 def echo(namespace: str) -> bytes:
-    """The namespace as a header value: as it is where that is safe, else percent-encoded."""
+    """Return a namespace as a header value: unchanged if that is safe, otherwise percent-encoded."""
     safe = namespace.isascii() and namespace.isprintable() and "%" not in namespace
     return (namespace if safe else quote(namespace, safe="!#$&'()*+,/:;=?@[]~ ")).encode()
 
 
 class TagReader:
-    """Reads tags by an operator's settings: the prefixes, the route's defaults, the most that may be logged."""
+    """Parses tags with the header prefixes, the default namespace and the log mode from the settings."""
 
     def __init__(self, prefixes: Sequence[str], namespace: str, log: LogMode) -> None:
         self._prefixes = {prefix.lower(): prefix for prefix in prefixes}
-        self._first = prefixes[0]
+        self._first_prefix = prefixes[0]
         self._namespace = namespace
         self._log: LogMode = log
-        self._remembered = lru_cache(4096)(self._read)
-        self._plain = Tags(namespace, {}, log, (), self._first, echo(namespace))
+        self._cached = lru_cache(4096)(self._read)
+        self._plain = Tags(namespace, {}, log, (), self._first_prefix, echo(namespace))
 
     def is_tag(self, lower_name: bytes) -> bool:
-        """Whether a header (its name in lower case) is ours to read and not the provider's to see."""
+        """Return whether a header (name in lower case) has a tag prefix. Such headers are not sent upstream."""
         prefix, dash, rest = lower_name.decode("latin-1").partition("-")
         return bool(dash) and prefix in self._prefixes and not rest.startswith("worker")
 
     def read(self, lines: Iterable[tuple[bytes, bytes]]) -> Tags:
-        """Tags of a request from its tag headers (name, value), in the order sent. None of them: the defaults."""
+        """Return the tags for the tag headers of a request (name, value), in the order sent; defaults if empty."""
         sent = tuple(lines)
         if not sent:
             return self._plain
-        is_short = sum(len(value) for _, value in sent) <= _REMEMBERED_TAGS_BYTES
-        return self._remembered(sent) if is_short else self._read(sent)
+        is_short = sum(len(value) for _, value in sent) <= _MAX_CACHED_TAGS_BYTES
+        return self._cached(sent) if is_short else self._read(sent)
 
     def _read(self, lines: tuple[tuple[bytes, bytes], ...]) -> Tags:
         reading = _Reading(self._namespace, self._log, self._prefixes)
         for name, value in lines:
             reading.take(name.decode("latin-1"), value)
-        return reading.tags(self._first)
+        return reading.tags(self._first_prefix)
 
 
 class _Reading:
-    """One request's tags while they are read."""
+    """The tags of one request while they are parsed."""
 
     def __init__(self, namespace: str, log: LogMode, prefixes: dict[str, str]) -> None:
         self._default = namespace
@@ -168,20 +169,20 @@ class _Reading:
         elif rest.startswith("property-") and len(rest) > len("property-"):
             self._take_property(name, rest.removeprefix("property-").replace("_", "-"), raw)
         else:
-            self._warn("unknown_header", f"{name} is not a header of ours and was not passed on{self._suggest(name)}")
+            self._warn("unknown_header", f"{name} is not a known tag and was not sent upstream{self._suggest(name)}")
 
     def _warn(self, code: WarningCode, message: str) -> None:
-        note = TagWarning(code, message)
-        if note not in self._warnings:
-            self._warnings.append(note)
+        warning = TagWarning(code, message)
+        if warning not in self._warnings:
+            self._warnings.append(warning)
 
     def _suggest(self, name: str) -> str:
         prefix, _, rest = name.partition("-")
-        close = get_close_matches(rest.lower(), _KNOWN, 1, 0.6)
+        close = get_close_matches(rest.lower(), _KNOWN_TAGS, 1, 0.6)
         if not close:
             return "."
         known = "Property-<Name>" if close[0] == "property-" else close[0].title()
-        return f", did you mean {self._prefixes[prefix.lower()]}-{known}?"
+        return f". Did you mean {self._prefixes[prefix.lower()]}-{known}?"
 
     def _take_namespace(self, name: str, raw: bytes) -> None:
         text = self._clean(name, raw, "namespace_cut")
@@ -197,13 +198,11 @@ class _Reading:
     def _take_log(self, name: str, raw: bytes) -> None:
         value = raw.strip().decode("latin-1").lower()
         if self._sent_log is not None and value != self._sent_log:
-            self._warn("duplicate_tag", f"{name} was sent more than once: any no-bodies among them counts.")
+            self._warn("duplicate_tag", f"{name} was sent more than once: no-bodies is used if any value is no-bodies.")
         self._sent_log = value
         if value not in ("full", "no-bodies"):
             shown = value[:40].encode("ascii", "replace").decode()
-            self._warn(
-                "unknown_log_value", f"{name} is {shown!r}: it takes full or no-bodies, and counts as no-bodies."
-            )
+            self._warn("unknown_log_value", f"{name} is {shown!r}, but must be full or no-bodies: no-bodies is used.")
         if value != "full":
             self._log = "no-bodies"
 
@@ -212,10 +211,12 @@ class _Reading:
         text = self._clean(name, raw, "value_cut")
         if key in self._properties:
             if self._properties[key] != text:
-                kept = self._properties[key]
-                self._warn("duplicate_tag", f"{name} was sent more than once: the first value, {kept!r}, is used.")
+                first = self._properties[key]
+                self._warn("duplicate_tag", f"{name} was sent more than once: the first value, {first!r}, is used.")
         elif len(self._properties) >= MAX_PROPERTIES:
-            self._warn("too_many_properties", f"More than {MAX_PROPERTIES} properties were sent: the first are kept.")
+            self._warn(
+                "too_many_properties", f"More than {MAX_PROPERTIES} properties were sent: only the first ones are kept."
+            )
         else:
             self._properties[key] = text
 
@@ -228,7 +229,7 @@ class _Reading:
 
 
 _CHANGES: Final[dict[WarningCode, str]] = {
-    "value_cut": f"{{name}} is longer than {MAX_CHARACTERS} characters: it was cut, and its hash added.",
-    "control_characters_replaced": "{name} holds control characters: each was replaced by U+FFFD.",
-    "not_utf8": "{name} is not UTF-8: its bytes were read as Latin-1. Percent-encode what is not ASCII.",
+    "value_cut": f"{{name}} is longer than {MAX_CHARACTERS} characters: it was truncated and a hash was appended.",
+    "control_characters_replaced": "{name} contains control characters: each was replaced by U+FFFD.",
+    "not_utf8": "{name} is not UTF-8: it was read as Latin-1. Percent-encode non-ASCII characters.",
 }

@@ -1,4 +1,4 @@
-"""A simulated provider and sample traffic, for ``relaybook demo``, ``relaybook simulate`` and the tests.
+"""Provide a simulated upstream and sample traffic for ``relaybook demo``, ``relaybook simulate`` and the tests.
 
-Nothing in ``relaybook`` imports this package, except for those two commands.
+Only those two commands import this package; nothing else in ``relaybook`` does.
 """

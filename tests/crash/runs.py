@@ -18,7 +18,7 @@ from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import sequences
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Side
-from relaybook.log.store.sqlite import SqliteReader
+from relaybook.log.store.sqlite.reader import SqliteReader
 
 #: Of the relay's threads in the order of their start: the one that makes segments.
 _MAKER: Final = 1

@@ -13,7 +13,7 @@ from tests.crash.roles import Traced
 from tests.crash.runs import Harm, Outcome, Stage, on_stage
 from tests.crash.strace import instants, killing
 from tests.crash.tries import Tally, chosen
-from tests.support.long import LONG, new_chance
+from tests.support.long import LONG, new_rng
 from tests.support.needs import needs
 
 pytestmark = needs("strace")
@@ -52,7 +52,7 @@ def test_killed_at_any_call_the_log_keeps_its_promise(
     assert untouched.violations == []
     assert _beside(harm.role, untouched) == []
     assert (untouched.deaths, untouched.cut) == ([], 0)
-    for instant in chosen(instants(untouched.tracer.seen()), tally, new_chance()):
+    for instant in chosen(instants(untouched.tracer.seen()), tally, new_rng()):
         outcome = stage.run(replace(harm, injections=(killing(instant),)))
         tally.hit += outcome.deaths == [(harm.role, SIGKILL)]
         tally.cut += outcome.cut

@@ -16,7 +16,7 @@ from tests.crash.roles import Traced
 from tests.crash.runs import Harm, Outcome, Stage, on_stage
 from tests.crash.strace import SYNCS, Seen, instants, synced_after_failure
 from tests.crash.tries import Tally, chosen
-from tests.support.long import new_chance
+from tests.support.long import new_rng
 from tests.support.needs import needs
 
 pytestmark = needs("strace")
@@ -111,7 +111,7 @@ def test_a_pack_is_not_synced_again_after_its_sync_has_failed(stage: Stage) -> N
 def _try(stage: Stage, fault: Fault, harm: Harm, from_there_on: str, capsys: pytest.CaptureFixture[str]) -> None:
     tally = Tally(f"fails: {fault}{from_there_on}")
     every = [each for each in instants(_untouched(stage, harm)) if each.call in fault.calls]
-    for instant in chosen(every, tally, new_chance()):
+    for instant in chosen(every, tally, new_rng()):
         injections = tuple(f"{call}:{fault.how}:when={instant.number}{from_there_on}" for call in fault.calls)
         if not from_there_on:
             injections = (f"{instant.call}:{fault.how}:when={instant.number}",)

@@ -23,7 +23,7 @@ from tests.crash.scripted import ask_all, ask_until_answered
 from tests.crash.service import Provider
 from tests.crash.strace import PATIENCE_SECONDS, Instant, instants, killing, read_calls
 from tests.crash.tries import Tally, chosen
-from tests.support.long import LONG, new_chance
+from tests.support.long import LONG, new_rng
 from tests.support.needs import needs
 from tests.support.server import Program, Server, wait_until
 
@@ -99,7 +99,7 @@ def test_killed_at_any_call_the_supervisor_leaves_nothing_behind_that_a_new_star
     untouched = _run(provider, tmp_path / "untouched")
     assert (untouched.violations, untouched.died, untouched.cut) == ([], False, 0)
     every = instants(read_calls(untouched.log.read_text().splitlines()))
-    for instant in chosen(every, tally, new_chance()):
+    for instant in chosen(every, tally, new_rng()):
         outcome = _run(provider, tmp_path / f"{instant.call}-{instant.number}", instant)
         tally.hit += outcome.died
         tally.cut += outcome.cut

@@ -27,7 +27,7 @@ from tests.support.server import wait_until
 
 from relaybook.ids import new_id
 from relaybook.journal import disk
-from relaybook.journal.frame import Kind
+from relaybook.journal.frame import FrameKind
 from relaybook.journal.reader import RunReader
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
 
@@ -279,11 +279,11 @@ def test_what_is_written_after_no_further_segment_could_be_made_is_read(
         wait_until(lambda: writer.spare_ready, _PATIENCE_SECONDS)
         disk_is_full.setattr(disk, "create_file", full)
         while True:
-            writer.append(Kind.RECEIVED, exchange, large)
+            writer.append(FrameKind.RECEIVED, exchange, large)
             writer.write()
             frames += 1
     small = b"small enough for what is left"
-    writer.append(Kind.RECEIVED, exchange, small)
+    writer.append(FrameKind.RECEIVED, exchange, small)
     writer.write()
     reader = RunReader(writer.path)
     found = [frame.payload for frames in iter(reader.read, []) for frame in frames]

@@ -17,23 +17,24 @@ from tests.crash.judge import Logged, Violation, judge
 from tests.crash.power import CHOICES, SECTOR
 from tests.crash.system_calls import Step
 from tests.crash.traced import Sides, Trace
-from tests.support.long import LONG, new_chance
+from tests.support.long import LONG, new_rng
 from tests.support.needs import needs
 from tests.support.no_text import no_text
 
 from relaybook.ids import new_id
-from relaybook.journal.frame import Kind
+from relaybook.journal.frame import FrameKind
 from relaybook.journal.reader import RunReader
 from relaybook.journal.segment import segment_path
 from relaybook.journal.writer import JournalWriter
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Side
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
+from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.loop import Recorder
-from relaybook.recorder.memory_reserve import Ballast
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
@@ -54,10 +55,10 @@ def _recovered(path: Path) -> Iterator[SqliteReader]:
     data = DataDirectory(path)
     data.open()
     store = SqliteWriter(data.store, durability="process")
-    body_policy = BodyPolicy(store.set_aside, store.read_back, _KEEP_OTHER_BODIES)
-    understanding = Understanding(_PRICES, store.read_back)
+    body_policy = BodyPolicy(store.write_body, store.read_body, _KEEP_OTHER_BODIES)
+    understanding = Understanding(_PRICES, store.read_body)
     quarantine, crash_guard = Quarantine(data.quarantine), CrashGuard(data.path)
-    retry, figures = Retry(Ballast(data.ballast, 0), lambda: 1), Metrics(data.figures)
+    retry, figures = Retry(DiskReserve(data.ballast, 0), lambda: 1), Metrics(data.metrics)
     Recorder(data.journal, store, retry, understanding, body_policy, quarantine, crash_guard, figures, no_text()).run()
     store.close()
     data.close()
@@ -123,7 +124,7 @@ def _judge(data: Path, sides: Sides) -> list[Violation]:
 
 @pytest.fixture
 def chance() -> random.Random:
-    return new_chance()
+    return new_rng()
 
 
 @needs("strace")
@@ -159,12 +160,12 @@ def _payloads(run: Path) -> list[bytes]:
 def test_of_a_batch_that_a_power_cut_tears_a_beginning_is_read_and_nothing_behind_a_hole(tmp_path: Path) -> None:
     exchange = new_id()
     writer = JournalWriter(tmp_path, 1 << 20, durable=True)
-    writer.append(Kind.OPENED, exchange, b"synced")
+    writer.append(FrameKind.OPENED, exchange, b"synced")
     writer.write()
     writer.sync()
     pieces = [bytes([number]) * SECTOR for number in range(8)]
     for piece in pieces:
-        writer.append(Kind.RECEIVED, exchange, piece)
+        writer.append(FrameKind.RECEIVED, exchange, piece)
     writer.write()
     path = segment_path(writer.path, 1)
     written = path.read_bytes()  # its mark, too, may be on the disk now, although nothing was synced

@@ -23,7 +23,7 @@ EVENTS_PER_SECOND: Final = 5
 HEAVY_CALLERS: Final = 6
 DEATHS: Final = 4 if LONG else 2
 #: The promise: so many segments, and the spare.
-MOST_HELD: Final = 2
+MAX_HELD_BYTES: Final = 2
 #: So many segments must have come and gone meanwhile, else the test shows nothing.
 LEAST_ROLLED: Final = 20 if LONG else 8
 #: What is recorded is unlinked at the end of the same commit; a second is plenty even for a busy machine.
@@ -69,7 +69,7 @@ async def _watch(service: Service, trickle: Load, heavy: Load, chance: random.Ra
     first = journal.segments()[0]
     began = time.monotonic()
     while time.monotonic() < began + SECONDS / 4:
-        assert len(held := await journal.held_back()) <= MOST_HELD, f"the recorder holds back segments {held}"
+        assert len(held := await journal.held_back()) <= MAX_HELD_BYTES, f"the recorder holds back segments {held}"
     for _ in range(DEATHS):
         await asyncio.sleep(chance.uniform(0, 1))
         service.kill("recorder")
@@ -77,7 +77,7 @@ async def _watch(service: Service, trickle: Load, heavy: Load, chance: random.Ra
         await until(lambda: min(journal.segments()) > before, "everything of before the recorder's death unlinked")  # noqa: B023
     assert trickle.mid_stream, "the trickle ended before the recorder's last death"
     await heavy.finish()
-    await until(lambda: len(journal.segments()) <= MOST_HELD + 1, "the journal down to two segments and a spare")
+    await until(lambda: len(journal.segments()) <= MAX_HELD_BYTES + 1, "the journal down to two segments and a spare")
     assert trickle.mid_stream, "the trickle ended before the heavy traffic"
     assert journal.segments()[-1] - first >= LEAST_ROLLED
     await trickle_over

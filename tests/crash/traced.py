@@ -21,10 +21,10 @@ from tests.crash.service import Provider, until
 from tests.crash.system_calls import TRACED, Step, read_trace
 from tests.support.server import Program, wait_until
 
-from relaybook.journal.frame import Kind
+from relaybook.journal.frame import FrameKind
 from relaybook.journal.segment import HEADER_BYTES, OldSegment
 from relaybook.journal.writer import JournalWriter
-from relaybook.log.store.sqlite import SqliteWriter
+from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory
 
 CALLERS: Final = 6
@@ -118,7 +118,7 @@ class Trace:
 def _what_raises_the_mark(directory: Path, *, durable: bool) -> Literal["write", "sync"]:
     """Looks at a journal, for no system call shows it."""
     writer = JournalWriter(directory / "journal", 1 << 20, durable=durable)
-    writer.append(Kind.SENT, bytes(16), b"")
+    writer.append(FrameKind.SENT, bytes(16), b"")
     writer.write()
     segment = OldSegment(writer.path, 1)
     raises = segment.mark > HEADER_BYTES

@@ -174,8 +174,8 @@ def test_a_value_selected_in_what_was_found_keeps_the_search_and_its_row(tab: Lo
     ("typed", "part", "right"),
     [
         ("refund duration:fast", "duration:fast", "such as >2s"),
-        ("refund nmespace:x", "nmespace:x", "is no name here"),
-        ('refund "not closed', "not closed", "the quote is not closed"),
+        ("refund nmespace:x", "nmespace:x", "is not a known name"),
+        ('refund "not closed', "not closed", "the closing quote is missing"),
         ("status:banana", "banana", "a status such as 200"),
     ],
 )

@@ -7,15 +7,15 @@ from typing import Any, Final, cast
 
 from tests.fuzz.strict_http import Reading, read_requests
 
-from relaybook.journal.frame import Kind
+from relaybook.journal.frame import FrameKind
 from relaybook.journal.writer import JournalUnavailable
 from relaybook.relay.connection import Connection
-from relaybook.relay.downstream import Downstream
-from relaybook.relay.exchange import Answer, Exchange
+from relaybook.relay.downstream import ClientConnection
+from relaybook.relay.exchange import Exchange, ResponseState
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.limits import READ_BYTES
 from relaybook.relay.response_head import ResponseHeadReader
-from relaybook.relay.shared import Shared
+from relaybook.relay.shared import SharedState
 from relaybook.settings.definitions import Settings
 
 _ANSWER: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n"
@@ -109,13 +109,13 @@ class Transport:
     abort = close
 
 
-class Provider:
+class Upstream:
     """Notes one exchange's bytes, and answers when the exchange says that it has asked."""
 
-    held = 0
+    queued_bytes = 0
     reading = True
     write_paused = False
-    heard = 0.0
+    last_received_at = 0.0
 
     def __init__(self) -> None:
         self.wire = b""
@@ -123,7 +123,7 @@ class Provider:
     def send(self, data: bytes) -> None:
         self.wire += data
 
-    def feed_when(self, wanted: bool) -> None:
+    def set_reading(self, wanted: bool) -> None:
         self.reading = wanted
 
     def stalled(self, now: float, seconds: float) -> bool:
@@ -136,7 +136,7 @@ class Provider:
         """There is no socket to close."""
 
 
-class FrontWorld(Shared):
+class FrontWorld(SharedState):
     """One relay, one caller, and everything the caller's bytes made the relay send. ``most_held``: bytes it held."""
 
     def __init__(self, **settings: Any) -> None:
@@ -150,15 +150,15 @@ class FrontWorld(Shared):
             base_url="http://127.0.0.1:4100/v1",
             dashboard_url="http://127.0.0.1:4101",
         )
-        self.providers: list[Provider] = []
+        self.providers: list[Upstream] = []
         self.most_held = 0
         self._asked: deque[Exchange] = deque()
         self.transport = Transport(self.loop)
-        self.transport.protocol = self.down = Downstream(self)
-        self.down.connection_made(cast(asyncio.Transport, self.transport))
+        self.transport.protocol = self.client = ClientConnection(self)
+        self.client.connection_made(cast(asyncio.Transport, self.transport))
 
     def connect(self, exchange: Exchange) -> None:
-        provider = Provider()
+        provider = Upstream()
         self.providers.append(provider)
         self._asked.append(exchange)
         exchange.connected(provider)
@@ -169,8 +169,8 @@ class FrontWorld(Shared):
     def feed(self, *reads: bytes) -> "FrontWorld":
         """The caller sends this and then leaves."""
         self.hear(*reads)
-        if not self.down.lost:
-            self.down.connection_lost(None)
+        if not self.client.lost:
+            self.client.connection_lost(None)
         self.turn()
         return self
 
@@ -179,10 +179,10 @@ class FrontWorld(Shared):
         waiting = deque(read[at : at + READ_BYTES] for read in reads for at in range(0, len(read), READ_BYTES))
         while waiting and not self.transport.closed:
             if self.transport.reading:
-                self.down.received(waiting.popleft())
+                self.client.received(waiting.popleft())
             elif not self.turn():
                 break
-            self.most_held = max(self.most_held, len(self.down.partial) + self.down.held)
+            self.most_held = max(self.most_held, len(self.client.partial) + self.client.queued_bytes)
             self.turn()
         self.turn()
 
@@ -194,11 +194,11 @@ class FrontWorld(Shared):
         raise AssertionError("the relay never comes to rest")
 
     def _answer(self) -> bool:
-        waiting = [each for each in self._asked if not each.closed and each.answer == Answer.WAITING]
+        waiting = [each for each in self._asked if not each.closed and each.response_state == ResponseState.WAITING]
         self._asked = deque(waiting)
         for exchange in waiting:
-            if exchange.request_complete and exchange.up is not None:
-                exchange.answered(_HEADS.read(_ANSWER), b"ok", True)
+            if exchange.request_complete and exchange.upstream is not None:
+                exchange.response_begin(_HEADS.read(_ANSWER), b"ok", True)
                 return True
         return False
 
@@ -210,5 +210,5 @@ class FrontWorld(Shared):
     @property
     def unclosed(self) -> list[bytes]:
         """Exchanges without exactly one beginning and one end."""
-        once = (int(Kind.OPENED), int(Kind.CLOSED))
+        once = (int(FrameKind.OPENED), int(FrameKind.CLOSED))
         return [each for each, kinds in self.journal.kinds.items() if [kinds.count(kind) for kind in once] != [1, 1]]

@@ -10,6 +10,7 @@ from tests.fuzz.fuzzing import fuzz
 
 from relaybook.log import formats
 from relaybook.log.formats import Kind, RequestFacts, ResponseFacts
+from relaybook.log.formats.decode import decode
 
 _CALL: Final = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello"}], "metadata": {"a": 1}, "n": 2}
 _PARTS: Final = [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "x"}}]
@@ -67,14 +68,14 @@ _LARGEST_INTEGER: Final = 2**63 - 1
 
 
 def gives_what_can_be_stored(data: bytes, choices: random.Random) -> None:
-    decoded = formats.decode(data, choices.choice(_CODINGS), limit=1 << 20)
+    decoded = decode(data, choices.choice(_CODINGS), limit=1 << 20)
     assert len(decoded.data) <= max(1 << 20, len(data))
     for readable in {data, decoded.data}:
         kind = choices.choice(KINDS)
         can_be_stored(formats.read_request(kind, readable))
         for streamed in (False, True):
             can_be_stored(formats.read_response(kind, readable, streamed=streamed, complete=choices.random() < 0.5))
-            msgspec.json.encode(formats.answer(readable, streamed, kind)).decode()
+            msgspec.json.encode(formats.assemble_response(readable, streamed, kind)).decode()
         msgspec.json.encode([formats.messages(readable), formats.parameters(readable)]).decode()
         for text in formats.read_error(readable):
             assert text is None or "\0" not in text.encode().decode()

@@ -10,7 +10,7 @@ from typing import Final
 
 from tests.fuzz.fuzzing import fuzz
 
-from relaybook.journal.frame import Frame, Kind, encode
+from relaybook.journal.frame import Frame, FrameKind, encode
 from relaybook.journal.reader import RunReader
 from relaybook.journal.segment import HEADER_BYTES, JournalTooNew, OldSegment, segment_path
 
@@ -24,7 +24,7 @@ _MOST_READS: Final = 10_000
 
 def _frames(*payloads: bytes) -> bytes:
     return b"".join(
-        encode(_SECRET, number, Kind.SENT, bytes([number]) * 16, number, payload) + payload
+        encode(_SECRET, number, FrameKind.SENT, bytes([number]) * 16, number, payload) + payload
         for number, payload in enumerate(payloads, 1)
     )
 
@@ -40,7 +40,7 @@ def _segment(frames: bytes) -> bytes:
 
 #: What a caller who knows the format but not the run's secret puts into a body.
 _FORGERY: Final = b"".join(
-    encode(secret, number, Kind.CLOSED, bytes(16), 1, _FORGED) + _FORGED
+    encode(secret, number, FrameKind.CLOSED, bytes(16), 1, _FORGED) + _FORGED
     for secret in _GUESSED
     for number in range(1, 12)
 )
@@ -94,7 +94,7 @@ def invents_nothing(data: bytes, _: random.Random) -> None:
     for frame in frames:
         assert frame.payload != _FORGED, "bytes of a caller were read as a frame"
         assert frame.payload == PAYLOADS[frame.number - 1]
-        assert (frame.kind, frame.exchange) == (Kind.SENT, bytes([frame.number]) * 16)
+        assert (frame.kind, frame.exchange) == (FrameKind.SENT, bytes([frame.number]) * 16)
 
 
 def test_no_damage_makes_the_reader_fall_over_or_invent_a_frame() -> None:

@@ -16,7 +16,7 @@ from tests.support.raw_http import LENGTH, QUESTION, at, request
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.limits import MAX_HEADERS_BYTES, READ_BYTES
 from relaybook.relay.pool import Pool
-from relaybook.relay.upstream import Upstream
+from relaybook.relay.upstream import UpstreamConnection
 
 _OK: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 _STREAM: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -71,22 +71,22 @@ class _World(FrontWorld):
 
     def connect(self, exchange: Exchange) -> None:
         socket = Transport(self.loop)
-        pool: Pool[Upstream] = Pool(self.route.upstream, None)
-        socket.protocol = self.up = Upstream(cast(Any, self), pool)
+        pool: Pool[UpstreamConnection] = Pool(self.route.upstream, None)
+        socket.protocol = self.upstream = UpstreamConnection(cast(Any, self), pool)
         self.provider_socket = socket
-        self.up.connection_made(cast(asyncio.Transport, socket))
-        self.up.take_on(exchange)
+        self.upstream.connection_made(cast(asyncio.Transport, socket))
+        self.upstream.assign(exchange)
 
     def answer(self, *reads: bytes, reset: bool) -> None:
         """The provider says this and then closes its connection."""
         for read in reads:
             for start in range(0, len(read), READ_BYTES):
                 if not self.provider_socket.closed:
-                    self.up.received(read[start : start + READ_BYTES])
-                    self.most_held = max(self.most_held, len(self.up.partial) + self.down.held)
+                    self.upstream.received(read[start : start + READ_BYTES])
+                    self.most_held = max(self.most_held, len(self.upstream.partial) + self.client.queued_bytes)
                     self.turn()
-        if not self.up.lost:
-            self.up.connection_lost(ConnectionResetError() if reset else None)
+        if not self.upstream.lost:
+            self.upstream.connection_lost(ConnectionResetError() if reset else None)
         self.turn()
 
 

@@ -11,7 +11,8 @@ from tests.support.api_log import app_of, entry_of, record_of
 from tests.support.asgi import scope_of
 
 from relaybook.log.store.port import Batch
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 PATHS: Final = [
     *("/api/requests", "/api/count", "/api/namespaces", "/api/values/namespace", "/api/values/property.user"),

@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 from tests.support.process_usage import peak_memory
-from tests.support.raw_http import LENGTH, QUESTION, ask, at, parse, request, talk
+from tests.support.raw_http import LENGTH, QUESTION, at, parse, request, send_raw, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger, World, put_script
 
@@ -47,17 +47,17 @@ def is_memory_small(server: Server, *roles: str) -> None:
 def test_requests_in_one_write_are_answered_one_by_one_in_order(world: World, count: int) -> None:
     """A read of 64 KiB holds more requests than Python has stack frames."""
     ours = at(b"/healthz").replace(b"Authorization: Bearer sk-hostile-caller\r\n", b"")
-    said = talk(world.server.port, ours * count, seconds=60)
+    said = send_raw(world.server.port, ours * count, seconds=60)
     assert said.count(b"HTTP/1.1 200 OK\r\n") == count
     assert said.count(b"ok\n") == count
-    world.is_undisturbed(Ledger(world.provider))
+    world.assert_undisturbed(Ledger(world.provider))
 
 
 def test_a_hundred_questions_in_one_write_are_asked_once_each_in_order(world: World) -> None:
     ledger = Ledger(world.provider)
     tags = [f"pipelined-{number}" for number in range(100)]
     sent = b"".join(request(LENGTH, f"Sim-Tag: {tag}".encode(), body=QUESTION) for tag in tags)
-    said = talk(world.server.port, sent, seconds=60)
+    said = send_raw(world.server.port, sent, seconds=60)
     answers = []
     while said:
         answers.append(parse(said))
@@ -74,7 +74,7 @@ def test_a_thousand_idle_connections_stay_open_and_take_little(tmp_path: Path) -
     hello = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server, ExitStack() as opened:
         relay = server.pid_of("relay")
-        ask(server.port)
+        send_request(server.port)
         before = peak_memory(relay)
         connections = [
             opened.enter_context(socket.create_connection(("127.0.0.1", server.port), 60)) for _ in range(1000)
@@ -85,7 +85,7 @@ def test_a_thousand_idle_connections_stay_open_and_take_little(tmp_path: Path) -
             for connection in connections:
                 assert connection.recv(4096).endswith(b"ok\n")
             assert (peak_memory(relay) - before) / 1000 < 16 << 10
-            assert ask(server.port).status == 200
+            assert send_request(server.port).status == 200
 
 
 @on_linux
@@ -104,7 +104,7 @@ def test_empty_lines_without_end_lead_to_the_end_of_the_connection(world: World)
 
         wait_until(is_closed, 60)
     is_memory_small(world.server, "relay")
-    world.is_undisturbed(Ledger(world.provider))
+    world.assert_undisturbed(Ledger(world.provider))
 
 
 @on_linux
@@ -120,7 +120,7 @@ def test_callers_that_read_nothing_are_cut_off_and_hold_little(world: World) -> 
             record = world.server.record(each, 60)
             assert record["outcome"] == "client_closed"
     is_memory_small(world.server, "relay")
-    world.is_undisturbed(Ledger(world.provider))
+    world.assert_undisturbed(Ledger(world.provider))
 
 
 # -- providers -----------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def test_an_answer_that_unpacks_to_a_gibibyte_is_unpacked_by_nobody(world: World
         "body": base64.b64encode(bomb).decode(),
     }
     put_script(world.provider, "bomb", script)
-    answer = ask(world.server.port, b"Sim-Script: bomb")
+    answer = send_request(world.server.port, b"Sim-Script: bomb")
     assert (answer.status, answer.body == bomb) == (200, True)
     request_id = answer.header("service-request-id") or ""
     record = world.server.record(request_id, 60)
@@ -168,7 +168,7 @@ def test_our_own_headers_cannot_be_forged_or_split_by_a_provider_or_a_tag(world:
         b"Service-Property-A: 2%0d%0aX-Evil: 2",
         b"Service-X%0d%0aX-Evil: 3",
     )
-    answer = ask(world.server.port, directives, *tags)
+    answer = send_request(world.server.port, directives, *tags)
     assert answer.status == 200
     assert "forged" not in json.dumps(answer.headers)
     assert answer.header("x-evil") is None

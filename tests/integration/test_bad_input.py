@@ -27,11 +27,11 @@ import trustme
 from tests.integration.hostile.cases import CASES, SLOW_CASES
 from tests.integration.hostile.more_cases import MORE_CASES
 from tests.support.process_usage import peak_memory
-from tests.support.raw_http import CHUNKED, LENGTH, QUESTION, Answer, ask, parse, request, talk
+from tests.support.raw_http import CHUNKED, LENGTH, QUESTION, Response, parse, request, send_raw, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger, World, put_script
 
-from relaybook.log.store.sqlite import SqliteReader
+from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.server.data_directory import DataDirectory
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "malformed-requests.md"
@@ -357,7 +357,7 @@ def directly(world: World) -> int:
     return urlsplit(world.provider.url).port or 0
 
 
-def id_of(answer: Answer) -> str:
+def id_of(answer: Response) -> str:
     return answer.header("service-request-id") or ""
 
 
@@ -372,22 +372,22 @@ def body_request(case: BodyCase, *more: bytes) -> bytes:
 @pytest.mark.parametrize("case", BODY_CASES, ids=lambda case: case.what)
 def test_a_bad_body_crosses_unchanged_and_gets_the_providers_own_answer(world: World, case: BodyCase) -> None:
     ledger = Ledger(world.provider)
-    answer = parse(talk(world.server.port, body_request(case)))
+    answer = parse(send_raw(world.server.port, body_request(case)))
     (crossed,) = ledger.requests()
     assert crossed["body_sha256"] == hashlib.sha256(case.body).hexdigest()
     assert answer.status == case.status
     if answer.status >= 400:
-        assert answer.body == parse(talk(directly(world), body_request(case))).body
+        assert answer.body == parse(send_raw(directly(world), body_request(case))).body
     record = world.server.record(id_of(answer))
     assert (record["outcome"], record["status"], record["failed"]) == ("complete", case.status, case.status >= 400)
     assert {name: record[name] for name in case.record} == case.record
     assert record["request_bytes"] == len(case.body)
     assert world.server.body(id_of(answer), "request") == case.body
-    world.is_undisturbed(Ledger(world.provider))
+    world.assert_undisturbed(Ledger(world.provider))
 
 
 def test_the_log_can_be_read_with_every_bad_body_in_it(world: World) -> None:
-    answers = [parse(talk(world.server.port, body_request(case, b"Service-Namespace: bad"))) for case in BODY_CASES]
+    answers = [parse(send_raw(world.server.port, body_request(case, b"Service-Namespace: bad"))) for case in BODY_CASES]
     for answer in answers:
         world.server.record(id_of(answer))
     found = {row["id"] for row in world.server.records("namespace=bad")}
@@ -400,7 +400,7 @@ def test_a_bad_body_in_an_answer_comes_back_unchanged(world: World, case: BodyCa
     sent = request(b"Content-Type: application/json", LENGTH, b"Connection: close", body=QUESTION)
     script = {"headers": [["content-type", "application/json"]], "body": base64_of(case.body)}
     put_script(world.provider, "bad", script)
-    answer = parse(talk(world.server.port, sent.replace(b"Connection:", b"Sim-Script: bad\r\nConnection:")))
+    answer = parse(send_raw(world.server.port, sent.replace(b"Connection:", b"Sim-Script: bad\r\nConnection:")))
     assert (answer.status, answer.body) == (200, case.body)
     record = world.server.record(id_of(answer))
     assert (record["outcome"], record["failed"], record["response_bytes"]) == ("complete", False, len(case.body))
@@ -417,30 +417,30 @@ def base64_of(data: bytes) -> str:
 
 def test_a_length_over_the_limit_is_refused_before_the_provider_hears_of_it(world: World) -> None:
     ledger = Ledger(world.provider)
-    answer = parse(talk(world.server.port, request(b"Content-Length: %d" % (MIB + 1), body=b"x")))
+    answer = parse(send_raw(world.server.port, request(b"Content-Length: %d" % (MIB + 1), body=b"x")))
     assert (answer.status, answer.error["code"]) == (413, "request_too_large")
     assert "max_request_bytes" in answer.error["message"]
     assert {entry["event"] for entry in ledger.entries()} <= {"gone"}
     record = world.server.record(id_of(answer))
     assert (record["outcome"], record["status"], record["failed"]) == ("refused", 413, True)
-    world.is_undisturbed(ledger)
+    world.assert_undisturbed(ledger)
 
 
 def test_a_chunked_body_is_refused_when_it_passes_the_limit(tmp_path: Path) -> None:
     with a_world(tmp_path, "--max-request-bytes", "1MiB") as world:
         ledger = Ledger(world.provider)
         chunk = b"10000\r\n" + bytes(1 << 16) + b"\r\n"
-        answer = parse(talk(world.server.port, request(CHUNKED), *[chunk] * 17))
+        answer = parse(send_raw(world.server.port, request(CHUNKED), *[chunk] * 17))
         assert (answer.status, answer.error["code"]) == (413, "request_too_large")
         assert answer.header("connection") == "close"
         record = world.server.record(id_of(answer))
         assert (record["outcome"], record["status"]) == ("refused", 413)
-        world.is_undisturbed(ledger)
+        world.assert_undisturbed(ledger)
 
 
 def test_a_body_of_exactly_the_limit_passes(tmp_path: Path) -> None:
     with a_world(tmp_path, "--max-request-bytes", str(len(QUESTION))) as world:
-        assert ask(world.server.port).status == 200
+        assert send_request(world.server.port).status == 200
 
 
 class Sink:
@@ -516,7 +516,7 @@ def test_a_body_of_64_mib_is_recorded_whole(tmp_path: Path) -> None:
     content = "All work and no play makes Jack a dull boy. " * 1024
     body = _chat('"' + content * (64 * MIB // len(content)) + '"')
     with a_sink() as sink, Server(tmp_path, sink.url) as server:
-        answer = ask(server.port, body=body)
+        answer = send_request(server.port, body=body)
         assert (answer.status, json.loads(answer.body)) == (200, {"bytes": len(body)})
         assert sink.digest.digest() == hashlib.sha256(body).digest()
         record = server.record(id_of(answer), seconds=60)
@@ -565,7 +565,7 @@ def stored_sha256(server: Server, record_id: str) -> str | None:
 @pytest.mark.parametrize("case", TAG_CASES, ids=lambda case: case.what)
 def test_a_hostile_tag_never_fails_a_call_and_never_vanishes_silently(world: World, case: TagCase) -> None:
     ledger = Ledger(world.provider)
-    answer = ask(world.server.port, *case.lines)
+    answer = send_request(world.server.port, *case.lines)
     assert answer.status == 200
     warnings = [tuple(value.split("; ", 1)) for value in answer.all("service-warning")]
     assert tuple(code for code, _ in warnings) == case.codes
@@ -586,15 +586,15 @@ def test_a_hostile_tag_never_fails_a_call_and_never_vanishes_silently(world: Wor
 
 
 def test_a_misspelt_header_is_told_with_the_right_spelling(world: World) -> None:
-    answer = ask(world.server.port, b"Service-Namspace: production")
+    answer = send_request(world.server.port, b"Service-Namspace: production")
     assert "Service-Namspace" in (answer.header("service-warning") or "")
-    assert "did you mean Service-Namespace?" in (answer.header("service-warning") or "")
+    assert "Did you mean Service-Namespace?" in (answer.header("service-warning") or "")
     assert answer.header("service-namespace") == "default"
 
 
 def test_two_long_namespaces_never_merge(world: World) -> None:
     names = ["n" * 300 + end for end in ("a", "b")]
-    ids = [id_of(ask(world.server.port, f"Service-Namespace: {name}".encode())) for name in names]
+    ids = [id_of(send_request(world.server.port, f"Service-Namespace: {name}".encode())) for name in names]
     stored = [world.server.record(each)["namespace"] for each in ids]
     assert stored == [_cut(name) for name in names]
     assert len(set(stored)) == 2
@@ -602,7 +602,7 @@ def test_two_long_namespaces_never_merge(world: World) -> None:
 
 
 def test_the_other_prefix_is_read_and_answered_in_kind(world: World) -> None:
-    answer = ask(world.server.port, b"Relaybook-Namespace: other", b"Relaybook-Logg: x")
+    answer = send_request(world.server.port, b"Relaybook-Namespace: other", b"Relaybook-Logg: x")
     assert answer.header("relaybook-namespace") == "other"
     assert answer.header("relaybook-warning") is not None
     assert answer.header("service-request-id") is None
@@ -612,7 +612,7 @@ def test_the_other_prefix_is_read_and_answered_in_kind(world: World) -> None:
 # -- the provider --------------------------------------------------------------------------------------------------
 
 
-def is_failed_upstream(server: Server, answer: Answer, status: int, code: str) -> dict[str, Any]:
+def is_failed_upstream(server: Server, answer: Response, status: int, code: str) -> dict[str, Any]:
     """The answer and the record both tell of this failure; the record."""
     assert (answer.status, answer.header("service-error")) == (status, code), answer
     assert (answer.error["type"], answer.error["code"]) == ("relay_error", code)
@@ -629,9 +629,9 @@ def test_a_provider_that_fails_before_it_answered_is_answered_for(
 ) -> None:
     place = hasty if b"Sim-Break: head hang" in case.directives else world
     ledger = Ledger(place.provider)
-    is_failed_upstream(place.server, ask(place.server.port, *case.directives), case.status, case.code)
+    is_failed_upstream(place.server, send_request(place.server.port, *case.directives), case.status, case.code)
     assert len(ledger.requests()) == 1, "it was asked once and not again"
-    place.is_undisturbed(Ledger(place.provider))
+    place.assert_undisturbed(Ledger(place.provider))
 
 
 @pytest.mark.parametrize(
@@ -657,7 +657,7 @@ def test_a_broken_stream_never_ends_cleanly(
         b"Sim-Event-Interval-Ms: 1",
         directives,
     )
-    said = talk(place.server.port, request(*lines, body=body))
+    said = send_raw(place.server.port, request(*lines, body=body))
     head, _, rest = said.partition(b"\r\n\r\n")
     assert b" 200 " in head
     assert not rest.endswith(b"0\r\n\r\n")
@@ -666,13 +666,13 @@ def test_a_broken_stream_never_ends_cleanly(
     record = place.server.record(request_id)
     assert (record["outcome"], record["failed"]) == ("upstream_failed", True)
     assert (record["error_code"], record["stream_ended"]) == ("upstream_stream_interrupted", "cut")
-    place.is_undisturbed(Ledger(place.provider))
+    place.assert_undisturbed(Ledger(place.provider))
 
 
 @pytest.mark.parametrize("directives", [b"Sim-Length: +10", b"Sim-Break: byte:10", b"Sim-Break: byte:10 rst"])
 def test_an_answer_that_breaks_off_is_short_for_the_caller_too(world: World, directives: bytes) -> None:
     sent = request(b"Content-Type: application/json", LENGTH, directives, body=QUESTION)
-    said = talk(world.server.port, sent)
+    said = send_raw(world.server.port, sent)
     answer = parse(said)
     assert len(answer.body) < int(answer.header("content-length") or 0)
     record = world.server.record(id_of(answer))
@@ -684,8 +684,8 @@ def test_an_answer_that_breaks_off_is_short_for_the_caller_too(world: World, dir
     "wishes", [(b"Sim-Status: 500",), (b"Sim-Status: 503", b"Sim-Body: html"), (b"Sim-Status: 429",)]
 )
 def test_the_providers_own_errors_pass_byte_for_byte(world: World, directives: tuple[bytes, ...]) -> None:
-    answer = ask(world.server.port, *directives)
-    direct = ask(directly(world), *directives)
+    answer = send_request(world.server.port, *directives)
+    direct = send_request(directly(world), *directives)
     assert (answer.status, answer.body) == (direct.status, direct.body)
     assert answer.header("content-type") == direct.header("content-type")
     assert answer.header("service-error") is None
@@ -695,13 +695,13 @@ def test_the_providers_own_errors_pass_byte_for_byte(world: World, directives: t
 
 def test_a_provider_where_nothing_listens_is_unreachable(tmp_path: Path) -> None:
     with Server(tmp_path, "http://127.0.0.1:1/v1") as server:
-        record = is_failed_upstream(server, ask(server.port), 502, "upstream_unreachable")
+        record = is_failed_upstream(server, send_request(server.port), 502, "upstream_unreachable")
         assert "127.0.0.1:1" in record["error_message"]
 
 
 def test_a_provider_whose_name_cannot_be_resolved_is_unreachable(tmp_path: Path) -> None:
     with Server(tmp_path, "http://no-such-host.invalid/v1", "--connect-timeout", "3s") as server:
-        record = is_failed_upstream(server, ask(server.port), 502, "upstream_unreachable")
+        record = is_failed_upstream(server, send_request(server.port), 502, "upstream_unreachable")
         assert "no-such-host.invalid" in record["error_message"]
 
 
@@ -726,14 +726,14 @@ def test_a_provider_of_a_private_authority_is_reached_when_its_file_is_named(
         tls_provider(authority, "localhost") as port,
         Server(tmp_path, f"https://localhost:{port}/v1", "--upstream-ca-file", str(tmp_path / "ca.pem")) as server,
     ):
-        answer = ask(server.port)
+        answer = send_request(server.port)
         assert (answer.status, json.loads(answer.body)) == (200, {"bytes": len(QUESTION)})
         assert server.record(id_of(answer))["outcome"] == "complete"
 
 
 def test_a_provider_whose_certificate_is_not_trusted_is_unreachable(tmp_path: Path, authority: trustme.CA) -> None:
     with tls_provider(authority, "localhost") as port, Server(tmp_path, f"https://localhost:{port}/v1") as server:
-        record = is_failed_upstream(server, ask(server.port), 502, "upstream_unreachable")
+        record = is_failed_upstream(server, send_request(server.port), 502, "upstream_unreachable")
         assert "certificate" in record["error_message"].lower()
 
 
@@ -743,7 +743,7 @@ def test_a_provider_whose_certificate_names_another_host_is_unreachable(tmp_path
         tls_provider(authority, "other.example") as port,
         Server(tmp_path, f"https://localhost:{port}/v1", "--upstream-ca-file", str(tmp_path / "ca.pem")) as server,
     ):
-        is_failed_upstream(server, ask(server.port), 502, "upstream_unreachable")
+        is_failed_upstream(server, send_request(server.port), 502, "upstream_unreachable")
 
 
 def test_a_provider_that_speaks_only_tls_1_1_is_unreachable(tmp_path: Path, authority: trustme.CA) -> None:
@@ -757,20 +757,20 @@ def test_a_provider_that_speaks_only_tls_1_1_is_unreachable(tmp_path: Path, auth
         tls_provider(authority, "localhost", old) as port,
         Server(tmp_path, f"https://localhost:{port}/v1", "--upstream-ca-file", str(tmp_path / "ca.pem")) as server,
     ):
-        record = is_failed_upstream(server, ask(server.port), 502, "upstream_unreachable")
+        record = is_failed_upstream(server, send_request(server.port), 502, "upstream_unreachable")
         assert "version" in record["error_message"].lower()
 
 
 # -- load ----------------------------------------------------------------------------------------------------------
 
 
-def is_overloaded(server: Server, call: Callable[[], Answer], free: Callable[[], None]) -> None:
+def is_overloaded(server: Server, call: Callable[[], Response], free: Callable[[], None]) -> None:
     answer = call()
     assert (answer.status, answer.error["code"], answer.header("service-error")) == (503, "overloaded", "overloaded")
     assert int(answer.header("retry-after-ms") or 0) > 0
     assert id_of(answer) == ""
     free()
-    wait_until(lambda: ask(server.port).status == 200)
+    wait_until(lambda: send_request(server.port).status == 200)
     refused = wait_until(lambda: server.get("/api/status")["refused"])
     assert set(refused) == {"overloaded"}
 
@@ -781,7 +781,7 @@ def test_more_requests_than_allowed_are_refused_and_counted(tmp_path: Path) -> N
         with socket.create_connection(("127.0.0.1", world.server.port), 10) as first:
             first.sendall(request(LENGTH, b"Sim-Break: head hang", body=QUESTION))
             wait_until(ledger.requests)
-            is_overloaded(world.server, lambda: ask(world.server.port), first.close)
+            is_overloaded(world.server, lambda: send_request(world.server.port), first.close)
 
 
 def test_more_connections_than_allowed_are_refused_and_counted(tmp_path: Path) -> None:
@@ -790,7 +790,7 @@ def test_more_connections_than_allowed_are_refused_and_counted(tmp_path: Path) -
         with socket.create_connection(("127.0.0.1", world.server.port), 10) as first:
             first.sendall(request(LENGTH, b"Sim-Break: head hang", body=QUESTION))
             wait_until(ledger.requests)
-            is_overloaded(world.server, lambda: parse(talk(world.server.port)), first.close)
+            is_overloaded(world.server, lambda: parse(send_raw(world.server.port)), first.close)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.cli.store_log import StoreLog
 from relaybook.log.record import Detail, Record
 from relaybook.log.store.port import Batch, Body, Entry, Running
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory, Serving
 
 STARTED_US = 1_795_269_747_000_000
@@ -114,7 +115,7 @@ def test_tail_reads_the_data_directory_where_no_server_answers(data: Path, tmp_p
     assert found.returncode == 0, found.stderr
     rows = [json.loads(line) for line in found.stdout.splitlines()]
     assert [(row["seq"], row["namespace"]) for row in rows] == [(1, "ios"), (3, "ios")]
-    assert f"reading {data}" in found.stderr
+    assert f"Reading {data}" in found.stderr
 
 
 def test_a_log_is_read_while_its_server_has_only_just_taken_the_directory(data: Path, tmp_path: Path) -> None:
@@ -133,7 +134,7 @@ def test_a_data_directory_that_was_named_is_read_whoever_answers(data: Path, tmp
         (tmp_path / "relaybook.toml").write_text(f'dashboard = "{address}"\n')
         asked = relaybook(tmp_path, "tail")
         read = relaybook(tmp_path, "tail", "--data", "data")
-    assert (asked.stdout, asked.stderr) == ("", "No request yet.\n")
+    assert (asked.stdout, asked.stderr) == ("", "No requests yet.\n")
     assert (len(read.stdout.splitlines()), read.stderr) == (3, "")
 
 
@@ -158,7 +159,7 @@ def test_what_runs_stands_last_and_without_a_server_it_is_unfinished(with_runnin
     assert "◐ running" in asked.stdout.splitlines()[-1]
     assert "◌ unfinished" in read.stdout.splitlines()[-1]
     shown = relaybook(tmp_path, "show", entry(4, "ios").record.id, *where).stdout
-    assert "◌ unfinished no server runs on this log" in shown.replace("\n", " ")
+    assert "◌ unfinished no server is running on this log" in shown.replace("\n", " ")
     only = relaybook(tmp_path, "tail", "--json", "namespace=web", "--dashboard", free_address(), "--data", "data")
     assert len(only.stdout.splitlines()) == 1
 
@@ -189,20 +190,20 @@ def test_show_finds_a_request_by_any_id(data: Path, tmp_path: Path, any_id: str)
     assert by_store.returncode == by_server.returncode == 0, by_store.stderr + by_server.stderr
     assert by_store.stdout == by_server.stdout
     assert "── user\n   Is it raining?\n" in by_store.stdout
-    assert "── answer (stop)\n   It is.\n" in by_store.stdout
+    assert "── response (stop)\n   It is.\n" in by_store.stdout
 
 
 def test_show_of_an_unknown_id_ends_with_1(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "show", "nothing/here?", "--data", "data", "--dashboard", free_address())
     assert (found.returncode, found.stdout) == (1, "")
-    assert "No request in the log has the id nothing/here?: not as ours" in found.stderr
+    assert "No request in the log has the id nothing/here?." in found.stderr
 
 
 def test_without_a_log_the_commands_say_where_they_looked(tmp_path: Path) -> None:
     found = relaybook(tmp_path, "tail", "--data", "nowhere", "--dashboard", free_address())
     assert found.returncode == 1
     assert f"There is no log in {tmp_path / 'nowhere'}" in found.stderr
-    assert "name another by --dashboard" in found.stderr
+    assert "Choose another with --dashboard" in found.stderr
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -210,7 +211,7 @@ def test_the_demos_log_is_pointed_to_where_there_is_no_other(data: Path, tmp_pat
     data.rename(tmp_path / "demo")
     found = relaybook(tmp_path, "tail", "--data", str(tmp_path), "--dashboard", free_address())
     assert found.returncode == 1
-    assert f"read the demo's with --data {tmp_path / 'demo'}." in found.stderr
+    assert f"read the demo's log with --data {tmp_path / 'demo'}." in found.stderr
 
 
 def test_a_reader_of_the_output_may_leave_early(data: Path, tmp_path: Path) -> None:
@@ -236,8 +237,8 @@ def test_a_server_that_was_named_must_answer(data: Path, tmp_path: Path) -> None
     named = f"http://{free_address()}"
     found = relaybook(tmp_path, "tail", RELAYBOOK_DASHBOARD_URL=named)
     assert (found.returncode, found.stdout) == (1, "")
-    assert f"{named} does not answer" in found.stderr
-    assert "It is the setting dashboard_url (environment RELAYBOOK_DASHBOARD_URL)" in found.stderr
+    assert f"{named} does not respond" in found.stderr
+    assert "This is the setting dashboard_url (environment RELAYBOOK_DASHBOARD_URL)" in found.stderr
     read = relaybook(tmp_path, "tail", "--data", "data", RELAYBOOK_DASHBOARD_URL=named)
     assert (read.returncode, len(read.stdout.splitlines())) == (0, 3)
 
@@ -263,8 +264,8 @@ def test_the_token_follows_no_redirect() -> None:
     with HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
         thread = threading.Thread(target=server.handle_request)
         thread.start()
-        with pytest.raises(CommandFailed, match="is no Relaybook dashboard"):
-            ServerLog(f"http://127.0.0.1:{server.server_port}", "secret").greet()
+        with pytest.raises(CommandFailed, match="is not a Relaybook dashboard"):
+            ServerLog(f"http://127.0.0.1:{server.server_port}", "secret").connect()
         thread.join()
     assert Elsewhere.came == ["Bearer secret"]
 
@@ -276,8 +277,8 @@ def test_what_cannot_be_sent_is_refused(url: str, token: str | None) -> None:
 
 
 def test_nobody_there_is_told_apart_from_a_refusal() -> None:
-    with pytest.raises(NoServer, match="does not answer"):
-        ServerLog(f"http://{free_address()}", None).greet()
+    with pytest.raises(NoServer, match="does not respond"):
+        ServerLog(f"http://{free_address()}", None).connect()
 
 
 def test_following_a_server_shows_each_request_once_also_over_its_restart(data: Path) -> None:
@@ -360,7 +361,7 @@ def test_check_is_content_where_everything_is_in_place(data: Path, tmp_path: Pat
     assert [line[0] for line in found.stdout.splitlines()] == ["✓"] * 6
     assert f"ports: {ports[1]} and {ports[3]} are free" in found.stdout
     assert "3 requests in the log" in found.stdout
-    assert "answered 401, as it should without a key" in found.stdout
+    assert "returned 401, as expected without an API key" in found.stdout
 
 
 def test_check_says_what_is_wrong_and_ends_with_1(tmp_path: Path) -> None:
@@ -368,8 +369,8 @@ def test_check_says_what_is_wrong_and_ends_with_1(tmp_path: Path) -> None:
     found = relaybook(tmp_path, "check", "--data", "data", "--upstream", f"http://{free_address()}/v1")
     assert found.returncode == 1
     wrong = {line.split()[1]: line for line in found.stdout.splitlines() if line.startswith("✗")}
-    assert "is no directory" in wrong["data:"]
-    assert "Look at --upstream and the network" in wrong["upstream:"]
+    assert "is not a directory" in wrong["data:"]
+    assert "Check --upstream and the network" in wrong["upstream:"]
 
 
 def test_check_doubts_a_provider_that_has_no_models_there(tmp_path: Path) -> None:
@@ -377,7 +378,7 @@ def test_check_doubts_a_provider_that_has_no_models_there(tmp_path: Path) -> Non
         found = relaybook(tmp_path, "check", "--data", "new", "--upstream", upstream.removesuffix("v1") + "api")
     assert found.returncode == 0, found.stdout
     [doubt] = [line for line in found.stdout.splitlines() if line.startswith("? upstream: ")]
-    assert "look whether the path of --upstream is right" in doubt
+    assert "check the path of --upstream" in doubt
 
 
 def test_check_doubts_a_port_that_is_taken_unless_it_is_the_servers_own(data: Path, tmp_path: Path) -> None:
@@ -385,21 +386,24 @@ def test_check_doubts_a_port_that_is_taken_unless_it_is_the_servers_own(data: Pa
         taken = f"127.0.0.1:{listener.getsockname()[1]}"
         command = ("check", "--data", "data", "--upstream", f"http://{free_address()}/v1", "--dashboard", taken)
         found = relaybook(tmp_path, *command, "--listen", free_address())
-        assert f"? ports: dashboard is {taken}, where another program listens: stop it, or choose" in found.stdout
+        assert (
+            f"? ports: Port {listener.getsockname()[1]} is in use. Choose another: --dashboard 127.0.0.1:"
+            in found.stdout
+        )
         served = DataDirectory(data)
         served.open()
-        served.say(Serving(os.getpid(), "0"))
+        served.write_serving(Serving(os.getpid(), "0"))
         found = relaybook(tmp_path, *command)
         served.close()
-    assert f"{taken} were not tried, because a server runs with this data" in found.stdout
+    assert f"{taken} not checked, because a server is running on this data directory" in found.stdout
 
 
 def test_the_demo_takes_no_provider_and_names_the_command_that_does(tmp_path: Path) -> None:
     found = relaybook(tmp_path, "demo", "--upstream", "http://127.0.0.1:9/v1")
     assert found.returncode == 2
     assert found.stderr == (
-        "relaybook: demo takes no --upstream: it runs a simulated provider of its own. "
-        "relaybook serve --upstream takes yours.\n"
+        "relaybook: demo does not take --upstream, because it runs a simulated upstream. "
+        "Use relaybook serve --upstream.\n"
     )
 
 
@@ -419,13 +423,13 @@ def test_check_names_the_damaged_segment(data: Path, tmp_path: Path) -> None:
     (run / "0000000000000001.segment").write_bytes(b"nonsense")
     found = relaybook(tmp_path, "check", "--data", "data", "--upstream", f"http://{free_address()}/v1")
     assert found.returncode == 1
-    assert "0000000000000001.segment is no journal segment" in found.stdout
+    assert "0000000000000001.segment is not a journal segment" in found.stdout
 
 
 def test_a_taken_port_is_one_line_and_2(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        taken = f"127.0.0.1:{listener.getsockname()[1]}"
-        found = relaybook(tmp_path, "simulate", "--listen", taken)
+        port = listener.getsockname()[1]
+        found = relaybook(tmp_path, "simulate", "--listen", f"127.0.0.1:{port}")
     assert found.returncode == 2
     assert found.stderr.count("\n") == 1
-    assert f"listen is {taken}, where another program listens" in found.stderr
+    assert f"Port {port} is in use. Choose another: --listen 127.0.0.1:" in found.stderr

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 from tests.integration.hostile.dashboard import HEALTH, TOKEN, Told, Visitor, routes, with_token
-from tests.support.raw_http import PATH, QUESTION, ask
+from tests.support.raw_http import PATH, QUESTION, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.api import auth
@@ -29,7 +29,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         SimulatedProvider(directory) as provider,
         Server(directory, provider.url, env=with_token()) as server,
     ):
-        assert ask(server.port, f"Service-Namespace: {NAMESPACE}".encode()).status == 200
+        assert send_request(server.port, f"Service-Namespace: {NAMESPACE}".encode()).status == 200
         wait_until(lambda: Visitor(server, TOKEN).json("/api/requests")["data"], 60)
         yield server
 
@@ -138,7 +138,7 @@ def test_token_and_cookie_are_compared_in_constant_time(monkeypatch: pytest.Monk
 def test_the_relays_port_serves_nothing_of_the_log(guarded: Server) -> None:
     for _, path in ROUTES:
         if path not in (*HEALTH, "/") and not path.startswith("/v1"):
-            answer = ask(guarded.port, f"Authorization: Bearer {TOKEN}".encode(), body=b"", path=path)
+            answer = send_request(guarded.port, f"Authorization: Bearer {TOKEN}".encode(), body=b"", path=path)
             assert (answer.status, answer.error["code"]) == (404, "not_found"), path
 
 
@@ -242,7 +242,7 @@ def test_no_answer_can_be_asked_for_in_ranges(owner: Visitor) -> None:
 
 def test_a_downloaded_body_can_neither_run_nor_be_guessed(guarded: Server, owner: Visitor) -> None:
     html = (b"Sim-Content-Type: text/html", b"Sim-Body: html")
-    answer = ask(guarded.port, *html, body=QUESTION, path=PATH)
+    answer = send_request(guarded.port, *html, body=QUESTION, path=PATH)
     assert b"<html" in answer.body
     record = answer.header("service-request-id")
     wait_until(lambda: owner.get(f"/api/requests/{record}/response").status == 200, 60)

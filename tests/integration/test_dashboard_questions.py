@@ -12,7 +12,7 @@ from tests.support.sqlite_dashboard import Dashboard, database_summary
 
 from relaybook.api.values import VALUE_FIELDS
 from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS
-from relaybook.log.store.sqlite.connection import empty_write_ahead_log, open_for_writing
+from relaybook.log.store.sqlite.connection import open_for_writing, truncate_wal
 
 RECORDS: Final = 40
 PAYLOADS: Final = [
@@ -160,7 +160,7 @@ def test_questions_without_an_end_hold_up_neither_the_recorder_nor_its_checkpoin
         ask(hurried, target)
     hurried.record(20_001)
     connection = open_for_writing(hurried.directory, "process", 60.0)
-    assert empty_write_ahead_log(connection, 60.0), "a reader still holds an old state of the log"
+    assert truncate_wal(connection, 60.0), "a reader still holds an old state of the log"
     connection.close()
     assert ask(hurried, f"/api/requests/{'00000000-0000-7000-8000-'}{20_001:012x}")[0] == 200
 

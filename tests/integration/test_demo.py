@@ -248,4 +248,4 @@ def test_a_terminal_shows_no_json_and_no_routine_events(tmp_path: Path) -> None:
     assert [line for line in lines if line.startswith("{")] == []
     assert len([line for line in lines if line.startswith("relaybook: ")]) == 1
     assert "child_started" not in text
-    assert lines[-2].startswith("Ctrl-C stops it.")
+    assert lines[-2].startswith("Press Ctrl+C to stop.")

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.support.needs import needs
-from tests.support.raw_http import ask
+from tests.support.raw_http import send_request
 from tests.support.server import Program, Server, SimulatedProvider, wait_until
 
 #: Everything that can name somebody to send to.
@@ -63,7 +63,7 @@ class Traced(Server):
 
     def use(self) -> int:
         """A request, a look at the page and at the log; the request's status."""
-        status = ask(self.port, b"Service-Namespace: dialled").status
+        status = send_request(self.port, b"Service-Namespace: dialled").status
         wait_until(lambda: self.records("namespace=dialled"), PATIENCE, "recording")
         page = urllib.request.Request(self.dashboard, headers={"Accept": "text/html", "Sec-Fetch-Mode": "navigate"})
         with urllib.request.urlopen(page, timeout=PATIENCE) as answer:

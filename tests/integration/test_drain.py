@@ -14,12 +14,12 @@ from typing import Final
 
 import openai
 import pytest
-from tests.support.raw_http import LENGTH, PATH, QUESTION, ask, parse, request
+from tests.support.raw_http import LENGTH, PATH, QUESTION, parse, request, send_request
 from tests.support.server import Server, SimulatedProvider, is_running, wait_until
 from tests.support.simulated_upstream import Ledger, World
 from tests.support.stream import Stream
 
-from relaybook.log.store.sqlite import SqliteReader
+from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.worker_config import WorkerConfig, encode_config
 from relaybook.settings.definitions import Settings
@@ -52,13 +52,13 @@ def wait_for_drain(idle: socket.socket) -> None:
         assert idle.recv(1 << 16) == b""
 
 
-class Stored:
+class StoredRecord:
     """The log as it lies on the disk after the server has ended."""
 
     def __init__(self, server: Server) -> None:
         self._reader = SqliteReader(DataDirectory(server.data).store)
 
-    def __enter__(self) -> "Stored":
+    def __enter__(self) -> "StoredRecord":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -87,7 +87,7 @@ def test_running_streams_finish_and_the_server_ends_with_0(tmp_path: Path) -> No
             assert stream.end().endswith(b"data: [DONE]\n\n")
             assert stream.ended_cleanly
         assert world.server.process.wait(30) == 0
-        with Stored(world.server) as log:
+        with StoredRecord(world.server) as log:
             assert {log.outcome(stream.id) for stream in streams} == {"complete"}
             assert [log.answer(stream.id) for stream in streams] == [stream.text for stream in streams]
             assert log.count() == STREAMS
@@ -95,7 +95,7 @@ def test_running_streams_finish_and_the_server_ends_with_0(tmp_path: Path) -> No
 
 def test_an_idle_server_ends_at_once_with_0(tmp_path: Path) -> None:
     with a_world(tmp_path, "--drain-timeout", "600s") as world:
-        request_id = ask(world.server.port).header("service-request-id") or ""
+        request_id = send_request(world.server.port).header("service-request-id") or ""
         world.server.record(request_id)
         stop(world.server)
         assert world.server.process.wait(30) == 0
@@ -103,17 +103,17 @@ def test_an_idle_server_ends_at_once_with_0(tmp_path: Path) -> None:
 
 def test_a_request_just_before_the_stop_is_in_the_log_when_the_server_has_ended(tmp_path: Path) -> None:
     with a_world(tmp_path) as world:
-        world.server.record(ask(world.server.port).header("service-request-id") or "")
-        request_id = ask(world.server.port).header("service-request-id") or ""
+        world.server.record(send_request(world.server.port).header("service-request-id") or "")
+        request_id = send_request(world.server.port).header("service-request-id") or ""
         stop(world.server)
         assert world.server.process.wait(30) == 0
-        with Stored(world.server) as log:
+        with StoredRecord(world.server) as log:
             assert log.outcome(request_id) == "complete"
 
 
 def test_a_stop_right_after_the_start_loses_nothing(tmp_path: Path) -> None:
     with a_world(tmp_path) as world:
-        request_id = ask(world.server.port).header("service-request-id") or ""
+        request_id = send_request(world.server.port).header("service-request-id") or ""
         stop(world.server)
         assert world.server.process.wait(30) == 0
     with Server(tmp_path, "http://127.0.0.1:1/v1", data=world.server.data) as again:
@@ -221,7 +221,7 @@ def test_what_is_not_over_by_the_drain_timeout_is_interrupted_and_told_so(tmp_pa
             assert json.loads(event.removeprefix(b"data: "))["error"]["code"] == "upstream_stream_interrupted"
             assert not stream.ended_cleanly
         assert world.server.process.wait(30) == 0
-        with Stored(world.server) as log:
+        with StoredRecord(world.server) as log:
             assert {log.outcome(stream.id) for stream in streams} == {"interrupted"}
             assert log.outcome(refusal.headers["Service-Request-Id"]) == "interrupted"
             assert log.outcome(quick.id) == "complete"
@@ -249,7 +249,7 @@ def test_the_sdk_raises_when_its_stream_is_interrupted(tmp_path: Path) -> None:
 def test_a_second_signal_stops_at_once_and_nothing_logged_is_lost(tmp_path: Path) -> None:
     with a_world(tmp_path, "--drain-timeout", "600s") as world:
         idle = idle_connection(world.server)
-        done = [ask(world.server.port).header("service-request-id") or "" for _ in range(20)]
+        done = [send_request(world.server.port).header("service-request-id") or "" for _ in range(20)]
         streams = [Stream(world.server, number, **{"Event-Interval-Ms": "5000"}) for number in range(3)]
         stop(world.server)
         wait_for_drain(idle)
@@ -258,7 +258,7 @@ def test_a_second_signal_stops_at_once_and_nothing_logged_is_lost(tmp_path: Path
         assert world.server.process.wait(30) == 0
         for stream in streams:
             assert b"upstream_stream_interrupted" in stream.end()
-    with Stored(world.server) as log:
+    with StoredRecord(world.server) as log:
         recorded = log.count()
     with Server(tmp_path, "http://127.0.0.1:1/v1", data=world.server.data) as again:
         for request_id in done:

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 from tests.integration.hostile.cases import CASES, SLOW_CASES, Case
 from tests.integration.hostile.more_cases import MORE_CASES
-from tests.support.raw_http import LENGTH, QUESTION, SMUGGLED, Answer, parse, request, talk
+from tests.support.raw_http import LENGTH, QUESTION, SMUGGLED, Response, parse, request, send_raw
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger, World
 
@@ -31,7 +31,7 @@ def named(case: Case) -> str:
     return f"{case.group}: {case.what}".replace("`", "")
 
 
-def is_refusal(said: bytes, case: Case) -> Answer:
+def is_refusal(said: bytes, case: Case) -> Response:
     """What was said is one refusal as the case wants it, and nothing after it."""
     answer = parse(said)
     assert (answer.status, answer.header("service-error")) == (case.status, case.code), said[:2000]
@@ -46,10 +46,10 @@ def is_refusal(said: bytes, case: Case) -> Answer:
 @pytest.mark.parametrize("case", ALL_CASES, ids=named)
 def test_hostile_http_is_refused_and_disturbs_nothing(world: World, case: Case) -> None:
     ledger = Ledger(world.provider)
-    answer = is_refusal(talk(world.server.port, case.sent), case)
+    answer = is_refusal(send_raw(world.server.port, case.sent), case)
     request_id = answer.header("service-request-id")
     assert (request_id is not None) == case.kept.startswith("recorded")
-    world.is_undisturbed(ledger)
+    world.assert_undisturbed(ledger)
     if request_id is not None:
         assert answer.header("x-request-id") == request_id
         record = world.server.record(request_id)
@@ -62,17 +62,17 @@ def test_hostile_http_is_refused_and_disturbs_nothing(world: World, case: Case) 
 def test_hostile_http_in_small_pieces_is_refused_the_same(world: World, case: Case) -> None:
     ledger = Ledger(world.provider)
     middle = len(case.sent) // 2
-    is_refusal(talk(world.server.port, case.sent[:middle], case.sent[middle:]), case)
-    world.is_undisturbed(ledger)
+    is_refusal(send_raw(world.server.port, case.sent[:middle], case.sent[middle:]), case)
+    world.assert_undisturbed(ledger)
 
 
-def is_not_recorded(answer: Answer) -> bool:
+def is_not_recorded(answer: Response) -> bool:
     return answer.header("service-request-id") is None
 
 
 def test_every_refusal_is_counted_by_its_code_or_recorded_once(tmp_path: Path) -> None:
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
-        answers = [parse(talk(server.port, case.sent)) for case in ALL_CASES]
+        answers = [parse(send_raw(server.port, case.sent)) for case in ALL_CASES]
         refused = Counter(answer.header("service-error") for answer in answers if is_not_recorded(answer))
         recorded = len(answers) - refused.total()
         assert recorded == len([case for case in ALL_CASES if case.kept != "counted"])
@@ -87,7 +87,7 @@ def test_every_refusal_is_counted_by_its_code_or_recorded_once(tmp_path: Path) -
 
 def test_a_refusal_answers_only_what_came_before_the_malformed_bytes(world: World) -> None:
     good = request(b"Content-Type: application/json", LENGTH, body=QUESTION)
-    said = talk(world.server.port, good + b"GET /v1/" + SMUGGLED.encode() + b" HTTP/1.1\r\nHost : x\r\n\r\n" + good)
+    said = send_raw(world.server.port, good + b"GET /v1/" + SMUGGLED.encode() + b" HTTP/1.1\r\nHost : x\r\n\r\n" + good)
     first = parse(said)
     assert first.status == 200
     second = parse(first.rest)
@@ -105,18 +105,18 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 @pytest.mark.parametrize("case", SLOW_CASES, ids=named)
 def test_a_request_that_does_not_arrive_in_time_is_answered_408(impatient: World, case: Case) -> None:
     ledger = Ledger(impatient.provider)
-    answer = is_refusal(talk(impatient.server.port, case.sent), case)
+    answer = is_refusal(send_raw(impatient.server.port, case.sent), case)
     request_id = answer.header("service-request-id")
     assert (request_id is not None) == case.kept.startswith("recorded")
     assert ledger.requests() == []
-    impatient.is_undisturbed(ledger)
+    impatient.assert_undisturbed(ledger)
     if request_id is not None:
         record = impatient.server.record(request_id)
         assert (record["outcome"], record["status"], record["error_code"]) == ("refused", 408, "request_timeout")
 
 
 def test_a_connection_on_which_nothing_comes_is_closed_without_a_word(impatient: World) -> None:
-    assert talk(impatient.server.port) == b""
+    assert send_raw(impatient.server.port) == b""
 
 
 def test_a_body_that_trickles_is_cut_off(impatient: World) -> None:

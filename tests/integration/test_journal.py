@@ -12,7 +12,7 @@ from tests.support.server import wait_until
 from relaybook import clock
 from relaybook.journal import disk
 from relaybook.journal.events import Closed, decode_closed, encode_event
-from relaybook.journal.frame import Frame, Kind
+from relaybook.journal.frame import Frame, FrameKind
 from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
 from relaybook.journal.segment import HEADER_BYTES, JournalTooNew, segment_path, sequences
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
@@ -27,7 +27,7 @@ def make_writer(tmp_path: Path, *, durable: bool = False) -> JournalWriter:
 
 def put(writer: JournalWriter, *payloads: bytes) -> None:
     for payload in payloads:
-        writer.append(Kind.SENT, EXCHANGE, payload)
+        writer.append(FrameKind.SENT, EXCHANGE, payload)
     writer.write()
 
 
@@ -52,7 +52,7 @@ def test_a_live_reader_gets_what_was_written_and_no_more(tmp_path: Path, durable
         assert not reader.waiting
         assert read_all(reader) == []
         writer.sync()
-    writer.append(Kind.SENT, EXCHANGE, b"still in the batch")
+    writer.append(FrameKind.SENT, EXCHANGE, b"still in the batch")
     assert reader.waiting
     assert payloads_of(read_all(reader)) == [b"one", b"two"]
     assert not reader.waiting
@@ -308,8 +308,8 @@ def test_what_ended_in_a_batch_that_was_lost_is_told_as_interrupted_when_there_i
     writer._spare.result()
     with monkeypatch.context() as broken:
         broken.setattr(os, "pwrite", _no_space)
-        writer.append(Kind.RECEIVED, EXCHANGE, b"never passed on")
-        writer.append(Kind.CLOSED, EXCHANGE, encode_event(Closed("complete")))
+        writer.append(FrameKind.RECEIVED, EXCHANGE, b"never passed on")
+        writer.append(FrameKind.CLOSED, EXCHANGE, encode_event(Closed("complete")))
         with pytest.raises(JournalUnavailable):
             writer.write()
         assert isinstance(wait_until(writer.mend), OSError)
@@ -318,7 +318,7 @@ def test_what_ended_in_a_batch_that_was_lost_is_told_as_interrupted_when_there_i
     writer.write()
     kept, closed = read_all(RunReader(writer.path))
     assert kept.payload == b"before"
-    assert (closed.kind, closed.exchange) == (Kind.CLOSED, EXCHANGE)
+    assert (closed.kind, closed.exchange) == (FrameKind.CLOSED, EXCHANGE)
     assert decode_closed(closed.payload).outcome == "interrupted"
     writer.close()
 

@@ -22,7 +22,7 @@ from uuid import uuid4
 import pytest
 from tests.support.files import contents_below, raw_and_decompressed
 from tests.support.long import sampled
-from tests.support.raw_http import CHUNKED, PATH, Answer, parse, request, talk
+from tests.support.raw_http import CHUNKED, PATH, Response, parse, request, send_raw
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import World, put_script
 
@@ -50,7 +50,7 @@ def chat_body(text: str, **more: Any) -> bytes:
     return json.dumps({"model": "gpt-4o-mini", "messages": [{"role": "user", "content": text}], **more}).encode()
 
 
-def call(world: World, body: bytes, *lines: bytes, path: str = PATH) -> Answer:
+def call(world: World, body: bytes, *lines: bytes, path: str = PATH) -> Response:
     """One request on a connection of its own."""
     sent = request(
         b"Content-Type: application/json",
@@ -60,10 +60,10 @@ def call(world: World, body: bytes, *lines: bytes, path: str = PATH) -> Answer:
         first=f"POST {path} HTTP/1.1".encode(),
         body=body,
     )
-    return parse(talk(world.server.port, sent))
+    return parse(send_raw(world.server.port, sent))
 
 
-def id_of(answer: Answer) -> str:
+def id_of(answer: Response) -> str:
     return answer.header("service-request-id") or ""
 
 
@@ -129,7 +129,7 @@ def speak(discreet: Discreet, *lines: bytes) -> None:
         discreet.ids[path] = id_of(call(world, body, namespace, *lines, path=path))
     body = chat_body(discreet.word("broken"), stream=True)
     broken = request(b"Content-Length: %d" % len(body), namespace, b"Sim-Break: event:9:5", *lines, body=body)
-    talk(world.server.port, broken)
+    send_raw(world.server.port, broken)
     with socket.create_connection(("127.0.0.1", world.server.port), 15) as leaving:
         leaving.sendall(request(namespace, *lines, CHUNKED, body=b"40\r\n" + discreet.word("cut").encode() + b"\r\n"))
     wait_until(lambda: len(world.server.records("namespace=discreet")) >= len(discreet.ids) + 2)
@@ -375,7 +375,7 @@ def is_nowhere(world: World, *keys: str) -> None:
 def test_a_key_is_nowhere_in_the_log_not_even_right_after_the_call(keyed: World, case: KeyCase, path: str) -> None:
     key = _key(case.shape)
     body = chat_body(f"My key is {key}." if "X-Body: {key}" in case.lines else "Hello")
-    answer = parse(talk(keyed.server.port, with_key(key, case.lines, case.query, body, path)))
+    answer = parse(send_raw(keyed.server.port, with_key(key, case.lines, case.query, body, path)))
     is_nowhere(keyed, key)
     record = keyed.server.record(id_of(answer))
     is_nowhere(keyed, key)
@@ -401,7 +401,7 @@ def test_a_key_that_the_provider_repeats_in_its_answer_is_masked_in_the_log_alon
     body = json.dumps({"error": {"message": f"Incorrect API key provided: {key}.", "code": "invalid_api_key"}}).encode()
     put_response(keyed, "repeats", "401 Unauthorized", "application/json", body)
     lines = (f"Authorization: Bearer {key}", "Sim-Script: repeats")
-    answer = parse(talk(keyed.server.port, with_key(key, lines, "", chat_body("Hello"), PATH)))
+    answer = parse(send_raw(keyed.server.port, with_key(key, lines, "", chat_body("Hello"), PATH)))
     assert answer.body == body
     record = keyed.server.record(id_of(answer))
     assert record["error_code"] == "invalid_api_key"
@@ -414,7 +414,9 @@ def test_a_cookie_of_the_provider_reaches_the_caller_and_not_the_log(keyed: Worl
     lines = (f"Authorization: Bearer {_key('sk-')}",)
     script = {"headers": [["set-cookie", f"session={secret}; HttpOnly"]], "body": base64.b64encode(b"{}").decode()}
     put_script(keyed.provider, "cookie", script)
-    answer = parse(talk(keyed.server.port, with_key("", (*lines, "Sim-Script: cookie"), "", chat_body("Hello"), PATH)))
+    answer = parse(
+        send_raw(keyed.server.port, with_key("", (*lines, "Sim-Script: cookie"), "", chat_body("Hello"), PATH))
+    )
     assert secret in (answer.header("set-cookie") or "")
     keyed.server.record(id_of(answer))
     is_nowhere(keyed, secret)
@@ -432,7 +434,7 @@ def test_a_key_in_a_request_that_is_refused_is_nowhere_either(keyed: World) -> N
         b"Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.%b\r\n\r\n" % key.encode(),
         b"POST /v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n" + line + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
     ):
-        assert key.encode() not in talk(keyed.server.port, sent)
+        assert key.encode() not in send_raw(keyed.server.port, sent)
     is_nowhere(keyed, key)
 
 
@@ -447,7 +449,7 @@ def test_keys_stay_out_of_the_log_among_many_requests_and_when_the_provider_fail
                 number % 4
             ]
             body = chat_body(f"Hello {number}, {key}", stream=number % 3 == 0)
-            talk(server.port, with_key(key, (f"Authorization: Bearer {key}", directives), "", body, PATH))
+            send_raw(server.port, with_key(key, (f"Authorization: Bearer {key}", directives), "", body, PATH))
         is_nowhere(world, *keys)
         wait_until(lambda: len(server.records()) >= len(keys))
         is_nowhere(world, *keys)

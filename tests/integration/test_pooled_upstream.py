@@ -8,8 +8,8 @@ import pytest
 from tests.support.sides import World
 
 from relaybook.relay.pool import Pool
-from relaybook.relay.routes import Origin
-from relaybook.relay.upstream import Upstream
+from relaybook.relay.routes import UpstreamUrl
+from relaybook.relay.upstream import UpstreamConnection
 
 EVIL = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
 
@@ -63,11 +63,11 @@ class Scenario(World):
         self.far, near = socket.socketpair()
         self.wire = Wire(near)
         self.dialled = 0
-        self.old = Upstream(self, Pool(Origin.parse("http://there:8000/v1"), None))  # type: ignore[arg-type]
+        self.old = UpstreamConnection(self, Pool(UpstreamUrl.parse("http://there:8000/v1"), None))  # type: ignore[arg-type]
         self.old.connection_made(self.wire)  # type: ignore[arg-type]
         self.old.fresh = False
         self.begin(complete=True)
-        self.old.take_on(self.exchange)
+        self.old.assign(self.exchange)
 
     def dial(self, exchange: Any) -> None:
         self.dialled += 1
@@ -87,7 +87,7 @@ def scenario() -> Any:
 def test_bytes_that_come_before_the_request_went_out_reach_no_caller(scenario: Scenario) -> None:
     scenario.old.received(EVIL)
     scenario.gate.open()
-    assert (scenario.down.sent, scenario.wire.written) == (b"", [])
+    assert (scenario.client.sent, scenario.wire.written) == (b"", [])
     assert (scenario.wire.aborted, scenario.dialled) == (True, 1)
     assert scenario.exchange.pending[0].startswith(b"POST /")
 
@@ -103,7 +103,7 @@ def test_a_connection_that_has_ended_or_spoken_is_not_written_to(scenario: Scena
 def test_a_connection_lost_before_the_request_went_out_costs_nothing(scenario: Scenario) -> None:
     scenario.old.connection_lost(ConnectionResetError())
     scenario.gate.open()
-    assert (scenario.wire.written, scenario.dialled, scenario.down.sent) == ([], 1, b"")
+    assert (scenario.wire.written, scenario.dialled, scenario.client.sent) == ([], 1, b"")
     assert len(scenario.exchange.pending) == 1
 
 

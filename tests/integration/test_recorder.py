@@ -12,7 +12,7 @@ from tests.support.no_text import no_text
 from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.journal.events import Answered, Closed, Noted, encode_event
-from relaybook.journal.frame import NO_EXCHANGE, Kind
+from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 from relaybook.journal.reader import RunReader, list_runs
 from relaybook.journal.segment import segment_path, sequences
 from relaybook.journal.writer import JournalWriter
@@ -21,12 +21,13 @@ from relaybook.log.record import Record
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder import loop
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
+from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.loop import Recorder
-from relaybook.recorder.memory_reserve import Ballast
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
@@ -45,29 +46,29 @@ class World:
         self.store = store or MemoryStore()
         self.writer = JournalWriter(self.journal, MIB, durable=False)
 
-    def recorder(self, times_told: Callable[[], int] = lambda: 1) -> Recorder:
-        understanding = Understanding(Prices(), self.store.read_back)
-        body_policy = BodyPolicy(self.store.set_aside, self.store.read_back, 16 * MIB)
+    def recorder(self, stop_requests: Callable[[], int] = lambda: 1) -> Recorder:
+        understanding = Understanding(Prices(), self.store.read_body)
+        body_policy = BodyPolicy(self.store.write_body, self.store.read_body, 16 * MIB)
         quarantine, crash_guard = Quarantine(self.path / "quarantine"), CrashGuard(self.path)
-        retry, figures = Retry(Ballast(self.path / "ballast", 0), times_told), Metrics(self.path / "figures")
+        retry, figures = Retry(DiskReserve(self.path / "ballast", 0), stop_requests), Metrics(self.path / "figures")
         return Recorder(
             self.journal, self.store, retry, understanding, body_policy, quarantine, crash_guard, figures, no_text()
         )
 
-    def put(self, kind: Kind, exchange: bytes, payload: bytes = b"") -> None:
+    def put(self, kind: FrameKind, exchange: bytes, payload: bytes = b"") -> None:
         self.writer.append(kind, exchange, payload)
         self.writer.write()
 
     def open(self, **fields: Any) -> bytes:
         exchange = new_id()
-        self.put(Kind.OPENED, exchange, encode_event(opened(**fields)))
+        self.put(FrameKind.OPENED, exchange, encode_event(opened(**fields)))
         return exchange
 
     def close(self, exchange: bytes) -> None:
-        self.put(Kind.ASKED, exchange)
-        self.put(Kind.ANSWERED, exchange, encode_event(Answered(200, b"OK", b"")))
-        self.put(Kind.RECEIVED, exchange, b"answer")
-        self.put(Kind.CLOSED, exchange, encode_event(Closed("complete")))
+        self.put(FrameKind.ASKED, exchange)
+        self.put(FrameKind.ANSWERED, exchange, encode_event(Answered(200, b"OK", b"")))
+        self.put(FrameKind.RECEIVED, exchange, b"answer")
+        self.put(FrameKind.CLOSED, exchange, encode_event(Closed("complete")))
 
     def records(self) -> list[Record]:
         return list(self.store.since(0, _ALL, 10_000)[0])
@@ -107,7 +108,7 @@ def test_a_recorder_that_dies_anywhere_loses_and_doubles_nothing(tmp_path: Path,
     for number in range(60):
         running.append(world.open(namespace=str(number)))
         sent.append(running[-1])
-        world.put(Kind.SENT, running[-1], bytes([number]) * 30_000)
+        world.put(FrameKind.SENT, running[-1], bytes([number]) * 30_000)
         if number % 3:
             world.close(running.pop((number * (seed + 3)) % len(running)))
         if (number + seed) % 5 == 0:
@@ -133,18 +134,18 @@ def test_an_open_exchange_does_not_hold_back_the_journal(tmp_path: Path) -> None
     world = World(tmp_path, store)
     recorder = world.recorder()
     trickle = world.open(namespace="trickle")
-    world.put(Kind.ASKED, trickle)
-    world.put(Kind.ANSWERED, trickle, encode_event(Answered(200, b"OK", b"")))
+    world.put(FrameKind.ASKED, trickle)
+    world.put(FrameKind.ANSWERED, trickle, encode_event(Answered(200, b"OK", b"")))
     for number in range(12):
-        world.put(Kind.RECEIVED, trickle, b"%02d" % number)
+        world.put(FrameKind.RECEIVED, trickle, b"%02d" % number)
         busy = world.open(namespace="busy")
         for _ in range(20):
-            world.put(Kind.SENT, busy, b"x" * 60_000)
+            world.put(FrameKind.SENT, busy, b"x" * 60_000)
         world.close(busy)
         work_off(recorder)
         assert len(sequences(world.writer.path)) <= 4  # the one read, the one written, its spare, and one between
     recorder = world.recorder()  # dies and comes back in the middle of it
-    world.put(Kind.CLOSED, trickle, encode_event(Closed("complete")))
+    world.put(FrameKind.CLOSED, trickle, encode_event(Closed("complete")))
     work_off(recorder)
     reader = SqliteReader(tmp_path / "store")
     records, _ = reader.since(0, _ALL, 100)
@@ -162,7 +163,7 @@ def test_a_large_body_is_stored_whole_without_being_held(tmp_path: Path) -> None
     recorder = world.recorder()
     large = world.open()
     for number in range(200):
-        world.put(Kind.SENT, large, bytes([number]) * 60_000)
+        world.put(FrameKind.SENT, large, bytes([number]) * 60_000)
         if number % 20 == 0:
             recorder.step()
             run = next(iter(recorder._runs.values()))
@@ -217,7 +218,7 @@ def test_only_what_the_data_causes_goes_to_the_quarantine(tmp_path: Path) -> Non
 
 def test_what_was_refused_is_counted_and_gaps_are_kept(tmp_path: Path) -> None:
     world = World(tmp_path)
-    world.put(Kind.NOTED, NO_EXCHANGE, encode_event(Noted(1000, 2000, {"overloaded": 3, "log_unavailable": 2}, 5)))
+    world.put(FrameKind.NOTED, NO_EXCHANGE, encode_event(Noted(1000, 2000, {"overloaded": 3, "log_unavailable": 2}, 5)))
     work_off(world.recorder())
     work_off(world.recorder())
     assert world.store.status().refused == {"overloaded": 3, "log_unavailable": 2}
@@ -253,11 +254,11 @@ def test_a_running_requests_bodies_grow_in_the_store_and_those_of_a_discreet_one
     recorder = world.recorder()
     shown, discreet = world.open(), world.open(log="no-bodies")
     for exchange in (shown, discreet):
-        world.put(Kind.SENT, exchange, b"asked")
-        world.put(Kind.ANSWERED, exchange, encode_event(Answered(200, b"OK", b"a: b")))
+        world.put(FrameKind.SENT, exchange, b"asked")
+        world.put(FrameKind.ANSWERED, exchange, encode_event(Answered(200, b"OK", b"a: b")))
     for so_far in (b"s", b"so", b"so far"):
         for exchange in (shown, discreet):
-            world.put(Kind.RECEIVED, exchange, so_far[-1:] if len(so_far) < 3 else so_far[2:])
+            world.put(FrameKind.RECEIVED, exchange, so_far[-1:] if len(so_far) < 3 else so_far[2:])
         work_off(recorder)
         found = world.store.open_request(id_text(shown))
         assert (found.request, found.response) == (b"asked", so_far)
@@ -311,12 +312,12 @@ def test_what_is_recorded_is_not_set_aside_again_after_a_restart(tmp_path: Path)
     world.open(namespace="old")  # what keeps the journal from being read further on after the restart
     discreet = world.open(log="no-bodies")
     for _ in range(100):
-        world.put(Kind.SENT, discreet, bytes(65_000))
+        world.put(FrameKind.SENT, discreet, bytes(65_000))
     world.close(discreet)
     work_off(world.recorder())
     aside: list[bytes] = []
-    set_aside = world.store.set_aside
-    world.store.set_aside = lambda data: aside.append(data) or set_aside(data)
+    set_aside = world.store.write_body
+    world.store.write_body = lambda data: aside.append(data) or set_aside(data)
     again = world.recorder()
     work_off(again)
     assert aside == []
@@ -329,7 +330,7 @@ def test_what_a_damaged_journal_lost_is_told_once_whatever_restarts(tmp_path: Pa
     world = World(tmp_path)
     world.open(namespace="old")
     damaged = world.open()
-    world.put(Kind.SENT, damaged, b"Z" * 300)
+    world.put(FrameKind.SENT, damaged, b"Z" * 300)
     world.close(world.open())
     path = segment_path(world.writer.path, sequences(world.writer.path)[0])
     data = path.read_bytes().replace(b"Z" * 300, b"!" * 300)

@@ -76,7 +76,7 @@ def test_under_load_no_connection_is_refused_and_no_stream_is_cut(server: Server
     for _ in range(RELOADS):
         done = reload(server)
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.startswith("Reloaded. Requests that were running have 900 s to finish")
+        assert done.stdout.startswith("Reloaded. Running requests have 900 s to finish")
         workers.append(server.pid_of("relay"))
     for stream in streams:
         assert stream.end().endswith(b"data: [DONE]\n\n")
@@ -164,7 +164,7 @@ def test_addresses_and_data_are_not_moved_by_a_reload_and_it_says_so(tmp_path: P
         done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=180)
         assert done.returncode == 1
         assert f"{name} " in done.stderr
-        assert "which a reload cannot change: set it back, or restart the server." in done.stderr
+        assert "which requires a restart. Restart the server, or restore the setting." in done.stderr
         assert not (tmp_path / "elsewhere").exists()
         with urllib.request.urlopen(f"{url}/healthz", timeout=60) as answer:
             assert answer.status == 200
@@ -180,7 +180,7 @@ def test_settings_that_are_wrong_change_nothing_and_are_told(tmp_path: Path) -> 
         settings.write_text("max_in_flight = 0\n")
         done = reload(server)
         assert done.returncode == 1
-        assert done.stderr.startswith("relaybook: Not reloaded, the server runs on as it was: ")
+        assert done.stderr.startswith("relaybook: Reload failed, and the server keeps running unchanged: ")
         assert "max_in_flight" in done.stderr
         assert server.pid_of("relay") == relay
         assert is_running(relay)
@@ -234,5 +234,6 @@ def test_where_nothing_runs_it_says_so(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert done.stderr == (
-        f"relaybook: Nothing serves {tmp_path / 'none'}: start relaybook serve, or name its directory with --data.\n"
+        f"relaybook: No server is running on {tmp_path / 'none'}. Start one with relaybook serve, or choose its "
+        "directory with --data.\n"
     )

@@ -13,9 +13,11 @@ from relaybook.cli.repair import repair
 from relaybook.log.query.filters import Filter
 from relaybook.log.store.errors import StoreDamaged
 from relaybook.log.store.port import Entry
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
-from relaybook.log.store.sqlite.connection import BODIES, DATABASE
-from relaybook.log.store.sqlite.set_aside import gap_of, list_set_aside, set_aside
+from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite.disk import BODIES
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.set_aside import DamagedStore, list_set_aside, set_aside
+from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.configuration import resolve
@@ -50,7 +52,7 @@ def test_a_sound_store_that_was_set_aside_comes_back_whole_and_once(
     data = logged(tmp_path, entries)
     aside = set_aside(data.store)
     assert aside is not None
-    assert gap_of(aside).count == 500
+    assert DamagedStore(aside).gap().count == 500
     both = [an_entry(b"new"), an_entry(b"body 0", id=entries[0].record.id)]
     logged(tmp_path / "other", both)
     (tmp_path / "other" / "store").rename(data.store)
@@ -61,7 +63,7 @@ def test_a_sound_store_that_was_set_aside_comes_back_whole_and_once(
         both[0].record.id: b"new"
     }
     assert repair(tmp_path, salvage=True, requeue=False) == 0
-    assert "nothing is set aside" in capsys.readouterr().out
+    assert "no store was set aside" in capsys.readouterr().out
 
 
 def test_of_a_damaged_store_all_comes_back_but_what_the_damage_hit(
@@ -82,9 +84,9 @@ def test_of_a_damaged_store_all_comes_back_but_what_the_damage_hit(
     back = found(data)
     assert 1500 < len(back) < 3000
     assert f"{len(back):,} requests" in told
-    assert f"{3000 - len(back):,} could not be read" in told
+    assert f"{3000 - len(back):,} requests could not be read" in told
     (kept,) = list_set_aside(data.store)
-    assert f"so {kept} is kept as it is" in told
+    assert f"so {kept} keeps its name" in told
     assert "may be deleted" not in told
     assert back.items() <= {entry.record.id: b"body %d" % n for n, entry in enumerate(entries)}.items()
 
@@ -110,10 +112,10 @@ def test_a_store_of_which_nothing_can_be_read_is_left_where_it_is(tmp_path: Path
     (data.store / DATABASE).write_bytes(b"\x55" * PAGE)
     aside = set_aside(data.store)
     assert aside is not None
-    with pytest.raises(CommandFailed, match="Nothing of it can be read"):
+    with pytest.raises(CommandFailed, match="Salvage cannot read this store"):
         repair(tmp_path, salvage=True, requeue=False)
     assert aside.exists()
-    assert gap_of(aside).count == 0
+    assert DamagedStore(aside).gap().count == 0
 
 
 def test_while_a_server_writes_nothing_is_repaired(tmp_path: Path) -> None:
@@ -135,7 +137,7 @@ def test_what_is_in_the_quarantine_is_logged_when_the_store_takes_it(
     quarantine.put(an_entry(b"also good"), "it was refused")
     (data.quarantine / f"{bad.record.id}.msgpack").write_bytes(b"\xc1")
     assert repair(tmp_path, salvage=False, requeue=True) == 1
-    assert "2 requests are in the log now, 1 refused" in capsys.readouterr().out
+    assert "2 requests stored, 1 still rejected" in capsys.readouterr().out
     assert found(data)[good.record.id] == b"good"
     assert [path.stem for path in data.quarantine.iterdir()] == [bad.record.id]
 
@@ -149,7 +151,7 @@ def test_check_tells_what_waits_in_the_quarantine_and_what_to_do(
         quarantine.put(an_entry(body), "it was refused")
     check(resolve({"data": str(tmp_path), "upstream": "http://127.0.0.1:9"}, {}, tmp_path))
     told = next(line for line in capsys.readouterr().out.splitlines() if "store:" in line)
-    waits = "2 more wait in the quarantine. Stop the server, and --requeue tries them again."
+    waits = "2 in quarantine. Stop the server, then run relaybook check --requeue."
     assert told == f"? store: 1 requests in the log; {waits}"
 
 

@@ -20,7 +20,7 @@ import pytest
 from tests.integration.hostile.secrets import SHAPES, Shape, found, keys_in, new_key, with_key
 from tests.support.api_log import app_of
 from tests.support.asgi import Client
-from tests.support.raw_http import QUESTION, parse, talk
+from tests.support.raw_http import QUESTION, parse, send_raw
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import World, put_script
 
@@ -76,7 +76,7 @@ def sent(world: World) -> Sent:
         keys[ending] = [new_key(shape) for shape in SHAPES]
         made = zip(SHAPES, keys[ending], strict=True)
         wire = [with_key(shape, key, "Connection: close", *lines, path=path, body=body) for shape, key in made]
-        heads[ending] = [talk(world.server.port, each, seconds=60).partition(b"\r\n\r\n")[0] for each in wire]
+        heads[ending] = [send_raw(world.server.port, each, seconds=60).partition(b"\r\n\r\n")[0] for each in wire]
     at_once = found(world.server)
     expected = len(SHAPES) * (len(ENDINGS) - len(_NOT_RECORDED))
     wait_until(lambda: len(world.server.records()) >= expected, 60)
@@ -104,7 +104,7 @@ def test_a_key_that_the_provider_repeats_is_masked_in_the_log_alone(world: World
     }
     put_script(world.provider, "repeats", script)
     sent = with_key(shape, key, "Connection: close", "Sim-Script: repeats", body=QUESTION)
-    answer = parse(talk(world.server.port, sent, seconds=60))
+    answer = parse(send_raw(world.server.port, sent, seconds=60))
     assert answer.body == body
     request_id = answer.header("service-request-id") or ""
     record = world.server.record(request_id, 60)
@@ -119,7 +119,7 @@ def test_a_cookie_of_the_provider_is_nowhere_even_if_another_begins_like_it(worl
     headers = [["set-cookie", "session=a"], ["set-cookie", f"session=a{secret}; HttpOnly"], ["x-auth-token", secret]]
     put_script(world.provider, "cookies", {"headers": headers, "body": base64.b64encode(b"{}").decode()})
     sent = with_key(SHAPES[0], "sk-any", "Connection: close", "Sim-Script: cookies", body=QUESTION)
-    answer = parse(talk(world.server.port, sent, seconds=60))
+    answer = parse(send_raw(world.server.port, sent, seconds=60))
     assert answer.all("set-cookie") == ["session=a", f"session=a{secret}; HttpOnly"]
     record = world.server.record(answer.header("service-request-id") or "", 60)
     assert keys_in(json.dumps(record)) == set()

@@ -15,7 +15,7 @@ from typing import Final
 
 import pytest
 from tests.support.files import paths_below
-from tests.support.raw_http import ask
+from tests.support.raw_http import send_request
 from tests.support.server import Program, Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import World
 
@@ -33,7 +33,7 @@ def careless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
         with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
-            server.record(ask(server.port).header("service-request-id") or "", 60)
+            server.record(send_request(server.port).header("service-request-id") or "", 60)
             yield World(server, provider)
     finally:
         os.umask(before)
@@ -61,7 +61,7 @@ def test_a_data_directory_that_was_open_to_others_is_closed(tmp_path: Path) -> N
     data.mkdir()
     data.chmod(0o755)
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
-        server.record(ask(server.port).header("service-request-id") or "", 60)
+        server.record(send_request(server.port).header("service-request-id") or "", 60)
         assert modes(data)["data"] == "0o700"
 
 
@@ -117,7 +117,7 @@ def serve(directory: Path) -> Program:
     wait_until(lambda: "base URL" in program.stdout or program.process.poll() is not None, 60)
     found = re.search(r"base URL\s+http://127.0.0.1:(\d+)/", program.stdout)
     if found is not None and program.process.poll() is None:
-        ask(int(found[1]))
+        send_request(int(found[1]))
     program.stop()
     return program
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.raw_http import ask
+from tests.support.raw_http import send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.journal.segment import VERSION
@@ -119,8 +119,8 @@ def test_a_wrong_secret_is_named_and_not_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["listen", "dashboard"])
 def test_a_taken_port_is_named_with_the_flag_that_changes_it(tmp_path: Path, name: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-        says_why(serve(tmp_path, f"--{name}", address), name, address, f"--{name}")
+        port = taken.getsockname()[1]
+        says_why(serve(tmp_path, f"--{name}", f"127.0.0.1:{port}"), f"Port {port} is in use", f"--{name} 127.0.0.1:")
 
 
 def test_relay_and_dashboard_on_one_port_is_an_error(tmp_path: Path) -> None:
@@ -143,9 +143,9 @@ def test_a_data_directory_that_is_a_file_is_named(tmp_path: Path) -> None:
 
 def test_a_second_server_on_the_same_data_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
-        ids = [ask(server.port).header("service-request-id") or ""]
+        ids = [send_request(server.port).header("service-request-id") or ""]
         says_why(serve(tmp_path, "--data", str(server.data)), str(server.data), "--data")
-        ids.append(ask(server.port).header("service-request-id") or "")
+        ids.append(send_request(server.port).header("service-request-id") or "")
         for request_id in ids:
             assert server.record(request_id)["outcome"] == "complete"
 
@@ -154,7 +154,7 @@ def used_data(directory: Path) -> tuple[Path, str]:
     """A data directory with a journal and one recorded request, left by a server that was killed; and its id."""
     with SimulatedProvider(directory) as provider:
         server = Server(directory, provider.url)
-        request_id = ask(server.port).header("service-request-id") or ""
+        request_id = send_request(server.port).header("service-request-id") or ""
         server.record(request_id)
         children = [server.pid_of(role) for role in ("relay", "recorder", "dashboard")]
         os.kill(children[1], 9)  # or it would remove the journal

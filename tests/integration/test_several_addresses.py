@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 from tests.crash.strace import Tracer
 from tests.support.needs import needs
-from tests.support.raw_http import Answer, ask
+from tests.support.raw_http import Response, send_request
 from tests.support.server import Server, SimulatedProvider
 from tests.support.simulated_upstream import Ledger
 
@@ -90,7 +90,7 @@ def a_server(directory: Path, port: int, addresses: Sequence[str], *flags: str) 
         yield server
 
 
-def is_unreachable(server: Server, answer: Answer) -> None:
+def is_unreachable(server: Server, answer: Response) -> None:
     assert (answer.status, answer.error["code"]) == (502, "upstream_unreachable")
     record = server.record(answer.header("service-request-id") or "", PATIENCE_SECONDS)
     assert (record["outcome"], record["error_code"]) == ("upstream_failed", "upstream_unreachable")
@@ -102,7 +102,7 @@ def test_dead_addresses_before_a_living_one_cost_the_caller_nothing(
     port, ledger, order = port_of(provider), Ledger(provider), (DEAD, DEAD_TOO, ALIVE)
     assert resolved(tmp_path, order) == list(order)
     with taken(port, DEAD, DEAD_TOO), a_server(tmp_path, port, order) as server:
-        answer = ask(server.port)
+        answer = send_request(server.port)
         assert answer.status == 200
         assert len(ledger.requests()) == 1
         assert server.record(answer.header("service-request-id") or "", PATIENCE_SECONDS)["outcome"] == "complete"
@@ -115,9 +115,9 @@ def test_where_all_addresses_refuse_each_is_tried_once_and_the_caller_is_told(
     port = port_of(provider)
     provider.stop()
     with taken(port, *ADDRESSES), a_server(tmp_path, port, ADDRESSES) as server:
-        is_unreachable(server, ask(server.port))  # the relay is there, and so are its threads
+        is_unreachable(server, send_request(server.port))  # the relay is there, and so are its threads
         tracer = Tracer(server.pid_of("relay"), tmp_path, ["connect"])
-        is_unreachable(server, ask(server.port))
+        is_unreachable(server, send_request(server.port))
         tracer.detach()
     # one that succeeds at once is the resolver's, a datagram socket with which it asks for the way to an address
     tried = [line for line in tracer.lines() if f"htons({port})" in line and not line.endswith("= 0")]
@@ -128,6 +128,6 @@ def test_a_silent_address_does_not_cost_the_living_one_behind_it(tmp_path: Path,
     """The timeout is for all addresses together, each has its part of it."""
     port, ledger = port_of(provider), Ledger(provider)
     with silent(port, DEAD), a_server(tmp_path, port, (DEAD, ALIVE), "--connect-timeout", "1") as server:
-        answer = ask(server.port)
+        answer = send_request(server.port)
         assert answer.status == 200
         assert len(ledger.requests()) == 1

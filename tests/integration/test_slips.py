@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import openai
 import pytest
-from tests.support.raw_http import QUESTION, ask, at, parse, talk
+from tests.support.raw_http import QUESTION, at, parse, send_raw, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger, World
 
@@ -52,9 +52,9 @@ def test_the_right_base_url_told_is_one_that_works(world: World) -> None:
 
 def test_a_path_without_v1_is_counted_and_not_recorded(world: World) -> None:
     before = world.server.get("/api/status")["refused"].get("not_found", 0)
-    answer = parse(talk(world.server.port, at(b"/chat/completions", b"POST")))
+    answer = parse(send_raw(world.server.port, at(b"/chat/completions", b"POST")))
     assert (answer.status, answer.header("service-request-id")) == (404, None)
-    assert answer.error["message"] == (f"Nothing is served here: your base URL lacks /v1. Use {world.server.base_url}")
+    assert answer.error["message"] == (f"Not a path of the relay: your base URL lacks /v1. Use {world.server.base_url}")
     wait_until(lambda: world.server.get("/api/status")["refused"].get("not_found", 0) > before)
 
 
@@ -64,7 +64,7 @@ def test_a_misspelt_header_is_told_to_the_caller_and_in_the_log(world: World) ->
     assert raw.headers["service-namespace"] == "default"
     code, _, message = raw.headers["service-warning"].partition("; ")
     assert code == "unknown_header"
-    assert "did you mean Service-Namespace?" in message
+    assert "Did you mean Service-Namespace?" in message
     record = world.server.record(raw.headers["service-request-id"])
     assert record["warnings"] == [{"code": code, "message": message}]
 
@@ -102,7 +102,7 @@ def test_a_base_url_with_the_whole_path_gets_advice(world: World) -> None:
 
 def test_the_log_asked_for_at_the_relays_port_names_the_dashboard(world: World) -> None:
     for path in (b"/api/requests", b"/requests/1"):
-        message = parse(talk(world.server.port, at(path))).error["message"]
+        message = parse(send_raw(world.server.port, at(path))).error["message"]
         assert world.server.dashboard in message
 
 
@@ -139,8 +139,8 @@ def test_a_browser_at_the_dashboards_address_is_led_to_the_log(world: World) -> 
 def test_a_forgotten_key_gets_the_providers_own_answer(world: World) -> None:
     body = b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%b"
     sent = body % (len(QUESTION), QUESTION)
-    answer = parse(talk(world.server.port, sent))
-    direct = parse(talk(urlsplit(world.provider.url).port or 0, sent))
+    answer = parse(send_raw(world.server.port, sent))
+    direct = parse(send_raw(urlsplit(world.provider.url).port or 0, sent))
     assert (answer.status, answer.body) == (401, direct.body)
     assert answer.header("service-error") is None
     record = world.server.record(answer.header("service-request-id") or "")
@@ -164,7 +164,7 @@ def test_a_slash_behind_the_base_url_does_no_harm(world: World) -> None:
 
 def test_temperature_and_top_p_together_are_relayed_with_advice(world: World) -> None:
     body = json.dumps({**json.loads(QUESTION), "temperature": 1.5, "top_p": 0.5}).encode()
-    answer = ask(world.server.port, body=body)
+    answer = send_request(world.server.port, body=body)
     assert answer.status == 200
     record = world.server.record(answer.header("service-request-id") or "")
     assert {note["code"] for note in record["advice"]} == {"temperature_and_top_p", "temperature_above_1"}

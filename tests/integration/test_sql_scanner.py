@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from tests.support.long import LONG
-from tests.support.raw_http import ask
+from tests.support.raw_http import send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.sqlite_dashboard import database_summary
 from tests.support.sqlmap import MARK, needs_sqlmap, scan
@@ -204,7 +204,7 @@ def fill(port: int) -> None:
         lines += [f"Sim-Status: {(400, 429, 500)[number % 3]}"] if number % 7 == 0 else []
         lines += ["X-Stainless-Retry-Count: 1"] if number % 4 < 2 else []
         body |= {"stream": True} if number % 5 < 3 else {}
-        ask(port, *(line.encode() for line in lines), body=json.dumps(body).encode())
+        send_request(port, *(line.encode() for line in lines), body=json.dumps(body).encode())
 
 
 def values_of(server: Server) -> dict[str, str]:
@@ -258,10 +258,10 @@ def test_no_parameter_reaches_sql_and_the_log_is_the_same_afterwards(
     url, headers = world.asked(place), world.headers(place)
     before, records, failures = database_summary(DataDirectory(server.data).store), server.records(), failed(server)
     verdict = scan(url, tmp_path, place.names, headers)
-    assert verdict.injectable == set(), verdict.words
-    assert verdict.harmless == place.told, verdict.words
-    assert "all tested parameters do not appear to be injectable" in verdict.words
-    assert "500 (" not in verdict.words, verdict.words
+    assert verdict.injectable == set(), verdict.output
+    assert verdict.harmless == place.told, verdict.output
+    assert "all tested parameters do not appear to be injectable" in verdict.output
+    assert "500 (" not in verdict.output, verdict.output
     assert failed(server) == failures
     assert database_summary(DataDirectory(server.data).store) == before
     assert server.records() == records
@@ -308,5 +308,5 @@ class Careless(BaseHTTPRequestHandler):
 def test_where_there_is_a_hole_the_scanner_finds_it(tmp_path: Path) -> None:
     with serving(Careless) as careless:
         verdict = scan(f"{careless}/people?name=ada&limit=5", tmp_path, ("name", "limit"))
-    assert verdict.injectable == {"name"}, verdict.words
-    assert verdict.harmless == ["limit"], verdict.words
+    assert verdict.injectable == {"name"}, verdict.output
+    assert verdict.harmless == ["limit"], verdict.output

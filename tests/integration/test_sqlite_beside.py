@@ -12,8 +12,9 @@ from relaybook import clock
 from relaybook.log.query.filters import Cursor, Filter, Term
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 from relaybook.log.store.port import Count
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
 from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 
 def test_a_reader_waits_for_a_store_to_appear(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_a_reader_in_another_process_sees_what_was_committed(tmp_path: Path) -> 
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(entry := an_entry(b"across")))
     code = (
-        "import sys; from pathlib import Path; from relaybook.log.store.sqlite import SqliteReader\n"
+        "import sys; from pathlib import Path; from relaybook.log.store.sqlite.reader import SqliteReader\n"
         "reader = SqliteReader(Path(sys.argv[1]))\n"
         "print(reader.last_seq(), b''.join(reader.body(sys.argv[2], 'request')).decode())"
     )

@@ -8,16 +8,18 @@ from pathlib import Path
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook.log.query.filters import Filter
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
-from relaybook.log.store.sqlite.connection import BODIES, DATABASE, open_for_reading
+from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
+from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.packs import pack_name
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 #: Commits for ever; the position of its run is the number of records. Body bytes follow from the record's id.
 COMMITTER = """
 import random, sys
 from pathlib import Path
 from relaybook.log.store.port import Batch, Body, RunPosition
-from relaybook.log.store.sqlite import SqliteWriter
+from relaybook.log.store.sqlite.writer import SqliteWriter
 from tests.support.records import an_entry, new_record_id
 
 writer = SqliteWriter(Path(sys.argv[1]))
@@ -27,7 +29,7 @@ while True:
     for number in range(random.randint(1, 60)):
         record_id = new_record_id()
         data = random.Random(record_id).randbytes(400_000 if number == 7 else 900)
-        aside = [writer.set_aside(data[:300])] if number % 5 == 0 else []
+        aside = [writer.write_body(data[:300])] if number % 5 == 0 else []
         entries.append(an_entry(Body(aside, [data[300:] if aside else data]), b"", id=record_id))
     count += len(entries)
     position = RunPosition(read_to=(count, 0, 0), replay_from=(0, 0, 0))
@@ -87,7 +89,7 @@ def test_bytes_after_the_last_commit_are_cut_off(tmp_path: Path) -> None:
     writer.commit(a_batch(an_entry()))
     (pack,) = (tmp_path / BODIES).iterdir()
     length = pack.stat().st_size
-    writer.set_aside(b"never referred to")
+    writer.write_body(b"never referred to")
     assert pack.stat().st_size > length
     writer.close()
     SqliteWriter(tmp_path).close()

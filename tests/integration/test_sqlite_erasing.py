@@ -8,10 +8,11 @@ from tests.support.records import a_batch, an_entry
 
 from relaybook import ids
 from relaybook.log.record import Gap
-from relaybook.log.store.port import Batch, Moved
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.port import Batch, ExchangeCheckpoint
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
 from relaybook.log.store.sqlite.packs import PackWriter
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 RUN = "0192f0c8-7b3a-7cde-8f00-000000000001"
 
@@ -31,19 +32,19 @@ def holds(directory, secret):
 def said_at_once(writer, secret, state):
     """An exchange whose words went into a pack and into the database before it ended."""
     exchange = ids.new_id()
-    extent = writer.set_aside(secret)
-    writer.commit(Batch(moved=[Moved(run=RUN, exchange=exchange, number=1, state=state)]))
+    ref = writer.write_body(secret)
+    writer.commit(Batch(checkpoints=[ExchangeCheckpoint(run=RUN, exchange=exchange, number=1, state=state)]))
     entry = an_entry(None, None, id=ids.id_text(exchange), body_state="no_bodies")
-    return extent, entry
+    return ref, entry
 
 
 @pytest.mark.parametrize("size", [60, 40_000])
 def test_erased_bytes_and_dropped_states_are_in_no_file(writer: SqliteWriter, tmp_path: Path, size: int) -> None:
     secret, state = os.urandom(size), os.urandom(size)
-    extent, entry = said_at_once(writer, secret, state)
+    ref, entry = said_at_once(writer, secret, state)
     assert holds(tmp_path, secret[:50])
     assert holds(tmp_path, state[:50])
-    writer.commit(a_batch(entry, erase=[extent]))
+    writer.commit(a_batch(entry, erase=[ref]))
     for start in range(0, size - 50, 997):
         assert not holds(tmp_path, secret[start : start + 50])
         assert not holds(tmp_path, state[start : start + 50])
@@ -61,9 +62,9 @@ def test_a_dropped_state_of_a_hidden_exchange_is_in_no_file_also_without_extents
 def test_bytes_around_the_erased_ones_stay(writer: SqliteWriter, tmp_path: Path) -> None:
     before, after = an_entry(b"before"), an_entry(b"after")
     writer.commit(a_batch(before))
-    extent = writer.set_aside(os.urandom(50_000))
+    ref = writer.write_body(os.urandom(50_000))
     writer.commit(a_batch(after))
-    writer.commit(Batch(erase=[extent]))
+    writer.commit(Batch(erase=[ref]))
     reader = SqliteReader(tmp_path)
     assert b"".join(reader.body(before.record.id, "request")) == b"before"
     assert b"".join(reader.body(after.record.id, "request")) == b"after"
@@ -90,8 +91,8 @@ def test_what_a_crash_prevented_is_done_when_the_store_opens(tmp_path: Path, mon
     secret = os.urandom(60)
     writer = SqliteWriter(tmp_path)
     monkeypatch.setattr(PackWriter, "erase", fail)
-    extent = writer.set_aside(secret)
-    writer.commit(Batch(erase=[extent]))
+    ref = writer.write_body(secret)
+    writer.commit(Batch(erase=[ref]))
     writer.close()
     assert holds(tmp_path, secret)
     monkeypatch.undo()
@@ -104,7 +105,7 @@ def test_what_a_crash_prevented_is_done_when_the_store_opens(tmp_path: Path, mon
 
 
 def test_erasing_what_was_aged_out_already_is_no_error(writer: SqliteWriter, tmp_path: Path) -> None:
-    extent = writer.set_aside(b"x" * 60)
+    ref = writer.write_body(b"x" * 60)
     next((tmp_path / "bodies").iterdir()).unlink()
-    writer.commit(Batch(erase=[extent]))
+    writer.commit(Batch(erase=[ref]))
     assert writer._state.erasures() == []

@@ -14,9 +14,12 @@ from tests.support.records import a_batch, an_entry, soon
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail
 from relaybook.log.store.errors import BatchRejected, BodyDamaged, StoreDamaged, StoreTooNew, StoreUnavailable
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter, disk
-from relaybook.log.store.sqlite.connection import BODIES, DATABASE
+from relaybook.log.store.sqlite import disk
+from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite.disk import BODIES
+from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.schema import MIGRATIONS
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 
 @pytest.fixture
@@ -78,7 +81,7 @@ def test_a_store_of_a_later_version_is_refused_by_both_faces(tmp_path: Path) -> 
     for ask in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
         with pytest.raises(
             StoreTooNew,
-            match=r"its version is 99, this program knows up to 5\. Start that later",
+            match=r"schema version 99; this one supports 5\. Start the later version",
         ):
             ask()
     with pytest.raises(StoreTooNew):
@@ -101,7 +104,7 @@ def test_a_directory_that_cannot_be_written_is_refused_with_what_to_do() -> None
         if user == 0:
             os.seteuid(65534)
         try:
-            with pytest.raises(StoreUnavailable, match=rf"{name}.*see that the directory exists and that the user"):
+            with pytest.raises(StoreUnavailable, match=rf"{name}.*check that the directory exists and that"):
                 SqliteWriter(Path(name))
         finally:
             os.seteuid(user)
@@ -109,7 +112,7 @@ def test_a_directory_that_cannot_be_written_is_refused_with_what_to_do() -> None
 
 def test_a_path_that_is_no_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreUnavailable, match="see that the directory exists"):
+    with pytest.raises(StoreUnavailable, match="check that the directory exists"):
         SqliteWriter(tmp_path / "file" / "store")
 
 
@@ -132,7 +135,7 @@ def test_a_full_database_refuses_and_the_same_batch_passes_later(writer: SqliteW
     batch = a_batch(*(an_entry(input_preview="x" * 200) for _ in range(500)), refused={"overloaded": 1})
     connection = writer._connection
     connection.pragma("max_page_count", connection.pragma("page_count"))
-    with pytest.raises(StoreUnavailable, match="the disk is full: free some space"):
+    with pytest.raises(StoreUnavailable, match="the disk is full: free disk space"):
         writer.commit(batch)
     assert reader.last_seq() == 0
     connection.pragma("max_page_count", 1 << 30)
@@ -153,10 +156,10 @@ def test_a_full_disk_under_the_pack_leaves_nothing_and_the_same_batch_passes_lat
 
     monkeypatch.setattr(disk, "write_at", half)
     batch = a_batch(*(an_entry(bytes([n]) * 50) for n in range(20)))
-    with pytest.raises(StoreUnavailable, match="No space left on device: free some space"):
+    with pytest.raises(StoreUnavailable, match="No space left on device: free disk space"):
         writer.commit(batch)
     with pytest.raises(StoreUnavailable):
-        writer.set_aside(b"data")
+        writer.write_body(b"data")
     monkeypatch.undo()
     writer.commit(batch)
     assert text(reader.body(first.record.id, "request")) == b"before"
@@ -238,7 +241,7 @@ def test_packs_of_a_database_that_was_moved_away_are_left_alone(tmp_path: Path) 
 def test_a_full_pack_is_followed_by_the_next_of_its_day(
     writer: SqliteWriter, reader: SqliteReader, tmp_path: Path
 ) -> None:
-    writer._packs._full = 100
+    writer._packs._max_bytes = 100
     entries = [an_entry(os.urandom(150)) for _ in range(3)]
     for entry in entries:
         writer.commit(a_batch(entry))

@@ -12,8 +12,10 @@ from tests.support.records import a_batch, an_entry, soon
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Gap
 from relaybook.log.store.errors import BatchRejected, StoreTooNew, StoreUnavailable
-from relaybook.log.store.sqlite import SqliteLabels, SqliteReader, SqliteWriter
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_a_change
+from relaybook.log.store.sqlite.connection import DATABASE, open_for_change
+from relaybook.log.store.sqlite.labels import SqliteLabels
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 PIN = LabelChange(namespace="mine", pinned=True)
 
@@ -59,7 +61,7 @@ def test_writer_and_labels_take_turns(writer: SqliteWriter, tmp_path: Path) -> N
 
 def test_a_change_made_by_another_process_is_seen(writer: SqliteWriter, tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from relaybook.log.store.sqlite import SqliteLabels\n"
+        "import sys; from pathlib import Path; from relaybook.log.store.sqlite.labels import SqliteLabels\n"
         "from relaybook.log.namespaces import LabelChange\n"
         "print(SqliteLabels(Path(sys.argv[1])).change(LabelChange(namespace='mine', pinned=True)).position)"
     )
@@ -85,7 +87,7 @@ def test_a_log_that_is_not_there_yet_is_not_made(tmp_path: Path) -> None:
         SqliteLabels(tmp_path).change(PIN)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / DATABASE).touch()
-    with pytest.raises(StoreUnavailable, match="holds no log yet: start `relaybook serve` once"):
+    with pytest.raises(StoreUnavailable, match=r"does not contain a log yet\. Start `relaybook serve` once"):
         SqliteLabels(tmp_path).change(PIN)
 
 
@@ -101,7 +103,7 @@ def test_a_log_of_another_version_is_left_alone(
 
 
 def test_a_change_survives_a_power_cut_and_leaves_no_words_behind(writer: SqliteWriter, tmp_path: Path) -> None:
-    connection = open_for_a_change(tmp_path, 0)
+    connection = open_for_change(tmp_path, 0)
     names = ("synchronous", "secure_delete", "wal_autocheckpoint")
     assert [connection.pragma(name) for name in names] == [2, 1, 0]
     connection.close()

@@ -7,8 +7,10 @@ import pytest
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook import clock
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter, entries, foreign_ids
+from relaybook.log.store.sqlite import entries, foreign_ids
 from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 RECORDS = 400
 #: The parts of the log when nothing is left to merge: three of level 2, and the rest of level 0.
@@ -54,8 +56,8 @@ def test_full_groups_are_merged_and_every_id_is_found_all_the_same(log: Path) ->
     assert len(parts(log)) == RECORDS // 8 + 1
     assert is_whole(log)
     writer = SqliteWriter(log)
-    assert writer.tidy(soon())
-    assert not writer.tidy(soon())
+    assert writer.run_maintenance(soon())
+    assert not writer.run_maintenance(soon())
     writer.close()
     assert parts(log) == MERGED
     assert is_whole(log)
@@ -67,9 +69,9 @@ def test_at_every_step_of_merging_every_id_is_found(log: Path) -> None:
         # A writer that is closed after one slice stands for a death: the next one goes on.
         writer = SqliteWriter(log)
         if steps % 2:
-            has_more = writer._foreign_ids._begin() and writer._foreign_ids._merge_slice() is None
+            has_more = writer._foreign_ids._select_group() and writer._foreign_ids._merge_slice() is None
         else:
-            has_more = writer.tidy(clock.monotonic_ns() + 200_000)
+            has_more = writer.run_maintenance(clock.monotonic_ns() + 200_000)
         writer.close()
         if not has_more:
             break
@@ -95,7 +97,7 @@ def test_a_log_that_was_merged_by_sixteen_goes_on(log: Path) -> None:
     assert found[-1] == 400
     assert is_whole(log)
     writer = SqliteWriter(log)
-    assert writer.tidy(soon())
+    assert writer.run_maintenance(soon())
     writer.close()
     level_3 = -1 - 1001 * 2**40
     assert parts(log) == [level_3 - 5, level_3 - 4, -1 - 2**40, -25, 400]
@@ -106,9 +108,9 @@ def test_what_cannot_be_merged_now_is_merged_later(log: Path) -> None:
     writer = SqliteWriter(log, busy_s=0)
     other = apsw.Connection(str(log / DATABASE))
     other.execute("BEGIN IMMEDIATE")
-    assert not writer.tidy(soon())
+    assert not writer.run_maintenance(soon())
     other.execute("ROLLBACK")
-    assert writer.tidy(soon())
+    assert writer.run_maintenance(soon())
     writer.commit(a_batch(an_entry(completion_id="late")))
     writer.close()
     assert is_whole(log)
@@ -116,6 +118,6 @@ def test_what_cannot_be_merged_now_is_merged_later(log: Path) -> None:
 
 def test_without_time_nothing_is_merged(log: Path) -> None:
     writer = SqliteWriter(log)
-    assert not writer.tidy(clock.monotonic_ns() - 1)
+    assert not writer.run_maintenance(clock.monotonic_ns() - 1)
     writer.close()
     assert min(parts(log)) == 0

@@ -8,7 +8,8 @@ from tests.support.records import a_batch, a_record, an_entry
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail
 from relaybook.log.store.port import Batch, Running
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 
 @pytest.fixture

@@ -8,23 +8,24 @@ import apsw
 import pytest
 from msgspec.structs import replace
 from tests.support.long import sampled
-from tests.support.records import A_MOMENT, a_batch, an_entry, soon, traffic
+from tests.support.records import A_TIMESTAMP, a_batch, an_entry, soon, traffic
 
 from relaybook import clock
-from relaybook.log.aggregate.stats import Question, Stats
+from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
 from relaybook.log.store.sqlite.connection import DATABASE
-from relaybook.log.store.sqlite.rollups import MOST_PROPERTIES, MOST_VALUES
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.rollups import MAX_PROPERTIES, MAX_VALUES
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 HOUR = 3_600_000_000
 
 
-def question(*terms: Term, by: str | None = None, bucket_s: int = 3600, hours: int = 2) -> Question:
-    start = A_MOMENT // HOUR * HOUR
-    return Question(wanted=Filter(terms), from_us=start, to_us=start + hours * HOUR, bucket_s=bucket_s, by=by)
+def question(*terms: Term, by: str | None = None, bucket_s: int = 3600, hours: int = 2) -> StatsQuery:
+    start = A_TIMESTAMP // HOUR * HOUR
+    return StatsQuery(filter_=Filter(terms), from_us=start, to_us=start + hours * HOUR, bucket_s=bucket_s, by=by)
 
 
 def ask(directory: Path, *terms: Term, **more: Any) -> Stats:
@@ -77,16 +78,16 @@ def test_a_property_with_too_many_values_is_read_from_the_log_and_leaves_no_sums
 
 
 def test_names_by_the_million_cost_no_sums(tmp_path: Path) -> None:
-    write(tmp_path, *(an_entry(properties={f"p{number}": "x"}) for number in range(MOST_PROPERTIES + 50)))
+    write(tmp_path, *(an_entry(properties={f"p{number}": "x"}) for number in range(MAX_PROPERTIES + 50)))
     write(tmp_path, *(an_entry(model=f"m{number}", namespace=f"n{number % 1000}-") for number in range(2000)))
     fields = apsw.Connection(str(tmp_path / DATABASE))
-    assert fields.execute("SELECT count(*) FROM rollup_fields").get <= MOST_PROPERTIES + 4
-    assert fields.execute("SELECT count(*) FROM series").get <= 2 * MOST_VALUES["model"] + MOST_PROPERTIES + 5
-    late = f"p{MOST_PROPERTIES + 20}"
+    assert fields.execute("SELECT count(*) FROM rollup_fields").get <= MAX_PROPERTIES + 4
+    assert fields.execute("SELECT count(*) FROM series").get <= 2 * MAX_VALUES["model"] + MAX_PROPERTIES + 5
+    late = f"p{MAX_PROPERTIES + 20}"
     assert ask(tmp_path, by=f"property.{late}").source == "log"
     assert ask(tmp_path, Term(f"property.{late}", ("x",))).total.requests == 1
     assert ask(tmp_path, Term("model", ("m1999",))).total.requests == 1
-    assert ask(tmp_path, by="model").total.requests == 2000 + MOST_PROPERTIES + 50
+    assert ask(tmp_path, by="model").total.requests == 2000 + MAX_PROPERTIES + 50
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None, bucket_s: int
     make = traffic(5)
     entries = [make() for _ in range(3000)]
     for number, entry in enumerate(entries):  # three and a half days, and every one of a duration of its own
-        entry.record = replace(entry.record, started_at=A_MOMENT + number * 100_000_000, duration_ms=50.0 + number)
+        entry.record = replace(entry.record, started_at=A_TIMESTAMP + number * 100_000_000, duration_ms=50.0 + number)
     memory = MemoryStore()
     memory.commit(a_batch(*entries))
     write(tmp_path, *entries[:1234])

@@ -21,8 +21,8 @@ from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger
 
 from relaybook.journal import disk
-from relaybook.log.store.sqlite import SqliteReader
-from relaybook.recorder.body_policy import KEPT_OF_LARGE
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.recorder.body_policy import TRUNCATED_BYTES
 from relaybook.server.data_directory import DataDirectory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -127,7 +127,7 @@ def test_a_huge_answer_crosses_whole_is_recorded_whole_and_fills_no_memory(
         if is_kept:
             assert (stored, digest) == (size, sent["sent_sha256"])
         else:
-            assert (stored, stored_hash(server, got.request_id)) == (KEPT_OF_LARGE, sent["sent_sha256"])
+            assert (stored, stored_hash(server, got.request_id)) == (TRUNCATED_BYTES, sent["sent_sha256"])
         wait_until(lambda: server.get("/api/status")["journal"]["lag_bytes"] == 0, PATIENCE_SECONDS)
         peaks = {role: peak_memory(server.pid_of(role)) for role in ROLES}
         if LONG:

@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import quote
 
 import pytest
-from tests.support.raw_http import ask
+from tests.support.raw_http import send_request
 from tests.support.server import Server, SimulatedProvider
 from tests.support.simulated_upstream import World, put_script
 
@@ -54,7 +54,9 @@ def logged(world: World) -> list[str]:
         }
         put_script(world.provider, name, script)
         tags = (f"Service-Namespace: {quote(EVIL)}".encode(), f"Service-Property-Note: {quote(EVIL)}".encode())
-        answer = ask(world.server.port, *tags, f"Sim-Script: {name}".encode(), b"User-Agent: \xc2\x9b31m", body=body)
+        answer = send_request(
+            world.server.port, *tags, f"Sim-Script: {name}".encode(), b"User-Agent: \xc2\x9b31m", body=body
+        )
         ids.append(world.server.record(answer.header("service-request-id") or "", 60)["id"])
     return ids
 
@@ -109,7 +111,7 @@ def test_an_id_that_is_asked_for_is_not_repeated_raw(world: World, logged: list[
 
 def test_the_operators_log_is_lines_of_json_without_control_characters(world: World, logged: list[str]) -> None:
     for path in ("/v1/\x1b[2J", "/\x1b]0;pwned\x07", "/v1/../\x9b31m"):
-        ask(world.server.port, path=path)
+        send_request(world.server.port, path=path)
     text = world.server.stderr
     assert text
     for line in text.splitlines():

@@ -10,8 +10,9 @@ import pytest
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook.log.query.filters import WORDS, Filter, Term
-from relaybook.log.store.sqlite import SqliteReader, SqliteTextIndex, SqliteWriter
-from relaybook.log.store.sqlite.text_index import FILE
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex
+from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.text_pass import TextPass
 
 

@@ -16,7 +16,7 @@ import uvloop
 from tests.crash.judge import Call, Logged, Served, Violation, judge
 from tests.crash.load import Asked, Choice, Load
 from tests.crash.service import Provider, Service, until
-from tests.support.fault_proxy import FAITHFUL, FaultProxy, Plan
+from tests.support.fault_proxy import NO_FAULTS, FaultProxy, Plan
 
 from relaybook.log.record import Record
 
@@ -58,7 +58,7 @@ class Network:
         """Callers behind the near network."""
         return Load(self.near.port, callers, chance, choose)
 
-    async def ask(self, choice: Choice, *, near: Plan = FAITHFUL, far: Plan = FAITHFUL) -> list[Seen]:
+    async def ask(self, choice: Choice, *, near: Plan = NO_FAULTS, far: Plan = NO_FAULTS) -> list[Seen]:
         """One request over connections with these plans, and at least one more after it over good ones."""
         await self.far.end_all()
         self.near.once(near)

@@ -12,8 +12,8 @@ from typing import Final
 
 from tests.crash.load import mixed
 from tests.network.network import Network, Seen, a_network
-from tests.support.fault_proxy import FAITHFUL, Fault, Plan
-from tests.support.long import LONG, new_chance
+from tests.support.fault_proxy import NO_FAULTS, Fault, Plan
+from tests.support.long import LONG, new_rng
 
 SECONDS: Final = 300 if LONG else 5
 CALLERS: Final = 24
@@ -36,11 +36,11 @@ def any_plan(chance: random.Random) -> Plan:
     """Nothing, or a fault in one direction or in both."""
     match chance.randrange(4):
         case 0:
-            return FAITHFUL
+            return NO_FAULTS
         case 1:
-            return Plan(forth=any_fault(chance))
+            return Plan(upstream=any_fault(chance))
         case 2:
-            return Plan(back=any_fault(chance))
+            return Plan(downstream=any_fault(chance))
         case _:
             return Plan(any_fault(chance), any_fault(chance))
 
@@ -58,7 +58,7 @@ async def break_networks(network: Network, chance: random.Random) -> list[Seen]:
 
 
 def test_whatever_the_networks_do_the_log_is_right(tmp_path: Path) -> None:
-    chance = new_chance()
+    chance = new_rng()
     began = time.monotonic()
     with a_network(tmp_path) as (network, runner):
         seen = runner.run(break_networks(network, chance))

@@ -7,12 +7,12 @@ from typing import Final, Literal
 
 import pytest
 import uvloop
-from tests.support.fault_proxy import FAITHFUL, Fault, FaultProxy, Plan
+from tests.support.fault_proxy import NO_FAULTS, Fault, FaultProxy, Plan
 
 PATIENCE_SECONDS: Final = 5.0
 PLANS: Final = {
-    "faithful": FAITHFUL,
-    "slow forth": Plan(forth=Fault(latency_seconds=0.3)),
+    "faithful": NO_FAULTS,
+    "slow forth": Plan(upstream=Fault(latency_seconds=0.3)),
     "slow forth, stalled back": Plan(Fault(latency_seconds=0.3), Fault(after=1, stall_seconds=1.0)),
 }
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]

@@ -45,7 +45,7 @@ def test_an_answer_cut_before_its_body_is_a_502_and_no_second_try(
 ) -> None:
     # A reset at once may come before the relay knows that it is connected; then it could not reach the provider.
     fault = Fault(after=after, ending=ending, stall_seconds=0.2)
-    seen = ask(network, STREAM, far=Plan(back=fault))
+    seen = ask(network, STREAM, far=Plan(downstream=fault))
     assert (seen.call.status, seen.call.complete, seen.outcome) == (502, True, "upstream_failed")
     assert seen.record is not None
     assert seen.record.error_code == "upstream_reset"
@@ -56,7 +56,7 @@ def test_an_answer_cut_before_its_body_is_a_502_and_no_second_try(
 def test_an_answer_cut_in_its_body_never_ends_cleanly_and_what_came_is_stored(
     network: tuple[Network, asyncio.Runner], choice: Choice, ending: Ending
 ) -> None:
-    seen = ask(network, choice, far=Plan(back=Fault(after=IN_ANSWER, ending=ending)))
+    seen = ask(network, choice, far=Plan(downstream=Fault(after=IN_ANSWER, ending=ending)))
     assert (seen.call.status, seen.call.complete, seen.outcome) == (200, False, "upstream_failed")
     assert seen.served is not None
     assert 0 < len(seen.stored) <= min(IN_ANSWER, len(seen.served.sent))
@@ -67,7 +67,7 @@ def test_an_answer_cut_in_its_body_never_ends_cleanly_and_what_came_is_stored(
 def test_a_request_cut_on_its_way_to_the_provider_is_a_502_and_no_second_try(
     network: tuple[Network, asyncio.Runner], after: int, ending: Ending
 ) -> None:
-    seen = ask(network, UPLOAD, far=Plan(forth=Fault(after=after, ending=ending)))
+    seen = ask(network, UPLOAD, far=Plan(upstream=Fault(after=after, ending=ending)))
     assert (seen.call.status, seen.outcome) == (502, "upstream_failed")
     assert (seen.served is None) == (after == IN_HEAD)
     if seen.served is not None:
@@ -79,7 +79,7 @@ def test_a_request_cut_on_its_way_to_the_provider_is_a_502_and_no_second_try(
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_request_cut_in_its_head_reaches_nobody(network: tuple[Network, asyncio.Runner], ending: Ending) -> None:
-    seen = ask(network, STREAM, near=Plan(forth=Fault(after=IN_HEAD, ending=ending)))
+    seen = ask(network, STREAM, near=Plan(upstream=Fault(after=IN_HEAD, ending=ending)))
     assert (seen.call.status, seen.record, seen.served) == (None, None, None)
 
 
@@ -87,7 +87,7 @@ def test_a_request_cut_in_its_head_reaches_nobody(network: tuple[Network, asynci
 def test_a_request_cut_in_its_body_is_recorded_as_far_as_it_came(
     network: tuple[Network, asyncio.Runner], ending: Ending
 ) -> None:
-    seen = ask(network, UPLOAD, near=Plan(forth=Fault(after=IN_UPLOAD, ending=ending)))
+    seen = ask(network, UPLOAD, near=Plan(upstream=Fault(after=IN_UPLOAD, ending=ending)))
     assert (seen.call.status, seen.outcome) == (None, "client_closed")
     assert seen.record is not None
     assert 0 < seen.record.request_bytes < IN_UPLOAD
@@ -98,7 +98,7 @@ def test_a_request_cut_in_its_body_is_recorded_as_far_as_it_came(
 def test_a_caller_cut_off_from_its_stream_has_left_and_all_it_got_is_stored(
     network: tuple[Network, asyncio.Runner], ending: Ending
 ) -> None:
-    seen = ask(network, STREAM, near=Plan(back=Fault(after=IN_ANSWER, ending=ending)))
+    seen = ask(network, STREAM, near=Plan(downstream=Fault(after=IN_ANSWER, ending=ending)))
     assert (seen.call.status, seen.call.complete, seen.outcome) == (200, False, "client_closed")
     assert len(seen.stored) >= len(seen.call.received) > 0
 
@@ -107,7 +107,7 @@ def test_a_caller_cut_off_from_its_stream_has_left_and_all_it_got_is_stored(
 def test_a_caller_cut_off_from_a_large_answer_got_nothing_that_is_not_stored(
     network: tuple[Network, asyncio.Runner], ending: Ending
 ) -> None:
-    seen = ask(network, LARGE, near=Plan(back=Fault(after=IN_ANSWER, ending=ending)))
+    seen = ask(network, LARGE, near=Plan(downstream=Fault(after=IN_ANSWER, ending=ending)))
     assert (seen.call.status, seen.call.complete) == (200, False)
     # the system may have taken all of it from us before it noticed
     assert seen.outcome in ("client_closed", "complete")

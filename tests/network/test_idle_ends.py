@@ -18,7 +18,7 @@ from typing import Final, Literal, cast
 import httptools
 import pytest
 from tests.conformance.relay.caller import Caller
-from tests.support.long import LONG, new_chance
+from tests.support.long import LONG, new_rng
 from tests.support.server import Server, wait_until
 
 REQUESTS: Final = 10_000 if LONG else 1_000
@@ -143,7 +143,7 @@ async def ask_on(
 def test_no_request_is_executed_twice_and_an_end_before_it_costs_nothing(
     tmp_path: Path, callers: int, requests: int
 ) -> None:
-    chance = new_chance()
+    chance = new_rng()
     provider = Provider(chance)
     asked: dict[int, Asked] = {}
     with asyncio.Runner() as runner:

@@ -38,7 +38,7 @@ def silent(after: int) -> Fault:
 
 @pytest.mark.parametrize("after", [0, IN_HEAD])
 def test_a_provider_that_is_not_heard_is_a_504(network: tuple[Network, asyncio.Runner], after: int) -> None:
-    seen = ask(network, STREAM, far=Plan(back=silent(after)))
+    seen = ask(network, STREAM, far=Plan(downstream=silent(after)))
     assert (seen.call.status, seen.call.complete, seen.outcome) == (504, True, "upstream_failed")
     assert seen.record is not None
     assert seen.record.error_code == "upstream_timeout"
@@ -48,12 +48,12 @@ def test_a_provider_that_is_not_heard_is_a_504(network: tuple[Network, asyncio.R
 def test_a_provider_that_does_not_hear_the_request_is_a_504(
     network: tuple[Network, asyncio.Runner], after: int
 ) -> None:
-    seen = ask(network, UPLOAD, far=Plan(forth=silent(after)))
+    seen = ask(network, UPLOAD, far=Plan(upstream=silent(after)))
     assert (seen.call.status, seen.call.complete, seen.outcome) == (504, True, "upstream_failed")
 
 
 def test_a_stream_that_falls_silent_never_ends_cleanly(network: tuple[Network, asyncio.Runner]) -> None:
-    seen = ask(network, STREAM, far=Plan(back=silent(IN_ANSWER)))
+    seen = ask(network, STREAM, far=Plan(downstream=silent(IN_ANSWER)))
     assert (seen.call.status, seen.call.complete, seen.outcome) == (200, False, "upstream_failed")
     assert seen.stored
 
@@ -61,13 +61,13 @@ def test_a_stream_that_falls_silent_never_ends_cleanly(network: tuple[Network, a
 def test_a_request_that_stops_in_its_head_is_a_408_and_reaches_nobody(
     network: tuple[Network, asyncio.Runner],
 ) -> None:
-    seen = ask(network, STREAM, near=Plan(forth=silent(IN_HEAD)))
+    seen = ask(network, STREAM, near=Plan(upstream=silent(IN_HEAD)))
     assert (seen.call.status, seen.record, seen.served) == (408, None, None)
 
 
 def test_a_request_that_stops_in_its_body_is_a_408_and_recorded_as_refused(
     network: tuple[Network, asyncio.Runner],
 ) -> None:
-    seen = ask(network, UPLOAD, near=Plan(forth=silent(IN_UPLOAD)))
+    seen = ask(network, UPLOAD, near=Plan(upstream=silent(IN_UPLOAD)))
     assert (seen.call.status, seen.outcome) == (408, "refused")
     assert seen.served is None or not seen.served.whole

@@ -1,4 +1,4 @@
-"""Builds small logs and the API in front of them."""
+"""Build small logs and the API that serves them."""
 
 from typing import Any
 
@@ -17,8 +17,8 @@ HEAD = b"content-type: application/json"
 
 
 def record_of(number: int, **fields: Any) -> Record:
-    """The ``number``-th request of a log, one second after the one before."""
-    made: dict[str, Any] = {
+    """Return the record with this number, one second after the one before."""
+    defaults: dict[str, Any] = {
         "id": f"00000000-0000-7000-8000-{number:012x}",
         "started_at": START_US + number * 1_000_000,
         "ended_at": START_US + number * 1_000_000 + 500_000,
@@ -27,47 +27,47 @@ def record_of(number: int, **fields: Any) -> Record:
         "kind": "chat",
         "model": "gpt-4o-mini",
     }
-    return Record(**(made | fields))
+    return Record(**(defaults | fields))
 
 
 def running_of(number: int, **fields: Any) -> Record:
-    """The ``number``-th request, still open."""
+    """Return the record with this number, still running."""
     return record_of(number, **({"outcome": "open", "ended_at": None, "status": None} | fields))
 
 
 def open_of(number: int, **fields: Any) -> Running:
-    """The ``number``-th request as the recorder tells of it while it is open: its record alone."""
+    """Return the running request with this number as the recorder reports it: only its record."""
     return Running(record=running_of(number, **fields))
 
 
 def head_of(*headers: tuple[str, str]) -> bytes:
-    """Header lines as a record keeps them."""
+    """Return header lines as a record stores them."""
     return "\r\n".join(f"{name}: {value}" for name, value in headers).encode()
 
 
 def entry_of(
     record: Record, request: bytes | None = b"{}", response: bytes | None = b"{}", detail: Detail | None = None
 ) -> Entry:
-    """A finished request with its bodies."""
+    """Return the entry of a finished request with its bodies. `None` means the body is missing."""
     detail = detail or Detail(request_head=HEAD, response_head=HEAD)
     bodies = [None if data is None else Body(rest=[data]) for data in (request, response)]
     return Entry(record=record, detail=detail, request=bodies[0], response=bodies[1])
 
 
 def log_of(*records: Record) -> MemoryStore:
-    """A log with these finished requests, in this order."""
+    """Return a log with these finished requests, in this order."""
     store = MemoryStore()
     store.commit(Batch(entries=[entry_of(record) for record in records]))
     return store
 
 
 def app_of(reader: Any = None, labels: Labels | None = None, **options: Any) -> DashboardApi:
-    """The API in front of a log, an empty one if none is given."""
-    told = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0.1.0"} | options
-    return create_app(reader or MemoryStore(), ApiOptions(**told), labels)
+    """Return the API of a log, by default of an empty one."""
+    settings = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0.1.0"} | options
+    return create_app(reader or MemoryStore(), ApiOptions(**settings), labels)
 
 
 def client_of(store: Any = None, **options: Any) -> Client:
-    """A client of the API in front of a log that it may change, where the store lets it."""
+    """Return a client of the API of a log. Labels can be changed only if the store is a MemoryStore."""
     store = store or MemoryStore()
     return Client(app_of(store, store if isinstance(store, MemoryStore) else None, **options))

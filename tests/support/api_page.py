@@ -8,7 +8,7 @@ from tests.support.api_log import app_of
 from relaybook.api.document import filter_parameters
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
-#: The endpoint and the model whose parameters and fields are written out. Others refer to them.
+#: The endpoint and the model whose parameters and fields are listed in full. Others refer to them.
 _LIST: Final = "/api/requests"
 _ROW: Final = "Row"
 _HEAD: Final = """\
@@ -20,7 +20,7 @@ Generated from the dashboard's `/openapi.json` by `make docs`; a test compares t
 
 
 def api_page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     document = app_of().openapi()
     calls = [
         _call(method, path, operation)
@@ -90,8 +90,8 @@ def _type(schema: dict[str, Any]) -> str:
 
 def _bounds(schema: dict[str, Any]) -> str:
     """Return range and default: `, 1 to 500, default 50`."""
-    least, most = schema.get("minimum"), schema.get("maximum")
-    text = f", {least} to {most}" if least is not None and most is not None else ""
+    minimum, maximum = schema.get("minimum"), schema.get("maximum")
+    text = f", {minimum} to {maximum}" if minimum is not None and maximum is not None else ""
     return f"{text}, default `{schema['default']}`" if "default" in schema else text
 
 

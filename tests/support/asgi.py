@@ -1,4 +1,4 @@
-"""Asks an ASGI application directly: raw targets and headers reach it as written, and no socket opens."""
+"""Send requests to an ASGI application directly, without a socket. Targets and headers are passed unchanged."""
 
 import asyncio
 import json
@@ -10,44 +10,44 @@ from starlette.types import ASGIApp, Message
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A whole response; header names are in lower case."""
+class Response:
+    """A complete response. Header names are in lower case."""
 
     status: int
     headers: list[tuple[str, str]]
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """The first header of the name."""
+        """Return the first value of a header, or `None` if it is missing."""
         return next((value for key, value in self.headers if key == name.lower()), None)
 
     def json(self) -> Any:
-        """The body, parsed."""
+        """Return the body parsed as JSON."""
         return json.loads(self.body)
 
 
 @dataclass(frozen=True)
 class Client:
-    """Asks ``app`` with ``headers`` added to every request; a Host is added where none is given."""
+    """Sends requests to ``app`` and adds ``headers`` to each, and a Host header if none is given."""
 
     app: ASGIApp
     headers: tuple[tuple[str, str], ...] = ()
 
-    def get(self, target: str, *headers: tuple[str, str]) -> Answer:
-        """GET of a raw target such as ``/api/requests?limit=5``."""
-        return self.ask("GET", target, *headers)
+    def get(self, target: str, *headers: tuple[str, str]) -> Response:
+        """Send a GET request for a raw target such as ``/api/requests?limit=5``."""
+        return self.request("GET", target, *headers)
 
-    def ask(self, method: str, target: str, *headers: tuple[str, str], body: bytes = b"") -> Answer:
-        """One request, from its head to the end of its response."""
-        return asyncio.run(self._ask(method, target, [*self.headers, *headers], body))
+    def request(self, method: str, target: str, *headers: tuple[str, str], body: bytes = b"") -> Response:
+        """Send a request and return the complete response."""
+        return asyncio.run(self._request(method, target, [*self.headers, *headers], body))
 
-    async def _ask(self, method: str, target: str, headers: list[tuple[str, str]], body: bytes) -> Answer:
+    async def _request(self, method: str, target: str, headers: list[tuple[str, str]], body: bytes) -> Response:
         messages: list[Message] = []
-        waiting = [{"type": "http.request", "body": body, "more_body": False}]
+        pending = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def receive() -> Message:
-            if waiting:
-                return waiting.pop()
+            if pending:
+                return pending.pop()
             await asyncio.Event().wait()
             raise AssertionError
 
@@ -57,12 +57,14 @@ class Client:
         async with asyncio.timeout(30):
             await self.app(scope_of(method, target, headers), receive, send)
         start = messages[0]
-        sent = [(name.decode().lower(), value.decode("latin-1")) for name, value in start["headers"]]
-        return Answer(start["status"], sent, b"".join(message.get("body", b"") for message in messages[1:]))
+        response_headers = [(name.decode().lower(), value.decode("latin-1")) for name, value in start["headers"]]
+        return Response(
+            start["status"], response_headers, b"".join(message.get("body", b"") for message in messages[1:])
+        )
 
 
 def scope_of(method: str, target: str, headers: list[tuple[str, str]]) -> dict[str, Any]:
-    """The scope a server makes of a request's head."""
+    """Return the ASGI scope that a server builds from the head of a request."""
     path, _, query = target.partition("?")
     if not any(name.lower() == "host" for name, _ in headers):
         headers = [("host", "127.0.0.1:4101"), *headers]

@@ -1,4 +1,4 @@
-"""Checks a page with axe against WCAG 2.2 A and AA: every rule is on, and both color schemes are checked."""
+"""Check a page with axe against WCAG 2.2 A and AA, with every rule enabled, in both color schemes."""
 
 from pathlib import Path
 from typing import Final, Literal
@@ -26,13 +26,13 @@ _IS_STILL: Final = """
 
 
 def check_accessibility(page: Page) -> None:
-    """Asserts that axe finds no violation in the page, in the light and in the dark color scheme."""
+    """Assert that axe finds no violation in the page, in the light and in the dark color scheme."""
     source = AXE_SCRIPT.read_text("utf-8")
-    found = []
+    violations = []
     for scheme in _SCHEMES:
         page.emulate_media(color_scheme=scheme)
         expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", scheme)
         page.wait_for_function(_IS_STILL)
         page.evaluate(source)
-        found += [f"{scheme}: {violation}" for violation in page.evaluate(_RUN, _TAGS)]
-    assert found == [], "\n".join(found)
+        violations += [f"{scheme}: {violation}" for violation in page.evaluate(_RUN, _TAGS)]
+    assert violations == [], "\n".join(violations)

@@ -1,7 +1,7 @@
-"""A real Chromium, and a guard that notices what the page must never do.
+"""Start Chromium, and detect what the page must never do.
 
-Playwright keeps an event loop running in the thread that started it, so a browser lives no longer than the tests of its
-package: other tests on the same worker start a loop of their own.
+Playwright keeps an event loop running in the thread that started it. Therefore a browser is closed after the tests of
+its package: other tests on the same worker start their own event loop.
 """
 
 import re
@@ -26,7 +26,7 @@ from tests.support.needs import needs
 CHROMIUM: Final = "chromium-headless-shell"
 needs_chromium: Final = needs(CHROMIUM)
 
-#: Nothing leaves this machine, whatever the page or the browser itself asks for.
+#: Flags that keep the page and the browser itself from sending anything to other machines.
 _FLAGS: Final = [
     "--no-sandbox",
     "--disable-gpu",
@@ -36,10 +36,10 @@ _FLAGS: Final = [
     "--no-first-run",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
-#: Chromium's own words about a refusal go to the console too; these say what was refused and where.
-_TELL_POLICY: Final = """
+#: Log violations of the content security policy with their URLs, which Chromium's own console messages lack.
+_REPORT_VIOLATIONS: Final = """
 document.addEventListener("securitypolicyviolation", (event) => {
-  console.error(`policy: ${event.violatedDirective} kept out ${event.blockedURI} ${event.sample}`);
+  console.error(`policy: ${event.violatedDirective} blocked ${event.blockedURI} ${event.sample}`);
 });
 """
 _OWN_SCHEMES: Final = ("data", "blob", "about")
@@ -47,7 +47,7 @@ _OWN_SCHEMES: Final = ("data", "blob", "about")
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A headless browser, until the end of the block."""
+    """Run a headless browser until the end of the block."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which(CHROMIUM), args=_FLAGS)
         try:
@@ -57,17 +57,17 @@ def chromium() -> Iterator[Browser]:
 
 
 class Guard:
-    """Hears everything that goes wrong in all tabs of a context: what it heard is in ``problems``.
+    """Collects the problems in all tabs of a browser context in ``problems``.
 
-    That is every line the browser or the page writes to the console as an error, reports of the content security policy
-    among them, every exception nobody caught, every dialog, and every request to another origin than the dashboard's.
+    Problems are: error messages on the console, including violations of the content security policy; uncaught
+    exceptions; dialogs; and requests to another origin than the dashboard's.
     """
 
     def __init__(self, context: BrowserContext, dashboard: str) -> None:
         self._origin = _origin_of(dashboard)
-        self._heard: list[str] = []
+        self._problems: list[str] = []
         self._expected: list[re.Pattern[str]] = []
-        context.add_init_script(_TELL_POLICY)
+        context.add_init_script(_REPORT_VIOLATIONS)
         context.on("console", self._on_console)
         context.on("weberror", self._on_error)
         context.on("request", self._on_request)
@@ -75,20 +75,20 @@ class Guard:
         context.on("page", self._on_page)
 
     def expect(self, pattern: str) -> None:
-        """Problems that match are part of the test, such as the browser's line about a 503 it was given."""
+        """Ignore problems that match a pattern, such as the browser's message about a 503 that the test causes."""
         self._expected.append(re.compile(pattern))
 
     @property
     def problems(self) -> list[str]:
-        """All that was heard and not expected."""
-        return [heard for heard in self._heard if not any(pattern.search(heard) for pattern in self._expected)]
+        """All problems that were not expected."""
+        return [problem for problem in self._problems if not any(pattern.search(problem) for pattern in self._expected)]
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "assert"):
-            self._heard.append(f"console: {message.text} ({message.location.get('url', '')})")
+            self._problems.append(f"console: {message.text} ({message.location.get('url', '')})")
 
     def _on_error(self, error: WebError) -> None:
-        self._heard.append(f"uncaught: {error.error.message}\n{error.error.stack or ''}")
+        self._problems.append(f"uncaught: {error.error.message}\n{error.error.stack or ''}")
 
     def _on_request(self, request: Request) -> None:
         self._check(request.url)
@@ -97,12 +97,12 @@ class Guard:
         page.on("websocket", lambda socket: self._check(socket.url))
 
     def _on_dialog(self, dialog: Dialog) -> None:
-        self._heard.append(f"dialog: {dialog.message}")
+        self._problems.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
     def _check(self, url: str) -> None:
         if urlsplit(url).scheme not in _OWN_SCHEMES and _origin_of(url) != self._origin:
-            self._heard.append(f"foreign request: {url}")
+            self._problems.append(f"foreign request: {url}")
 
 
 def _origin_of(url: str) -> str:

@@ -1,4 +1,4 @@
-"""Writes a page as the build leaves it, small enough to be read."""
+"""Write a page like the one that the build creates, with minimal contents."""
 
 from pathlib import Path
 from typing import Final
@@ -25,7 +25,7 @@ ASSETS: Final = {
 
 
 def write_page(directory: Path, **replaced: str) -> Path:
-    """Writes ``index.html``, ``sign-in.html`` and ``assets/`` below the directory; gives it back."""
+    """Write ``index.html``, ``sign-in.html`` and ``assets/`` to a directory and return it."""
     (directory / "assets").mkdir(parents=True)
     (directory / "index.html").write_text(replaced.get("index", INDEX), "utf-8")
     (directory / "sign-in.html").write_text(replaced.get("sign_in", SIGN_IN), "utf-8")
@@ -35,7 +35,7 @@ def write_page(directory: Path, **replaced: str) -> Path:
 
 
 def page_in(directory: Path, **replaced: str) -> Page:
-    """The page written there and loaded."""
+    """Write a page to a directory and load it."""
     page = load_page(write_page(directory, **replaced))
     assert page is not None
     return page

@@ -1,7 +1,7 @@
-"""A TCP proxy that does to a connection what networks do: delays, throttles, stalls, cuts and half-closes it.
+"""Run a TCP proxy that injects network faults: latency, limited bandwidth, stalls, resets and half-closed connections.
 
-Knows no protocol: faults strike at numbers of bytes, each direction by itself. Otherwise it is faithful: an end or a
-reset of one side reaches the other. Belongs to one event loop.
+Faults are independent of the protocol. They occur after a number of bytes, in each direction separately. A close or
+reset by one peer is passed on to the other. An instance belongs to one event loop.
 """
 
 import asyncio
@@ -15,19 +15,19 @@ from typing import Final, Literal, Self
 
 _READ_BYTES: Final = 1 << 16
 _LINGER_ZERO: Final = pack("ii", 1, 0)
-#: In so many steps a second a throttled direction moves on.
+#: Number of writes per second in a throttled direction.
 _STEPS_PER_SECOND: Final = 50
 
-#: ``fin`` and ``rst`` end the whole connection, for both sides. ``half`` ends this direction alone. ``hang``: nothing
-#: more passes in this direction, and nobody is told.
+#: ``fin`` and ``rst`` close the connection for both peers. ``half`` closes only this direction. ``hang`` silently stops
+#: forwarding in this direction.
 Ending = Literal["fin", "rst", "half", "hang"]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to one direction. After ``after`` bytes nothing passes for ``stall_seconds``, then ``ending`` comes.
+    """The fault of one direction: after ``after`` bytes, a pause of ``stall_seconds``, then ``ending``.
 
-    Without an ending the direction goes on after the stall.
+    Without an ending, forwarding continues after the pause. Latency and bandwidth apply to all bytes.
     """
 
     latency_seconds: float = 0.0
@@ -39,59 +39,59 @@ class Fault:
 
 @dataclass(frozen=True)
 class Plan:
-    """The faults of one connection: ``forth`` from the side that connected, ``back`` to it."""
+    """The faults of one connection: ``upstream`` from the client to the target, ``downstream`` to the client."""
 
-    forth: Fault = Fault()
-    back: Fault = Fault()
+    upstream: Fault = Fault()
+    downstream: Fault = Fault()
 
 
-FAITHFUL: Final = Plan()
+NO_FAULTS: Final = Plan()
 
 
 class _Ended(Exception):
-    """A fault ends the connection."""
+    """A fault closes the connection."""
 
     def __init__(self, ending: Ending) -> None:
         self.ending = ending
 
 
 @dataclass
-class _Side:
-    """One of the two sockets."""
+class _Peer:
+    """The connection to the client or to the target."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
     def __post_init__(self) -> None:
-        self.writer.transport.set_write_buffer_limits(0)  # so that what was drained has left
+        self.writer.transport.set_write_buffer_limits(0)  # so that ``drain`` returns when everything was sent
 
     async def send(self, data: bytes) -> None:
-        """Returns once the bytes have left. Raises OSError if the other side has closed."""
+        """Send bytes and return when the kernel has them. Raises OSError if the peer closed the connection."""
         self._raise_if_closed()
         self.writer.write(data)
         await self.writer.drain()
 
     def send_end(self) -> None:
-        """Half-closes. Raises OSError if the other side has closed."""
+        """Close the sending direction. Raises OSError if the peer closed the connection."""
         self._raise_if_closed()
         self.writer.write_eof()
 
     def _raise_if_closed(self) -> None:
-        """uvloop itself raises RuntimeError for what has closed while nobody looked."""
+        """Raise OSError for a closed connection, for which uvloop raises RuntimeError."""
         if self.writer.transport.is_closing():
             raise ConnectionResetError
 
     async def end(self, ending: Ending) -> None:
-        """Closes the socket, with a reset if that is wished. What has not left is lost."""
-        found = self.writer.get_extra_info("socket")
-        if ending == "rst" and found is not None:
-            with suppress(OSError, ValueError):  # closed already; ValueError is uvloop's
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
+        """Close the socket, with a reset if ``ending`` is ``rst``. Unsent bytes are discarded."""
+        peer_socket = self.writer.get_extra_info("socket")
+        if ending == "rst" and peer_socket is not None:
+            with suppress(OSError, ValueError):  # already closed; uvloop raises ValueError
+                peer_socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
         if ending == "rst" or self.writer.transport.get_write_buffer_size():
             self.writer.transport.abort()
         else:
             self.writer.close()
-        await asyncio.shield(self._closed())  # to cancel this wait would cancel all waits for the same end
+        await asyncio.shield(self._closed())  # cancelling this wait would cancel all waits for the same close
 
     async def _closed(self) -> None:
         with suppress(OSError):
@@ -99,19 +99,19 @@ class _Side:
 
 
 class FaultProxy:
-    """Listens on ``port`` (once started) and connects each connection with ``target``.
+    """Listens on ``port``, once started, and forwards each connection to the port ``target``.
 
-    ``choose`` gives the plan of the next connection; until it is set, connections are faithful.
+    ``choose`` returns the plan of the next connection. By default, connections have no faults.
     """
 
     def __init__(self, target: int) -> None:
         self.target = target
         self.port = 0
-        self.choose: Callable[[], Plan] = lambda: FAITHFUL
-        #: How many connections have met an ending.
-        self.struck = 0
+        self.choose: Callable[[], Plan] = lambda: NO_FAULTS
+        #: Number of connections that a fault has closed.
+        self.closed_by_faults = 0
         self._server: asyncio.Server | None = None
-        self._links: dict[asyncio.Task[None], list[_Side]] = {}
+        self._links: dict[asyncio.Task[None], list[_Peer]] = {}
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -125,66 +125,69 @@ class FaultProxy:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Accepts no more and resets what is open."""
+        """Stop listening and reset all connections."""
         if self._server is not None:
             self._server.close()
         await self.end_all("rst")
 
     async def end_all(self, ending: Ending = "fin") -> None:
-        """Ends every open connection; the next ones get new plans."""
+        """Close all connections. Later connections get new plans."""
         links = dict(self._links)
         for task in links:
             task.cancel()
         await asyncio.gather(*links, return_exceptions=True)
-        for side in [side for sides in links.values() for side in sides]:
-            await side.end(ending)
+        for peer in [peer for peers in links.values() for peer in peers]:
+            await peer.end(ending)
 
     def once(self, plan: Plan) -> None:
-        """The next connection gets this plan, those after it none."""
+        """Use this plan for the next connection only. Later connections have no faults."""
 
         def choose() -> Plan:
-            self.choose = lambda: FAITHFUL
+            self.choose = lambda: NO_FAULTS
             return plan
 
         self.choose = choose
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        near = _Side(reader, writer)
-        sides = [near]
-        task = asyncio.get_running_loop().create_task(self._link(near, self.choose(), sides))
-        self._links[task] = sides
+        client_peer = _Peer(reader, writer)
+        peers = [client_peer]
+        task = asyncio.get_running_loop().create_task(self._link(client_peer, self.choose(), peers))
+        self._links[task] = peers
         task.add_done_callback(self._links.pop)
 
-    async def _link(self, near: _Side, plan: Plan, sides: list[_Side]) -> None:
+    async def _link(self, client_peer: _Peer, plan: Plan, peers: list[_Peer]) -> None:
         try:
-            far = _Side(*await asyncio.open_connection("127.0.0.1", self.target))
+            target_peer = _Peer(*await asyncio.open_connection("127.0.0.1", self.target))
         except OSError:
-            await near.end("rst")
+            await client_peer.end("rst")
             return
-        sides.append(far)
+        peers.append(target_peer)
         loop = asyncio.get_running_loop()
-        ways = [loop.create_task(_carry(plan.forth, near, far)), loop.create_task(_carry(plan.back, far, near))]
+        directions = [
+            loop.create_task(_forward(plan.upstream, client_peer, target_peer)),
+            loop.create_task(_forward(plan.downstream, target_peer, client_peer)),
+        ]
         ending: Ending = "fin"
         try:
-            await asyncio.gather(*ways)
+            await asyncio.gather(*directions)
         except _Ended as ended:
-            self.struck += 1
+            self.closed_by_faults += 1
             ending = ended.ending
         except OSError:
             ending = "rst"
         finally:
-            for way in ways:
-                way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
-        for side in sides:
-            await side.end(ending)
+            for direction in directions:
+                direction.cancel()
+            await asyncio.gather(*directions, return_exceptions=True)
+        for peer in peers:
+            await peer.end(ending)
 
 
-async def _carry(fault: Fault, source: _Side, sink: _Side) -> None:
-    """Passes one direction on to its end. Raises _Ended where a fault ends the connection, OSError where a side did."""
+async def _forward(fault: Fault, source: _Peer, sink: _Peer) -> None:
+    """Forward one direction until it ends. Raises _Ended if a fault closes the connection, OSError if a peer did."""
     if fault.after is None:
-        await _pass(fault, source, sink, math.inf)
-    elif await _pass(fault, source, sink, fault.after):
+        await _copy(fault, source, sink, math.inf)
+    elif await _copy(fault, source, sink, fault.after):
         await asyncio.sleep(fault.stall_seconds)
         match fault.ending:
             case "fin" | "rst":
@@ -192,20 +195,20 @@ async def _carry(fault: Fault, source: _Side, sink: _Side) -> None:
             case "hang":
                 await asyncio.get_running_loop().create_future()
             case None:
-                await _pass(fault, source, sink, math.inf)
+                await _copy(fault, source, sink, math.inf)
     sink.send_end()
-    while await source.reader.read(_READ_BYTES):  # of what is half closed
+    while await source.reader.read(_READ_BYTES):  # discard what arrives after a half-close
         pass
 
 
-async def _pass(fault: Fault, source: _Side, sink: _Side, most: float) -> bool:
-    """Passes on up to so many bytes. Whether it were as many; else the source has ended."""
-    step = min(_READ_BYTES, max(1.0, fault.bytes_per_second / _STEPS_PER_SECOND))
-    while most > 0:
-        data = await source.reader.read(int(min(step, most)))
+async def _copy(fault: Fault, source: _Peer, sink: _Peer, limit: float) -> bool:
+    """Forward up to ``limit`` bytes. Returns false if the source ended before."""
+    chunk_bytes = min(_READ_BYTES, max(1.0, fault.bytes_per_second / _STEPS_PER_SECOND))
+    while limit > 0:
+        data = await source.reader.read(int(min(chunk_bytes, limit)))
         if not data:
             return False
         await asyncio.sleep(fault.latency_seconds + len(data) / fault.bytes_per_second)
         await sink.send(data)
-        most -= len(data)
+        limit -= len(data)
     return True

@@ -1,4 +1,4 @@
-"""Reads the files below a directory while a running server changes them, compressed content included."""
+"""Read the files below a directory, including compressed content, while a running server changes them."""
 
 import os
 from collections.abc import Iterator
@@ -8,18 +8,18 @@ from typing import Final
 
 import zstandard
 
-#: A zstd frame begins with these bytes.
+#: The magic number of a zstd frame.
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
 
 def paths_below(directory: Path) -> Iterator[Path]:
-    """Every file and directory; ``Path.rglob`` fails at a directory that is removed while it looks."""
+    """Yield every file and directory. Unlike ``Path.rglob``, ignores directories that are removed meanwhile."""
     for place, directories, files in os.walk(directory, onerror=_unless_removed):
         yield from (Path(place, name) for name in sorted(directories + files))
 
 
 def contents_below(directory: Path) -> Iterator[tuple[str, bytes]]:
-    """The name below the directory and the bytes of every file that is not removed meanwhile."""
+    """Yield the relative path and the bytes of every file. Files that are removed meanwhile are skipped."""
     for path in paths_below(directory):
         with suppress(FileNotFoundError):
             if path.is_file():
@@ -27,7 +27,7 @@ def contents_below(directory: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def raw_and_decompressed(raw: bytes) -> Iterator[bytes]:
-    """The bytes of a file, then the content of each zstd frame in them."""
+    """Yield the bytes of a file, then the decompressed content of each zstd frame in them."""
     yield raw
     at = raw.find(_ZSTD)
     while at >= 0:

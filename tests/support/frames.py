@@ -1,15 +1,15 @@
-"""Builds the frames a relay would write."""
+"""Build journal frames as the relay writes them."""
 
 from typing import Any
 
 from relaybook.journal.events import Answered, Closed, Opened, encode_event
-from relaybook.journal.frame import Frame, Kind
+from relaybook.journal.frame import Frame, FrameKind
 
 WALL_NS = 1_767_225_600_000_000_000
 
 
 def opened(**fields: Any) -> Opened:
-    """A chat call's head."""
+    """Return the ``Opened`` event of a chat request. ``fields`` replace its defaults."""
     made: dict[str, Any] = {
         "wall_ns": WALL_NS,
         "method": b"POST",
@@ -28,31 +28,31 @@ def opened(**fields: Any) -> Opened:
 
 
 class Script:
-    """Frames in order, each a millisecond after the one before."""
+    """A list of frames, each one millisecond after the one before."""
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
 
-    def add(self, kind: Kind, exchange: bytes, payload: bytes = b"") -> "Script":
+    def add(self, kind: FrameKind, exchange: bytes, payload: bytes = b"") -> "Script":
         number = len(self.frames) + 1
         self.frames.append(Frame(kind, exchange, number * 1_000_000, payload, number, 1, 128 + 100 * number))
         return self
 
     def open(self, exchange: bytes, **fields: Any) -> "Script":
-        return self.add(Kind.OPENED, exchange, encode_event(opened(**fields)))
+        return self.add(FrameKind.OPENED, exchange, encode_event(opened(**fields)))
 
-    def ask(self, exchange: bytes, *pieces: bytes) -> "Script":
-        for piece in pieces:
-            self.add(Kind.SENT, exchange, piece)
-        return self.add(Kind.ASKED, exchange)
+    def request(self, exchange: bytes, *chunks: bytes) -> "Script":
+        for chunk in chunks:
+            self.add(FrameKind.SENT, exchange, chunk)
+        return self.add(FrameKind.ASKED, exchange)
 
-    def answer(
-        self, exchange: bytes, *pieces: bytes, status: int = 200, head: bytes = b"", made: bool = False
+    def respond(
+        self, exchange: bytes, *chunks: bytes, status: int = 200, head: bytes = b"", made: bool = False
     ) -> "Script":
-        self.add(Kind.ANSWERED, exchange, encode_event(Answered(status, b"OK", head, made)))
-        for piece in pieces:
-            self.add(Kind.MADE if made else Kind.RECEIVED, exchange, piece)
+        self.add(FrameKind.ANSWERED, exchange, encode_event(Answered(status, b"OK", head, made)))
+        for chunk in chunks:
+            self.add(FrameKind.MADE if made else FrameKind.RECEIVED, exchange, chunk)
         return self
 
     def close(self, exchange: bytes, outcome: Any = "complete", *rest: Any) -> "Script":
-        return self.add(Kind.CLOSED, exchange, encode_event(Closed(outcome, *rest)))
+        return self.add(FrameKind.CLOSED, exchange, encode_event(Closed(outcome, *rest)))

@@ -1,7 +1,6 @@
-"""Whether tests run in their long form: ``LONG_TESTS=1``, which ``make crash`` and ``make fuzz`` set.
+"""Select between a sample of cases and all cases (``LONG_TESTS=1``, which ``make crash`` and ``make fuzz`` set).
 
-``make test`` runs a sample of each claim; the long form tries every case. Where cases are drawn at random the seed is
-printed, and ``TEST_SEED`` repeats it.
+``make test`` runs a sample of the cases. Tests with random cases print their seed; set ``TEST_SEED`` to repeat them.
 """
 
 import os
@@ -15,20 +14,20 @@ LONG: Final = os.environ.get("LONG_TESTS") == "1"
 
 
 def new_seed() -> int:
-    """``TEST_SEED``, or a new seed. It is printed."""
+    """Return ``TEST_SEED`` or a new seed, and print it."""
     seed = int(os.environ.get("TEST_SEED", random.randrange(1 << 32)))
     print(f"TEST_SEED={seed}")
     return seed
 
 
-def new_chance() -> random.Random:
-    """Random choices from a new seed."""
+def new_rng() -> random.Random:
+    """Return a random generator with a new seed."""
     return random.Random(new_seed())
 
 
 def sampled(cases: Iterable[T], count: int) -> list[T]:
-    """So many of the cases, evenly spread and always the same ones; all of them in the long form."""
-    every = list(cases)
-    if LONG or len(every) <= count:
-        return every
-    return [every[len(every) * number // count] for number in range(count)]
+    """Return ``count`` of the cases, evenly spaced and always the same, or all of them with ``LONG_TESTS=1``."""
+    all_cases = list(cases)
+    if LONG or len(all_cases) <= count:
+        return all_cases
+    return [all_cases[len(all_cases) * number // count] for number in range(count)]

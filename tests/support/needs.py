@@ -1,14 +1,14 @@
-"""Marks tests that need a tool which Python does not bring; without it they are left out, and the end says so."""
+"""Skip tests that need a tool that is not a Python package. The terminal summary lists the skipped tests."""
 
 import shutil
 from typing import Final
 
 import pytest
 
-#: What the reason of such a skip begins with; the terminal summary looks for it.
+#: Prefix of the reason of such a skip, by which the terminal summary finds them.
 PREFIX: Final = "needs "
 
 
 def needs(tool: str) -> pytest.MarkDecorator:
-    """``@needs("strace")``: the test runs only where the tool is on the PATH."""
+    """Return a decorator that skips a test if the tool is not on the PATH: ``@needs("strace")``."""
     return pytest.mark.skipif(shutil.which(tool) is None, reason=PREFIX + tool)

@@ -1,9 +1,9 @@
-"""A pass over the log that has no words to index: for recorders whose tests ask for none."""
+"""Provide a text pass without work, for tests of recorders that do not search text."""
 
 from relaybook.log.store.memory import MemoryStore
 from relaybook.recorder.text_pass import TextPass
 
 
 def no_text() -> TextPass:
-    """Finds nothing to do."""
+    """Return a text pass over an empty log."""
     return TextPass(MemoryStore(), MemoryStore())

@@ -1,4 +1,4 @@
-"""What a parallel test run prints: a line a minute, failures at once, and a table of directories at the end."""
+"""Print the progress of a parallel test run: one line per minute, failures at once, and a table at the end."""
 
 import time
 from collections import Counter, defaultdict
@@ -12,10 +12,9 @@ _EVERY_SECONDS = 60.0
 
 
 class Progress:
-    """Counts tests by directory below ``tests``, on the process that controls the workers.
+    """Counts tests by directory below ``tests``, in the process that controls the workers.
 
-    Takes the place of pytest's dots. ``alone``: directories whose tests must never overlap; the end says whether any
-    two did.
+    Replaces pytest's dots. ``alone`` are directories whose tests must not overlap; the table says whether any did.
     """
 
     def __init__(self, config: pytest.Config, alone: Iterable[str]) -> None:
@@ -25,18 +24,18 @@ class Progress:
         self._done: Counter[str] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._failed = 0
-        #: Start and end of each test that runs alone.
+        #: Start and end times of the tests in ``alone``.
         self._spans: dict[str, list[float]] = defaultdict(list)
-        self._began = self._printed = time.monotonic()
+        self._started_at = self._printed_at = time.monotonic()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        """Every worker collects the same tests."""
+        """Count the tests of each directory. Every worker collects the same tests."""
         self._total = Counter(map(directory_of, ids))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No letter for a test."""
+        """Suppress the letter that pytest prints for each test."""
         if report.when == "call" and report.passed:
             return "passed", "", ""
         if report.failed:
@@ -53,8 +52,8 @@ class Progress:
             self._write(f"FAILED {report.nodeid}")
         if report.when == "teardown":
             self._done[directory] += 1
-            if self._done[directory] == self._total[directory] or time.monotonic() > self._printed + _EVERY_SECONDS:
-                self._printed = time.monotonic()
+            if self._done[directory] == self._total[directory] or time.monotonic() > self._printed_at + _EVERY_SECONDS:
+                self._printed_at = time.monotonic()
                 self._write(self._line())
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
@@ -71,19 +70,19 @@ class Progress:
         parts = [f"{name} {self._done[name]}/{total}" for name, total in sorted(self._total.items())]
         failed = f", {self._failed} failed" if self._failed else ""
         done, total = self._done.total(), self._total.total()
-        return f"{_clock(time.monotonic() - self._began)}  {done} of {total} tests{failed}  ({', '.join(parts)})"
+        return f"{_clock(time.monotonic() - self._started_at)}  {done} of {total} tests{failed}  ({', '.join(parts)})"
 
     def _table(self) -> list[str]:
         rows = [f"{'directory':<14}{'tests':>7}{'minutes':>9}"]
         rows += [f"{name:<14}{self._done[name]:>7}{_clock(self._seconds[name]):>9}" for name in sorted(self._done)]
-        most = _most_at_once((min(times), max(times)) for times in self._spans.values())
-        if most:
-            rows.append(f"{len(self._spans)} tests in {', '.join(sorted(self._alone))}: at most {most} ran at a time")
+        peak = _max_overlap((min(times), max(times)) for times in self._spans.values())
+        if peak:
+            rows.append(f"{len(self._spans)} tests in {', '.join(sorted(self._alone))}: at most {peak} ran at a time")
         return rows
 
 
 def directory_of(nodeid: str) -> str:
-    """The directory below ``tests`` that a test is in."""
+    """Return the directory below ``tests`` that contains a test."""
     parts = nodeid.partition("::")[0].split("/")
     return parts[1] if len(parts) > 2 else parts[0]
 
@@ -92,7 +91,7 @@ def _clock(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
-def _most_at_once(spans: Iterable[tuple[float, float]]) -> int:
-    """The largest number of spans that overlap; one that begins as another ends does not overlap it."""
-    steps = sorted(step for start, end in spans for step in ((start, 1), (end, -1)))
-    return max(accumulate(change for _, change in steps), default=0)
+def _max_overlap(spans: Iterable[tuple[float, float]]) -> int:
+    """Return the largest number of overlapping spans. Spans that only touch do not overlap."""
+    changes = sorted(step for start, end in spans for step in ((start, 1), (end, -1)))
+    return max(accumulate(change for _, change in changes), default=0)

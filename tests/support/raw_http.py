@@ -1,4 +1,4 @@
-"""Raw HTTP requests over a socket, byte for byte, and their parsed responses."""
+"""Send raw bytes as HTTP requests over a socket, and parse the responses."""
 
 import json
 import socket
@@ -18,21 +18,21 @@ FIRST: Final = b"%x\r\n%b\r\n" % (len(QUESTION), QUESTION)
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """A parsed response. Header names are in lower case."""
 
     status: int
     headers: list[tuple[str, str]]
     body: bytes
-    #: What followed the response on the connection.
+    #: Bytes after the response on the connection.
     rest: bytes = b""
 
     def header(self, name: str) -> str | None:
-        """The first value of a header, None if it is missing."""
+        """Return the first value of a header, or `None` if it is missing."""
         return next((value for key, value in self.headers if key == name.lower()), None)
 
     def all(self, name: str) -> list[str]:
-        """Every value of a header."""
+        """Return all values of a header."""
         return [value for key, value in self.headers if key == name.lower()]
 
     @property
@@ -43,68 +43,68 @@ class Answer:
 
 
 def request(*lines: bytes, body: bytes = b"", first: bytes = b"POST /v1/chat/completions HTTP/1.1") -> bytes:
-    """A request with a Host, an API key and these header lines, then the body as it is."""
-    always = [first, b"Host: 127.0.0.1", b"Authorization: Bearer sk-hostile-caller"]
-    return b"\r\n".join([*always, *lines, b"", body])
+    """Return a request with a Host, an API key and these header lines, followed by the raw body."""
+    lines_before = [first, b"Host: 127.0.0.1", b"Authorization: Bearer sk-hostile-caller"]
+    return b"\r\n".join([*lines_before, *lines, b"", body])
 
 
 def framed(*lines: bytes, body: bytes = QUESTION + HIDDEN) -> bytes:
-    """A chat request whose length these header lines give, followed by a hidden request."""
+    """Return a chat request whose length is declared by these header lines, followed by a hidden request."""
     return request(b"Content-Type: application/json", *lines, body=body)
 
 
 def chunks(body: bytes) -> bytes:
-    """A chunked request with this raw body."""
+    """Return a chunked request with this raw body."""
     return request(b"Content-Type: application/json", CHUNKED, body=body)
 
 
 def from_line(first: bytes) -> bytes:
-    """A request with this request line and nothing else unusual."""
+    """Return a request with this request line that is otherwise ordinary."""
     return request(b"Content-Length: 0", first=first)
 
 
 def with_host(*hosts: bytes) -> bytes:
-    """A chat request with exactly these Host lines."""
+    """Return a chat request with exactly these Host lines."""
     lines = [b"POST /v1/chat/completions HTTP/1.1", *hosts, b"Authorization: Bearer sk-hostile-caller"]
     return b"\r\n".join([*lines, b"Content-Length: %d" % len(QUESTION), b"", QUESTION])
 
 
 def at(target: bytes, method: bytes = b"GET") -> bytes:
-    """A request for a target, without a body."""
+    """Return a request for a target, without a body."""
     return request(first=method + b" " + target + b" HTTP/1.1")
 
 
-def talk(port: int, *pieces: bytes, seconds: float = 15.0) -> bytes:
-    """Sends these bytes and returns everything received until the connection is closed or reset."""
-    said = b""
+def send_raw(port: int, *parts: bytes, seconds: float = 15.0) -> bytes:
+    """Send these bytes and return everything received until the connection is closed or reset."""
+    received = b""
     with socket.create_connection(("127.0.0.1", port), seconds) as connection:
         try:
-            for piece in pieces:
-                connection.sendall(piece)
+            for part in parts:
+                connection.sendall(part)
         except OSError:
-            pass  # refused before everything was sent: the response can still be read
+            pass  # closed before everything was sent; the response can still be read
         while True:
             try:
                 data = connection.recv(1 << 16)
             except ConnectionResetError:
-                return said
+                return received
             if not data:
-                return said
-            said += data
+                return received
+            received += data
 
 
-def parse(said: bytes) -> Answer:
-    """The first response in the received bytes, chunked or with a length."""
-    head, _, rest = said.partition(b"\r\n\r\n")
+def parse(received: bytes) -> Response:
+    """Parse the first response in the received bytes, chunked or with a length."""
+    head, _, rest = received.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
-    known = dict(headers)
-    if known.get("transfer-encoding") == "chunked":
+    fields = dict(headers)
+    if fields.get("transfer-encoding") == "chunked":
         body, rest = _unchunked(rest)
     else:
-        length = int(known.get("content-length", "0"))
+        length = int(fields.get("content-length", "0"))
         body, rest = rest[:length], rest[length:]
-    return Answer(int(first.split(" ")[1]), headers, body, rest)
+    return Response(int(first.split(" ")[1]), headers, body, rest)
 
 
 def _unchunked(data: bytes) -> tuple[bytes, bytes]:
@@ -117,10 +117,10 @@ def _unchunked(data: bytes) -> tuple[bytes, bytes]:
         body, data = body + data[:length], data[length + 2 :]
 
 
-def ask(port: int, *lines: bytes, body: bytes = QUESTION, path: str = PATH) -> Answer:
-    """Sends an ordinary request on a new connection and returns the response."""
+def send_request(port: int, *lines: bytes, body: bytes = QUESTION, path: str = PATH) -> Response:
+    """Send an ordinary request on a new connection and return the response."""
     first = f"POST {path} HTTP/1.1".encode()
-    sent = request(
+    head = request(
         b"Content-Type: application/json", b"Content-Length: %d" % len(body), b"Connection: close", *lines, first=first
     )
-    return parse(talk(port, sent + body))
+    return parse(send_raw(port, head + body))

@@ -1,4 +1,4 @@
-"""Builds records, entries and batches: a typical request unless told otherwise, every identifier new."""
+"""Build records, entries and batches: by default of a typical request, with new ids."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from relaybook.log.record import Detail, Record
 from relaybook.log.store.port import Batch, Body, Entry
 
 #: 2026-11-21 14:02:31 UTC, in microseconds.
-A_MOMENT: Final = 1_795_269_751_000_000
+A_TIMESTAMP: Final = 1_795_269_751_000_000
 REQUEST: Final = (
     b'{"model": "gpt-4o-mini", "messages": [{"role": "system", "content": "You are a helpful assistant who answers '
     b'in short, plain sentences."}, {"role": "user", "content": "Explain in two sentences why transistors replaced '
@@ -33,11 +33,11 @@ def new_record_id() -> str:
 
 
 def a_record(**fields: Any) -> Record:
-    """A complete chat request; ``fields`` replace what it has."""
-    typical: dict[str, Any] = {
+    """Return the record of a complete chat request. ``fields`` replace its defaults."""
+    defaults: dict[str, Any] = {
         "id": new_record_id(),
-        "started_at": A_MOMENT,
-        "ended_at": A_MOMENT + 812_000,
+        "started_at": A_TIMESTAMP,
+        "ended_at": A_TIMESTAMP + 812_000,
         "outcome": "complete",
         "namespace": "production",
         "upstream": "https://api.openai.com/v1",
@@ -53,7 +53,7 @@ def a_record(**fields: Any) -> Record:
         "output_tokens": 37,
         "finish_reason": "stop",
     }
-    return Record(**{**typical, **fields})
+    return Record(**{**defaults, **fields})
 
 
 def an_entry(
@@ -62,7 +62,7 @@ def an_entry(
     detail: Detail | None = None,
     **fields: Any,
 ) -> Entry:
-    """An entry for ``a_record(**fields)``; bodies given as bytes crossed in one piece."""
+    """Return an entry for ``a_record(**fields)``. Bodies given as bytes have one chunk."""
     return Entry(
         record=a_record(**fields),
         detail=detail or Detail(),
@@ -76,36 +76,39 @@ def a_batch(*entries: Entry, **parts: Any) -> Batch:
 
 
 def entries_of(records: Sequence[Record]) -> list[Entry]:
-    """Entries without bodies."""
+    """Return entries for these records, without bodies."""
     return [Entry(record=record, detail=Detail(), request=None, response=None) for record in records]
 
 
 def soon() -> int:
-    """A deadline no test reaches."""
+    """Return a deadline that no test reaches."""
     return clock.monotonic_ns() + 60 * clock.NANOSECONDS
 
 
 def traffic(seed: int) -> Callable[[], Entry]:
-    """Makes entries like those of a busy log: three in ten under one of 5,000 users, one in fifty failed."""
-    chance = random.Random(seed)
+    """Return a generator of entries like those of a busy log.
+
+    Three in ten have one of 5,000 users as namespace, and one in fifty failed.
+    """
+    rng = random.Random(seed)
     labels = ("production", "staging", "development", "ios", "android", "web")
-    at_us = A_MOMENT
+    at_us = A_TIMESTAMP
 
     def make() -> Entry:
         nonlocal at_us
-        at_us += chance.randint(20, 200)
+        at_us += rng.randint(20, 200)
         raw = ids.new_id()
-        hexes = f"{chance.getrandbits(128):032x}"
-        is_bad = chance.random() < 0.02
-        completion_id = f"chatcmpl-{hexes[:24]}"
+        hex_digits = f"{rng.getrandbits(128):032x}"
+        is_failed = rng.random() < 0.02
+        completion_id = f"chatcmpl-{hex_digits[:24]}"
         record = Record(
             id=ids.id_text(raw),
             started_at=at_us,
             ended_at=at_us + 812_000,
-            outcome="complete" if chance.random() < 0.98 else "client_closed",
-            failed=is_bad,
-            namespace=chance.choice(labels) if chance.random() < 0.7 else f"user-{chance.randrange(5000)}",
-            properties={"channel": chance.choice(("ios", "web", "android"))},
+            outcome="complete" if rng.random() < 0.98 else "client_closed",
+            failed=is_failed,
+            namespace=rng.choice(labels) if rng.random() < 0.7 else f"user-{rng.randrange(5000)}",
+            properties={"channel": rng.choice(("ios", "web", "android"))},
             upstream="https://api.openai.com/v1",
             method="POST",
             path="/v1/chat/completions",
@@ -113,9 +116,9 @@ def traffic(seed: int) -> Callable[[], Entry]:
             client_address="127.0.0.1",
             user_agent="OpenAI/Python 2.8.1",
             key="3fa9c2d1e0b4",
-            model=chance.choice(("gpt-4o-mini", "gpt-4o", "gpt-5")),
+            model=rng.choice(("gpt-4o-mini", "gpt-4o", "gpt-5")),
             response_model="gpt-4o-mini-2024-07-18",
-            status=429 if is_bad else 200,
+            status=429 if is_failed else 200,
             duration_ms=812.3,
             relay_ms=0.21,
             request_bytes=len(REQUEST),
@@ -127,14 +130,14 @@ def traffic(seed: int) -> Callable[[], Entry]:
             cost_usd=0.0000294,
             prices_version="2026-11-01",
             finish_reason="stop",
-            provider_request_id=f"req_{hexes}",
+            provider_request_id=f"req_{hex_digits}",
             completion_id=completion_id,
             input_preview="Explain in two sentences why transistors replaced vacuum tubes in computers, and name",
             output_preview="Transistors are smaller, cheaper and far more reliable than vacuum tubes, and need",
         )
         return Entry(
             record=record,
-            detail=_typical_detail(hexes),
+            detail=_typical_detail(hex_digits),
             request=Body(rest=[REQUEST]),
             response=Body(rest=[RESPONSE.replace(b"%s", completion_id[9:].encode())]),
         )
@@ -142,7 +145,7 @@ def traffic(seed: int) -> Callable[[], Entry]:
     return make
 
 
-def _typical_detail(hexes: str) -> Detail:
+def _typical_detail(hex_digits: str) -> Detail:
     request = (
         "host: 127.0.0.1:4100",
         "content-type: application/json",
@@ -154,12 +157,12 @@ def _typical_detail(hexes: str) -> Detail:
     response = (
         "date: Sat, 21 Nov 2026 14:02:31 GMT",
         "content-type: application/json",
-        f"x-request-id: req_{hexes}",
+        f"x-request-id: req_{hex_digits}",
         "openai-processing-ms: 812",
         "x-ratelimit-remaining-requests: 9999",
         "x-ratelimit-remaining-tokens: 149984",
         "server: cloudflare",
-        f"cf-ray: {hexes[:16]}-FRA",
+        f"cf-ray: {hex_digits[:16]}-FRA",
     )
     return Detail(
         reason="OK",

@@ -1,4 +1,4 @@
-"""Builds requests as the API writes them, for tests of what shows them."""
+"""Build requests as the API returns them, for tests of code that displays them."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ STARTED_US = 1_795_269_747_000_000
 
 
 def row(**fields: Any) -> dict[str, Any]:
-    """A finished, good request; ``fields`` are the record's."""
-    given = {"id": "0199a3d2-0000-7000-8000-000000000001", "started_at": STARTED_US, "outcome": "complete"}
-    return to_json(Record(**{**given, "status": 200, "seq": 1, **fields}))
+    """Return a finished, successful request. ``fields`` are fields of the record."""
+    defaults = {"id": "0199a3d2-0000-7000-8000-000000000001", "started_at": STARTED_US, "outcome": "complete"}
+    return to_json(Record(**{**defaults, "status": 200, "seq": 1, **fields}))
 
 
 def detail(**fields: Any) -> dict[str, Any]:
-    """A request's detail; names that the record does not have are the detail's own."""
+    """Return the detail of a request. ``fields`` are fields of the record or of the detail."""
     own: dict[str, Any] = {
         "reason": None,
         "parameters": None,

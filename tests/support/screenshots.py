@@ -1,7 +1,7 @@
-"""Take the screenshots that the documentation shows: ``python -m tests.support.screenshots``.
+"""Take the screenshots of the documentation: ``python -m tests.support.screenshots``.
 
-``--all DIRECTORY`` instead writes every state of the page, in both themes and in both sizes, to a directory of your
-choice; names of states select some of them. The pages are those of the demo; the empty log and the sign-in are those of
+``--all DIRECTORY`` instead writes all states of the page, in both themes and both sizes, to a directory. Names of
+states select some of them. The pages are those of the demo, except the empty log and the sign-in, which are those of
 servers without requests.
 """
 
@@ -21,13 +21,13 @@ from tests.support.server import Program, Server, wait_until
 from tests.support.small_png import small_png
 
 IMAGES: Final = Path(__file__).parents[2] / "docs" / "images"
-MOST_BYTES: Final = 150_000
-#: States that the documentation shows, on a desktop in the light theme.
+MAX_BYTES: Final = 150_000
+#: States in the documentation, in desktop size and the light theme.
 DOCUMENTED: Final = ("log", "request")
 _DESKTOP: Final = {"": (1440, 900)}
 _SIZES: Final = {**_DESKTOP, "-phone": (390, 844)}
 _THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
-#: The demo's history and some requests of today.
+#: Number of records to wait for: the demo's history and some later requests.
 _REQUESTS: Final = 60
 _UNREADABLE: Final = {
     "error": {
@@ -39,7 +39,7 @@ _UNREADABLE: Final = {
 }
 
 
-#: No animation is running.
+#: JavaScript that returns whether no animation is running.
 _IS_STILL: Final = """
 () => document.getAnimations().every((one) => {
   return one.playState !== "running" || one.effect.getComputedTiming().iterations === Infinity;
@@ -48,7 +48,7 @@ _IS_STILL: Final = """
 
 
 class Demo(Server):
-    """``relaybook demo`` on free ports; a Server in all else."""
+    """Runs ``relaybook demo`` on free ports; otherwise like ``Server``."""
 
     def __init__(self, directory: Path) -> None:
         self.data = directory / "data"
@@ -61,7 +61,7 @@ class Demo(Server):
 
 
 class Scenario:
-    """The servers whose pages are shown."""
+    """The servers whose pages are photographed."""
 
     def __init__(self, demo: Server, empty: Server, closed: Server) -> None:
         self.demo = demo
@@ -69,14 +69,14 @@ class Scenario:
         self.closed = closed
 
     def latest(self, query: str) -> dict[str, Any]:
-        """Return the latest request of the demo that matches a filter."""
+        """Wait for a request of the demo that matches a filter, and return the latest."""
 
-        def look() -> dict[str, Any] | None:
+        def find() -> dict[str, Any] | None:
             page = self.demo.get(f"/api/requests?limit=20&{query}")
             rows = [*page["data"], *page["running"]]
             return next((row for row in rows if row["outcome"] != "open" or row["output_preview"]), None)
 
-        return wait_until(look, 60, query)
+        return wait_until(find, 60, query)
 
 
 def log(page: Page, scenario: Scenario) -> None:
@@ -169,11 +169,11 @@ def _take(page: Page, blank: Page, scenario: Scenario, name: str, path: Path) ->
     page.wait_for_function(_IS_STILL)
     path.write_bytes(small_png(page.screenshot(animations="disabled"), blank))
     size = path.stat().st_size
-    print(f"{path.name} {size / 1000:.0f} kB{'' if size <= MOST_BYTES else ': too large'}", flush=True)
+    print(f"{path.name} {size / 1000:.0f} kB{'' if size <= MAX_BYTES else ': too large'}", flush=True)
 
 
 def _take_all(browser: Browser, scenario: Scenario, names: list[str], directory: Path | None) -> None:
-    """Write the documented pictures, or with ``directory`` all themes and sizes of these states."""
+    """Write the documentation's screenshots, or with ``directory`` all themes and sizes of these states."""
     blank = browser.new_page()
     sizes, themes = (_SIZES, _THEMES) if directory else (_DESKTOP, _THEMES[:1])
     for (size, (width, height)), theme, name in product(sizes.items(), themes, names):
@@ -190,13 +190,13 @@ def main() -> None:
     )
     parser.add_argument("--all", type=Path, metavar="DIRECTORY", help="write all themes and sizes to this directory")
     parser.add_argument("names", nargs="*", metavar="state", help=f"with --all: {', '.join(STATES)}")
-    wanted = parser.parse_args()
-    if unknown := set(wanted.names) - set(STATES):
+    parsed = parser.parse_args()
+    if unknown := set(parsed.names) - set(STATES):
         parser.error(f"unknown state: {', '.join(sorted(unknown))}. Choose from: {', '.join(STATES)}")
-    if wanted.names and not wanted.all:
+    if parsed.names and not parsed.all:
         parser.error("states can only be selected with --all DIRECTORY")
-    names = (wanted.names or list(STATES)) if wanted.all else list(DOCUMENTED)
-    (wanted.all or IMAGES).mkdir(parents=True, exist_ok=True)
+    names = (parsed.names or list(STATES)) if parsed.all else list(DOCUMENTED)
+    (parsed.all or IMAGES).mkdir(parents=True, exist_ok=True)
     expect.set_options(timeout=30_000)
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
         root = Path(temporary)
@@ -209,7 +209,7 @@ def main() -> None:
         closed = stack.enter_context(Server(root / "closed", "https://api.openai.com/v1", env=token))
         wait_until(lambda: demo.get("/api/status")["records"] >= _REQUESTS, 120, "the demo's history")
         browser = stack.enter_context(chromium())
-        _take_all(browser, Scenario(demo, empty, closed), names, wanted.all)
+        _take_all(browser, Scenario(demo, empty, closed), names, parsed.all)
 
 
 if __name__ == "__main__":

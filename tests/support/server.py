@@ -1,4 +1,4 @@
-"""Starts real ``relaybook`` processes for a test, and ends them by pid."""
+"""Start real ``relaybook`` processes for a test, and stop them by pid."""
 
 import http.client
 import json
@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 
 def wait_until(found: Callable[[], T | None], seconds: float = 30.0, what: str = "it") -> T:
-    """What ``found`` gives once it gives something true; fails the test after so many seconds."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    """Call ``found`` until it returns a true value, and return that. Fails the test after ``seconds``."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
         value = found()
         if value:
             return value
@@ -31,18 +31,18 @@ def wait_until(found: Callable[[], T | None], seconds: float = 30.0, what: str =
 
 
 def is_running(pid: int) -> bool:
-    """Whether the process lives; one that nobody has waited for yet does not."""
+    """Return whether a process is running. A zombie is not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     with suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return not Path("/proc/self").exists()  # somebody has waited for it just now; macOS has no such files
+    return not Path("/proc/self").exists()  # it was reaped just now, or this is macOS, which has no /proc
 
 
 class Program:
-    """A process with its output in files."""
+    """A process whose output is written to files."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Program:
         env: dict[str, str] | None = None,
         under: Sequence[str] = (),
     ) -> None:
-        """``under``: a command that becomes the process, such as ``unshare``."""
+        """Start the process. ``under`` is a command that executes it, such as ``unshare``."""
         self.stdout_path = directory / f"{name}.stdout"
         self.stderr_path = directory / f"{name}.stderr"
         with self.stdout_path.open("wb") as out, self.stderr_path.open("wb") as err:
@@ -67,30 +67,30 @@ class Program:
         return self.stderr_path.read_text()
 
     def printed(self, pattern: str, seconds: float = 60.0) -> str:
-        """The first group of a pattern once the program has printed it."""
+        """Wait until the program has printed a pattern, and return its first group."""
 
-        def look() -> str | None:
+        def read() -> str | None:
             found = re.search(pattern, self.stdout)
             if found is None and self.process.poll() is not None:
                 raise AssertionError(f"it ended with {self.process.returncode}: {self.stdout}{self.stderr}")
             return found[1] if found else None
 
-        return wait_until(look, seconds, f"printing {pattern}")
+        return wait_until(read, seconds, f"printing {pattern}")
 
     def stop(self, seconds: float = 40.0) -> int:
-        """Ends it by SIGTERM; its exit code."""
+        """Stop the process with SIGTERM and return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(seconds)
 
     def kill(self) -> None:
-        """Ends it by SIGKILL."""
+        """Stop the process with SIGKILL."""
         self.process.kill()
         self.process.wait(10)
 
 
 class SimulatedProvider(Program):
-    """``python -m relaybook_demo.simulator`` on a free port; ``url`` is its base URL."""
+    """Runs ``python -m relaybook_demo.simulator`` on a free port. ``url`` is its base URL."""
 
     def __init__(self, directory: Path, *flags: str) -> None:
         super().__init__(["-m", "relaybook_demo.simulator", "--listen", "127.0.0.1:0", *flags], directory, "simulator")
@@ -104,7 +104,7 @@ class SimulatedProvider(Program):
 
 
 class Server(Program):
-    """``relaybook serve`` on free ports. ``base_url`` and ``dashboard`` are its addresses."""
+    """Runs ``relaybook serve`` on free ports. ``base_url`` and ``dashboard`` are its URLs."""
 
     def __init__(
         self,
@@ -133,12 +133,12 @@ class Server(Program):
         self.stop()
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        """Lines of the operator's log with this event name."""
+        """Return the lines of the operator log with this event name."""
         lines = [json.loads(line) for line in self.stderr.splitlines() if line.startswith("{")]
         return [line for line in lines if line["event"] == name]
 
     def pid_of(self, role: str) -> int:
-        """The process that has the role now (the last one started)."""
+        """Return the pid of the process that has a role now, which is the last one started."""
 
         def started() -> list[int]:
             return [event["pid"] for event in self.events("child_started") if event["role"] == role]
@@ -146,15 +146,15 @@ class Server(Program):
         return wait_until(started, what=f"the start of the {role}")[-1]
 
     def get(self, path: str) -> Any:
-        """The JSON of an API path; an error's JSON too."""
+        """Return the JSON of an API path, also that of an error."""
         try:
-            with urllib.request.urlopen(self.dashboard + path, timeout=30) as answer:
-                return json.load(answer)
+            with urllib.request.urlopen(self.dashboard + path, timeout=30) as response:
+                return json.load(response)
         except urllib.error.HTTPError as error:
             return json.load(error)
 
     def metrics(self) -> str:
-        """The text of /metrics."""
+        """Return the text of /metrics."""
         connection = http.client.HTTPConnection(urlsplit(self.dashboard).netloc, timeout=10)
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()
@@ -162,7 +162,7 @@ class Server(Program):
         return text
 
     def records(self, query: str = "") -> list[dict[str, Any]]:
-        """All finished records of a query, latest first, over as many pages as there are."""
+        """Return all finished records that match a query, newest first, from all pages."""
         found: list[dict[str, Any]] = []
         cursor = ""
         while True:
@@ -174,15 +174,17 @@ class Server(Program):
             cursor = f"&cursor={page['next_cursor']}"
 
     def record(self, request_id: str, seconds: float = 30.0) -> dict[str, Any]:
-        """One record in full, waited for."""
+        """Wait until a request is finished and recorded, and return its detail."""
 
-        def look() -> dict[str, Any] | None:
+        def read() -> dict[str, Any] | None:
             found = self.get(f"/api/requests/{request_id}")
             return found if found.get("outcome", "open") != "open" else None
 
-        return wait_until(look, seconds, f"record {request_id}")
+        return wait_until(read, seconds, f"record {request_id}")
 
     def body(self, request_id: str, side: str) -> bytes:
-        """A stored body as it crossed."""
-        with urllib.request.urlopen(f"{self.dashboard}/api/requests/{request_id}/{side}?as=sent", timeout=30) as answer:
-            return bytes(answer.read())
+        """Return a stored body as it was transferred."""
+        with urllib.request.urlopen(
+            f"{self.dashboard}/api/requests/{request_id}/{side}?as=sent", timeout=30
+        ) as response:
+            return bytes(response.read())

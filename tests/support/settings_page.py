@@ -33,16 +33,16 @@ Secrets have no flag, because other users of the machine can read flags. Set the
 
 
 def settings_page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return HEAD + "".join(_row(name) for name in FIELDS) + FOOT
 
 
 def _row(name: str) -> str:
     default = default_of(name)
     spelling = f"`{flag_of(name)}`" if name in FLAGS else f"`{variable_of(name)}` (no flag)"
-    takes = "size" if default.endswith("iB") else describe_type(TYPES[name])
+    value_type = "size" if default.endswith("iB") else describe_type(TYPES[name])
     shown = default if default == "–" else f"`{default}`"
-    return f"| {spelling} | {shown} | {takes} | {FIELDS[name].metadata['help']} |\n"
+    return f"| {spelling} | {shown} | {value_type} | {FIELDS[name].metadata['help']} |\n"
 
 
 if __name__ == "__main__":

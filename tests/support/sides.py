@@ -1,14 +1,14 @@
-"""An exchange between two fake connections, over a gate that opens at once."""
+"""Run an exchange between two fake connections, with a gate that opens at once."""
 
 from collections.abc import Callable
 from typing import Any
 
-from relaybook.journal.frame import Kind
+from relaybook.journal.frame import FrameKind
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.request_head import RequestHeadReader
 from relaybook.relay.response_head import ResponseHeadReader
-from relaybook.relay.routes import Origin, Route
+from relaybook.relay.routes import Route, UpstreamUrl
 from relaybook.settings.definitions import Settings
 from relaybook.tags import TagReader
 
@@ -16,54 +16,54 @@ TAGS = TagReader(["Service"], "default", "full")
 FINGERPRINTS = Fingerprints(b"secret")
 
 
-class FakeCaller:
-    """A caller's connection that remembers what it was told."""
+class FakeClient:
+    """A client's connection that records the calls it receives."""
 
     def __init__(self) -> None:
         self.keep_alive = True
         self.version_1_0 = False
         self.reset_on_cut = False
-        self.held = 0
+        self.queued_bytes = 0
         self.sent = b""
-        self.told: list[str] = []
+        self.calls: list[str] = []
         self.reading = True
 
     def send(self, data: bytes) -> None:
         self.sent += data
 
-    def feed_when(self, wanted: bool) -> None:
+    def set_reading(self, wanted: bool) -> None:
         self.reading = wanted
 
-    def handed_over(self, _: bytes) -> None:
-        self.told.append("handed over")
+    def response_sent(self, _: bytes) -> None:
+        self.calls.append("handed over")
 
     def cut(self, _: bytes) -> None:
-        self.told.append("cut")
+        self.calls.append("cut")
 
     def abandon(self) -> None:
-        self.told.append("abandoned")
+        self.calls.append("abandoned")
 
 
-class FakeProvider(FakeCaller):
-    """A provider's connection that remembers what it was told."""
+class FakeUpstream(FakeClient):
+    """An upstream connection that records the calls it receives."""
 
     def __init__(self) -> None:
         super().__init__()
         self.write_paused = False
-        self.heard = 0.0
+        self.last_received_at = 0.0
 
     def stalled(self, now: float, seconds: float) -> bool:
         return False
 
     def finished(self, *, reusable: bool) -> None:
-        self.told.append("reusable" if reusable else "closed")
+        self.calls.append("reusable" if reusable else "closed")
 
     def abort(self) -> None:
-        self.told.append("aborted")
+        self.calls.append("aborted")
 
 
 class FakeGate:
-    """Opens at once; keeps frames and actions in one list."""
+    """A gate that opens at once. It stores frames and runs actions immediately."""
 
     def __init__(self) -> None:
         self.frames: list[tuple[int, bytes]] = []
@@ -76,26 +76,26 @@ class FakeGate:
 
 
 class World:
-    """One exchange with both sides; ``up`` is connected unless told otherwise."""
+    """One exchange with both connections. ``upstream`` is connected unless ``connected`` is false."""
 
     def __init__(self, *lines: bytes, method: bytes = b"POST", connected: bool = True, **settings: Any) -> None:
         self.settings = Settings(**settings)
         self.gate: Any = FakeGate()
         self.fingerprints = FINGERPRINTS
         self.now = 0.0
-        self.leaving = False
+        self.retiring = False
         self.sealed = self.over = 0
         self.connected = connected
-        self.down, self.up = FakeCaller(), FakeProvider()
+        self.client, self.upstream = FakeClient(), FakeUpstream()
         first = b"%b /v1/chat/completions HTTP/1.1" % method
         raw = b"\r\n".join([first, b"Host: here", *lines, b"", b""])
         self.head = RequestHeadReader(TAGS.is_tag, FINGERPRINTS).read(raw)
-        route = Route("default", b"/v1", Origin.parse("http://there:8000/api/v1"), TAGS)
-        self.exchange = Exchange(self, self.down, route, TAGS.read(self.head.tags), self.head)
+        route = Route("default", b"/v1", UpstreamUrl.parse("http://there:8000/api/v1"), TAGS)
+        self.exchange = Exchange(self, self.client, route, TAGS.read(self.head.tags), self.head)
 
     def connect(self, exchange: Exchange) -> None:
         if self.connected:
-            exchange.connected(self.up)
+            exchange.connected(self.upstream)
 
     def dial(self, exchange: Exchange) -> None:
         self.connect(exchange)
@@ -104,7 +104,7 @@ class World:
         self.gate.frame(kind, exchange, payload)
         self.sealed += 1
 
-    def ended(self, exchange: Exchange) -> None:
+    def exchange_closed(self, exchange: Exchange) -> None:
         self.over += 1
 
     def log_url(self, record_id: str) -> str | None:
@@ -112,29 +112,29 @@ class World:
 
     @property
     def kinds(self) -> list[str]:
-        """The journal so far."""
-        return [Kind(kind).name for kind, _ in self.gate.frames]
+        """The kinds of the journal's frames so far."""
+        return [FrameKind(kind).name for kind, _ in self.gate.frames]
 
-    def payloads(self, kind: Kind) -> list[bytes]:
+    def payloads(self, kind: FrameKind) -> list[bytes]:
         return [payload for found, payload in self.gate.frames if found == kind]
 
-    def ask(self, *pieces: bytes) -> "World":
-        """The request, whole."""
-        self.begin(complete=not pieces)
-        for piece in pieces:
-            self.exchange.request_piece(piece)
-        if pieces:
+    def request(self, *chunks: bytes) -> "World":
+        """Send a complete request."""
+        self.begin(complete=not chunks)
+        for chunk in chunks:
+            self.exchange.request_chunk(chunk)
+        if chunks:
             self.exchange.request_end()
         self.exchange.send()
         return self
 
     def begin(self, body: bytes = b"", *, complete: bool = False) -> "World":
-        """The request's head, with the body bytes that came in the same read."""
+        """Send the head of a request, with the body bytes of the same read."""
         self.exchange.open(self.head, "127.0.0.1", body, complete=complete)
         return self
 
-    def answer(self, *lines: bytes, status: bytes = b"200 OK", body: bytes = b"", complete: bool = False) -> "World":
-        """The head of the provider's answer, with the body bytes that came in the same read."""
+    def respond(self, *lines: bytes, status: bytes = b"200 OK", body: bytes = b"", complete: bool = False) -> "World":
+        """Receive the head of the upstream's response, with the body bytes of the same read."""
         raw = b"\r\n".join([b"HTTP/1.1 " + status, *lines, b"", b""])
-        self.exchange.answered(ResponseHeadReader(["Service"], FINGERPRINTS).read(raw), body, complete)
+        self.exchange.response_begin(ResponseHeadReader(["Service"], FINGERPRINTS).read(raw), body, complete)
         return self

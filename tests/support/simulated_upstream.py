@@ -1,4 +1,4 @@
-"""Controls the simulated upstream behind a relay: what it received, and the responses it is told to send."""
+"""Control the simulated upstream of a relay: read what it received, and store scripts for its responses."""
 
 import base64
 import http.client
@@ -9,33 +9,33 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from tests.support.raw_http import SMUGGLED, ask
+from tests.support.raw_http import SMUGGLED, send_request
 from tests.support.server import Server, SimulatedProvider
 
 
 class Ledger:
-    """What the simulated upstream receives from now on."""
+    """What the simulated upstream received since this object was created."""
 
     def __init__(self, provider: SimulatedProvider) -> None:
         self._address = urlsplit(provider.url).netloc
         self._since = 1 + max((entry["n"] for entry in self._read(0)), default=0)
 
     def entries(self) -> list[dict[str, Any]]:
-        """All entries, in the order they were written."""
+        """Return all entries, in the order they were written."""
         return self._read(self._since)
 
     def requests(self) -> list[dict[str, Any]]:
-        """The entries of complete requests, in the order they arrived."""
+        """Return the entries of complete requests, in the order they arrived."""
         return [entry for entry in self.entries() if entry["event"] == "request"]
 
-    def bytes_seen(self) -> bytes:
-        """Targets, headers and bodies of all requests, complete or not."""
-        seen = []
+    def received_bytes(self) -> bytes:
+        """Return targets, headers and bodies of all requests, complete or not."""
+        parts = []
         for entry in self.entries():
             lines = [f"{name}: {value}" for name, value in entry.get("headers", [])]
-            seen += [entry.get("target", "").encode(), "\n".join(lines).encode()]
-            seen.append(base64.b64decode(entry.get("body", "")))
-        return b"\n".join(seen)
+            parts += [entry.get("target", "").encode(), "\n".join(lines).encode()]
+            parts.append(base64.b64decode(entry.get("body", "")))
+        return b"\n".join(parts)
 
     def _read(self, since: int) -> list[dict[str, Any]]:
         connection = http.client.HTTPConnection(self._address, timeout=10)
@@ -47,7 +47,7 @@ class Ledger:
 
 
 def put_script(provider: SimulatedProvider, name: str, script: Mapping[str, object]) -> None:
-    """Stores the response to every request that has the header ``Sim-Script: <name>``."""
+    """Store the response to every request that has the header ``Sim-Script: <name>``."""
     connection = http.client.HTTPConnection(urlsplit(provider.url).netloc, timeout=30)
     connection.request("PUT", f"/__sim/scripts/{name}", json.dumps(script))
     assert connection.getresponse().status == 204
@@ -61,11 +61,11 @@ class World:
     server: Server
     provider: SimulatedProvider
 
-    def is_undisturbed(self, ledger: Ledger) -> None:
-        """Asserts that an ordinary request works and is the only complete one in the ledger."""
+    def assert_undisturbed(self, ledger: Ledger) -> None:
+        """Assert that an ordinary request works and is the only complete one in the ledger."""
         tag = uuid4().hex
-        answer = ask(self.server.port, f"Sim-Tag: {tag}".encode())
-        assert answer.status == 200, answer
+        response = send_request(self.server.port, f"Sim-Tag: {tag}".encode())
+        assert response.status == 200, response
         assert [entry["tag"] for entry in ledger.requests()] == [tag]
-        assert SMUGGLED.encode() not in ledger.bytes_seen()
+        assert SMUGGLED.encode() not in ledger.received_bytes()
         assert not [entry for entry in ledger.entries() if entry["event"] == "malformed"]

@@ -1,4 +1,4 @@
-"""Writes a picture of a page as a PNG with a palette: a third of the size, and nothing the eye would miss."""
+"""Convert a screenshot to a PNG with a palette, which is a third of the size without a visible difference."""
 
 import base64
 import struct
@@ -7,7 +7,8 @@ from typing import Final
 
 from playwright.sync_api import Page
 
-#: The colours seen most, then those furthest from all chosen so far: small marks keep their hues.
+#: JavaScript that chooses the palette: the most frequent colors, then those furthest from all chosen so far, so that
+#: small marks keep their hues.
 _TO_PALETTE: Final = """
 async (png) => {
   const picture = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
@@ -50,12 +51,12 @@ async (png) => {
 
 
 def small_png(png: bytes, page: Page) -> bytes:
-    """The same picture in at most 256 colours. ``page``: a blank one, in which the colours are counted."""
-    made = page.evaluate(_TO_PALETTE, base64.b64encode(png).decode())
-    width, height = made["width"], made["height"]
-    indices = base64.b64decode(made["indices"])
+    """Return the same picture in at most 256 colors. ``page`` is a blank page, used to count the colors."""
+    converted = page.evaluate(_TO_PALETTE, base64.b64encode(png).decode())
+    width, height = converted["width"], converted["height"]
+    indices = base64.b64decode(converted["indices"])
     lines = b"".join(b"\0" + indices[at : at + width] for at in range(0, width * height, width))
-    palette = bytes(channel for colour in made["palette"] for channel in colour)
+    palette = bytes(channel for colour in converted["palette"] for channel in colour)
     head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     parts = [(b"IHDR", head), (b"PLTE", palette), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(_part(name, data) for name, data in parts)

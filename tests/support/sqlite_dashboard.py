@@ -1,4 +1,4 @@
-"""A dashboard server that serves a SQLite store, and a summary of what the store's database contains."""
+"""Run a dashboard server on a SQLite store, and summarize the contents of the store's database."""
 
 import asyncio
 import contextlib
@@ -13,8 +13,9 @@ from tests.support.api_log import app_of, entry_of, record_of
 
 from relaybook.api.uvicorn_server import DashboardServer
 from relaybook.log.store.port import Batch
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
 from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 
 class Dashboard:
@@ -36,35 +37,35 @@ class Dashboard:
         asyncio.run(self._server.serve(sockets=[self._socket]))
 
     def record(self, *numbers: int, **fields: Any) -> None:
-        """Writes records with these numbers to the store."""
+        """Write records with these numbers to the store."""
         self.writer.commit(Batch(entries=[entry_of(record_of(number, **fields)) for number in numbers]))
 
     def stop(self) -> bool:
-        """Stops the server; returns whether it ended in time."""
+        """Stop the server. Returns whether it ended within 4 seconds."""
         self._server.should_exit = True
         self._thread.join(4)
         return not self._thread.is_alive()
 
     def close(self) -> None:
-        """Stops the server and closes the store."""
+        """Stop the server and close the store."""
         self.client.close()
         assert self.stop()
         self._reader.close()
         self.writer.close()
 
     def raw(self, head: bytes) -> bytes:
-        """Sends raw bytes and returns everything received until the server closes the connection."""
+        """Send raw bytes and return everything received until the server closes the connection."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
             connection.sendall(head)
-            answer = b""
+            received = b""
             with contextlib.suppress(ConnectionResetError):
-                while piece := connection.recv(65536):
-                    answer += piece
-            return answer
+                while data := connection.recv(65536):
+                    received += data
+            return received
 
 
 def database_summary(directory: Path) -> list[Any]:
-    """The schema, the number of rows in each table, and the result of the integrity check."""
+    """Return the schema, the number of rows in each table, and the result of the integrity check."""
     connection = sqlite3.connect(f"file:{directory / DATABASE}?mode=ro", uri=True)
     try:
         schema = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()

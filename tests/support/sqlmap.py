@@ -1,6 +1,6 @@
-"""Runs sqlmap, a scanner for SQL injection, against an address of this machine, and reads what it says.
+"""Run sqlmap, a scanner for SQL injection, against a local URL, and parse its output.
 
-It is a program of its own, under the GPL: nothing of it is imported.
+sqlmap is licensed under the GPL. It runs as a separate program, and nothing of it is imported.
 """
 
 import os
@@ -16,42 +16,45 @@ import pytest
 from tests.support.long import LONG
 from tests.support.needs import PREFIX
 
-#: Beside this Python, where a development dependency is, or on the PATH.
-_PLACES: Final = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-_SQLMAP: Final = shutil.which("sqlmap", path=_PLACES)
+#: The directory of this Python, where development dependencies are, then the PATH.
+_SEARCH_PATH: Final = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+_SQLMAP: Final = shutil.which("sqlmap", path=_SEARCH_PATH)
 needs_sqlmap: Final = pytest.mark.skipif(_SQLMAP is None, reason=PREFIX + "sqlmap")
 
-#: The long form runs all it has instead of its quickest form.
+#: ``LONG_TESTS=1`` runs all checks, otherwise only the fastest.
 _EFFORT: Final = ("--level=5", "--risk=3") if LONG else ("--level=1", "--risk=1")
 _SECONDS: Final = 1800 if LONG else 240
-#: To its questions: go on after a hole or a value like an attack, try inside of quotes, and beside a mark nothing else.
+#: Answers to sqlmap's prompts: continue after a vulnerability or a value that looks like an attack, test inside of
+#: quotes, and test only marked places if there are any.
 _ANSWERS: Final = "keep testing=Y,really sure=Y,inject inside=Y,non-custom=N"
-#: In an address or a header: it tries what stands before this.
+#: Marks a place to test in a URL or a header: the value before the mark.
 MARK: Final = "*"
 _HARMLESS: Final = re.compile(r"parameter '([^']+)' does not seem to be injectable")
 _INJECTABLE: Final = re.compile(r"parameter '([^']+)' is vulnerable")
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What it says: the parameters it cleared, in the order they were tried, those with a hole, and all its words."""
+class ScanResult:
+    """The result: parameters that are not injectable, in the order tested; injectable parameters; and the output."""
 
     harmless: list[str]
     injectable: set[str]
-    words: str
+    output: str
 
 
-def scan(url: str, directory: Path, names: tuple[str, ...] = (), headers: tuple[str, ...] = ()) -> Verdict:
-    """Tries the query parameters ``names``, or what is marked in the address or in a header.
+def scan(url: str, directory: Path, names: tuple[str, ...] = (), headers: tuple[str, ...] = ()) -> ScanResult:
+    """Test the query parameters ``names``, or the marked places in the URL or in a header.
 
-    It writes below ``directory`` alone, and asks nobody but ``url``: what could look for updates is not turned on.
+    sqlmap writes only below ``directory`` and sends requests only to ``url``. Its update check is not enabled.
     """
     assert _SQLMAP
-    chosen = [f"-p{','.join(names)}"] if names else []
-    how = ["--batch", f"--answers={_ANSWERS}", "--technique=BEUSTQ", "--dbms=sqlite", "--flush-session", *_EFFORT]
-    how += ["--ignore-code=*", "--ignore-proxy", "--skip-waf", "--disable-coloring", f"--output-dir={directory}"]
-    command = [_SQLMAP, f"--url={url}", *chosen, *how, *(f"--header={header}" for header in headers)]
+    parameters = [f"-p{','.join(names)}"] if names else []
+    options = ["--batch", f"--answers={_ANSWERS}", "--technique=BEUSTQ", "--dbms=sqlite", "--flush-session", *_EFFORT]
+    options += ["--ignore-code=*", "--ignore-proxy", "--skip-waf", "--disable-coloring", f"--output-dir={directory}"]
+    command = [_SQLMAP, f"--url={url}", *parameters, *options, *(f"--header={header}" for header in headers)]
     home = os.environ | {"HOME": str(directory), "XDG_DATA_HOME": str(directory)}
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=home, timeout=_SECONDS)
-    words = done.stdout + done.stderr
-    return Verdict(_HARMLESS.findall(words), set(_INJECTABLE.findall(words)), words)
+    completed = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=home, timeout=_SECONDS
+    )
+    output = completed.stdout + completed.stderr
+    return ScanResult(_HARMLESS.findall(output), set(_INJECTABLE.findall(output)), output)

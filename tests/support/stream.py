@@ -1,4 +1,4 @@
-"""A streamed call that goes on while a test does something else."""
+"""Run a streamed request in the background of a test."""
 
 import http.client
 import json
@@ -13,9 +13,9 @@ _QUESTION: Final = {"model": "gpt-4o-mini", "messages": [{"role": "user", "conte
 
 
 class Stream:
-    """A running stream, read to its end by a thread of its own.
+    """A running stream that a separate thread reads to its end.
 
-    ``directives`` tell the simulated provider how to answer (``docs/reference/simulator.md``).
+    ``directives`` are those for the simulated upstream (``docs/reference/simulator.md``).
     """
 
     def __init__(self, server: Server, number: int, **directives: str) -> None:
@@ -25,15 +25,15 @@ class Stream:
         headers = {"Authorization": f"Bearer {_KEY}", **{f"Sim-{name}": value for name, value in directives.items()}}
         self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         self._connection.request("POST", _PATH, body, headers)
-        self._answer = self._connection.getresponse()
-        self.id = self._answer.headers["Service-Request-Id"]
-        self.text = self._answer.read1()
+        self._response = self._connection.getresponse()
+        self.id = self._response.headers["Service-Request-Id"]
+        self.text = self._response.read1()
         self._thread = threading.Thread(target=self._read)
         self._thread.start()
 
     def _read(self) -> None:
         try:
-            while data := self._answer.read1():
+            while data := self._response.read1():
                 self.text += data
             self.ended_cleanly = True
         except (http.client.HTTPException, OSError, ValueError):
@@ -41,7 +41,7 @@ class Stream:
         self._connection.close()
 
     def end(self) -> bytes:
-        """All that came, once the connection is over."""
+        """Wait until the connection is closed, and return everything received."""
         self._thread.join(60)
         assert not self._thread.is_alive()
         return self.text

@@ -1,4 +1,4 @@
-"""Lists the project's own files, for the tests on the shape of the project."""
+"""List the project's own files, for tests of its architecture."""
 
 import os
 from pathlib import Path
@@ -12,14 +12,14 @@ _HIDDEN: Final = {".ci", ".github"}
 
 
 def project_files(*suffixes: str) -> list[Path]:
-    """Files of the project by suffix, sorted; nothing that was installed, built, cached or logged."""
-    found = []
+    """Return the project's files with these suffixes, sorted, without installed, built, cached or logged files."""
+    paths = []
     for directory, names, files in os.walk(ROOT):
         names[:] = [name for name in names if name in _HIDDEN or not (name in _NOT_OURS or name.startswith("."))]
-        found += [Path(directory, name) for name in files if name.endswith(suffixes)]
-    return sorted(found)
+        paths += [Path(directory, name) for name in files if name.endswith(suffixes)]
+    return sorted(paths)
 
 
 def source_files() -> list[Path]:
-    """Every module of the package."""
+    """Return every module of the package, sorted."""
     return sorted(SOURCE.rglob("*.py"))

@@ -12,7 +12,7 @@ _NAMES: Final = {"integer": "number", "number": "number", "string": "string", "b
 
 
 def types_page() -> str:
-    """The whole file: one exported type per shape, in the document's order."""
+    """Return the whole file: one exported type per schema, in the document's order."""
     schemas = app_of().openapi()["components"]["schemas"]
     return _HEAD + "".join(_declared(name, schema) for name, schema in schemas.items())
 

@@ -1,4 +1,4 @@
-"""Moments as text."""
+"""Clocks and formatted timestamps."""
 
 from datetime import UTC, datetime
 
@@ -20,18 +20,18 @@ YEAR_9999_US = 253_402_300_799_999_999
         (YEAR_9999_US, "9999-12-31T23:59:59.999999Z"),
     ],
 )
-def test_moments_are_rfc_3339_with_microseconds(at_us: int, text: str) -> None:
+def test_timestamps_are_rfc_3339_with_microseconds(at_us: int, text: str) -> None:
     assert format_timestamp(at_us) == text
 
 
 @given(st.integers(YEAR_1_US, YEAR_9999_US))
-def test_no_microsecond_is_lost(at_us: int) -> None:
+def test_formatting_keeps_microseconds(at_us: int) -> None:
     since = datetime.fromisoformat(format_timestamp(at_us)) - datetime(1970, 1, 1, tzinfo=UTC)
     assert (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds == at_us
 
 
 @given(st.integers(YEAR_1_US, YEAR_9999_US), st.integers(YEAR_1_US, YEAR_9999_US))
-def test_the_texts_sort_as_the_moments_do(one: int, other: int) -> None:
+def test_formatted_timestamps_sort_by_time(one: int, other: int) -> None:
     assert (one < other) == (format_timestamp(one) < format_timestamp(other))
 
 

@@ -1,4 +1,4 @@
-"""Our own error codes."""
+"""Error codes of the relay."""
 
 import re
 
@@ -14,5 +14,5 @@ def test_a_code_is_its_name_in_lower_case_and_a_status_is_an_error(error: RelayE
     assert 400 <= error.status <= 599
 
 
-def test_whose_fault_it_was_shows_in_the_status() -> None:
+def test_upstream_errors_have_status_502_or_504() -> None:
     assert {error.status for error in RelayError if error.code.startswith("upstream")} == {502, 504}

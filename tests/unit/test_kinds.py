@@ -1,4 +1,4 @@
-"""Kinds of requests, by their paths."""
+"""Kinds of requests by path."""
 
 import pytest
 
@@ -19,5 +19,5 @@ from relaybook.kinds import kind_of
         ("", "other"),
     ],
 )
-def test_the_kind_follows_from_the_path(path: str, kind: str) -> None:
+def test_the_kind_is_determined_by_the_path(path: str, kind: str) -> None:
     assert kind_of(path) == kind

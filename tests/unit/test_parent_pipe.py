@@ -1,28 +1,28 @@
 import os
 import socket
 
-from relaybook.parent_pipe import is_cut
+from relaybook.parent_pipe import is_closed
 
 
-def test_its_end_is_told_and_a_byte_is_not_the_end() -> None:
+def test_a_closed_pipe_is_detected_and_a_byte_is_not_a_close() -> None:
     ours, theirs = socket.socketpair()
     theirs.sendall(b"x")
-    assert not is_cut(ours.fileno())
+    assert not is_closed(ours.fileno())
     theirs.close()
-    assert is_cut(ours.fileno())
+    assert is_closed(ours.fileno())
     ours.close()
 
 
-def test_one_that_died_with_our_word_unread_is_gone_too() -> None:
+def test_a_connection_reset_with_unread_bytes_counts_as_closed() -> None:
     ours, theirs = socket.socketpair()
     ours.sendall(b"ready")
     theirs.close()
-    assert is_cut(ours.fileno())
+    assert is_closed(ours.fileno())
     ours.close()
 
 
-def test_a_pipe_will_do() -> None:
+def test_an_os_pipe_works_too() -> None:
     end, other = os.pipe()
     os.close(other)
-    assert is_cut(end)
+    assert is_closed(end)
     os.close(end)

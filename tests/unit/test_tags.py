@@ -1,4 +1,4 @@
-"""Claims about tags: none fails a call, none vanishes silently."""
+"""Tags: none makes a request fail, and none is dropped silently."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -17,16 +17,16 @@ def read(*lines: tuple[str, bytes]) -> Tags:
 
 
 def codes(tags: Tags) -> list[str]:
-    return [note.code for note in tags.warnings]
+    return [warning.code for warning in tags.warnings]
 
 
-def test_without_tags_the_defaults_hold() -> None:
+def test_without_tags_the_defaults_are_used() -> None:
     tags = read()
     assert (tags.namespace, tags.properties, tags.log, tags.warnings) == ("default", {}, "full", ())
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("sent", "expected"),
     [
         (b"ios", "ios"),
         (b"  Tenant/42 ", "Tenant/42"),
@@ -38,16 +38,16 @@ def test_without_tags_the_defaults_hold() -> None:
         (b"a@b.example", "a@b.example"),
     ],
 )
-def test_a_namespace_is_kept_as_it_was_meant(sent: bytes, kept: str) -> None:
+def test_a_namespace_is_decoded_and_trimmed(sent: bytes, expected: str) -> None:
     tags = read(("Service-Namespace", sent))
-    assert (tags.namespace, codes(tags)) == (kept, [])
+    assert (tags.namespace, codes(tags)) == (expected, [])
 
 
 def test_an_empty_namespace_is_the_default() -> None:
     assert read(("Service-Namespace", b" ")).namespace == "default"
 
 
-def test_long_values_are_cut_and_never_merge() -> None:
+def test_long_values_are_truncated_and_stay_distinct() -> None:
     one, two = read(("Service-Namespace", b"x" * 300)), read(("Service-Namespace", b"x" * 301))
     assert len(one.namespace) == MAX_CHARACTERS
     assert one.namespace != two.namespace
@@ -62,12 +62,12 @@ def test_control_characters_are_replaced_with_a_warning() -> None:
     assert codes(tags) == ["control_characters_replaced"]
 
 
-def test_bytes_that_are_no_utf8_are_read_as_latin1_with_a_warning() -> None:
+def test_bytes_that_are_not_utf8_are_read_as_latin1_with_a_warning() -> None:
     tags = read(("Service-Namespace", b"caf\xe9"))
     assert (tags.namespace, codes(tags)) == ("café", ["not_utf8"])
 
 
-def test_of_two_different_values_the_first_wins_with_a_warning() -> None:
+def test_the_first_of_two_different_values_is_used_with_a_warning() -> None:
     tags = read(("Service-Namespace", b"a"), ("service-namespace", b"b"), ("Service-Property-X", b"1"))
     assert (tags.namespace, codes(tags)) == ("a", ["duplicate_tag"])
     assert codes(read(("Service-Namespace", b"a"), ("Service-Namespace", b"a"))) == []
@@ -84,32 +84,32 @@ def test_the_sixty_fifth_property_warns() -> None:
     assert codes(tags) == ["too_many_properties"]
 
 
-def test_a_misspelt_header_is_named_with_a_suggestion() -> None:
-    (note,) = read(("Service-Namspace", b"ios")).warnings
-    assert note.code == "unknown_header"
-    assert "Service-Namspace" in note.message
-    assert "did you mean Service-Namespace?" in note.message
+def test_a_misspelled_header_gets_a_warning_with_a_suggestion() -> None:
+    (warning,) = read(("Service-Namspace", b"ios")).warnings
+    assert warning.code == "unknown_header"
+    assert "Service-Namspace" in warning.message
+    assert "Did you mean Service-Namespace?" in warning.message
 
 
 @pytest.mark.parametrize(("value", "log"), [(b"full", "full"), (b"no-bodies", "no-bodies"), (b"ful", "no-bodies")])
-def test_any_unknown_log_value_counts_as_no_bodies(value: bytes, log: str) -> None:
+def test_an_unknown_log_value_is_treated_as_no_bodies(value: bytes, log: str) -> None:
     tags = read(("Service-Log", value))
     assert tags.log == log
     assert codes(tags) == ([] if value != b"ful" else ["unknown_log_value"])
 
 
-def test_a_header_can_only_lower_what_the_operator_set() -> None:
+def test_a_header_cannot_log_more_than_the_setting_allows() -> None:
     reader = TagReader(["Service"], "default", "no-bodies")
     assert reader.read([(b"Service-Log", b"full")]).log == "no-bodies"
 
 
-def test_the_prefix_a_request_uses_is_used_in_its_answer() -> None:
+def test_the_response_uses_the_prefix_of_the_request() -> None:
     assert read(("Relaybook-Namespace", b"a")).prefix == "Relaybook"
     assert read().prefix == "Service"
 
 
 @pytest.mark.parametrize(
-    ("name", "ours"),
+    ("name", "is_tag"),
     [
         (b"service-namespace", True),
         (b"relaybook-log", True),
@@ -120,32 +120,32 @@ def test_the_prefix_a_request_uses_is_used_in_its_answer() -> None:
         (b"service", False),
     ],
 )
-def test_what_is_ours_by_its_name(name: bytes, ours: bool) -> None:
-    assert READER.is_tag(name) is ours
+def test_names_of_tag_headers(name: bytes, is_tag: bool) -> None:
+    assert READER.is_tag(name) is is_tag
 
 
 @given(st.binary(max_size=400))
-def test_whatever_is_sent_becomes_clean_text_and_a_safe_header(raw: bytes) -> None:
+def test_any_value_becomes_clean_text_and_a_safe_header(raw: bytes) -> None:
     cleaned = clean(raw)
     assert len(cleaned.text) <= MAX_CHARACTERS
-    assert not any(letter < " " or letter == "\x7f" for letter in cleaned.text)
-    shown = echo(cleaned.text)
-    assert shown.isascii()
-    assert shown.decode().isprintable()
+    assert not any(character < " " or character == "\x7f" for character in cleaned.text)
+    echoed = echo(cleaned.text)
+    assert echoed.isascii()
+    assert echoed.decode().isprintable()
 
 
 @given(st.text(max_size=60))
-def test_the_echo_of_a_namespace_reads_back_as_the_namespace(text: str) -> None:
+def test_an_echoed_namespace_is_parsed_as_the_same_namespace(text: str) -> None:
     namespace = clean(text.encode(errors="replace").replace(b"%", b"%25")).text
     assert clean(echo(namespace)).text == namespace
 
 
-def test_names_of_properties_are_taken_as_sent() -> None:
+def test_property_names_are_not_percent_decoded() -> None:
     tags = read(("Service-Property-User%5FId", b"42"))
     assert tags.properties == {"user%5fid": "42"}
 
 
-def test_long_values_are_not_kept_in_memory() -> None:
+def test_long_values_are_not_cached() -> None:
     before = tracemalloc_of(lambda: [clean(b"%d" % number + b"x" * 30_000) for number in range(200)])
     assert before < 2 << 20
     before = tracemalloc_of(lambda: [read(("Service-Property-A", b"%d" % n + b"x" * 30_000)) for n in range(200)])
@@ -153,14 +153,14 @@ def test_long_values_are_not_kept_in_memory() -> None:
 
 
 def tracemalloc_of(work: Callable[[], object]) -> int:
-    """Bytes that stay in memory after the work."""
+    """Return the number of bytes still allocated after ``work``."""
     tracemalloc.start()
     work()
-    kept, _ = tracemalloc.get_traced_memory()
+    allocated, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return kept
+    return allocated
 
 
-def test_a_long_run_of_combining_marks_is_no_work() -> None:
+def test_a_long_run_of_combining_marks_is_handled_quickly() -> None:
     marks = ("\u0301\u0327" * 500_000).encode()
     assert len(clean(marks).text) == MAX_CHARACTERS

@@ -108,7 +108,7 @@ export type Row = {
   advice: (Note)[];
 };
 
-/** A remark on a request: a warning about its tags, or advice about its parameters. */
+/** A note on a request: a warning about its tags, or advice about its parameters. */
 export type Note = {
   code: string;
   message: string;

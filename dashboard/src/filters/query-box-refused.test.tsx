@@ -8,7 +8,7 @@ import { QueryBox } from "./query-box";
 
 const REFUSED = {
   text: "refund duration:fast",
-  message: "q, 'duration:fast' at character 8: duration is 'fast': it takes a bound with its unit.",
+  message: "q, 'duration:fast' at character 8: duration is 'fast': expected a bound with a unit.",
 };
 
 beforeEach(() => {
@@ -34,7 +34,7 @@ describe("the query box, where the URL has a query that the API refuses", () => 
     const { box, user, where } = await open("?model=o1", REFUSED);
     expect(box).toHaveValue("refund duration:fast");
     expect(box).toHaveAccessibleDescription(
-      /^'duration:fast': duration is 'fast': it takes a bound with its unit. The log is shown without it.$/,
+      /^'duration:fast': duration is 'fast': expected a bound with a unit. The log is shown without it.$/,
     );
     expect(screen.queryByRole("listbox")).toBeNull();
     await user.type(box, "{Backspace>4/}>2s");

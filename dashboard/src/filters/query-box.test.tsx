@@ -13,7 +13,7 @@ const VALUES: Record<string, { value: string; requests: number }[]> = {
     { value: "my channel", requests: 3 },
   ],
 };
-const MESSAGE = `q, 'duration:fast' at character 8: duration is 'fast': it takes a bound with its unit.`;
+const MESSAGE = `q, 'duration:fast' at character 8: duration is 'fast': expected a bound with a unit.`;
 const asked: URL[] = [];
 
 /** An API that knows these values and refuses one part. */
@@ -66,9 +66,9 @@ describe("the query box", () => {
     const { box, user, where } = await open("?model=o1");
     await user.type(box, "refund duration:fast{Enter}");
     expect(await screen.findByRole("alert")).toHaveTextContent(
-      /^'duration:fast': duration is 'fast': it takes a bound/,
+      /^'duration:fast': duration is 'fast': expected a bound/,
     );
-    expect(box).toHaveAccessibleDescription(/it takes a bound/);
+    expect(box).toHaveAccessibleDescription(/expected a bound/);
     expect(box).toHaveAttribute("aria-invalid", "true");
     expect(where()).toBe("/requests?model=o1");
     expect(box).toHaveValue("refund duration:fast");

@@ -43,14 +43,14 @@ describe("the first line tells how it ended and whose fault it was", () => {
 
   it("when the provider broke off", () => {
     const broken = { outcome: "upstream_failed", failed: true, duration_ms: 4070 } as const;
-    const closed = "The provider closed the connection in the middle of its answer. The request had been sent.";
+    const closed = "The upstream closed the connection in the middle of its response. The request was sent.";
     expect(told({ ...broken, chunks: 61, error_code: "upstream_stream_interrupted", error_message: closed })).toBe(
       "✗ The provider broke off after 4.07 s, in the middle of the answer. The caller got 61 chunks and then an error.",
     );
     expect(told({ ...broken, chunks: 0, status: 502, error_code: "upstream_reset" })).toBe(
       "✗ The provider broke off after 4.07 s, before it answered. The caller got a 502.",
     );
-    const silent = "The provider sent no answer within 600 s (setting upstream_timeout).";
+    const silent = "The upstream sent no response within 600 s (setting upstream_timeout).";
     expect(told({ ...broken, chunks: 0, status: 504, error_code: "upstream_timeout", error_message: silent })).toBe(
       `✗ ${silent} The caller got a 504.`,
     );
@@ -66,7 +66,7 @@ describe("the first line tells how it ended and whose fault it was", () => {
     const why = (reason: string) =>
       told({
         ...unreachable,
-        error_message: `The provider at 10.0.0.7:443 could not be reached: ${reason}. Nothing was sent; try again, or check the setting upstream.`,
+        error_message: `The upstream at 10.0.0.7:443 could not be reached: ${reason}. The request was not sent. Try again, or check the setting upstream.`,
       });
     expect(why("[Errno 111] Connect call failed ('10.0.0.7', 443)")).toBe(
       "✗ The provider could not be reached: connection refused by 10.0.0.7:443. Nothing was sent.",
@@ -104,7 +104,7 @@ describe("the first line tells how it ended and whose fault it was", () => {
   });
 
   it("when the journal failed: the caller may have got more than the log has", () => {
-    const error_message = "The journal could not be written: the log lacks what came after this.";
+    const error_message = "The journal could not be written. The log does not have what came after this.";
     const lost = { outcome: "interrupted", failed: true, error_code: "log_unavailable", error_message } as const;
     expect(told(lost)).toBe(
       "✗ While it ran the journal could not be written: the log lacks the rest. The caller may have got all of it.",
@@ -117,14 +117,14 @@ describe("the first line tells how it ended and whose fault it was", () => {
       told({
         ...refused,
         error_message:
-          "The request's body has 71000000 bytes or more; 67108864 are the most allowed (setting max_request_bytes).",
+          "The request body has 71000000 bytes or more. The limit is 67108864 (setting max_request_bytes).",
       }),
     ).toBe(
       "✗ Relaybook refused: the body of 71 MB is over the limit of 64 MiB. It never reached the provider. Setting: max_request_bytes.",
     );
-    expect(
-      told({ ...refused, request_headers: [], error_message: "The request's body is not well-formed HTTP." }),
-    ).toBe("✗ Relaybook refused: the request's body is not well-formed HTTP. The provider did not get it whole.");
+    expect(told({ ...refused, request_headers: [], error_message: "The request body is not valid HTTP." })).toBe(
+      "✗ Relaybook refused: the request body is not valid HTTP. The provider did not get it whole.",
+    );
   });
 
   it("while it runs", () => {

@@ -85,7 +85,9 @@ function quoted(name: string | null, { error_message }: RequestDetail): string {
 }
 
 function unreachable({ error_message }: RequestDetail): string[] {
-  const told = /^The provider at (\S+) could not be reached: (.*)\. Nothing was sent;/s.exec(error_message ?? "");
+  const told = /^The upstream at (\S+) could not be reached: (.*)\. The request was not sent\./s.exec(
+    error_message ?? "",
+  );
   if (told === null) return ["The provider could not be reached. Nothing was sent."];
   const [, address = "", reason = ""] = told;
   const refused = /Connect call failed \('([^']*)', (\d+)/.exec(reason);
@@ -103,7 +105,7 @@ function providerBroke(request: RequestDetail): string[] {
     chunks > 0
       ? `The caller got ${plural(chunks, "chunk")} and then an error.`
       : `The caller got ${status !== null && status >= 500 ? `a ${status}` : "an error"}.`;
-  const isClosed = error_message?.startsWith("The provider closed the connection") ?? true;
+  const isClosed = error_message?.startsWith("The upstream closed the connection") ?? true;
   if (!isClosed && error_message !== null) return [shortened(error_message), got];
   const when = duration_ms === null ? "" : ` after ${duration(duration_ms)}`;
   const where = chunks > 0 ? "in the middle of the answer" : "before it answered";
@@ -122,7 +124,7 @@ function callerLeft(request: RequestDetail): string[] {
 function relayStopped(request: RequestDetail): string[] {
   const at = request.ended_at === null ? "" : ` at ${clockTime(request.ended_at)}`;
   const kept = request.body_state === "stored" ? ["All that had arrived is here."] : [];
-  if (request.error_message?.includes("the log lacks what came after")) {
+  if (request.error_message?.includes("The log does not have what came after")) {
     return [
       "While it ran the journal could not be written: the log lacks the rest. The caller may have got all of it.",
     ];
@@ -135,7 +137,7 @@ function relayStopped(request: RequestDetail): string[] {
 
 function relayRefused(request: RequestDetail): string[] {
   const { error_message, status, error_code } = request;
-  const large = /has (\d+) bytes or more; (\d+) are the most allowed \(setting (\w+)\)/.exec(error_message ?? "");
+  const large = /has (\d+) bytes or more\. The limit is (\d+) \(setting (\w+)\)/.exec(error_message ?? "");
   const declared = request.request_headers?.some(([name]) => name.toLowerCase() === "content-length") ?? false;
   const reached = declared ? "It never reached the provider." : "The provider did not get it whole.";
   if (large !== null) {

@@ -1,5 +1,6 @@
-"""The dashboard's HTTP API: reads the log for the page, for the command line and for scripts.
+"""Serve the dashboard's HTTP API, which the page, the command line and scripts use to read the log.
 
-It only ever asks a store's ``Reader``; it never writes and the relay does not know it. ``app.create_app`` builds the
-ASGI application, ``server.DashboardServer`` runs it under uvicorn. docs/reference/api.md is generated from it.
+The API reads through a store's ``Reader``. It writes nothing except changes of labels, and the relay does not depend
+on it. ``app.create_app`` builds the ASGI application; ``uvicorn_server.DashboardServer`` runs it under uvicorn.
+docs/reference/api.md is generated from it.
 """

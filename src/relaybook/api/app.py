@@ -1,4 +1,4 @@
-"""Puts the dashboard together: routes of the API and of the page, the guard around them, and what they share."""
+"""Build the dashboard application: routes of the API and the page, middleware, and shared state."""
 
 from typing import Any, Final
 
@@ -31,15 +31,15 @@ from relaybook.api import (
 )
 from relaybook.api.auth import Guard
 from relaybook.api.broadcaster import Broadcaster
-from relaybook.api.live_search import Followers
+from relaybook.api.live_search import SearchStreams
 from relaybook.api.options import ApiOptions
-from relaybook.api.reading import Reading
+from relaybook.api.reading import AsyncReader
 from relaybook.api.routes import ApiRoute
 from relaybook.log.namespaces import Labels
 from relaybook.log.store.port import Reader
 
-#: A response that brings its own (the page's, with scripts) keeps it.
-DEFAULTS: Final = {
+#: Headers of every response. A header that the response sets itself, such as the page's policy, is not overridden.
+DEFAULT_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
@@ -48,25 +48,25 @@ DEFAULTS: Final = {
 }
 
 
-class SafeHeaders:
-    """The wrapper; outside of all others, so that refusals have the headers too."""
+class SecurityHeaders:
+    """Outermost middleware, which adds DEFAULT_HEADERS, so that error responses also carry them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_safely(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in DEFAULTS.items():
+                for name, value in DEFAULT_HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, receive, send_safely)
+        await self._app(scope, receive, send_with_headers)
 
 
-#: In the order they are tried: downloads before the detail, whose id may hold slashes.
-_SECTIONS: Final = (
+#: In matching order: ``downloads`` precedes ``detail``, because the id in the path of ``detail`` may contain slashes.
+_MODULES: Final = (
     requests,
     downloads,
     detail,
@@ -86,24 +86,28 @@ _SECTIONS: Final = (
 
 
 class DashboardApi(Starlette):
-    """The Starlette application, with the OpenAPI document of its routes."""
+    """The Starlette application and the OpenAPI document of its routes."""
 
     def __init__(self, options: ApiOptions) -> None:
-        declared = [route for section in _SECTIONS for route in section.routes.declared]
+        declared = [route for module in _MODULES for route in module.routes.declared]
         super().__init__(
             routes=[*declared, ApiRoute("/openapi.json", self._get_document, ("GET", "HEAD"))],
-            exception_handlers=dict.fromkeys(errors.EXPECTED, errors.answer_error),
-            middleware=[Middleware(SafeHeaders), Middleware(Guard, options=options), Middleware(errors.Failures)],
+            exception_handlers=dict.fromkeys(errors.EXPECTED, errors.handle_error),
+            middleware=[
+                Middleware(SecurityHeaders),
+                Middleware(Guard, options=options),
+                Middleware(errors.ErrorMiddleware),
+            ],
         )
-        # A path with a slash at its end is another path, not a redirect to the one without it.
+        # A path with a trailing slash is a different path, not a redirect.
         self.router.redirect_slashes = False
-        self.router.default = pages.elsewhere
+        self.router.default = pages.fallback
         self._declared = declared
         self._version = options.version
         self._document: dict[str, Any] | None = None
 
     def openapi(self) -> dict[str, Any]:
-        """Return the OpenAPI document. It is built at the first call."""
+        """Return the OpenAPI document. It is built on the first call."""
         if self._document is None:
             self._document = document.build(self._declared, self._version)
         return self._document
@@ -113,16 +117,17 @@ class DashboardApi(Starlette):
 
 
 def create_app(reader: Reader, options: ApiOptions, labels: Labels | None = None) -> DashboardApi:
-    """The ASGI application. The reader stays the caller's to close, after the last request.
+    """Return the ASGI application. The caller closes the reader, after the last request.
 
-    Without ``labels`` nobody can change a label.
+    Without ``labels``, requests to change a label fail.
 
-    ``app.state.broadcaster.close()`` ends the live connections; a server that waits for its clients must call it first.
+    ``app.state.broadcaster.close()`` ends all live connections. A server that waits for open connections when it stops
+    must call it first.
     """
     app = DashboardApi(options)
     app.state.options = options
-    app.state.reading = Reading(reader, options.query_seconds)
+    app.state.async_reader = AsyncReader(reader, options.query_seconds)
     app.state.labels = labels
-    app.state.followers = Followers()
+    app.state.search_streams = SearchStreams()
     app.state.broadcaster = Broadcaster(reader, options.poll_seconds)
     return app

@@ -1,6 +1,6 @@
-"""Reads query strings strictly: what is unknown, malformed or doubled is refused by name, never ignored.
+"""Parse query strings strictly: unknown, malformed and repeated parameters are errors that name the parameter.
 
-Starlette's ``Request.query_params`` is not used: it accepts any name and replaces bytes that are not UTF-8.
+Starlette's ``Request.query_params`` is not used, because it accepts any name and replaces bytes that are not UTF-8.
 """
 
 import re
@@ -22,81 +22,87 @@ _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
 def pairs_of(request: Request) -> Pairs:
-    """All (name, value) pairs of the request's query, in order; a name without ``=`` has an empty value."""
+    """Return all (name, value) pairs of the request's query, in order. A name without ``=`` has an empty value."""
     return parse_pairs(request.scope["query_string"])
 
 
 def parse_pairs(query: bytes) -> Pairs:
-    """Decodes a raw query. Raises BadFilter for a broken percent escape, other bytes than UTF-8, or too many pairs."""
+    """Decode a raw query into (name, value) pairs.
+
+    Raises BadFilter if a percent escape is malformed, the bytes are not UTF-8, or there are over MAX_PARAMETERS pairs.
+    """
     pairs: Pairs = []
     for part in filter(None, query.split(b"&")):
         raw_name, _, raw_value = part.partition(b"=")
         name = _decode(raw_name, raw_name)
         pairs.append((name, _decode(raw_value, raw_name)))
         if len(pairs) > MAX_PARAMETERS:
-            raise BadFilter(name, f"There are more than {MAX_PARAMETERS} parameters: ask for fewer at a time.")
+            raise BadFilter(name, f"The query has more than {MAX_PARAMETERS} parameters. Send fewer.")
     return pairs
 
 
 def take(pairs: Pairs, *names: str) -> tuple[dict[str, str], Pairs]:
-    """Parts the pairs of ``names``, each given at most once, from the rest."""
-    taken: dict[str, str] = {}
+    """Separate the values of ``names`` from the remaining pairs. Raises BadFilter if one of ``names`` is repeated."""
+    values: dict[str, str] = {}
     rest: Pairs = []
     for name, value in pairs:
         if name not in names:
             rest.append((name, value))
-        elif name in taken:
-            raise BadFilter(name, f"{name} can be given once.")
+        elif name in values:
+            raise BadFilter(name, f"{name} cannot be repeated.")
         else:
-            taken[name] = value
-    return taken, rest
+            values[name] = value
+    return values, rest
 
 
 def only(pairs: Pairs, *names: str) -> dict[str, str]:
-    """The values of ``names``; any other name is refused."""
-    taken, rest = take(pairs, *names)
+    """Return the values of ``names``. Raises BadFilter if there is any other name, or if a name is repeated."""
+    values, rest = take(pairs, *names)
     for name, _ in rest:
         known = ", ".join(names) or "none"
-        raise BadFilter(name, f"{name[:80]!r} is not a parameter here. Known: {known}.")
-    return taken
+        raise BadFilter(name, f"{name[:80]!r} is not a known parameter. Known: {known}.")
+    return values
 
 
-def limit_of(taken: dict[str, str], default: int = 50) -> int:
-    """The page's size asked for."""
-    text = taken.get("limit")
+def limit_of(values: dict[str, str], default: int = 50) -> int:
+    """Return the page size. Raises BadFilter if it is not an integer from 1 to MAX_LIMIT."""
+    text = values.get("limit")
     if text is None:
         return default
     if not text:
-        raise BadFilter("limit", f"limit is empty: it takes a whole number from 1 to {MAX_LIMIT}.")
+        raise BadFilter("limit", f"limit is empty: expected an integer from 1 to {MAX_LIMIT}.")
     return parse_limit(text)
 
 
-def place_of(taken: dict[str, str], *, only_older: bool = False) -> tuple[Cursor | None, str | None]:
-    """Where the page asked for is: behind a cursor, or around the request of this id."""
-    cursor = parse_cursor(taken["cursor"], only_older=only_older) if "cursor" in taken else None
-    around = taken.get("around")
+def position_of(values: dict[str, str], *, only_older: bool = False) -> tuple[Cursor | None, str | None]:
+    """Return the position of the page: a cursor, or the id of the request in its middle. Each is `None` if not set."""
+    cursor = parse_cursor(values["cursor"], only_older=only_older) if "cursor" in values else None
+    around = values.get("around")
     if around is not None and (cursor or not around):
-        raise BadFilter("around", "around takes the id of a request, and cannot be given together with cursor.")
+        raise BadFilter("around", "around must be the id of a request and cannot be combined with cursor.")
     return cursor, around
 
 
-def nothing_around(record_id: str) -> ApiError:
-    """The refusal of a page around a request that there is not."""
-    message = f"around takes an id of ours (Service-Request-Id), and no request has the id {record_id[:80]!r}."
+def around_not_found(record_id: str) -> ApiError:
+    """Return the error for a page around a request that does not exist."""
+    message = f"around must be a Relaybook id (Service-Request-Id), but no request has the id {record_id[:80]!r}."
     return ApiError("not_found", message, "around")
 
 
-def wanted_of(pairs: Iterable[tuple[str, str]], *also: str) -> Filter:
-    """The filter that all remaining parameters make. The call takes those of the names ``also``, too."""
-    return parse_filter(pairs, clock.wall_us(), also)
+def filter_of(pairs: Iterable[tuple[str, str]], *other_names: str) -> Filter:
+    """Return the filter that the pairs form. Raises BadFilter if a pair is unknown or malformed.
+
+    The error message lists the names in ``other_names`` as supported, too.
+    """
+    return parse_filter(pairs, clock.wall_us(), other_names)
 
 
 def _decode(raw: bytes, raw_name: bytes) -> str:
     shown = raw_name.decode("ascii", "backslashreplace")[:80]
     if _BROKEN_PERCENT.search(raw):
-        raise BadFilter(shown, f"{shown}: a % is not followed by two hex digits; write a literal % as %25.")
-    data = _PERCENT.sub(lambda found: bytes.fromhex(found[1].decode()), raw.replace(b"+", b" "))
+        raise BadFilter(shown, f"{shown} has a % that is not followed by two hex digits. Write a literal % as %25.")
+    data = _PERCENT.sub(lambda match: bytes.fromhex(match[1].decode()), raw.replace(b"+", b" "))
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise BadFilter(shown, f"{shown}: the percent-decoded bytes are not UTF-8.") from None
+        raise BadFilter(shown, f"{shown} is not valid UTF-8 after percent-decoding.") from None

@@ -1,8 +1,9 @@
-"""Lets a request in or refuses it: one wrapper around the whole application, deny by default.
+"""Authorize requests in one middleware around the whole application; access is denied by default.
 
-Checked in this order: Host, Origin, token, body. The health paths skip all of it (cluster probes come by address and
-without a token); ``/v1``, signing in and the page's own files need no token. Every other path does, also paths that do
-not exist, so that a route added later cannot be forgotten. A browser without it is shown the form that asks for it.
+Checks run in this order: Host, Origin, token, body. The health paths skip all checks, because cluster probes connect
+by IP address and have no token. ``/v1``, ``POST /api/session`` and the page's assets do not require a token. All other
+paths do, including paths that do not exist, so a new route is protected without further code. A browser that opens a
+page without the token gets the sign-in form.
 """
 
 import asyncio
@@ -24,43 +25,43 @@ from relaybook.api.options import LOOPBACK_NAMES, ApiOptions
 from relaybook.api.pages import is_navigation
 
 COOKIE: Final = "relaybook_session"
-LIFETIME_SECONDS: Final = 30 * 86400
-_VALUE = re.compile(r"(\d{1,12})\.([0-9a-f]{64})", re.ASCII)
+SESSION_SECONDS: Final = 30 * 86400
+_SESSION_VALUE = re.compile(r"(\d{1,12})\.([0-9a-f]{64})", re.ASCII)
 
 
-def is_token(sent: bytes, token: str) -> bool:
-    """Whether the bytes are the token; takes the same time for every wrong one."""
-    return hmac.compare_digest(hashlib.sha256(sent).digest(), hashlib.sha256(token.encode()).digest())
+def is_token(candidate: bytes, token: str) -> bool:
+    """Whether the bytes are the token. The comparison takes constant time."""
+    return hmac.compare_digest(hashlib.sha256(candidate).digest(), hashlib.sha256(token.encode()).digest())
 
 
 def make_session(token: str, now_seconds: int) -> str:
-    """A cookie's value that is good for LIFETIME_SECONDS."""
-    expiry = now_seconds + LIFETIME_SECONDS
-    return f"{expiry}.{_proof(token, expiry)}"
+    """Return a cookie value that is valid for SESSION_SECONDS."""
+    expiry = now_seconds + SESSION_SECONDS
+    return f"{expiry}.{_signature(token, expiry)}"
 
 
 def is_session(value: str, token: str, now_seconds: int) -> bool:
-    """Whether the cookie was made with this token and has not expired."""
-    found = _VALUE.fullmatch(value)
-    if found is None:
+    """Whether the cookie value was made with this token and has not expired."""
+    match = _SESSION_VALUE.fullmatch(value)
+    if match is None:
         return False
-    is_ours = hmac.compare_digest(found[2], _proof(token, int(found[1])))
-    return is_ours and int(found[1]) > now_seconds
+    is_authentic = hmac.compare_digest(match[2], _signature(token, int(match[1])))
+    return is_authentic and int(match[1]) > now_seconds
 
 
 def cookie_values(cookie_headers: Iterable[str]) -> list[str]:
-    """The values of our cookie in ``Cookie`` headers; browsers send several when their paths differ."""
+    """Return the values of the session cookie. A browser sends several if their paths differ."""
     pairs = (part.strip().partition("=") for header in cookie_headers for part in header.split(";"))
     return [value for name, _, value in pairs if name == COOKIE]
 
 
 def set_cookie(value: str, max_age_seconds: int, prefix: str, is_secure: bool) -> str:
-    """The ``Set-Cookie`` header; an age of 0 signs out."""
+    """Return the value of a ``Set-Cookie`` header. A ``max_age_seconds`` of 0 removes the cookie."""
     flags = f"{COOKIE}={value}; Path={prefix or '/'}; Max-Age={max_age_seconds}; HttpOnly; SameSite=Strict"
     return flags + ("; Secure" if is_secure else "")
 
 
-def _proof(token: str, expiry: int) -> str:
+def _signature(token: str, expiry: int) -> str:
     return hmac.new(token.encode(), f"relaybook session:{expiry}".encode(), hashlib.sha256).hexdigest()
 
 
@@ -68,22 +69,22 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?", re.ASCI
 
 
 def host_name(host: str) -> str | None:
-    """The name in a Host header, lower case, without its port; None for anything that is not a host."""
-    found = _HOST.fullmatch(host)
-    return found[1].lower() if found else None
+    """Return the host name of a Host header in lower case, without the port. `None` if the header is malformed."""
+    match = _HOST.fullmatch(host)
+    return match[1].lower() if match else None
 
 
 def is_host_allowed(host: str, options: ApiOptions) -> bool:
-    """Whether the Host is a loopback name or the outside address's, with any port."""
+    """Whether the Host is a loopback name or the host of ``dashboard_url``, with any port."""
     name = host_name(host)
-    return name is not None and (name in LOOPBACK_NAMES or name == options.outside_host)
+    return name is not None and (name in LOOPBACK_NAMES or name == options.public_host)
 
 
 def is_origin_allowed(origin: str | None, fetch_site: str | None, host: str, options: ApiOptions) -> bool:
-    """Whether a request that changes something comes from our own page or from no web page at all.
+    """Whether a request that changes state comes from the dashboard's page or a program, not from another web page.
 
     Browsers send ``Sec-Fetch-Site`` or at least ``Origin``; programs send neither. A page on another port of the same
-    host is another origin. A proxy may have replaced the Host, so the outside address's origin counts as ours too.
+    host has another origin. The origin of ``dashboard_url`` is always allowed, because a proxy may replace the Host.
     """
     if fetch_site is not None and fetch_site not in ("same-origin", "none"):
         return False
@@ -109,7 +110,10 @@ BODY_SECONDS: Final = 10.0
 
 
 class Guard:
-    """The wrapper. Leaves in ``scope["state"]["prefix"]`` the sub-path the reader's browser sees before our paths."""
+    """The middleware. Removes the sub-path of ``dashboard_url`` from the request path.
+
+    It stores in ``scope["state"]["prefix"]`` the sub-path that the browser needs in front of the dashboard's paths.
+    """
 
     def __init__(self, app: ASGIApp, options: ApiOptions) -> None:
         self._app = app
@@ -121,24 +125,24 @@ class Guard:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "http":
-            await self._answer(self._without_prefix(scope), receive, send)
+            await self._handle(self._without_prefix(scope), receive, send)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            receive = await self._admit(scope, receive)
-        except ApiError as refusal:
-            await self._refused(refusal, scope)(scope, receive, send)
+            receive = await self._authorize(scope, receive)
+        except ApiError as error:
+            await self._error_response(error, scope)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    def _refused(self, refusal: ApiError, scope: Scope) -> Response:
+    def _error_response(self, error: ApiError, scope: Scope) -> Response:
         page = self._options.page
-        if page and refusal.code == "not_signed_in" and is_navigation(scope):
+        if page and error.code == "not_signed_in" and is_navigation(scope):
             return pages.sign_in(page, scope["state"]["prefix"])
-        return error_response(refusal)
+        return error_response(error)
 
-    async def _admit(self, scope: Scope, receive: Receive) -> Receive:
-        """Raises ApiError or gives the ``receive`` to go on with: a body is read whole, within its limits."""
+    async def _authorize(self, scope: Scope, receive: Receive) -> Receive:
+        """Check the request and read its body. Returns the ``receive`` to continue with. Raises ApiError if denied."""
         path, method, headers = scope["path"], scope["method"], Headers(scope=scope)
         if path in HEALTH_PATHS:
             return receive
@@ -148,13 +152,13 @@ class Guard:
         if path == "/v1" or path.startswith("/v1/"):
             return receive
         is_signing_in = path == "/api/session" and method == "POST"
-        is_file_of_page = path.startswith("/assets/") and method in SAFE_METHODS
-        if not (is_signing_in or is_file_of_page):
+        is_asset = path.startswith("/assets/") and method in SAFE_METHODS
+        if not (is_signing_in or is_asset):
             self._check_token(headers)
-        return await _whole_body(headers, receive) if method in BODY_METHODS else receive
+        return await _read_body(headers, receive) if method in BODY_METHODS else receive
 
     def _without_prefix(self, scope: Scope) -> Scope:
-        """The request as if there were no sub-path: a proxy may pass it on or cut it off."""
+        """Return the scope without the sub-path in its path. A proxy may forward the sub-path or strip it."""
         prefix, path = self._options.prefix, scope["path"]
         has_prefix = bool(prefix) and (path == prefix or path.startswith(prefix + "/"))
         hosts = Headers(scope=scope).getlist("host")
@@ -168,8 +172,8 @@ class Guard:
         if not is_host_allowed(host, self._options):
             raise ApiError(
                 "wrong_host",
-                f"The Host {host[:80]!r} is not one this dashboard answers to. If people are to reach it by that name,"
-                f" add --dashboard-url http://{host[:80] or 'name'} (or https://…) and start again.",
+                f"The Host {host[:80]!r} is not allowed. To reach the dashboard under this name, restart Relaybook"
+                f" with --dashboard-url http://{host[:80] or 'name'} (or https://…).",
                 "Host",
             )
         return host
@@ -178,8 +182,8 @@ class Guard:
         if not is_origin_allowed(headers.get("origin"), headers.get("sec-fetch-site"), host, self._options):
             raise ApiError(
                 "cross_site",
-                "This request comes from a web page of another origin. If the dashboard is reached by another address,"
-                " add --dashboard-url with that address.",
+                "The request comes from a web page of another origin. If you reach the dashboard at another address,"
+                " restart Relaybook with --dashboard-url set to that address.",
                 "Origin",
             )
 
@@ -187,9 +191,9 @@ class Guard:
         token = self._options.token
         if token is None:
             return
-        sent = headers.getlist("authorization")
-        scheme, _, sent_token = (sent[0] if len(sent) == 1 else "").partition(" ")
-        if scheme.lower() == "bearer" and is_token(sent_token.strip().encode("latin-1"), token):
+        authorization = headers.getlist("authorization")
+        scheme, _, bearer_token = (authorization[0] if len(authorization) == 1 else "").partition(" ")
+        if scheme.lower() == "bearer" and is_token(bearer_token.strip().encode("latin-1"), token):
             return
         now_seconds = clock.wall_us() // 1_000_000
         cookies = cookie_values(headers.getlist("cookie"))
@@ -197,13 +201,13 @@ class Guard:
             return
         raise ApiError(
             "not_signed_in",
-            "This dashboard wants its token: send Authorization: Bearer <token>, or sign in with"
+            "The dashboard requires its token. Send Authorization: Bearer <token>, or sign in with"
             ' POST /api/session {"token": "<token>"}.',
         )
 
 
-async def _whole_body(headers: Headers, receive: Receive) -> Receive:
-    """Reads a JSON body of at most MAX_BODY_BYTES and gives a ``receive`` that tells it again."""
+async def _read_body(headers: Headers, receive: Receive) -> Receive:
+    """Read a JSON body of at most MAX_BODY_BYTES. Returns a ``receive`` that delivers the body again."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise ApiError("not_json", "Send the body with Content-Type: application/json.", "Content-Type")
     body = bytearray()
@@ -212,18 +216,18 @@ async def _whole_body(headers: Headers, receive: Receive) -> Receive:
             while (message := await receive())["type"] == "http.request":
                 body += message.get("body", b"")
                 if len(body) > MAX_BODY_BYTES:
-                    raise ApiError("body_too_large", f"The body is over {MAX_BODY_BYTES} bytes.")
+                    raise ApiError("body_too_large", f"The body is larger than {MAX_BODY_BYTES} bytes.")
                 if not message.get("more_body", False):
                     break
     except TimeoutError:
         raise ApiError("body_timeout", f"The body did not arrive within {BODY_SECONDS:.0f} seconds.") from None
-    told = False
+    is_delivered = False
 
-    async def tell_again() -> Message:
-        nonlocal told
-        if told:
+    async def replay() -> Message:
+        nonlocal is_delivered
+        if is_delivered:
             return await receive()
-        told = True
+        is_delivered = True
         return {"type": "http.request", "body": bytes(body), "more_body": False}
 
-    return tell_again
+    return replay

@@ -1,8 +1,8 @@
-"""Watches the log for all live connections at once: one poller, whatever their number.
+"""Poll the log once for all live connections and send new and changed rows to them.
 
-Every ``poll_seconds`` it asks the store for what was recorded since and for what is running, and offers each new or
-changed row to every subscription. It runs only while somebody is subscribed. Nothing waits for a slow subscriber:
-its queue is bounded, and when it is full it is told so and cut.
+Every ``poll_seconds`` the poller reads the records since its last poll and the running requests, and offers each new or
+changed row to every subscription. It runs only while there are subscriptions. A slow subscriber never blocks it: each
+subscription's queue is bounded, and a subscription whose queue is full is closed.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import logging
 
 import msgspec
 
-from relaybook.api.reading import Reading
+from relaybook.api.reading import AsyncReader
 from relaybook.log.query.filters import Filter, matches
 from relaybook.log.record import Record, to_json
 from relaybook.log.store.port import Reader
@@ -24,144 +24,150 @@ _BATCH = 500
 
 
 class TooManySubscriptions(Exception):
-    """No more than MAX_SUBSCRIPTIONS at a time."""
+    """The maximum number of live connections is already open."""
 
 
 def row_event(record: Record) -> bytes:
-    """The row as a server-sent event; a finished one carries its ``seq`` as the point to resume from."""
-    point = b"" if record.seq is None else b"id: %d\n" % record.seq
-    return b"%sevent: request\ndata: %s\n\n" % (point, msgspec.json.encode(to_json(record)))
+    """Return the row as a server-sent event. The event id of a finished row is its ``seq``; a running row has no id."""
+    event_id = b"" if record.seq is None else b"id: %d\n" % record.seq
+    return b"%sevent: request\ndata: %s\n\n" % (event_id, msgspec.json.encode(to_json(record)))
 
 
-def point_event(seq: int) -> bytes:
-    """Moves the point to resume from, and tells nothing."""
+def position_event(seq: int) -> bytes:
+    """Return an event without data that only advances the client's last event id."""
     return b"id: %d\n\n" % seq
 
 
 def gap_event(seq: int) -> bytes:
-    """Says that rows are missing up to this point: load afresh."""
+    """Return an event which says that rows up to ``seq`` were skipped. The client reloads the list."""
     return b"id: %d\nevent: gap\ndata: %s\n\n" % (seq, msgspec.json.encode({"seq": seq}))
 
 
 class Subscription:
-    """One connection's share of the news: rows its filter wants, encoded, waiting to be taken."""
+    """A live connection's queue of encoded rows that match its filter."""
 
-    def __init__(self, wanted: Filter, position: int) -> None:
-        self.wanted = wanted
-        #: Everything recorded after this seq is offered; what is older is the connection's own business.
+    def __init__(self, filter_: Filter, position: int) -> None:
+        self.filter_ = filter_
+        #: Records after this ``seq`` are offered. The connection itself reads older ones.
         self.position = position
-        self.is_cut = False
+        self.is_closed = False
         self._events: list[bytes] = []
         self._running: set[str] = set()
-        self._news = asyncio.Event()
+        self._ready = asyncio.Event()
 
     def offer(self, record: Record, event: bytes) -> None:
-        """Queues the row if the filter wants it, or wanted it while it ran (so that its end is not missed)."""
-        if self.is_cut or not (record.id in self._running or matches(self.wanted, record)):
+        """Queue the row if it matches the filter, or if it was queued while running, so that its end is not missed.
+
+        If the queue is full, the subscription is closed instead.
+        """
+        if self.is_closed or not (record.id in self._running or matches(self.filter_, record)):
             return
         if record.outcome == "open":
             self._running.add(record.id)
         else:
             self._running.discard(record.id)
         if len(self._events) >= QUEUE_EVENTS:
-            self.cut()
+            self.close()
         else:
             self._events.append(event)
-            self._news.set()
+            self._ready.set()
 
     @property
-    def has_news(self) -> bool:
-        """Whether something is queued."""
+    def has_events(self) -> bool:
+        """Whether the queue has events."""
         return bool(self._events)
 
-    def cut(self) -> None:
-        """Drops what is queued; the connection sees ``is_cut`` and ends."""
-        self.is_cut = True
+    def close(self) -> None:
+        """Discard the queue. The connection sees ``is_closed`` and ends."""
+        self.is_closed = True
         self._events.clear()
-        self._news.set()
+        self._ready.set()
 
     async def take(self, timeout_seconds: float) -> bytes:
-        """All that is queued, at the latest after the timeout; empty when there is nothing."""
-        if not self._news.is_set():
+        """Wait for events and return all that are queued. Empty after the timeout."""
+        if not self._ready.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(timeout_seconds, 0)):
-                    await self._news.wait()
-        self._news.clear()
+                    await self._ready.wait()
+        self._ready.clear()
         events, self._events = self._events, []
         return b"".join(events)
 
 
 class Broadcaster:
-    """The poller and its subscriptions. Belongs to one event loop."""
+    """The poller and its subscriptions. Use it from one event loop only."""
 
     def __init__(self, reader: Reader, poll_seconds: float) -> None:
-        self._reading = Reading(reader, 0, threads=2)
+        self._reader = AsyncReader(reader, 0, threads=2)
         self._poll_seconds = poll_seconds
         self._subscriptions: set[Subscription] = set()
         self._poller: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._running: dict[str, Record] = {}
-        #: Ended in this poll or the one before: the table of running ones may still hold them.
+        #: Ids that ended in the previous and the latest poll. The store may still list them as running.
         self._ended: tuple[set[str], set[str]] = (set(), set())
-        #: Everything up to this seq was offered.
+        #: Records up to this ``seq`` were offered.
         self.position = 0
-        #: After ``close`` live connections end by themselves.
+        #: Whether ``close`` was called. Live connections then end.
         self.is_closed = False
 
-    async def subscribe(self, wanted: Filter) -> Subscription:
-        """Begins to offer what is recorded from now on, and at once what is running."""
+    async def subscribe(self, filter_: Filter) -> Subscription:
+        """Return a subscription to all records from now on. Running requests are queued at once.
+
+        Raises TooManySubscriptions.
+        """
         if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
             raise TooManySubscriptions
         async with self._starting:
             if self._poller is None:
-                self.position, running = await self._reading.ask(
+                self.position, running = await self._reader.run(
                     lambda reader: (reader.last_seq(), reader.running(Filter()))
                 )
                 self._running = {record.id: record for record in running}
                 self._poller = asyncio.create_task(self._poll())
-            subscription = Subscription(wanted, self.position)
+            subscription = Subscription(filter_, self.position)
             self._subscriptions.add(subscription)
         for record in reversed(self._running.values()):
             subscription.offer(record, row_event(record))
         if self.is_closed:
-            subscription.cut()
+            subscription.close()
         return subscription
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """Offers it nothing more; the last one to leave stops the poller."""
+        """Remove the subscription. Removing the last one stops the poller."""
         self._subscriptions.discard(subscription)
         if not self._subscriptions and self._poller is not None:
             self._poller.cancel()
             self._poller = None
 
     def close(self) -> None:
-        """Ends all live connections, so that a server can stop."""
+        """End all live connections, so that the server can stop."""
         self.is_closed = True
         for subscription in self._subscriptions:
-            subscription.cut()
+            subscription.close()
 
     async def _poll(self) -> None:
         while True:
             try:
-                is_behind = await self._look()
+                is_behind = await self._poll_once()
             except Exception:
-                # The store may be away for a while; nobody misses a row, because the position stays.
+                # The store may be unavailable for a while. No row is lost, because the position does not change.
                 _log.warning("live_poll_failed", exc_info=True)
                 is_behind = False
             await asyncio.sleep(0 if is_behind else self._poll_seconds)
 
-    async def _look(self) -> bool:
-        """One look at the store; true when it has more than one look takes."""
+    async def _poll_once(self) -> bool:
+        """Poll the store once. Returns whether there are more records than one poll reads."""
         since = self.position
 
-        def question(reader: Reader) -> tuple[list[Record], list[Record], int]:
-            # Running ones first: one that ends between the two questions is then seen running, then ended.
+        def query(reader: Reader) -> tuple[list[Record], list[Record], int]:
+            # Running requests are read first: one that ends between the two queries is then in both results.
             running = reader.running(Filter())
             if reader.last_seq() == since:
                 return running, [], since
             return running, *reader.since(since, Filter(), _BATCH)
 
-        running, ended, position = await self._reading.ask(question)
+        running, ended, position = await self._reader.run(query)
         changed = self._changed(running, {record.id for record in ended})
         for record in (*changed, *ended):
             event = row_event(record)
@@ -171,8 +177,12 @@ class Broadcaster:
         return len(ended) >= _BATCH
 
     def _changed(self, running: list[Record], ended: set[str]) -> list[Record]:
-        """Running rows that are new or differ from the last look, in the order they started."""
-        before, self._running = self._running, {record.id: record for record in running}
+        """Return running rows that are new or have changed since the last poll, in the order of their start."""
+        previous, self._running = self._running, {record.id: record for record in running}
         self._ended = (self._ended[1], ended)
-        gone = self._ended[0] | ended
-        return [record for record in reversed(running) if record.id not in gone and before.get(record.id) != record]
+        recently_ended = self._ended[0] | ended
+        return [
+            record
+            for record in reversed(running)
+            if record.id not in recently_ended and previous.get(record.id) != record
+        ]

@@ -1,4 +1,4 @@
-"""Builds the OpenAPI document: paths from the routes, parameters and models from where they are declared.
+"""Build the OpenAPI document from the declared routes, parameters and models.
 
 The page's TypeScript types and docs/reference/api.md are generated from it.
 """
@@ -55,13 +55,13 @@ _QUERY_MEANING: Final = (
 
 
 def parameter(name: str, meaning: str, schema: dict[str, Any] | None = None, place: str = "query") -> dict[str, Any]:
-    """One documented parameter."""
+    """Return the description of a parameter."""
     schema = schema or {"type": "string"}
     return {"name": name, "in": place, "required": place == "path", "description": meaning, "schema": schema}
 
 
 def limit(default: int) -> dict[str, Any]:
-    """The documented page size."""
+    """Return the description of ``limit``, the page size."""
     schema = {"type": "integer", "minimum": 1, "maximum": filters.MAX_LIMIT, "default": default}
     return parameter("limit", "Maximum number of results.", schema)
 
@@ -92,15 +92,15 @@ def _any_of(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items, "maxItems": MAX_VALUES}
 
 
-def reads(
-    answer: Any,
+def describe(
+    response: Any,
     parameters: Iterable[dict[str, Any]] = (),
     media_type: str = "application/json",
     *,
     body: Any = None,
 ) -> Operation:
-    """Document a route: its answer (a model, or ``None`` for text), its parameters and the model of its JSON body."""
-    return Operation(answer, list(parameters), media_type, body)
+    """Describe a route: its response (a model, or ``None`` for text), parameters, and the model of its JSON body."""
+    return Operation(response, list(parameters), media_type, body)
 
 
 def build(routes: Iterable[ApiRoute], version: str) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def build(routes: Iterable[ApiRoute], version: str) -> dict[str, Any]:
 
 
 def _operation(route: ApiRoute, operation: Operation) -> dict[str, Any]:
-    model = operation.answer
+    model = operation.response
     text = (model.__doc__ if model else None) or "The requested text."
     documented: dict[str, Any] = {
         "tags": [route.tag],

@@ -1,4 +1,4 @@
-"""Every refusal of the API: its code, its status, and the one shape they are all written in."""
+"""Define the API's errors: their codes and statuses, and the one JSON form of all error responses."""
 
 import logging
 from typing import Final
@@ -14,7 +14,7 @@ from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavail
 
 _log = logging.getLogger("relaybook.api")
 
-#: Code → (HTTP status, what it means).
+#: Code → (HTTP status, meaning).
 CODES: Final[dict[str, tuple[int, str]]] = {
     "bad_parameter": (400, "A query parameter, path segment or header is unknown or malformed. `param` names it."),
     "bad_body": (400, "The request body is not the JSON object this endpoint expects."),
@@ -37,12 +37,15 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "too_many_streams": (503, "Too many live connections are open."),
 }
 
-#: What RFC 9110 §15.5.2 wants beside a 401.
+#: A 401 response must have this header (RFC 9110 §15.5.2).
 AUTHENTICATE: Final = {"WWW-Authenticate": 'Bearer realm="relaybook"'}
 
 
 class ApiError(Exception):
-    """A refusal with one of CODES; the message says what was wrong and how to mend it."""
+    """An error with one of CODES. The message says what is wrong and how to fix it.
+
+    ``param`` is the offending parameter, field or header, or ``None``.
+    """
 
     def __init__(self, code: str, message: str, param: str | None = None) -> None:
         super().__init__(message)
@@ -51,24 +54,24 @@ class ApiError(Exception):
 
     @property
     def status(self) -> int:
-        """The HTTP status that goes with the code."""
+        """The HTTP status of the code."""
         return CODES[self.code][0]
 
 
 def error_response(error: ApiError) -> Response:
-    """The refusal as every caller of the API sees it."""
+    """Return the error as a response."""
     kind = "api_error" if error.status >= 500 else "invalid_request_error"
-    shape = {"message": str(error), "type": kind, "param": error.param, "code": error.code}
+    body = {"message": str(error), "type": kind, "param": error.param, "code": error.code}
     headers = AUTHENTICATE if error.status == 401 else None
-    return Response(msgspec.json.encode({"error": shape}), error.status, headers, "application/json")
+    return Response(msgspec.json.encode({"error": body}), error.status, headers, "application/json")
 
 
-async def answer_error(request: Request, error: Exception) -> Response:
-    """Turns what a handler raised into a refusal. Internals never reach the caller."""
+async def handle_error(request: Request, error: Exception) -> Response:
+    """Convert an exception in EXPECTED into an error response, without internal details."""
     return error_response(_as_api_error(error, request))
 
 
-#: Exceptions a handler may raise on purpose; all others are defects and end in ``Failures``.
+#: Exceptions that handlers raise deliberately. ``ErrorMiddleware`` handles all others as defects.
 EXPECTED: Final = (ApiError, BadFilter, DeadlinePassed, StoreUnavailable, StoreTooNew, HTTPException)
 
 
@@ -80,7 +83,8 @@ def _as_api_error(error: Exception, request: Request) -> ApiError:
             return ApiError("bad_parameter", str(error), name[:80])
         case DeadlinePassed():
             return ApiError(
-                "deadline", "The log took too long to answer: narrow the question by from=, to= or a filter."
+                "deadline",
+                "The query exceeded its deadline. Use a shorter time range (from=, to=) or a narrower filter.",
             )
         case StoreUnavailable() | StoreTooNew():
             return ApiError(
@@ -88,32 +92,33 @@ def _as_api_error(error: Exception, request: Request) -> ApiError:
                 f"The log could not be read: {str(error).rstrip('.')}. Requests are still being logged.",
             )
         case HTTPException(status_code=405):
-            return ApiError(
-                "method_not_allowed", f"{request.method} is not served at this path; /openapi.json lists all."
-            )
+            return ApiError("method_not_allowed", f"{request.method} is not supported by this path. See /openapi.json.")
         case _:
-            return ApiError("not_found", "Nothing is served at this path; /openapi.json lists what is.")
+            return ApiError("not_found", "No endpoint has this path. See /openapi.json.")
 
 
-class Failures:
-    """Answers a defect with 500 in our shape and tells the operator's log; a response already begun is broken off."""
+class ErrorMiddleware:
+    """Middleware that logs unexpected exceptions and responds with 500 in the API's error form.
+
+    If the response has already started, the exception is raised again and the connection is closed.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        begun = False
+        has_started = False
 
-        async def watched(message: Message) -> None:
-            nonlocal begun
-            begun = True
+        async def send_and_track(message: Message) -> None:
+            nonlocal has_started
+            has_started = True
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, send_and_track)
         except Exception:
             _log.exception("api_failed", extra={"method": scope.get("method"), "path": scope.get("path")})
-            if begun:
+            if has_started:
                 raise
-            refusal = ApiError("internal", "Relaybook failed to answer; its own log has the details.")
-            await error_response(refusal)(scope, receive, send)
+            error = ApiError("internal", "Internal error. Relaybook's log on standard error has the details.")
+            await error_response(error)(scope, receive, send)

@@ -1,6 +1,6 @@
-"""Live connections that look for words: they follow the text index, not the hub, for a row does not tell its words.
+"""Stream rows that match a full-text filter. Rows have no full text, so the store is queried instead.
 
-Such a connection gets finished requests alone, a moment after they were indexed, and asks the store itself.
+Each connection polls the store by itself and gets only finished requests, shortly after they are indexed.
 """
 
 import asyncio
@@ -8,56 +8,56 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from relaybook import clock
-from relaybook.api.broadcaster import Broadcaster, TooManySubscriptions, gap_event, point_event, row_event
-from relaybook.api.reading import Reading
+from relaybook.api.broadcaster import Broadcaster, TooManySubscriptions, gap_event, position_event, row_event
+from relaybook.api.reading import AsyncReader
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 
-#: Each asks the store by itself, so there are fewer than of the others.
-MAX_FOLLOWERS: Final = 32
+#: Maximum number of these connections. It is lower than MAX_SUBSCRIPTIONS, because each one polls the store.
+MAX_SEARCH_STREAMS: Final = 32
 _BATCH: Final = 500
 
 
-class Followers:
-    """How many there are."""
+class SearchStreams:
+    """The number of open full-text connections."""
 
     def __init__(self) -> None:
-        self._number = 0
+        self._count = 0
 
-    def enter(self) -> None:
-        """Raises TooManySubscriptions."""
-        if self._number >= MAX_FOLLOWERS:
+    def acquire(self) -> None:
+        """Count a new connection. Raises TooManySubscriptions if the maximum is reached."""
+        if self._count >= MAX_SEARCH_STREAMS:
             raise TooManySubscriptions
-        self._number += 1
+        self._count += 1
 
-    def leave(self) -> None:
-        self._number -= 1
+    def release(self) -> None:
+        self._count -= 1
 
 
-async def follow(
+async def stream_matches(
     broadcaster: Broadcaster,
-    reading: Reading,
-    wanted: Filter,
+    async_reader: AsyncReader,
+    filter_: Filter,
     resume_from: int | None,
     poll_seconds: float,
     ping_seconds: float,
 ) -> AsyncIterator[bytes]:
-    """The bytes of one connection, until the hub is closed."""
+    """Yield the bytes of one connection until the broadcaster is closed."""
     yield b"retry: 2000\n\n"
-    status = await reading.ask(lambda reader: reader.status())
-    # what is recorded and not indexed yet was on no page, so it is news
-    seen = min(status.last_seq, status.indexed_to)
-    position = seen if resume_from is None else min(resume_from, status.last_seq)
-    # a point ahead of the log is of another log
-    yield point_event(position) if position == (resume_from or position) else gap_event(position)
+    status = await async_reader.run(lambda reader: reader.status())
+    # Records that are not indexed yet are on no page that the client has loaded, so they are sent.
+    indexed_to = min(status.last_seq, status.indexed_to)
+    position = indexed_to if resume_from is None else min(resume_from, status.last_seq)
+    # A position ahead of the log is from another log.
+    yield position_event(position) if position == (resume_from or position) else gap_event(position)
     next_ping_ns = clock.monotonic_ns() + int(ping_seconds * clock.NANOSECONDS)
     while not broadcaster.is_closed:
-        records, reached = await _since(reading, position, wanted)
+        records, reached = await _read_since(async_reader, position, filter_)
         if records:
             yield b"".join(map(row_event, records))
         if reached > position and not records:
-            yield point_event(reached)
+            yield position_event(reached)
         position = reached
         if clock.monotonic_ns() >= next_ping_ns:
             next_ping_ns = clock.monotonic_ns() + int(ping_seconds * clock.NANOSECONDS)
@@ -66,9 +66,12 @@ async def follow(
             await asyncio.sleep(poll_seconds)
 
 
-async def _since(reading: Reading, position: int, wanted: Filter) -> tuple[list[Record], int]:
-    """What was recorded and indexed since; nothing while the store cannot be read."""
+async def _read_since(async_reader: AsyncReader, position: int, filter_: Filter) -> tuple[list[Record], int]:
+    """Return matching records indexed after ``position``, and the position reached.
+
+    While the store cannot be read, there are no records and the position does not change.
+    """
     try:
-        return await reading.ask(lambda reader: reader.since(position, wanted, _BATCH))
+        return await async_reader.run(lambda reader: reader.since(position, filter_, _BATCH))
     except (StoreUnavailable, DeadlinePassed):
         return [], position

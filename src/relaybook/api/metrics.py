@@ -1,11 +1,11 @@
-"""Serves /metrics for Prometheus."""
+"""Serve /metrics for Prometheus."""
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook.api import document
 from relaybook.api.options import options_of
-from relaybook.api.reading import reading_of
+from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.status import frames_lost
 from relaybook.log.query.filters import Filter
@@ -13,20 +13,20 @@ from relaybook.log.store.port import Reader
 
 routes = Routes("status")
 
-#: The text format every Prometheus understands.
+#: The text format that all versions of Prometheus support.
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-@routes.get("/metrics", document.reads(None, media_type="text/plain"))
+@routes.get("/metrics", document.describe(None, media_type="text/plain"))
 async def get_metrics(request: Request) -> Response:
     """Return metrics in the text format of Prometheus. See docs/reference/metrics.md."""
     probe = options_of(request).probe
 
-    def question(reader: Reader) -> bytes:
-        # Imported by the first scrape: the start of the dashboard does not wait for prometheus_client.
+    def query(reader: Reader) -> bytes:
+        # Imported on the first scrape, so that importing prometheus_client does not delay startup.
         from relaybook.api.prometheus import render
 
         lost = frames_lost(reader.gaps(0))
-        return render(reader.status(), len(reader.running(Filter())), lost, probe.figures())
+        return render(reader.status(), len(reader.running(Filter())), lost, probe.read())
 
-    return Response(await reading_of(request).ask(question), headers={"Content-Type": CONTENT_TYPE})
+    return Response(await async_reader_of(request).run(query), headers={"Content-Type": CONTENT_TYPE})

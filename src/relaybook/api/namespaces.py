@@ -1,6 +1,6 @@
-"""Lists the log's namespaces with their counters, at a cost that does not grow with the log.
+"""List namespaces with their counters, at a cost that does not depend on the size of the log.
 
-The counters are those of all time. Labels, which are few, can be counted for a span of time instead.
+The counters cover all time. For labels, which are few, requests can be counted for a time range instead.
 """
 
 from typing import Final, cast, get_args
@@ -11,18 +11,19 @@ from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import arguments, document
-from relaybook.api.count import budget_ns
-from relaybook.api.reading import reading_of
+from relaybook.api.count import count_deadline_ns
+from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import Namespace, NamespacePage
 from relaybook.clock import format_timestamp
+from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import BadFilter, Filter, Term
-from relaybook.log.store.port import Count, NamespaceRow, NamespaceSort, Reader
+from relaybook.log.store.port import Count, Reader
 
 routes = Routes("log")
 
 _SORTS = get_args(NamespaceSort)
-_SPAN: Final = ("from", "to")
+_TIME_RANGE: Final = ("from", "to")
 _PARAMETERS = [
     document.parameter("prefix", "Prefix of the name."),
     document.parameter("pinned", "`true`: only labels. `false`: only other namespaces.", {"type": "boolean"}),
@@ -34,61 +35,67 @@ _PARAMETERS = [
 ]
 
 
-@routes.get("/api/namespaces", document.reads(NamespacePage, _PARAMETERS))
+@routes.get("/api/namespaces", document.describe(NamespacePage, _PARAMETERS))
 async def list_namespaces(request: Request) -> Response:
     """Return namespaces with their counters. A namespace without requests is listed while it is pinned.
 
     With `pinned=true` and a time range, `requests`, `failed` and `last_at` are those of the time range. Counting stops
     after 300 ms. The order does not depend on the time range.
     """
-    asked = arguments.only(arguments.pairs_of(request), "prefix", "pinned", "sort", "limit", "cursor", *_SPAN)
-    limit, prefix = arguments.limit_of(asked), asked.get("prefix", "")
-    pinned = {"true": True, "false": False}[_one_of(asked, "pinned", ("true", "false"))] if "pinned" in asked else None
-    sort = cast(NamespaceSort, _one_of(asked, "sort", _SORTS) if "sort" in asked else "last_at")
-    span = _span(asked, pinned)
-    reading = reading_of(request)
-    deadline_ns = reading.deadline_ns()
+    params = arguments.only(arguments.pairs_of(request), "prefix", "pinned", "sort", "limit", "cursor", *_TIME_RANGE)
+    limit, prefix = arguments.limit_of(params), params.get("prefix", "")
+    pinned = (
+        {"true": True, "false": False}[_one_of(params, "pinned", ("true", "false"))] if "pinned" in params else None
+    )
+    sort = cast(NamespaceSort, _one_of(params, "sort", _SORTS) if "sort" in params else "last_at")
+    time_range = _parse_time_range(params, pinned)
+    async_reader = async_reader_of(request)
+    deadline_ns = async_reader.deadline_ns()
 
-    def question(reader: Reader) -> NamespacePage:
-        rows, cursor = reader.namespaces(prefix, sort, limit, asked.get("cursor"), pinned, deadline_ns)
-        counts = _counts(reader, rows, span, budget_ns(deadline_ns)) if span.terms else [None] * len(rows)
+    def query(reader: Reader) -> NamespacePage:
+        rows, cursor = reader.namespaces(prefix, sort, limit, params.get("cursor"), pinned, deadline_ns)
+        counts = (
+            _counts(reader, rows, time_range, count_deadline_ns(deadline_ns))
+            if time_range.terms
+            else [None] * len(rows)
+        )
         return NamespacePage(
             data=[namespace_of(row, count) for row, count in zip(rows, counts, strict=True)],
             next_cursor=cursor,
             complete=all(count is None or count.complete for count in counts),
         )
 
-    return Response(msgspec.json.encode(await reading.ask(question)), media_type="application/json")
+    return Response(msgspec.json.encode(await async_reader.run(query)), media_type="application/json")
 
 
-def _span(asked: dict[str, str], pinned: bool | None) -> Filter:
-    given = [name for name in _SPAN if name in asked]
-    if given and not pinned:
+def _parse_time_range(params: dict[str, str], pinned: bool | None) -> Filter:
+    names = [name for name in _TIME_RANGE if name in params]
+    if names and not pinned:
         raise BadFilter(
-            given[0],
-            f"{given[0]} goes only with pinned=true: there may be too many other namespaces to count each for a span.",
+            names[0],
+            f"{names[0]} requires pinned=true. Only labels can be counted for a time range.",
         )
-    return arguments.wanted_of((name, asked[name]) for name in given)
+    return arguments.filter_of((name, params[name]) for name in names)
 
 
-def _counts(reader: Reader, rows: list[NamespaceRow], span: Filter, until_ns: int) -> list[Count | None]:
-    """Each namespace's requests in the span. Each may take its share of what time is left."""
+def _counts(reader: Reader, rows: list[NamespaceRow], time_range: Filter, deadline_ns: int) -> list[Count | None]:
+    """Count each namespace's requests in the time range. The remaining time is divided evenly among the namespaces."""
     counts: list[Count | None] = []
-    for done, row in enumerate(rows):
+    for counted, row in enumerate(rows):
         now_ns = clock.monotonic_ns()
-        wanted = Filter((Term("namespace", (row.namespace,)), *span.terms))
-        counts.append(reader.count(wanted, now_ns + (until_ns - now_ns) // (len(rows) - done)))
+        filter_ = Filter((Term("namespace", (row.namespace,)), *time_range.terms))
+        counts.append(reader.count(filter_, now_ns + (deadline_ns - now_ns) // (len(rows) - counted)))
     return counts
 
 
-def _one_of(asked: dict[str, str], name: str, choices: tuple[str, ...]) -> str:
-    if asked[name] not in choices:
-        raise BadFilter(name, f"{name} is {asked[name][:80]!r}: it takes one of {', '.join(choices)}.")
-    return asked[name]
+def _one_of(params: dict[str, str], name: str, choices: tuple[str, ...]) -> str:
+    if params[name] not in choices:
+        raise BadFilter(name, f"{name} is {params[name][:80]!r}: expected one of {', '.join(choices)}.")
+    return params[name]
 
 
 def namespace_of(row: NamespaceRow, count: Count | None = None) -> Namespace:
-    """The namespace as the API writes it; where it was counted for a span of time, with that span's figures alone."""
+    """Return the model of a namespace. With ``count``, it has only the counters of that time range."""
     last_at = count.last_at if count else row.last_at
     return Namespace(
         namespace=row.namespace,

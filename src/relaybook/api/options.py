@@ -1,4 +1,4 @@
-"""What the API is told when it starts: addresses, the token, and the figures only its host process knows."""
+"""Define the options of the dashboard application: addresses, the token, and a source of metrics beside the store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,103 +12,107 @@ if TYPE_CHECKING:  # every process imports this module; only the dashboard needs
     from starlette.requests import Request
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-#: First path segments that programs ask for, and those the page has addresses under. A sub-path of the outside address
-#: must not look like one of them.
+#: First path segments that programs request, and those of the page's own addresses. The sub-path of ``dashboard_url``
+#: must not begin with any of them.
 PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
 _PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread", "connect"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogMetrics:
-    """What is known of the log besides the store. None: unknown."""
+    """Metrics of the log that do not come from the store. `None` if unknown."""
 
     journal_lag_bytes: int | None = None
     journal_lag_seconds: float | None = None
     disk_free_bytes: int | None = None
     days_left: float | None = None
     data_path: str | None = None
-    #: Requests no store would take, which wait in the quarantine.
+    #: Number of requests that the store rejected and that are in the quarantine.
     quarantined: int | None = None
-    #: By name: relay_overhead, upstream_latency, commit.
+    #: Histograms by name: relay_overhead, upstream_latency, commit.
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
 
 
 class LogProbe(Protocol):
-    """Tells the journal's and the disk's figures."""
+    """Source of metrics of the journal and the disk."""
 
-    def figures(self) -> LogMetrics:
-        """The figures of this moment. Called in a worker thread, at most a few times a second; may read the disk."""
+    def read(self) -> LogMetrics:
+        """Return the current metrics. Called in a worker thread, at most a few times a second; may read the disk."""
 
 
-class UnknownLog:
-    """The probe of an API that runs without a journal beside it: everything is unknown."""
+class NullProbe:
+    """The probe of an API that runs without a journal. All metrics are unknown."""
 
-    def figures(self) -> LogMetrics:
-        """Nothing is known."""
+    def read(self) -> LogMetrics:
+        """Return metrics that are all unknown."""
         return LogMetrics()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ApiOptions:
-    """How the API answers. Raises ValueError for a token or address that cannot be meant."""
+    """The options of the application. Raises ValueError if the token or ``dashboard_url`` is invalid."""
 
     relay_base_url: str
     version: str
-    #: None: everything is open, for loopback only (whoever binds the listener sees to that).
+    #: ``None`` allows access without a token. The code that binds the listener permits this on loopback addresses only.
     token: str | None = field(default=None, repr=False)
-    #: The address people use from outside, maybe with a sub-path: ``https://relaybook.corp.example/logs``.
+    #: Public URL of the dashboard, optionally with a sub-path: ``https://relaybook.corp.example/logs``.
     dashboard_url: str | None = None
-    #: How long a question to the store may take, from the request's start.
+    #: Time limit for a query of the store, from the start of the request.
     query_seconds: float = 2.0
-    #: Effective settings without secrets, shown by /api/status.
+    #: Effective settings without secrets, returned by /api/status.
     settings: dict[str, Any] = field(default_factory=dict)
-    #: Whether the demo fills the log.
+    #: Whether ``relaybook demo`` fills the log.
     sample_data: bool = False
-    probe: LogProbe = field(default_factory=UnknownLog)
-    #: None: it was not built.
+    probe: LogProbe = field(default_factory=NullProbe)
+    #: ``None`` if the page is not built.
     page: Page | None = field(default=None, repr=False)
     poll_seconds: float = 0.25
     ping_seconds: float = 15.0
 
     def __post_init__(self) -> None:
         if self.token is not None and (not self.token or self.token != self.token.strip()):
-            raise ValueError("the dashboard token is blank or has white space around it: set one, or none at all")
+            raise ValueError(
+                "the dashboard token is empty or has leading or trailing white space: choose another, or set none"
+            )
         if self.dashboard_url is None:
             return
-        if not _is_web_address(self.dashboard_url):
-            raise ValueError(f"dashboard_url is {self.dashboard_url!r}: write it like https://relaybook.example/path")
+        if not _is_http_url(self.dashboard_url):
+            raise ValueError(
+                f"dashboard_url is {self.dashboard_url!r}: expected a URL such as https://relaybook.example/path"
+            )
         if self.prefix.lstrip("/").partition("/")[0] in PROGRAM_SEGMENTS | _PAGE_SEGMENTS:
-            raise ValueError(f"dashboard_url has the path {self.prefix!r}, which Relaybook uses itself: choose another")
+            raise ValueError(f"dashboard_url has the path {self.prefix!r}, which is reserved: choose another path")
 
     @property
     def prefix(self) -> str:
-        """The sub-path of the outside address, without a slash at its end; empty when it has none."""
+        """The sub-path of ``dashboard_url`` without a trailing slash. Empty if it has none."""
         return urlsplit(self.dashboard_url or "").path.rstrip("/")
 
     @property
-    def outside_host(self) -> str | None:
-        """The outside address's host name in lower case, in brackets for IPv6."""
+    def public_host(self) -> str | None:
+        """The host name of ``dashboard_url`` in lower case; an IPv6 address is in brackets. `None` if it is not set."""
         name = urlsplit(self.dashboard_url or "").hostname
         return f"[{name}]" if name and ":" in name else name
 
     @property
-    def is_outside_https(self) -> bool:
-        """Whether browsers come over TLS, so that cookies may be marked Secure."""
+    def is_public_https(self) -> bool:
+        """Whether browsers connect over TLS, so that cookies can be marked ``Secure``."""
         return (self.dashboard_url or "").startswith("https://")
 
 
-def _is_web_address(url: str) -> bool:
+def _is_http_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        is_port_right = parts.port is None or parts.port > 0
+        is_port_valid = parts.port is None or parts.port > 0
     except ValueError:
         return False
     is_bare = not (parts.query or parts.fragment or parts.username)
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and is_port_right and is_bare
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and is_port_valid and is_bare
 
 
 def options_of(request: "Request") -> ApiOptions:
-    """The options of the application that handles the request."""
+    """Return the options of the application that handles the request."""
     options = request.app.state.options
     assert isinstance(options, ApiOptions)
     return options

@@ -1,4 +1,4 @@
-"""Serves the page: its document at its addresses, its files, and the form that asks for the token."""
+"""Serve the page: its HTML document, its assets, and the sign-in form."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -17,7 +17,7 @@ from relaybook.page.page import Document, Page
 
 
 def is_navigation(scope: Scope) -> bool:
-    """Whether the answer is to be a page: the request wants HTML, and its path is none that programs ask for."""
+    """Whether to respond with a page: the request accepts HTML, and its path is not one that programs use."""
     if scope["method"] not in ("GET", "HEAD") or _first_segment(scope["path"]) in PROGRAM_SEGMENTS:
         return False
     accepted = Headers(scope=scope).get("accept", "").lower().split(",")
@@ -25,20 +25,20 @@ def is_navigation(scope: Scope) -> bool:
 
 
 def _first_segment(path: str) -> str:
-    """Of ``*``, which may stand where a path does (RFC 9112 §3.2.4), all."""
+    """Return the first path segment. The request target ``*`` (RFC 9112 §3.2.4) is returned unchanged."""
     return path.removeprefix("/").partition("/")[0]
 
 
-def is_known_to_page(path: str) -> bool:
-    """Whether the page may know an address that the server does not: any that does not look like a file."""
+def is_page_path(path: str) -> bool:
+    """Whether the page may handle a path that has no route: any path that does not look like a file name."""
     return "." not in path.rpartition("/")[2]
 
 
 routes = Routes()
 
 _READ: Final = ["GET", "HEAD"]
-#: The names of files have a hash of what is in them.
-_FOR_EVER: Final = "public, max-age=31536000, immutable"
+#: The file names contain a hash of their content.
+_IMMUTABLE: Final = "public, max-age=31536000, immutable"
 
 
 @routes.undocumented("/requests", _READ)
@@ -48,32 +48,32 @@ _FOR_EVER: Final = "public, max-age=31536000, immutable"
 @routes.undocumented("/thread", _READ)
 @routes.undocumented("/connect", _READ)
 async def get_page(request: Request) -> Response:
-    """The page, whatever is asked for: it reads the address itself."""
+    """Return the page. It is the same document for every address; the page reads the address itself."""
     page = options_of(request).page
-    return _html(page.index(request.state.prefix)) if page else home.plain(request)
+    return _html(page.index(request.state.prefix)) if page else home.page_not_built(request)
 
 
 @routes.undocumented("/assets/{name}", _READ)
 async def get_asset(request: Request) -> Response:
-    """One of the page's files, out of memory: no name leads to any other file."""
+    """Return an asset of the page. Assets are served from memory, so no name can refer to any other file."""
     page = options_of(request).page
     asset = page.assets.get(request.path_params["name"]) if page else None
     if asset is None:
-        raise ApiError("not_found", "The page has no such file; it may have been built anew: load the page again.")
-    body, coding = asset.for_browser(request.headers.get("accept-encoding", ""))
-    headers = {"Cache-Control": _FOR_EVER, "Vary": "Accept-Encoding"}
+        raise ApiError("not_found", "The page has no such file. The page may have been rebuilt; reload it.")
+    body, coding = asset.negotiate(request.headers.get("accept-encoding", ""))
+    headers = {"Cache-Control": _IMMUTABLE, "Vary": "Accept-Encoding"}
     return Response(body, 200, headers | ({"Content-Encoding": coding} if coding else {}), asset.media_type)
 
 
-async def elsewhere(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers where no route does: with the page if it may know the address, else with 404."""
-    if not (is_navigation(scope) and is_known_to_page(scope["path"])):
+async def fallback(scope: Scope, receive: Receive, send: Send) -> None:
+    """Handle a path without a route: return the page if it may handle the path, else raise a 404."""
+    if not (is_navigation(scope) and is_page_path(scope["path"])):
         raise HTTPException(404)
     await (await get_page(Request(scope)))(scope, receive, send)
 
 
 def sign_in(page: Page, prefix: str) -> Response:
-    """The refusal ``not_signed_in`` for people: the form, at the address they wanted."""
+    """Return the sign-in form with status 401. The browser keeps the address, so the page opens after signing in."""
     return _html(page.sign_in(prefix), 401, AUTHENTICATE)
 
 

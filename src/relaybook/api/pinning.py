@@ -1,4 +1,4 @@
-"""Changes how namespaces are shown: pins, colours, groups, places. The same for everybody."""
+"""Change labels: pin and unpin namespaces, and set color, group and position. Changes apply to all users."""
 
 import re
 from typing import Any, Final
@@ -11,7 +11,7 @@ from starlette.responses import Response
 from relaybook.api import arguments, document
 from relaybook.api.errors import ApiError
 from relaybook.api.namespaces import namespace_of
-from relaybook.api.reading import reading_of
+from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import Namespace
 from relaybook.log.namespaces import COLORS, LAST_POSITION, LabelChange, Labels, NotPinned
@@ -19,28 +19,28 @@ from relaybook.log.store.errors import StoreUnavailable
 
 routes = Routes("log")
 
-#: What each field of a change takes, in words.
-_TAKES: Final = {
-    "namespace": "text of 1 to 256 characters, none of them NUL",
+#: The values that each field of a change accepts, for error messages.
+_EXPECTED: Final = {
+    "namespace": "a string of 1 to 256 characters without NUL",
     "pinned": "true or false",
-    "color": f"a whole number from 1 to {COLORS}",
-    "group": "text of 1 to 40 characters, or null",
-    "position": f"a whole number from 0 to {LAST_POSITION}",
+    "color": f"an integer from 1 to {COLORS}",
+    "group": "a string of 1 to 40 characters, or null",
+    "position": f"an integer from 0 to {LAST_POSITION}",
 }
-#: Where msgspec says what is wrong: "… at `$.color`", "… unknown field `x`", "… required field `namespace`".
+#: The field name in msgspec's messages: "… at `$.color`", "… unknown field `x`", "… required field `namespace`".
 _FIELD: Final = re.compile(r"(?:at `\$\.|field `)(.+)`", re.DOTALL)
 
 
-@routes.patch("/api/namespaces", document.reads(Namespace, body=LabelChange))
+@routes.patch("/api/namespaces", document.describe(Namespace, body=LabelChange))
 async def change_label(request: Request) -> Response:
     """Pin or unpin a namespace, or change the color, group or position of a label."""
     arguments.only(arguments.pairs_of(request))
-    change = _change(await request.body())
+    change = _parse_change(await request.body())
     labels: Labels | None = request.app.state.labels
     if labels is None:
-        raise ApiError("store_unavailable", "Nothing was changed: this program only reads the log.")
+        raise ApiError("store_unavailable", "Labels cannot be changed: this program opens the log for reading only.")
     try:
-        row = await reading_of(request).ask(lambda _: labels.change(change))
+        row = await async_reader_of(request).run(lambda _: labels.change(change))
     except NotPinned as error:
         raise ApiError("bad_body", str(error), "pinned") from None
     except StoreUnavailable as error:
@@ -48,25 +48,25 @@ async def change_label(request: Request) -> Response:
     return Response(msgspec.json.encode(namespace_of(row)), media_type="application/json")
 
 
-def _change(body: bytes) -> LabelChange:
-    """What the body asks for. Raises ApiError ``bad_body`` that names the field."""
+def _parse_change(body: bytes) -> LabelChange:
+    """Parse the body. Raises ApiError ``bad_body`` that names the offending field."""
     try:
         change = msgspec.json.decode(body, type=LabelChange)
     except msgspec.ValidationError as error:
-        raise _refusal(str(error), msgspec.json.decode(body)) from None
+        raise _bad_body(str(error), msgspec.json.decode(body)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ApiError("bad_body", f"The body is no JSON: {error}.") from None
+        raise ApiError("bad_body", f"The body is not valid JSON: {error}.") from None
     if all(getattr(change, name) is UNSET for name in ("pinned", "color", "group", "position")):
-        raise ApiError("bad_body", "Nothing is to be changed: give pinned, color, group or position.")
+        raise ApiError("bad_body", "The body changes nothing. Set pinned, color, group or position.")
     return change
 
 
-def _refusal(problem: str, sent: Any) -> ApiError:
-    found = _FIELD.search(problem)
-    if found is None or not isinstance(sent, dict):
-        return ApiError("bad_body", f'Send one object, like {{"namespace": "ios", "pinned": true}}: {problem}.')
-    name = found[1]
-    if name not in _TAKES:
-        return ApiError("bad_body", f"{name[:80]} is not a field here. Known: {', '.join(_TAKES)}.", name[:80])
-    given = msgspec.json.encode(sent[name]).decode()[:80] if name in sent else "missing"
-    return ApiError("bad_body", f"{name} is {given}: it takes {_TAKES[name]}.", name)
+def _bad_body(problem: str, body: Any) -> ApiError:
+    match = _FIELD.search(problem)
+    if match is None or not isinstance(body, dict):
+        return ApiError("bad_body", f'Send a JSON object such as {{"namespace": "ios", "pinned": true}}: {problem}.')
+    name = match[1]
+    if name not in _EXPECTED:
+        return ApiError("bad_body", f"{name[:80]} is not a known field. Known: {', '.join(_EXPECTED)}.", name[:80])
+    value = msgspec.json.encode(body[name]).decode()[:80] if name in body else "missing"
+    return ApiError("bad_body", f"{name} is {value}: expected {_EXPECTED[name]}.", name)

@@ -10,8 +10,8 @@ from relaybook.api.options import LogMetrics
 from relaybook.errors import RelayError
 from relaybook.log.store.port import StoreStatus
 
-#: A counter that is there from the start shows its first increase, too.
-_NEVER_REFUSED: Final = {error.code: 0 for error in RelayError if not error.code.startswith("upstream_")}
+#: Counters start at 0, because Prometheus cannot compute the increase from a missing sample to the first one.
+_ZERO_COUNTS: Final = {error.code: 0 for error in RelayError if not error.code.startswith("upstream_")}
 _HISTOGRAMS: Final = {
     "relay_overhead": "Time a request spent in the relay itself.",
     "upstream_latency": "Time from the end of a request to the first bytes of the response body.",
@@ -19,27 +19,27 @@ _HISTOGRAMS: Final = {
 }
 
 
-def render(store: StoreStatus, running: int, lost: int, log: LogMetrics) -> bytes:
-    """The text of one scrape."""
+def render(store: StoreStatus, running: int, frames_lost: int, log: LogMetrics) -> bytes:
+    """Return the response to a scrape."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Figures(store, running, lost, log))
+    registry.register(_Collector(store, running, frames_lost, log))
     return generate_latest(registry)
 
 
-class _Figures:
-    def __init__(self, store: StoreStatus, running: int, lost: int, log: LogMetrics) -> None:
+class _Collector:
+    def __init__(self, store: StoreStatus, running: int, frames_lost: int, log: LogMetrics) -> None:
         self._store = store
         self._running = running
-        self._lost = lost
+        self._frames_lost = frames_lost
         self._log = log
 
     def collect(self) -> Iterator[Metric]:
         store, log = self._store, self._log
         yield GaugeMetricFamily("relaybook_records", "Records in the log.", value=store.records)
         yield GaugeMetricFamily("relaybook_running", "Running requests.", value=self._running)
-        not_searched = store.last_seq - store.indexed_to
+        not_indexed = store.last_seq - store.indexed_to
         yield GaugeMetricFamily(
-            "relaybook_not_indexed", "Records that full-text search cannot find yet.", value=not_searched
+            "relaybook_not_indexed", "Records that full-text search cannot find yet.", value=not_indexed
         )
         yield GaugeMetricFamily(
             "relaybook_store_bytes", "Size of the store on disk in bytes.", value=store.bytes_on_disk
@@ -47,11 +47,11 @@ class _Figures:
         refused = CounterMetricFamily(
             "relaybook_refused", "Requests that were not admitted, by error code.", labels=["code"]
         )
-        for code, count in sorted((_NEVER_REFUSED | store.refused).items()):
+        for code, count in sorted((_ZERO_COUNTS | store.refused).items()):
             refused.add_metric([code], count)
         yield refused
         yield CounterMetricFamily(
-            "relaybook_frames_lost", "Journal frames that were damaged and could not be read.", value=self._lost
+            "relaybook_frames_lost", "Journal frames that were damaged and could not be read.", value=self._frames_lost
         )
         for name, text, value in (
             ("relaybook_journal_lag_bytes", "Bytes of the journal that are not recorded yet.", log.journal_lag_bytes),
@@ -66,7 +66,7 @@ class _Figures:
             if value is not None:
                 yield GaugeMetricFamily(name, text, value=value)
         for name, text in _HISTOGRAMS.items():
-            if found := log.histograms.get(name):
+            if histogram := log.histograms.get(name):
                 yield HistogramMetricFamily(
-                    f"relaybook_{name}_seconds", text, buckets=found.buckets(), sum_value=found.total
+                    f"relaybook_{name}_seconds", text, buckets=histogram.buckets(), sum_value=histogram.total
                 )

@@ -1,4 +1,4 @@
-"""Asks the store from asynchronous code: in a bounded number of threads, each question with its deadline."""
+"""Query the store from asynchronous code, in a bounded number of threads and with a deadline per query."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -11,11 +11,11 @@ from relaybook import clock
 from relaybook.log.store.port import Reader
 
 THREADS: Final = 8
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 
 
-class Reading:
-    """A reader, the threads that may ask it at a time, and how long one question may take."""
+class AsyncReader:
+    """Runs queries of a reader in at most ``threads`` threads. A query may take ``query_seconds``."""
 
     def __init__(self, reader: Reader, query_seconds: float, threads: int = THREADS) -> None:
         self.reader = reader
@@ -23,16 +23,16 @@ class Reading:
         self._limiter = CapacityLimiter(threads)
 
     def deadline_ns(self) -> int:
-        """The moment (monotonic clock) at which a question asked now must end. Waiting for a thread counts too."""
+        """Return the deadline (monotonic clock) of a query that starts now. It includes the wait for a thread."""
         return clock.monotonic_ns() + self._query_ns
 
-    async def ask(self, question: Callable[[Reader], _Answer]) -> _Answer:
-        """Runs ``question`` on the reader in a thread; what it raises comes out here."""
-        return await anyio.to_thread.run_sync(question, self.reader, limiter=self._limiter)
+    async def run(self, query: Callable[[Reader], _Result]) -> _Result:
+        """Run ``query`` with the reader in a thread. Returns its result and propagates its exceptions."""
+        return await anyio.to_thread.run_sync(query, self.reader, limiter=self._limiter)
 
 
-def reading_of(request: Request) -> Reading:
-    """The reading of the application that handles the request."""
-    reading = request.app.state.reading
-    assert isinstance(reading, Reading)
-    return reading
+def async_reader_of(request: Request) -> AsyncReader:
+    """Return the reader of the application that handles the request."""
+    async_reader = request.app.state.async_reader
+    assert isinstance(async_reader, AsyncReader)
+    return async_reader

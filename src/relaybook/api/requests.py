@@ -1,4 +1,4 @@
-"""Lists requests: a page of the log by a filter, with what is still running."""
+"""List the requests that match a filter, page by page, together with running requests."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook.api import arguments, document
-from relaybook.api.reading import reading_of
+from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import RequestPage, Row
 from relaybook.log.query.filters import Cursor, Filter, Term
@@ -17,7 +17,7 @@ from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
 
-_PLACE: Final = ("limit", "cursor", "around")
+_PAGING: Final = ("limit", "cursor", "around")
 _PARAMETERS = [
     document.limit(50),
     document.parameter("cursor", "`next_cursor` or `newer_cursor` of another page."),
@@ -25,7 +25,7 @@ _PARAMETERS = [
 ]
 
 
-@routes.get("/api/requests", document.reads(RequestPage, [*document.filter_parameters(), *_PARAMETERS]))
+@routes.get("/api/requests", document.describe(RequestPage, [*document.filter_parameters(), *_PARAMETERS]))
 async def list_requests(request: Request) -> Response:
     """Return a page of the log, newest first.
 
@@ -33,41 +33,41 @@ async def list_requests(request: Request) -> Response:
     first page also contains running requests. Full-text search finds a request shortly after it is recorded: see
     `indexed_to` in `/api/status`.
     """
-    place, rest = arguments.take(arguments.pairs_of(request), *_PLACE)
-    limit, wanted = arguments.limit_of(place), arguments.wanted_of(rest, *_PLACE)
-    cursor, around = arguments.place_of(place)
-    reading = reading_of(request)
-    deadline_ns = reading.deadline_ns()
+    paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
+    limit, filter_ = arguments.limit_of(paging), arguments.filter_of(rest, *_PAGING)
+    cursor, around = arguments.position_of(paging)
+    async_reader = async_reader_of(request)
+    deadline_ns = async_reader.deadline_ns()
 
-    def question(reader: Reader) -> RequestPage:
+    def query(reader: Reader) -> RequestPage:
         if around is not None:
-            return _around(reader, around, wanted, limit, deadline_ns)
-        return _page(reader, wanted, limit, cursor, deadline_ns)
+            return _around(reader, around, filter_, limit, deadline_ns)
+        return _page(reader, filter_, limit, cursor, deadline_ns)
 
-    return Response(msgspec.json.encode(await reading.ask(question)), media_type="application/json")
+    return Response(msgspec.json.encode(await async_reader.run(query)), media_type="application/json")
 
 
-def _page(reader: Reader, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> RequestPage:
-    # Running ones first: a request that ends between the two looks is then seen twice rather than not at all.
-    running = [to_json(record) for record in reader.running(wanted)] if cursor is None else None
-    page = _answer(reader.page(wanted, limit, cursor, deadline_ns))
+def _page(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> RequestPage:
+    # Running requests are read first: one that ends between the two queries is then in both results, not in neither.
+    running = [to_json(record) for record in reader.running(filter_)] if cursor is None else None
+    page = _request_page(reader.page(filter_, limit, cursor, deadline_ns))
     if running is not None:
         finished = {row["id"] for row in page.data}
         page.running = [row for row in running if row["id"] not in finished]
     return page
 
 
-def _around(reader: Reader, record_id: str, wanted: Filter, limit: int, deadline_ns: int) -> RequestPage:
-    page = reader.around(record_id, wanted, limit, deadline_ns)
+def _around(reader: Reader, record_id: str, filter_: Filter, limit: int, deadline_ns: int) -> RequestPage:
+    page = reader.around(record_id, filter_, limit, deadline_ns)
     if page is not None:
-        return _answer(page)
+        return _request_page(page)
     if reader.running(Filter((Term("id", (record_id,)),))):
-        # What still runs has its place at the top of the log.
-        return _page(reader, wanted, limit, None, deadline_ns)
-    raise arguments.nothing_around(record_id)
+        # Running requests are at the top of the log.
+        return _page(reader, filter_, limit, None, deadline_ns)
+    raise arguments.around_not_found(record_id)
 
 
-def _answer(page: Page) -> RequestPage:
+def _request_page(page: Page) -> RequestPage:
     rows: list[Row] = [to_json(record) for record in page.records]
     return RequestPage(
         data=rows,

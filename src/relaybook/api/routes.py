@@ -1,4 +1,4 @@
-"""Declares routes: path, methods and handler, together with the route's part of the OpenAPI document."""
+"""Declare routes: path, methods and handler, together with the route's part of the OpenAPI document."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
@@ -11,9 +11,9 @@ Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 class Operation(NamedTuple):
-    """The documentation of a route. Models are msgspec structs; ``answer`` is ``None`` if the answer is text."""
+    """The documentation of a route. Models are msgspec structs; ``response`` is ``None`` if the response is text."""
 
-    answer: Any
+    response: Any
     parameters: list[dict[str, Any]]
     media_type: str
     body: Any

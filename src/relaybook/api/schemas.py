@@ -170,7 +170,7 @@ class ThreadPart(Struct, kw_only=True):
 
 
 if TYPE_CHECKING:
-    #: A row and its place in the thread, in one object.
+    #: A row and its position in the thread, in one object.
     ThreadRow: TypeAlias = dict[str, Any]
 else:
     ThreadRow = msgspec.defstruct(
@@ -217,7 +217,7 @@ class Thread(Struct, kw_only=True):
 
 
 if TYPE_CHECKING:
-    #: A record as ``records.to_json`` writes it.
+    #: A record as ``record.to_json`` returns it.
     Row: TypeAlias = dict[str, Any]
 else:
     Row = msgspec.defstruct("Row", row_fields(), kw_only=True, namespace={"__doc__": "A logged request."})
@@ -423,7 +423,7 @@ class ErrorResponse(Struct, kw_only=True):
 
 
 if TYPE_CHECKING:
-    #: A row and the detail's part, in one object.
+    #: A row and the fields of ``DetailPart``, in one object.
     RequestDetail: TypeAlias = dict[str, Any]
 else:
     RequestDetail = msgspec.defstruct(

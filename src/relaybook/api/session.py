@@ -1,4 +1,4 @@
-"""Signs a browser in and out: the token for a cookie."""
+"""Sign browsers in and out by exchanging the token for a cookie."""
 
 import msgspec
 from starlette.requests import Request
@@ -14,35 +14,35 @@ from relaybook.api.schemas import Session, SignIn
 routes = Routes("session")
 
 
-@routes.post("/api/session", document.reads(Session, body=SignIn))
+@routes.post("/api/session", document.describe(Session, body=SignIn))
 async def sign_in(request: Request) -> Response:
     """Sign in: set a cookie that replaces the token for 30 days. Does nothing if the dashboard has no token."""
     arguments.only(arguments.pairs_of(request))
     try:
-        sent = msgspec.json.decode(await request.body(), type=SignIn)
+        sign_in_body = msgspec.json.decode(await request.body(), type=SignIn)
     except msgspec.DecodeError as error:
         raise ApiError("bad_body", f'Send {{"token": "<the dashboard\'s token>"}}: {error}', "token") from None
     options, now_us = options_of(request), clock.wall_us()
     if options.token is None:
-        return _answer(Session(expires_at=None))
-    if not auth.is_token(sent.token.encode("utf-8", "surrogatepass"), options.token):
-        raise ApiError("wrong_token", "This is not the dashboard's token.", "token")
+        return _response(Session(expires_at=None))
+    if not auth.is_token(sign_in_body.token.encode("utf-8", "surrogatepass"), options.token):
+        raise ApiError("wrong_token", "The token is wrong. Send the dashboard's token.", "token")
     value = auth.make_session(options.token, now_us // 1_000_000)
-    expires_at = clock.format_timestamp(now_us + auth.LIFETIME_SECONDS * 1_000_000)
-    return _answer(Session(expires_at=expires_at), _cookie(request, value, auth.LIFETIME_SECONDS))
+    expires_at = clock.format_timestamp(now_us + auth.SESSION_SECONDS * 1_000_000)
+    return _response(Session(expires_at=expires_at), _cookie(request, value, auth.SESSION_SECONDS))
 
 
-@routes.delete("/api/session", document.reads(Session))
+@routes.delete("/api/session", document.describe(Session))
 async def sign_out(request: Request) -> Response:
     """Sign out: remove the cookie."""
     arguments.only(arguments.pairs_of(request))
-    return _answer(Session(expires_at=None), _cookie(request, "", 0))
+    return _response(Session(expires_at=None), _cookie(request, "", 0))
 
 
 def _cookie(request: Request, value: str, age_seconds: int) -> dict[str, str]:
-    is_secure = options_of(request).is_outside_https
+    is_secure = options_of(request).is_public_https
     return {"Set-Cookie": auth.set_cookie(value, age_seconds, request.state.prefix, is_secure)}
 
 
-def _answer(session: Session, headers: dict[str, str] | None = None) -> Response:
+def _response(session: Session, headers: dict[str, str] | None = None) -> Response:
     return Response(msgspec.json.encode(session), headers=headers, media_type="application/json")

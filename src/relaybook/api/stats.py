@@ -1,4 +1,4 @@
-"""Adds requests up over time, for charts: the log's filters, buckets from a minute to a day, parted by a field."""
+"""Aggregate requests over time for charts: by any filter, in buckets of a minute to a day, grouped by a field."""
 
 from typing import Any, Final
 
@@ -8,18 +8,18 @@ from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import arguments, document
-from relaybook.api.reading import reading_of
+from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import Aggregate, Percentiles, StatsGroup, StatsPoint, StatsResponse, StatsRest
 from relaybook.clock import format_timestamp
 from relaybook.log.aggregate.aggregates import Aggregates, Distribution, PackedAggregates, percentiles
-from relaybook.log.aggregate.stats import BUCKETS, FIELDS, Group, Stats, parse_question
+from relaybook.log.aggregate.stats import BUCKETS, FIELDS, Group, Stats, parse_stats_query
 
 routes = Routes("log")
 
-_PARTS: Final = ("bucket", "by")
-#: The last moment that can be written; the bucket it is in ends behind it.
-_LAST_US: Final = 253_402_300_799_999_999
+_GROUPING: Final = ("bucket", "by")
+#: The latest timestamp that can be formatted, in microseconds. The bucket that contains it ends later.
+_MAX_US: Final = 253_402_300_799_999_999
 _PARAMETERS = [
     document.parameter(
         "bucket",
@@ -30,8 +30,8 @@ _PARAMETERS = [
 ]
 
 
-@routes.get("/api/stats", document.reads(StatsResponse, [*document.filter_parameters(), *_PARAMETERS]))
-async def add_up_requests(request: Request) -> Response:
+@routes.get("/api/stats", document.describe(StatsResponse, [*document.filter_parameters(), *_PARAMETERS]))
+async def get_stats(request: Request) -> Response:
     """Return aggregates of finished requests over time, by start time. Without `from`, since the beginning of the log.
 
     Aggregates are precomputed for all requests, and per outcome, model, namespace (at most 256, none that looks like
@@ -39,36 +39,40 @@ async def add_up_requests(request: Request) -> Response:
     computed from the records within 2 seconds; use a shorter time range if it takes longer. With `by=namespace`, all
     namespaces without precomputed aggregates are in `other`.
     """
-    taken, rest = arguments.take(arguments.pairs_of(request), *_PARTS)
-    question = parse_question(arguments.wanted_of(rest, *_PARTS), taken.get("bucket"), taken.get("by"), clock.wall_us())
-    reading = reading_of(request)
-    deadline_ns = reading.deadline_ns()
-    found = await reading.ask(lambda reader: _answer(reader.stats(question, deadline_ns), question.by))
-    return Response(msgspec.json.encode(found), media_type="application/json")
+    grouping, rest = arguments.take(arguments.pairs_of(request), *_GROUPING)
+    query = parse_stats_query(
+        arguments.filter_of(rest, *_GROUPING), grouping.get("bucket"), grouping.get("by"), clock.wall_us()
+    )
+    async_reader = async_reader_of(request)
+    deadline_ns = async_reader.deadline_ns()
+    response = await async_reader.run(lambda reader: _stats_response(reader.stats(query, deadline_ns), query.by))
+    return Response(msgspec.json.encode(response), media_type="application/json")
 
 
-def _answer(found: Stats, by: str | None) -> StatsResponse:
+def _stats_response(stats: Stats, by: str | None) -> StatsResponse:
     timestamps = _Timestamps()
     return StatsResponse(
-        bucket_seconds=found.span.bucket_us // 1_000_000,
-        from_=format_timestamp(found.span.from_us),
-        to=format_timestamp(min(found.span.to_us, _LAST_US)),
+        bucket_seconds=stats.span.bucket_us // 1_000_000,
+        from_=format_timestamp(stats.span.from_us),
+        to=format_timestamp(min(stats.span.to_us, _MAX_US)),
         groups=[
             StatsGroup(
-                by={} if by is None else {by: group.value}, points=_points(group, timestamps), total=sum_of(group.total)
+                by={} if by is None else {by: group.value},
+                points=_points(group, timestamps),
+                total=aggregate_of(group.total),
             )
-            for group in found.groups
+            for group in stats.groups
         ],
         other=None
-        if found.other is None
-        else StatsRest(points=_points(found.other, timestamps), total=sum_of(found.other.total)),
-        total=sum_of(found.total),
-        source=found.source,
+        if stats.other is None
+        else StatsRest(points=_points(stats.other, timestamps), total=aggregate_of(stats.other.total)),
+        total=aggregate_of(stats.total),
+        source=stats.source,
     )
 
 
 class _Timestamps(dict[int, str]):
-    """Texts of moments: every group has the same ones."""
+    """A cache of formatted timestamps. All groups have the same timestamps."""
 
     def __missing__(self, at: int) -> str:
         text = self[at] = format_timestamp(at)
@@ -76,26 +80,29 @@ class _Timestamps(dict[int, str]):
 
 
 def _points(group: Group, timestamps: _Timestamps) -> list[StatsPoint]:
-    return [StatsPoint(at=timestamps[at], **_figures(sums)) for at, sums in sorted(group.points.items())]
+    return [
+        StatsPoint(at=timestamps[at], **_aggregate_fields(aggregates))
+        for at, aggregates in sorted(group.points.items())
+    ]
 
 
-def sum_of(sums: Aggregates) -> Aggregate:
-    """The sums as the API writes them."""
-    return Aggregate(**_figures(sums))
+def aggregate_of(aggregates: Aggregates) -> Aggregate:
+    """Return the model of the aggregates."""
+    return Aggregate(**_aggregate_fields(aggregates))
 
 
-def _figures(sums: Aggregates | PackedAggregates) -> dict[str, Any]:
+def _aggregate_fields(aggregates: Aggregates | PackedAggregates) -> dict[str, Any]:
     return {
-        "requests": sums.requests,
-        "failed": sums.failed,
-        "input_tokens": sums.input_tokens,
-        "output_tokens": sums.output_tokens,
-        "cost_usd": round(sums.cost_usd, 10) if sums.costed else None,
-        "duration_ms": _percentiles(sums.duration),
-        "first_token_ms": _percentiles(sums.first_token),
+        "requests": aggregates.requests,
+        "failed": aggregates.failed,
+        "input_tokens": aggregates.input_tokens,
+        "output_tokens": aggregates.output_tokens,
+        "cost_usd": round(aggregates.cost_usd, 10) if aggregates.costed else None,
+        "duration_ms": _percentiles(aggregates.duration),
+        "first_token_ms": _percentiles(aggregates.first_token),
     }
 
 
-def _percentiles(found: Distribution | msgspec.Raw) -> Percentiles:
-    p50, p95, p99 = percentiles(found, 0.5, 0.95, 0.99)
+def _percentiles(distribution: Distribution | msgspec.Raw) -> Percentiles:
+    p50, p95, p99 = percentiles(distribution, 0.5, 0.95, 0.99)
     return Percentiles(p50=p50, p95=p95, p99=p99)

@@ -1,4 +1,4 @@
-"""Tells how Relaybook is: to people (/api/status) and to probes (/healthz, /readyz)."""
+"""Serve the state of Relaybook to users (/api/status) and to health checks (/healthz, /readyz)."""
 
 import logging
 from typing import Final
@@ -11,7 +11,7 @@ from starlette.responses import Response
 from relaybook.api import arguments, document
 from relaybook.api.errors import ApiError
 from relaybook.api.options import ApiOptions, LogMetrics, options_of
-from relaybook.api.reading import reading_of
+from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import Health, JournalStatus, LogGap, Status, StorageStatus
 from relaybook.clock import format_timestamp
@@ -25,39 +25,39 @@ MAX_GAPS: Final = 100
 _log = logging.getLogger("relaybook.api")
 
 
-@routes.get("/api/status", document.reads(Status))
+@routes.get("/api/status", document.describe(Status))
 async def get_status(request: Request) -> Response:
     """Return version, lag of the log, disk usage, gaps, and the effective settings without secrets."""
     arguments.only(arguments.pairs_of(request))
     options = options_of(request)
 
-    def question(reader: Reader) -> Status:
+    def query(reader: Reader) -> Status:
         running = len(reader.running(Filter()))
-        return _status(options, options.probe.figures(), reader.status(), running, reader.gaps(0))
+        return _status(options, options.probe.read(), reader.status(), running, reader.gaps(0))
 
-    return Response(msgspec.json.encode(await reading_of(request).ask(question)), media_type="application/json")
+    return Response(msgspec.json.encode(await async_reader_of(request).run(query)), media_type="application/json")
 
 
-@routes.get("/healthz", document.reads(Health), accepts_head=True)
+@routes.get("/healthz", document.describe(Health), accepts_head=True)
 async def healthz(request: Request) -> Response:
     """Return 200 while the dashboard process is running."""
     return Response(msgspec.json.encode(Health(status="ok")), media_type="application/json")
 
 
-@routes.get("/readyz", document.reads(Health), accepts_head=True)
+@routes.get("/readyz", document.describe(Health), accepts_head=True)
 async def readyz(request: Request) -> Response:
     """Return 200 if the log can be read, else 503. Gives no details, because it does not require a token."""
     try:
         with anyio.fail_after(options_of(request).query_seconds):
-            await reading_of(request).ask(lambda reader: reader.status())
+            await async_reader_of(request).run(lambda reader: reader.status())
     except Exception as error:
         _log.warning("not_ready", extra={"reason": repr(error)})
-        raise ApiError("store_unavailable", "The log cannot be read at the moment.") from error
+        raise ApiError("store_unavailable", "The log cannot be read.") from error
     return Response(msgspec.json.encode(Health(status="ready")), media_type="application/json")
 
 
 def frames_lost(gaps: list[Gap]) -> int:
-    """Journal frames that were damaged and could not be read: each span of them is a gap."""
+    """Return the number of damaged journal frames that could not be read. Each range of them is a gap."""
     return sum(gap.count for gap in gaps if gap.reason == "damaged")
 
 

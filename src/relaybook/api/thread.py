@@ -1,4 +1,4 @@
-"""Tells a thread: the requests of one namespace, or of one value of a property, cut into conversations."""
+"""Return a thread: the requests of one namespace or property value, grouped into conversations."""
 
 from typing import Final
 
@@ -8,14 +8,14 @@ from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import arguments, document
-from relaybook.api.reading import reading_of
+from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import Aggregate, Conversation, NewMessages, Thread, ThreadRow
-from relaybook.api.stats import sum_of
+from relaybook.api.stats import aggregate_of
 from relaybook.clock import format_timestamp
-from relaybook.log.aggregate.aggregates import Aggregates, share
-from relaybook.log.aggregate.stats import Question
-from relaybook.log.conversations import Place, places
+from relaybook.log.aggregate.aggregates import Aggregates, contribution_of
+from relaybook.log.aggregate.stats import StatsQuery
+from relaybook.log.conversations import Position, positions_of
 from relaybook.log.query.filters import BadFilter, Cursor, Filter, Term, matches
 from relaybook.log.record import Record, to_json
 from relaybook.log.store.errors import DeadlinePassed
@@ -23,11 +23,11 @@ from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
 
-#: So many requests before the page's are looked at, for those that the page's go on from.
-_LOOK_BACK: Final = 2000
-#: Adding up all of a thread may take no longer.
+#: Number of requests before the page that are searched for those that the page's requests continue.
+_LOOKBACK: Final = 2000
+#: Time limit for aggregating the whole thread.
 _TOTAL_NS: Final = 100 * 1_000_000
-_PLACE: Final = ("limit", "cursor", "around")
+_PAGING: Final = ("limit", "cursor", "around")
 _PARAMETERS = [
     document.parameter("namespace", "The namespace to show as a thread."),
     document.parameter("property.<name>", "Instead of `namespace`: the value of one property."),
@@ -40,108 +40,111 @@ _PARAMETERS = [
 ]
 
 
-@routes.get("/api/thread", document.reads(Thread, _PARAMETERS))
-async def tell_thread(request: Request) -> Response:
+@routes.get("/api/thread", document.describe(Thread, _PARAMETERS))
+async def get_thread(request: Request) -> Response:
     """Return the requests of a thread, grouped into conversations. The last page is returned first.
 
     Within a page, requests are in the order of recording. A request continues the latest earlier one whose messages
     and response its own messages begin with, even if the system message changed or the oldest messages were trimmed.
     Only the requests of the page and the 2,000 before it are compared.
     """
-    place, rest = arguments.take(arguments.pairs_of(request), *_PLACE)
-    limit, wanted = arguments.limit_of(place, 500), _thread(arguments.wanted_of(rest, *_PLACE))
-    cursor, around = arguments.place_of(place, only_older=True)
-    reading = reading_of(request)
-    deadline_ns = reading.deadline_ns()
-    found = await reading.ask(lambda reader: _tell(reader, wanted, limit, (cursor, around), deadline_ns))
-    return Response(msgspec.json.encode(found), media_type="application/json")
+    paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
+    limit, filter_ = arguments.limit_of(paging, 500), _thread(arguments.filter_of(rest, *_PAGING))
+    cursor, around = arguments.position_of(paging, only_older=True)
+    async_reader = async_reader_of(request)
+    deadline_ns = async_reader.deadline_ns()
+    result = await async_reader.run(lambda reader: _read_thread(reader, filter_, limit, (cursor, around), deadline_ns))
+    return Response(msgspec.json.encode(result), media_type="application/json")
 
 
-def _thread(wanted: Filter) -> Filter:
-    others = [term.name for term in wanted.terms if not _may_be_thread(term)]
-    rule = "A thread is one namespace= or one property.<name>=, and nothing else"
-    if others and len(others) < len(wanted.terms):
-        raise BadFilter(others[0], f"{rule}: leave out {others[0]}.")
-    if others or len(wanted.terms) != 1:
+def _thread(filter_: Filter) -> Filter:
+    other_names = [term.name for term in filter_.terms if not _selects_thread(term)]
+    rule = "A thread is selected by exactly one namespace= or property.<name>= parameter"
+    if other_names and len(other_names) < len(filter_.terms):
+        raise BadFilter(other_names[0], f"{rule}. Remove {other_names[0]}.")
+    if other_names or len(filter_.terms) != 1:
         raise BadFilter("namespace", f"{rule}.")
-    return wanted
+    return filter_
 
 
-def _may_be_thread(term: Term) -> bool:
-    is_one = len(term.values) == 1 and not term.negated and not term.prefixes
-    return is_one and (term.name == "namespace" or term.name.startswith("property."))
+def _selects_thread(term: Term) -> bool:
+    is_single = len(term.values) == 1 and not term.negated and not term.prefixes
+    return is_single and (term.name == "namespace" or term.name.startswith("property."))
 
 
-def _tell(
-    reader: Reader, wanted: Filter, limit: int, place: tuple[Cursor | None, str | None], deadline_ns: int
+def _read_thread(
+    reader: Reader, filter_: Filter, limit: int, page_position: tuple[Cursor | None, str | None], deadline_ns: int
 ) -> Thread:
-    page, cursor = _page(reader, wanted, limit, place, deadline_ns)
-    steps = reader.steps(wanted, limit + _LOOK_BACK, cursor, deadline_ns)
-    known = places(reversed(steps))
-    records = [record for record in reversed(page.records) if record.id in known]
-    following = sum(known[record.id].follows is not None for record in records)
+    page, cursor = _page(reader, filter_, limit, page_position, deadline_ns)
+    steps = reader.steps(filter_, limit + _LOOKBACK, cursor, deadline_ns)
+    positions = positions_of(reversed(steps))
+    records = [record for record in reversed(page.records) if record.id in positions]
+    continuing = sum(positions[record.id].follows is not None for record in records)
     return Thread(
-        data=[_row(record, known[record.id]) for record in records],
-        conversations=_conversations(records, known),
-        total=_total(reader, wanted, deadline_ns),
-        is_thread=following * 5 >= len(records),
+        data=[_row(record, positions[record.id]) for record in records],
+        conversations=_conversations(records, positions),
+        total=_total(reader, filter_, deadline_ns),
+        is_thread=continuing * 5 >= len(records),
         next_cursor=str(page.next_cursor) if page.next_cursor else None,
         complete=page.complete,
     )
 
 
 def _page(
-    reader: Reader, wanted: Filter, limit: int, place: tuple[Cursor | None, str | None], deadline_ns: int
+    reader: Reader, filter_: Filter, limit: int, page_position: tuple[Cursor | None, str | None], deadline_ns: int
 ) -> tuple[Page, Cursor | None]:
-    """The page, and the cursor that all of it is behind; a request that still runs has its place at the end."""
-    cursor, around = place
-    page = None if around is None else reader.around(around, wanted, limit, deadline_ns)
+    """Return the page, and the cursor that all its requests precede. Running requests are at the end of a thread."""
+    cursor, around = page_position
+    page = None if around is None else reader.around(around, filter_, limit, deadline_ns)
     if page is not None:
-        if not any(matches(wanted, record) for record in page.records if record.id == around):
-            raise BadFilter("around", f"around is {around!r}: that request is in another thread than this one.")
+        if not any(matches(filter_, record) for record in page.records if record.id == around):
+            raise BadFilter("around", f"around is {around!r}, but this request is in another thread.")
         return page, Cursor("older", (page.records[0].seq or 0) + 1)
     if around is not None and not reader.running(Filter((Term("id", (around,)),))):
-        raise arguments.nothing_around(around)
-    return reader.page(wanted, limit, cursor, deadline_ns), cursor
+        raise arguments.around_not_found(around)
+    return reader.page(filter_, limit, cursor, deadline_ns), cursor
 
 
-def _row(record: Record, place: Place) -> ThreadRow:
-    new = NewMessages(from_=place.new_from, count=place.messages - place.new_from)
+def _row(record: Record, position: Position) -> ThreadRow:
+    new = NewMessages(from_=position.new_from, count=position.messages - position.new_from)
     return to_json(record) | {
-        "conversation": place.conversation,
-        "turn": place.turn,
-        "follows": place.follows,
-        "repeats": place.repeats,
+        "conversation": position.conversation,
+        "turn": position.turn,
+        "follows": position.follows,
+        "repeats": position.repeats,
         "new_messages": new,
     }
 
 
-def _conversations(records: list[Record], known: dict[str, Place]) -> list[Conversation]:
-    parts: dict[str, list[Record]] = {}
+def _conversations(records: list[Record], positions: dict[str, Position]) -> list[Conversation]:
+    by_conversation: dict[str, list[Record]] = {}
     for record in records:
-        parts.setdefault(known[record.id].conversation, []).append(record)
-    return [_conversation(name, part, max(known[record.id].turn for record in part)) for name, part in parts.items()]
+        by_conversation.setdefault(positions[record.id].conversation, []).append(record)
+    return [
+        _conversation(name, group, max(positions[record.id].turn for record in group))
+        for name, group in by_conversation.items()
+    ]
 
 
 def _conversation(name: str, records: list[Record], turns: int) -> Conversation:
-    sums = Aggregates.of([share(record) for record in records])
+    aggregates = Aggregates.of([contribution_of(record) for record in records])
     return Conversation(
         conversation=name,
-        requests=sums.requests,
+        requests=aggregates.requests,
         turns=turns,
-        failed=sums.failed,
-        input_tokens=sums.input_tokens,
-        output_tokens=sums.output_tokens,
-        cost_usd=round(sums.cost_usd, 10) if sums.costed else None,
+        failed=aggregates.failed,
+        input_tokens=aggregates.input_tokens,
+        output_tokens=aggregates.output_tokens,
+        cost_usd=round(aggregates.cost_usd, 10) if aggregates.costed else None,
         first_at=format_timestamp(min(record.started_at for record in records)),
         last_at=format_timestamp(max(record.started_at for record in records)),
     )
 
 
-def _total(reader: Reader, wanted: Filter, deadline_ns: int) -> Aggregate | None:
+def _total(reader: Reader, filter_: Filter, deadline_ns: int) -> Aggregate | None:
     now_ns = clock.monotonic_ns()
-    question = Question(wanted=wanted, from_us=None, to_us=clock.wall_us(), bucket_s=86_400)
+    query = StatsQuery(filter_=filter_, from_us=None, to_us=clock.wall_us(), bucket_s=86_400)
     try:
-        return sum_of(reader.stats(question, min(deadline_ns, now_ns + _TOTAL_NS)).total)
+        return aggregate_of(reader.stats(query, min(deadline_ns, now_ns + _TOTAL_NS)).total)
     except DeadlinePassed:
         return None

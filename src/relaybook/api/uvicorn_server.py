@@ -1,4 +1,4 @@
-"""Runs the API under uvicorn, on sockets its caller bound."""
+"""Run the API under uvicorn, on sockets that the caller has bound."""
 
 import contextlib
 import socket
@@ -8,14 +8,14 @@ import uvicorn
 
 from relaybook.api.app import DashboardApi
 
-#: How long running answers may take once the server is told to stop.
+#: Time limit for running responses when the server stops.
 DRAIN_SECONDS = 5
 
 
 class DashboardServer(uvicorn.Server):
-    """uvicorn set up for a listener that people reach directly: no proxy headers, no websockets, bounded heads.
+    """uvicorn configured for a listener without a proxy: no proxy headers, no websockets, limited header size.
 
-    ``serve(sockets=[…])`` runs it; ``should_exit = True`` stops it. Signals are left to the caller's process.
+    ``serve(sockets=[…])`` runs it; ``should_exit = True`` stops it. The caller handles signals.
     """
 
     def __init__(self, app: DashboardApi, max_connections: int = 1000) -> None:
@@ -38,10 +38,10 @@ class DashboardServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Captures none."""
+        """Install no signal handlers."""
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Ends live connections first, which otherwise would last for ever, then as uvicorn does."""
+        """End the live connections, which would otherwise never end, then shut down as uvicorn does."""
         self._broadcaster.close()
         await super().shutdown(sockets)

@@ -1,4 +1,4 @@
-"""Lists the values a field has in the log, for pickers."""
+"""List the values that a field has in the log, for menus and completion."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook.api import arguments, document
-from relaybook.api.reading import reading_of
+from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import FieldValue, FieldValues
 from relaybook.log.query.filters import BadFilter
@@ -24,16 +24,16 @@ _PARAMETERS = [
 ]
 
 
-@routes.get("/api/values/{field:path}", document.reads(FieldValues, _PARAMETERS))
+@routes.get("/api/values/{field:path}", document.describe(FieldValues, _PARAMETERS))
 async def list_values(request: Request) -> Response:
     """Return the values of a field with counts, most frequent first. `property` returns the names of properties."""
-    asked = arguments.only(arguments.pairs_of(request), "prefix", "limit")
-    limit, prefix = arguments.limit_of(asked), asked.get("prefix", "")
+    params = arguments.only(arguments.pairs_of(request), "prefix", "limit")
+    limit, prefix = arguments.limit_of(params), params.get("prefix", "")
     field = _checked_field(request.path_params["field"])
-    reading = reading_of(request)
-    deadline_ns = reading.deadline_ns()
-    found = await reading.ask(lambda reader: reader.values(field, prefix, limit, deadline_ns))
-    values = FieldValues(data=[FieldValue(value=one.value, requests=one.requests) for one in found])
+    async_reader = async_reader_of(request)
+    deadline_ns = async_reader.deadline_ns()
+    rows = await async_reader.run(lambda reader: reader.values(field, prefix, limit, deadline_ns))
+    values = FieldValues(data=[FieldValue(value=row.value, requests=row.requests) for row in rows])
     return Response(msgspec.json.encode(values), media_type="application/json")
 
 
@@ -43,4 +43,6 @@ def _checked_field(field: str) -> str:
     if field.startswith("property.") and len(field) > len("property.") and "\0" not in field:
         return field.lower().replace("_", "-")
     known = ", ".join(VALUE_FIELDS)
-    raise BadFilter("field", f"{field[:80]!r} has no list of values: it takes one of {known}, property.<name>.")
+    raise BadFilter(
+        "field", f"{field[:80]!r} is not a field with a list of values. Expected one of {known}, property.<name>."
+    )

@@ -1,4 +1,4 @@
-"""What the command line's commands do, one module each; ``relaybook.cli.main`` declares them and their flags.
+"""The commands of the command line, one module each. ``relaybook.cli.main`` declares them and their flags.
 
-``tail`` and ``show`` read the log through ``source``: a running server's API, else the data directory.
+``tail`` and ``show`` read the log through ``source``: from a running server's API, or from the data directory.
 """

@@ -1,6 +1,6 @@
-"""``relaybook check``: looks at everything ``serve`` will need, and says what to do about what is wrong.
+"""``relaybook check``: check everything ``serve`` needs, and say how to fix what is wrong.
 
-Changes nothing: a data directory that does not exist is not made.
+Changes nothing, and does not create the data directory.
 """
 
 import ssl
@@ -18,7 +18,7 @@ from relaybook.journal import disk
 from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
 from relaybook.server.data_directory import DataDirectory
-from relaybook.server.listening import listen, why_not
+from relaybook.server.listening import bind_error, listen
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.definitions import split_address
 
@@ -26,11 +26,11 @@ _UPSTREAM_SECONDS: Final = 5.0
 
 
 class _Doubtful(Exception):
-    """It may be right; the text says what to look at."""
+    """The check found something that may need attention. The message says what."""
 
 
 def check(configuration: Configuration) -> int:
-    """Prints one line each, ✓, ✗, or ? for what to look at; 1 if any is ✗. Bad settings never come this far."""
+    """Print one line per check: ✓ good, ? needs attention, ✗ problem. Returns 1 if there is a problem, otherwise 0."""
     steps: list[tuple[str, Callable[[Configuration], str]]] = [
         ("settings", _settings),
         ("data", _data),
@@ -53,28 +53,28 @@ def check(configuration: Configuration) -> int:
 
 def _settings(configuration: Configuration) -> str:
     changed = [name for name, source in configuration.sources.items() if source != "default"]
-    return f"{', '.join(changed)} set, the others by default" if changed else "all by default"
+    return f"{', '.join(changed)} set; all others have defaults" if changed else "all have defaults"
 
 
 def _data(configuration: Configuration) -> str:
     data = configuration.data
     nearest = next(path for path in (data, *data.parents) if path.exists())
     if not nearest.is_dir():
-        raise CommandFailed(f"{nearest} is no directory: choose another --data.")
+        raise CommandFailed(f"{nearest} is not a directory. Choose another with --data.")
     try:
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
         raise CommandFailed(
-            f"{nearest} cannot be written: {error.strerror}. Give this user the right to, or choose another --data."
+            f"{nearest} is not writable: {error.strerror}. Give this user write access, or choose another with --data."
         ) from None
-    free, wanted = disk.free_bytes(nearest), configuration.settings.min_free
-    if free < wanted:
+    free, required = disk.free_bytes(nearest), configuration.settings.min_free
+    if free < required:
         raise CommandFailed(
-            f"{free:,} bytes are free where {data} lies, fewer than min_free, {wanted:,}: all requests would be "
-            "refused. Make room, choose another --data, or lower --min-free."
+            f"Requests would be refused: {data} has {free:,} bytes of free disk space, but min_free is {required:,}. "
+            "Free some space, choose another directory with --data, or lower --min-free."
         )
-    return f"{data} can be written" if nearest == data else f"{data} will be made"
+    return f"{data} is writable" if nearest == data else f"{data} will be created"
 
 
 def _journal(configuration: Configuration) -> str:
@@ -84,8 +84,8 @@ def _journal(configuration: Configuration) -> str:
     except (JournalDamaged, JournalTooNew) as error:
         raise CommandFailed(str(error)) from None
     except OSError as error:
-        raise CommandFailed(f"{error.filename} cannot be read: {error.strerror}.") from None
-    return f"{segments} files of {len(runs)} runs can be read" if runs else "nothing is waiting in it"
+        raise CommandFailed(f"{error.filename} could not be read: {error.strerror}.") from None
+    return f"{segments} segments of {len(runs)} runs are readable" if runs else "empty"
 
 
 def _readable_segments(run: Path) -> Iterator[int]:
@@ -93,39 +93,39 @@ def _readable_segments(run: Path) -> Iterator[int]:
         try:
             OldSegment(run, sequence).close()
         except FileNotFoundError:
-            continue  # the recorder was done with it meanwhile
+            continue  # the recorder has just deleted it
         yield sequence
 
 
 def _store(configuration: Configuration) -> str:
     from relaybook.cli.store_log import StoreLog
-    from relaybook.log.store.sqlite.set_aside import list_set_aside
+    from relaybook.log.store import open_store
     from relaybook.recorder.quarantine import list_quarantined
 
     if not StoreLog.exists(configuration.data):
-        return "there is no log yet"
-    told = f"{StoreLog.open(configuration.data).count():,} requests in the log"
-    doubts = []
-    if aside := list_set_aside(configuration.data / "store"):
-        names = ", ".join(each.name for each in aside)
-        doubts.append(f"set aside as damaged: {names}. Stop the server, and --salvage copies back what can be read")
-    if refused := list_quarantined(configuration.data / "quarantine"):
-        doubts.append(f"{len(refused):,} more wait in the quarantine. Stop the server, and --requeue tries them again")
-    if doubts:
-        raise _Doubtful(f"{told}; {'; '.join(doubts)}.")
-    return told
+        return "no log yet"
+    summary = f"{StoreLog.open(configuration.data).count():,} requests in the log"
+    problems = []
+    if set_aside := open_store(configuration.data / "store").list_set_aside():
+        names = ", ".join(Path(each.location).name for each in set_aside)
+        problems.append(f"set aside as damaged: {names}. Stop the server, then run relaybook check --salvage")
+    if quarantined := list_quarantined(configuration.data / "quarantine"):
+        problems.append(f"{len(quarantined):,} in quarantine. Stop the server, then run relaybook check --requeue")
+    if problems:
+        raise _Doubtful(f"{summary}; {'; '.join(problems)}.")
+    return summary
 
 
 def _ports(configuration: Configuration) -> str:
     addresses = {name: str(getattr(configuration.settings, name)) for name in ("listen", "dashboard")}
     both = " and ".join(addresses.values())
     if DataDirectory(configuration.data).is_served():
-        return f"{both} were not tried, because a server runs with this data"
+        return f"{both} not checked, because a server is running on this data directory"
     for name, address in addresses.items():
         try:
             listen(*split_address(address, name)).close()
         except OSError as error:
-            raise _Doubtful(why_not(address, name, error)) from None
+            raise _Doubtful(bind_error(address, name, error)) from None
     return f"{both} are free"
 
 
@@ -135,24 +135,26 @@ def _upstream(configuration: Configuration) -> str:
     try:
         context = ssl.create_default_context(cafile=settings.upstream_ca_file)
     except OSError as error:
-        raise CommandFailed(f"{settings.upstream_ca_file} cannot be used: {error.strerror or error}.") from None
+        raise CommandFailed(
+            f"upstream_ca_file is {settings.upstream_ca_file}, which could not be read: {error.strerror or error}."
+        ) from None
     opener = build_opener(ProxyHandler({}), NoRedirect(), HTTPSHandler(context=context))
     request = Request(url, headers={"User-Agent": "relaybook"})  # noqa: S310 - the setting was checked
     try:
-        with opener.open(request, timeout=_UPSTREAM_SECONDS) as answer:
-            status = answer.status
+        with opener.open(request, timeout=_UPSTREAM_SECONDS) as response:
+            status = response.status
     except HTTPError as error:
         error.close()
         status = error.code
     except (OSError, HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
-        raise CommandFailed(f"{url} cannot be reached: {reason}. Look at --upstream and the network.") from None
+        raise CommandFailed(f"{url} could not be reached: {reason}. Check --upstream and the network.") from None
     if status == 404:
-        raise _Doubtful(f"{url} answered 404; most providers have it, so look whether the path of --upstream is right")
-    return f"{url} answered {status}{_remark(status)}"
+        raise _Doubtful(f"{url} returned 404. Most providers have this path; check the path of --upstream")
+    return f"{url} returned {status}{_status_note(status)}"
 
 
-def _remark(status: int) -> str:
+def _status_note(status: int) -> str:
     if status == 401:
-        return ", as it should without a key"
-    return "" if status < 300 else ", so it can be reached"
+        return ", as expected without an API key"
+    return "" if status < 300 else ", so it is reachable"

@@ -1,4 +1,4 @@
-"""``relaybook config``: shows every setting, its value and where it came from; secrets are not shown."""
+"""``relaybook config``: print every setting, its value and its source. Secrets are not printed."""
 
 from relaybook.cli.output import escape
 from relaybook.settings.configuration import FIELDS, Configuration
@@ -6,7 +6,7 @@ from relaybook.settings.typed_values import format_value
 
 
 def show_config(configuration: Configuration) -> int:
-    """Prints the table: setting, value, source."""
+    """Print a table of settings, values and sources. Returns the exit code."""
     rows = [(name, shown_value(configuration, name), configuration.sources[name]) for name in FIELDS]
     name_width, value_width = (max(len(row[column]) for row in rows) for column in (0, 1))
     for name, value, source in rows:
@@ -15,6 +15,6 @@ def show_config(configuration: Configuration) -> int:
 
 
 def shown_value(configuration: Configuration, name: str) -> str:
-    """A setting's value as a person would write it, but for secrets."""
+    """Format the value of a setting; "set, not shown" for a secret."""
     value = getattr(configuration.settings, name)
     return "set, not shown" if value and FIELDS[name].metadata["secret"] else escape(format_value(value))

@@ -1,4 +1,4 @@
-"""The errors a command ends with, and the exit code of each."""
+"""Define the errors and exit codes of commands."""
 
 from typing import Final
 
@@ -7,8 +7,8 @@ FAILED: Final = 1
 
 
 class CommandFailed(Exception):
-    """The command cannot do its work; the text is one line that says why and what to do."""
+    """The command failed. The message is one line that says why and what to do."""
 
 
 class BadArgument(ValueError):
-    """An argument that cannot be meant; the text says what is right."""
+    """An argument is invalid. The message says what is expected."""

@@ -1,4 +1,4 @@
-"""Gives a command one flag per setting, derived from the settings' declarations."""
+"""Add one flag per setting to a command, derived from the declarations of the settings."""
 
 import inspect
 from collections.abc import Callable, Iterable
@@ -13,22 +13,22 @@ _Command = TypeVar("_Command", bound=Callable[..., int])
 
 
 def takes_settings(names: Iterable[str] = FLAGS) -> Callable[[_Command], _Command]:
-    """Replaces the command's ``**flags`` by ``--config`` and a flag for each of ``names``; not given ones stay away."""
+    """Replace ``**flags`` of a command with ``--config`` and a flag for each of ``names``. Unused flags are None."""
 
-    def give(command: _Command) -> _Command:
-        own = inspect.signature(command).parameters.values()
-        given = [_config_parameter(), *map(_parameter, names)]
-        kept = [parameter for parameter in own if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
-        annotations = {parameter.name: parameter.annotation for parameter in (*kept, *given)}
+    def decorate(command: _Command) -> _Command:
+        parameters = inspect.signature(command).parameters.values()
+        added = [_config_parameter(), *map(_parameter, names)]
+        others = [parameter for parameter in parameters if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
+        annotations = {parameter.name: parameter.annotation for parameter in (*others, *added)}
         command.__annotations__ = annotations | {"return": int}
-        command.__signature__ = inspect.Signature([*kept, *given])  # type: ignore[attr-defined]  # a function has it
+        command.__signature__ = inspect.Signature([*others, *added])  # type: ignore[attr-defined]  # a function has it
         return command
 
-    return give
+    return decorate
 
 
 def _config_parameter() -> inspect.Parameter:
-    return _keyword("config", str | None, "A file of settings instead of ./relaybook.toml")
+    return _keyword("config", str | None, "File of settings to read instead of ./relaybook.toml")
 
 
 def _parameter(name: str) -> inspect.Parameter:
@@ -39,10 +39,10 @@ def _parameter(name: str) -> inspect.Parameter:
 
 def _choices_and_default(name: str, kind: Any) -> str:
     default = default_of(name)
-    known = [] if default == "–" else [f"default: {default}"]
+    notes = [] if default == "–" else [f"default: {default}"]
     if get_origin(kind) is Literal:
-        known.insert(0, " or ".join(get_args(kind)))
-    return f" ({'; '.join(known)})" if known else ""
+        notes.insert(0, " or ".join(get_args(kind)))
+    return f" ({'; '.join(notes)})" if notes else ""
 
 
 def _keyword(name: str, hint: Any, text: str) -> inspect.Parameter:

@@ -1,7 +1,7 @@
-"""The words and figures in which a request is shown in one line: result, tokens, cost, time.
+"""Format a request as one line: time, namespace, model, result, tokens, cost, duration, previews.
 
-Unknown is ``–``, never 0; estimated is ``≈``. Text of callers and providers is shown with its control characters
-escaped, so that no log entry can move the cursor or colour the screen.
+Unknown values are ``–``, never 0. Estimates are marked with ``≈``. Control characters in text of clients and upstreams
+are escaped, so that no log entry can move the cursor or color the terminal.
 """
 
 import unicodedata
@@ -11,44 +11,44 @@ from typing import Any, Final
 
 from relaybook import clock
 
-#: A request as the API writes it.
+#: A request as in the API.
 Row = Mapping[str, Any]
 
 UNKNOWN: Final = "–"
-_WIDTHS: Final = (12, 14, 15, 13, 8, 7)
+_COLUMN_WIDTHS: Final = (12, 14, 15, 13, 8, 7)
 _PREVIEW: Final = 48
-#: Control and format characters, lone surrogates, line and paragraph separators; some change how others are shown.
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+#: Unicode categories to escape: control and format characters, lone surrogates, line and paragraph separators.
+_ESCAPED: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def escape(text: str, keep: str = "") -> str:
-    """The text with control characters, direction marks and lone surrogates as escapes, but for those in ``keep``."""
+    """Escape control characters, direction marks and lone surrogates, except those in ``keep``."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        letter if letter in keep or unicodedata.category(letter) not in _HIDDEN else _escaped(letter) for letter in text
+        char if char in keep or unicodedata.category(char) not in _ESCAPED else _escaped(char) for char in text
     )
 
 
 def is_text(argument: str) -> bool:
-    """False of an argument that is not UTF-8: Python hands its odd bytes on as lone surrogates."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in argument)
+    """Return whether the argument was valid UTF-8. Python decodes invalid bytes as lone surrogates."""
+    return not any("\ud800" <= char <= "\udfff" for char in argument)
 
 
 def may_be_id(text: str) -> bool:
-    """Whether the log can be asked for it as an id: it is text, and not the path of a body, which lies below its id."""
+    """Return whether the text can be an id: it is valid UTF-8 and not the path of a body, such as ``<id>/request``."""
     return is_text(text) and not text.endswith(("/request", "/response"))
 
 
 def one_line(row: Row, day: date) -> str:
-    """A request in one line; the day stands before the time when it is not ``day``."""
+    """Format a request as one line. The date is included if it is not ``day``."""
     cells = (escape(row["namespace"]), escape(model(row)), result(row), tokens(row), cost(row), duration(row))
-    padded = [cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=True)]
-    return "  ".join([clock_time(row["started_at"], day), *padded, question_and_answer(row)]).rstrip()
+    padded = [cell.ljust(width) for cell, width in zip(cells, _COLUMN_WIDTHS, strict=True)]
+    return "  ".join([clock_time(row["started_at"], day), *padded, previews(row)]).rstrip()
 
 
 def result(row: Row) -> str:
-    """How it ended and by whom, in two or three words."""
+    """Describe the outcome in one to three words, as the page does."""
     outcome, status = row["outcome"], row["status"]
     if outcome == "open":
         return "◐ running" if row.get("is_served", True) else "◌ unfinished"
@@ -66,48 +66,48 @@ def result(row: Row) -> str:
 
 
 def tokens(row: Row) -> str:
-    """``2,911 → 204``; both are estimated where one is."""
-    about = "≈" if row["tokens_estimated"] else ""
-    before, after = row["input_tokens"], row["output_tokens"]
-    return f"{_count(before, about)} → {_count(after, about)}"
+    """Format the token counts: ``2,911 → 204``. If one is estimated, both are marked."""
+    mark = "≈" if row["tokens_estimated"] else ""
+    input_tokens, output_tokens = row["input_tokens"], row["output_tokens"]
+    return f"{_count(input_tokens, mark)} → {_count(output_tokens, mark)}"
 
 
 def cost(row: Row) -> str:
-    """``$0.0033``; what is less than a hundredth of a cent says so."""
+    """Format the cost: ``$0.0033``, or ``<$0.0001`` if it is smaller than that."""
     usd = row["cost_usd"]
     if usd is None:
         return UNKNOWN
     if 0 < usd < 0.0001:
         return "<$0.0001"
-    about = "≈" if row["tokens_estimated"] else ""
-    return about + (f"${usd:.4f}" if 0 < usd < 1 else f"${usd:,.2f}" if usd else "$0")
+    mark = "≈" if row["tokens_estimated"] else ""
+    return mark + (f"${usd:.4f}" if 0 < usd < 1 else f"${usd:,.2f}" if usd else "$0")
 
 
 def duration(row: Row) -> str:
-    """Seconds with two decimals."""
+    """Format the duration in seconds with two decimals."""
     return UNKNOWN if row["duration_ms"] is None else f"{row['duration_ms'] / 1000:.2f} s"
 
 
 def model(row: Row) -> str:
-    """The model asked for, else the one that answered."""
+    """Return the requested model, or else the model in the response."""
     return row["model"] or row["response_model"] or UNKNOWN
 
 
 def clock_time(timestamp: str, day: date) -> str:
-    """The moment in the reader's time zone, with its date when that is not ``day``."""
+    """Format a timestamp in the local time zone, with the date if it is not ``day``."""
     local = datetime.fromisoformat(timestamp).astimezone()
     return local.strftime("%H:%M:%S" if local.date() == day else "%Y-%m-%d %H:%M:%S")
 
 
 def today() -> date:
-    """This day in the reader's time zone."""
+    """Return the current date in the local time zone."""
     return datetime.fromtimestamp(clock.wall_us() / 1e6).astimezone().date()
 
 
-def question_and_answer(row: Row) -> str:
-    """The beginnings of prompt and answer, or the error's words."""
-    answer = row["output_preview"] or (row["error_message"] if row["failed"] else None)
-    parts = [_short(part) for part in (row["input_preview"], answer) if part]
+def previews(row: Row) -> str:
+    """Return the beginnings of prompt and response; the error message if there is no response."""
+    output = row["output_preview"] or (row["error_message"] if row["failed"] else None)
+    parts = [_short(part) for part in (row["input_preview"], output) if part]
     return " → ".join(parts)
 
 
@@ -116,10 +116,10 @@ def _short(text: str) -> str:
     return escape(flat if len(flat) <= _PREVIEW else flat[: _PREVIEW - 1] + "…")
 
 
-def _count(number: int | None, about: str) -> str:
-    return UNKNOWN if number is None else f"{about}{number:,}"
+def _count(number: int | None, mark: str) -> str:
+    return UNKNOWN if number is None else f"{mark}{number:,}"
 
 
-def _escaped(letter: str) -> str:
-    code = ord(letter)
+def _escaped(char: str) -> str:
+    code = ord(char)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,4 +1,4 @@
-"""``relaybook reload``: asks the running server to become the program and the settings that are installed now."""
+"""``relaybook reload``: make the running server use the installed version and the current settings."""
 
 import os
 import signal
@@ -13,53 +13,58 @@ from relaybook.server.data_directory import DataDirectory, Serving
 from relaybook.settings.configuration import Configuration
 
 _WAIT_SECONDS: Final = 120
-_LOOK_SECONDS: Final = 0.05
+_POLL_SECONDS: Final = 0.05
 
 
 def reload(configuration: Configuration) -> int:
-    """Returns once the new program relays. Raises CommandFailed when it does not; the old one runs on then."""
+    """Reload the server and wait until the new program relays. Returns the exit code.
+
+    Raises CommandFailed if the reload failed; the old program then keeps running.
+    """
     data = DataDirectory(configuration.data)
     before = _serving(data)
     try:
         os.kill(before.pid, signal.SIGHUP)
     except (ProcessLookupError, PermissionError) as error:
         raise CommandFailed(
-            f"The server on {data.path}, process {before.pid}, could not be asked: {error.strerror}. "
-            "Run this as its user, on its machine."
+            f"The signal to the server of {data.path} (process {before.pid}) failed: {error.strerror}. "
+            "Run this command as the server's user, on its machine."
         ) from None
-    after = _answer(data, before)
+    after = _wait_for_result(data, before)
     if after.reloads == before.reloads:
-        raise CommandFailed(f"Not reloaded, the server runs on as it was: {after.reason}")
+        raise CommandFailed(f"Reload failed, and the server keeps running unchanged: {after.reason}")
     change = "" if after.version == before.version else f" {before.version} → {after.version}"
     seconds = configuration.settings.reload_timeout
-    print(f"Reloaded{change}. Requests that were running have {seconds:g} s to finish (setting reload_timeout).")
+    print(f"Reloaded{change}. Running requests have {seconds:g} s to finish (setting reload_timeout).")
     return 0
 
 
 def _serving(data: DataDirectory) -> Serving:
     try:
-        found = data.serving()
+        serving = data.serving()
     except msgspec.MsgspecError:
         raise CommandFailed(
-            f"What serves {data.path} is only just starting, or is of an earlier version that knows no reload: try "
-            f"again in a second, else restart it. This is {__version__}."
+            f"The server of {data.path} is starting, or is an earlier version that cannot be reloaded. Try again in a "
+            f"second; if that fails, restart the server. This is version {__version__}."
         ) from None
-    if found is None:
-        raise CommandFailed(f"Nothing serves {data.path}: start relaybook serve, or name its directory with --data.")
-    return found
+    if serving is None:
+        raise CommandFailed(
+            f"No server is running on {data.path}. Start one with relaybook serve, or choose its directory with --data."
+        )
+    return serving
 
 
-def _answer(data: DataDirectory, before: Serving) -> Serving:
-    """What the server says once it has reloaded or has refused to."""
+def _wait_for_result(data: DataDirectory, before: Serving) -> Serving:
+    """Wait until the server has reloaded or refused, and return what it wrote. Raises CommandFailed on timeout."""
     until_ns = clock.monotonic_ns() + _WAIT_SECONDS * clock.NANOSECONDS
     while clock.monotonic_ns() < until_ns:
         try:
-            said = data.said()
+            serving = data.read_serving()
         except msgspec.MsgspecError:
-            said = before  # it is just being written
-        if (said.reloads, said.refusals) != (before.reloads, before.refusals):
-            return said
-        time.sleep(_LOOK_SECONDS)
+            serving = before  # the file is being written
+        if (serving.reloads, serving.refusals) != (before.reloads, before.refusals):
+            return serving
+        time.sleep(_POLL_SECONDS)
     raise CommandFailed(
-        f"The server on {data.path} has not reloaded within {_WAIT_SECONDS} s: see what it wrote on standard error."
+        f"The server of {data.path} has not reloaded within {_WAIT_SECONDS} s. Read the operator's log for the cause."
     )

@@ -1,8 +1,10 @@
-"""``relaybook check --salvage`` and ``--requeue``: bring requests into the log that were put aside.
+"""``relaybook check --salvage`` and ``--requeue``: copy records from damaged stores and the quarantine into the log.
 
-Both write to the store, so they work while no server does. Idempotent: what the log has already is passed over.
+Both write to the store, so the server must be stopped. Both are idempotent: records that are already in the log are
+skipped.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,10 +12,9 @@ from typing import Final
 import msgspec
 
 from relaybook.cli.failure import FAILED, CommandFailed
+from relaybook.log.store import open_store
 from relaybook.log.store.errors import BatchRejected, StoreDamaged, StoreTooNew, StoreUnavailable
-from relaybook.log.store.port import Batch, Entry
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
-from relaybook.log.store.sqlite.set_aside import list_set_aside
+from relaybook.log.store.port import Batch, Entry, SetAside, Writer
 from relaybook.recorder.quarantine import decode_quarantined, list_quarantined
 from relaybook.server.data_directory import DataDirectory
 
@@ -23,7 +24,7 @@ _BATCH_BYTES: Final = 32 << 20
 
 @dataclass
 class _Salvaged:
-    """Of one store: how many requests were copied, how many of them without bodies, how many could not be read."""
+    """Counts for one store: requests copied, those of them without bodies, and requests that could not be read."""
 
     copied: int = 0
     without_bodies: int = 0
@@ -31,121 +32,111 @@ class _Salvaged:
 
 
 def repair(path: Path, *, salvage: bool, requeue: bool) -> int:
-    """Does what is wished for; the exit code."""
+    """Run the chosen repairs. Returns the exit code: 1 if something could not be read or stored."""
     codes = [_salvage(path)] if salvage else []
     codes += [_requeue(path)] if requeue else []
     return max(codes, default=0)
 
 
 def _salvage(path: Path) -> int:
-    """Copies what can be read of each store that was set aside into the log; 1 when something could not be read."""
+    """Copy all readable records of the stores that were set aside. Returns 1 if some could not be read, otherwise 0."""
     data = DataDirectory(path)
-    found = list_set_aside(data.store)
-    if not found:
-        print(f"✓ salvage: nothing is set aside in {path}")
+    stores = open_store(data.store).list_set_aside()
+    if not stores:
+        print(f"✓ salvage: no store was set aside in {path}")
         return 0
     writer = _writer(data)
     try:
-        lost = sum(_salvage_one(aside, writer) for aside in found)
+        lost = sum(_salvage_one(store, writer) for store in stores)
     finally:
         writer.close()
     return FAILED if lost else 0
 
 
-def _salvage_one(aside: Path, writer: SqliteWriter) -> int:
-    """Copies one store, and renames it when all of it came back; how many requests could not be read."""
-    done = _copy(aside, writer)
-    rest = f", {done.without_bodies:,} of them without bodies" if done.without_bodies else ""
+def _salvage_one(store: SetAside, writer: Writer) -> int:
+    """Copy one store and rename it if all of it was read. Returns how many requests could not be read."""
+    done = _copy(store, writer)
+    suffix = f", {done.without_bodies:,} of them without bodies" if done.without_bodies else ""
     mark = "✗" if done.unreadable else "✓"
-    print(f"{mark} salvage: {done.copied:,} requests of {aside.name} are in the log now{rest}")
+    print(f"{mark} salvage: {done.copied:,} requests of {Path(store.location).name} are now in the log{suffix}")
     if done.unreadable:
-        print(f"  {done.unreadable:,} could not be read, so {aside} is kept as it is.")
-        print("  SQLite's own `.recover` may do more. Delete it when you want nothing more of it.", flush=True)
+        print(f"  {done.unreadable:,} requests could not be read, so {store.location} keeps its name.")
+        print("  A tool for damaged databases may read more. Delete the store when you no longer need it.", flush=True)
         return done.unreadable
-    emptied = aside.with_name(aside.name.replace(".corrupt-", ".salvaged-"))
-    aside.rename(emptied)
+    salvaged = store.mark_salvaged()
     if done.without_bodies:
-        print(f"  Bodies that are lost or damaged did not come back; {emptied} is kept as it was.")
-        print("  Delete it when you want nothing more of it.", flush=True)
+        print(f"  Lost or damaged bodies were not copied. The old store is kept as {salvaged}.")
+        print("  Delete it when you no longer need it.", flush=True)
         return 0
-    print(f"  All of it could be read; {emptied} is kept as it was and may be deleted.", flush=True)
+    print(f"  Everything was read. The old store is kept as {salvaged}; you may delete it.", flush=True)
     return 0
 
 
 def _requeue(path: Path) -> int:
-    """Tries to store again what is in the quarantine; 1 when something is still refused."""
+    """Try again to store the records in the quarantine. Returns 1 if some are still rejected, otherwise 0."""
     data = DataDirectory(path)
     files = list_quarantined(data.quarantine)
     if not files:
-        print(f"✓ requeue: nothing is in the quarantine of {path}")
+        print(f"✓ requeue: the quarantine of {path} is empty")
         return 0
     writer = _writer(data)
-    refused = 0
+    rejected = 0
     try:
         for file in files:
             try:
                 writer.commit(Batch(entries=[decode_quarantined(file.read_bytes())]))
             except (BatchRejected, msgspec.MsgspecError) as error:
-                refused += 1
-                print(f"✗ requeue: {file} is still refused: {error}")
+                rejected += 1
+                print(f"✗ requeue: {file} is still rejected: {error}")
             except StoreUnavailable as error:
                 raise CommandFailed(str(error)) from None
             else:
                 file.unlink()
     finally:
         writer.close()
-    print(
-        f"{'✗' if refused else '✓'} requeue: {len(files) - refused:,} requests are in the log now, {refused:,} refused"
-    )
-    return FAILED if refused else 0
+    print(f"{'✗' if rejected else '✓'} requeue: {len(files) - rejected:,} requests stored, {rejected:,} still rejected")
+    return FAILED if rejected else 0
 
 
-def _writer(data: DataDirectory) -> SqliteWriter:
+def _writer(data: DataDirectory) -> Writer:
     try:
-        return SqliteWriter(data.store, lock_wait_s=0)
+        return open_store(data.store).open_writer(lock_wait_s=0)
     except (StoreUnavailable, StoreTooNew) as error:
-        raise CommandFailed(f"{error} (This writes to the log, which only one program may do at a time.)") from None
+        raise CommandFailed(f"{error} Only one program may write to the log at a time.") from None
 
 
-def _copy(aside: Path, writer: SqliteWriter) -> _Salvaged:
-    reader = SqliteReader(aside)
+def _copy(store: SetAside, writer: Writer) -> _Salvaged:
     done = _Salvaged()
     entries: list[Entry] = []
-    held = 0
-    try:
-        for seq in range(1, _last_seq(reader) + 1):
-            entry = _read(reader, seq, done)
-            if entry is None:
-                continue
-            entries.append(entry)
-            held += entry.record.request_bytes + entry.record.response_bytes
-            if len(entries) >= _RECORDS or held >= _BATCH_BYTES:
-                writer.commit(Batch(entries=entries))
-                entries, held = [], 0
-        writer.commit(Batch(entries=entries))
-    except (StoreUnavailable, BatchRejected) as error:
-        raise CommandFailed(str(error)) from None
-    finally:
-        reader.close()
+    batch_bytes = 0
+    for entry in _readable(store):
+        if entry is None:
+            done.unreadable += 1
+            continue
+        done.copied += 1
+        done.without_bodies += entry.record.body_state == "expired"
+        entries.append(entry)
+        batch_bytes += entry.record.request_bytes + entry.record.response_bytes
+        if len(entries) >= _RECORDS or batch_bytes >= _BATCH_BYTES:
+            _commit(writer, entries)
+            entries, batch_bytes = [], 0
+    _commit(writer, entries)
     return done
 
 
-def _last_seq(reader: SqliteReader) -> int:
+def _readable(store: SetAside) -> Iterator[Entry | None]:
     try:
-        return reader.last_seq()
+        yield from store.entries()
     except StoreDamaged as error:
         raise CommandFailed(
-            f"{error} Nothing of it can be read this way: SQLite's own `.recover` may do more."
+            f"{error} Salvage cannot read this store. A tool for damaged databases may read more."
         ) from None
+    except StoreUnavailable as error:
+        raise CommandFailed(str(error)) from None
 
 
-def _read(reader: SqliteReader, seq: int, done: _Salvaged) -> Entry | None:
+def _commit(writer: Writer, entries: list[Entry]) -> None:
     try:
-        entry = reader.salvage(seq)
-    except StoreDamaged:
-        done.unreadable += 1
-        return None
-    if entry is not None:
-        done.copied += 1
-        done.without_bodies += entry.record.body_state == "expired"
-    return entry
+        writer.commit(Batch(entries=entries))
+    except (StoreUnavailable, BatchRejected) as error:
+        raise CommandFailed(str(error)) from None

@@ -1,6 +1,7 @@
-"""Reads the log from a server's API (GET /api/requests, /api/requests/{id}, /api/live).
+"""Read the log from a server's API (GET /api/requests, /api/requests/{id}, /api/values, /api/live).
 
-Dials the one address it was given: no proxy of the environment, no redirect, so that the token goes nowhere else.
+Connects only to the configured address and ignores proxy variables and redirects, so that the token is sent nowhere
+else.
 """
 
 import json
@@ -23,15 +24,15 @@ from relaybook.log.query.filters import MAX_LIMIT
 
 
 class NoRedirect(HTTPRedirectHandler):
-    """A redirect is then an ``HTTPError`` like any other status."""
+    """Treat redirects as an ``HTTPError``, like any other status."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Follows none."""
+        """Do not follow the redirect."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """One event; ``data`` may be empty, ``id`` is the last one seen, None before the first."""
+    """A server-sent event. ``data`` may be empty. ``id`` is the last one of the stream, or `None` before the first."""
 
     name: str
     data: str
@@ -39,93 +40,97 @@ class Event:
 
 
 def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
-    """Events of a stream's lines, each when its blank line has come; an unfinished one at the end is dropped."""
-    name, last_id, is_told = "", None, False
+    """Parse the lines of a stream of server-sent events.
+
+    Yields an event at its blank line. An incomplete event at the end is dropped. A block without ``data`` and ``id`` is
+    not an event.
+    """
+    name, last_id, has_content = "", None, False
     data: list[str] = []
     for raw in lines:
         line = raw.decode("utf-8", "replace").rstrip("\r\n")
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if not line:
-            if is_told:
+            if has_content:
                 yield Event(name or "message", "\n".join(data), last_id)
-            name, data, is_told = "", [], False
+            name, data, has_content = "", [], False
         elif field == "event":
             name = value
         elif field == "data":
             data.append(value)
-            is_told = True
+            has_content = True
         elif field == "id":
             last_id = value
-            is_told = True
+            has_content = True
 
 
-_KEPT: Final = 10_000
+_RECENT_IDS: Final = 10_000
 
 
 class Recent:
-    """A set of ids that forgets the oldest beyond 10,000."""
+    """A set of the 10,000 most recently added ids."""
 
     def __init__(self) -> None:
         self._ids: OrderedDict[str, None] = OrderedDict()
 
     def is_new(self, text: str) -> bool:
-        """Whether the id was not seen yet; from now on it was."""
+        """Add the id, and return whether it was not in the set."""
         if text in self._ids:
             return False
         self._ids[text] = None
-        if len(self._ids) > _KEPT:
+        if len(self._ids) > _RECENT_IDS:
             self._ids.popitem(last=False)
         return True
 
 
-_ANSWER_SECONDS: Final = 10.0
+_RESPONSE_SECONDS: Final = 10.0
 #: The server pings every 15 s.
 _SILENCE_SECONDS: Final = 45.0
-_AGAIN_SECONDS: Final = 1.0
+_RETRY_SECONDS: Final = 1.0
 
 
 class NoServer(Exception):
-    """Nobody answers at the address; the text says which."""
+    """No server responds at the address. The message contains the address."""
 
 
 class ServerLog:
-    """A log behind an address; fulfils ``LogSource``."""
+    """The log of a running server. Implements ``LogSource``."""
 
     def __init__(self, base_url: str, token: str | None) -> None:
         if not base_url.startswith(("http://", "https://")):
-            raise CommandFailed(f"dashboard_url is {base_url!r}: write it like https://relaybook.example.")
+            raise CommandFailed(f"dashboard_url is {base_url!r}: expected a URL such as https://relaybook.example.")
         if token and not (token.isascii() and token.isprintable()):
-            raise CommandFailed("The dashboard token has characters no HTTP header can carry.")
+            raise CommandFailed("The dashboard token contains characters that are not allowed in an HTTP header.")
         self._base = base_url.rstrip("/")
         self._token = token
         self._opener = build_opener(ProxyHandler({}), NoRedirect())
 
-    def greet(self) -> None:
-        """Raises NoServer when nobody answers, CommandFailed when what answers does not let us read."""
+    def connect(self) -> None:
+        """Check that the log can be read. Raises NoServer if no server responds, CommandFailed if it rejects us."""
         page = self._get("/api/requests", [("limit", "1")])
         if not (isinstance(page, dict) and isinstance(page.get("data"), list)):
-            raise self._stranger()
+            raise self._not_a_dashboard()
 
     def latest(self, terms: list[tuple[str, str]], limit: int) -> list[Row]:
         """See ``LogSource``."""
-        page = self._ask("/api/requests", [*terms, ("limit", str(limit))])
+        page = self._get_required("/api/requests", [*terms, ("limit", str(limit))])
         rows: list[Row] = [*page.get("running", ()), *page["data"]]
         return rows[::-1]
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
-        """See ``LogSource``. The stream is opened before the list is asked for, so nothing falls between them."""
+        """See ``LogSource``. The stream is opened before the list is read, so that no request is missed."""
         printed = Recent()
         last_id: str | None = None
         while True:
             with suppress(NoServer, OSError, HTTPException), self._live(terms, last_id) as stream:
                 earlier = self.latest(terms, limit) if limit and last_id is None else []
-                for row, seen_id in chain(map(_seen, earlier), _rows(read_events(stream))):
-                    last_id = seen_id or last_id
-                    if row is not None and printed.is_new(_once(row)):
+                for row, position in chain(map(_with_position, earlier), _rows(read_events(stream))):
+                    last_id = position or last_id
+                    if row is not None and printed.is_new(_dedup_key(row)):
                         yield row
                 limit = MAX_LIMIT
-            time.sleep(_AGAIN_SECONDS)
+            time.sleep(_RETRY_SECONDS)
 
     def find(self, text: str) -> dict[str, Any] | None:
         """See ``LogSource``."""
@@ -139,12 +144,14 @@ class ServerLog:
 
     def values(self, field: str) -> list[str]:
         """See ``LogSource``."""
-        return [one["value"] for one in self._ask(f"/api/values/{field}", [("limit", str(MAX_LIMIT))])["data"]]
+        return [
+            each["value"] for each in self._get_required(f"/api/values/{field}", [("limit", str(MAX_LIMIT))])["data"]
+        ]
 
     def _live(self, terms: list[tuple[str, str]], last_id: str | None) -> HTTPResponse:
         return self._open("/api/live", terms, "text/event-stream", _SILENCE_SECONDS, last_id)
 
-    def _ask(self, path: str, terms: list[tuple[str, str]]) -> Any:
+    def _get_required(self, path: str, terms: list[tuple[str, str]]) -> Any:
         try:
             return self._get(path, terms)
         except NoServer as error:
@@ -152,12 +159,12 @@ class ServerLog:
 
     def _get(self, path: str, terms: list[tuple[str, str]]) -> Any:
         try:
-            with self._open(path, terms, "application/json", _ANSWER_SECONDS, None) as answer:
-                return json.loads(answer.read())
+            with self._open(path, terms, "application/json", _RESPONSE_SECONDS, None) as response:
+                return json.loads(response.read())
         except (OSError, HTTPException) as error:
-            raise NoServer(f"{self._base} does not answer: {error}.") from None
+            raise NoServer(f"{self._base} does not respond: {error}.") from None
         except ValueError:
-            raise self._stranger() from None
+            raise self._not_a_dashboard() from None
 
     def _open(
         self, path: str, terms: list[tuple[str, str]], accept: str, seconds: float, last_id: str | None
@@ -170,46 +177,48 @@ class ServerLog:
         url = f"{self._base}{path}" + (f"?{urlencode(terms)}" if terms else "")
         request = Request(url, headers=headers)  # noqa: S310 - its scheme was checked
         try:
-            answer: HTTPResponse = self._opener.open(request, timeout=seconds)
+            response: HTTPResponse = self._opener.open(request, timeout=seconds)
         except HTTPError as error:
             with error:
-                raise self._refusal(error) from None
+                raise self._error(error) from None
         except (URLError, TimeoutError, HTTPException) as error:
-            raise NoServer(f"{self._base} does not answer: {getattr(error, 'reason', error)}.") from None
-        return answer
+            raise NoServer(f"{self._base} does not respond: {getattr(error, 'reason', error)}.") from None
+        return response
 
-    def _stranger(self) -> CommandFailed:
-        return CommandFailed(f"What answers at {self._base} is no Relaybook dashboard: name it by --dashboard.")
+    def _not_a_dashboard(self) -> CommandFailed:
+        return CommandFailed(
+            f"The server at {self._base} is not a Relaybook dashboard. Choose another with --dashboard."
+        )
 
-    def _refusal(self, error: HTTPError) -> Exception:
+    def _error(self, error: HTTPError) -> Exception:
         try:
             message = str(json.loads(error.read(65536))["error"]["message"])
         except (OSError, HTTPException, ValueError, KeyError, TypeError):
-            return self._stranger()
+            return self._not_a_dashboard()
         if error.code == 404:
             return _NotFound(message)
         hint = " Set RELAYBOOK_DASHBOARD_TOKEN." if error.code == 401 else ""
-        return CommandFailed(f"{self._base} answered {error.code}: {message}{hint}")
+        return CommandFailed(f"{self._base} returned {error.code}: {message}{hint}")
 
 
 class _NotFound(CommandFailed):
-    """The API has nothing of that name."""
+    """The API returned 404."""
 
 
-def _seen(row: Row) -> tuple[Row, str | None]:
-    """A row of a list, and the point to resume from behind it: a running one moves none."""
+def _with_position(row: Row) -> tuple[Row, str | None]:
+    """Return a row of a list with the position after it, or with `None` if the request is running."""
     return row, None if row["seq"] is None else str(row["seq"])
 
 
-def _once(row: Row) -> str:
-    """What is told once: that a request runs, and how it ended."""
+def _dedup_key(row: Row) -> str:
+    """Return a key that is printed once: a request can be printed as running and again when it ends."""
     return f"{row['id']} runs" if row["outcome"] == "open" else str(row["id"])
 
 
 def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
-    """Rows with the point to resume from behind each; None where only that point moved."""
+    """Yield rows with the position after each. The row is `None` if only the position changed."""
     for event in events:
         if event.name == "gap":
-            print("Some requests are left out here: the log moved on too far meanwhile", file=sys.stderr)
+            print("Some requests were skipped here, because too many were recorded in the meantime.", file=sys.stderr)
         is_row = event.name == "request" and event.data
         yield json.loads(event.data) if is_row else None, event.id

@@ -1,4 +1,4 @@
-"""``relaybook show``: prints one request, found by any id it carries."""
+"""``relaybook show``: print one request, found by any of its ids."""
 
 import json
 from collections.abc import Iterator
@@ -11,41 +11,44 @@ from relaybook.cli.source import open_log
 from relaybook.settings.configuration import Configuration
 
 _LABEL_WIDTH: Final = 12
-_KEPT: Final = "\n\t"
+_KEEP: Final = "\n\t"
 _IDS: Final = {
     "id": "id",
-    "provider_request_id": "provider id",
+    "provider_request_id": "upstream id",
     "completion_id": "completion",
     "client_request_id": "client id",
     "trace_id": "trace",
 }
 _NOT_STORED: Final = {
     "no_bodies": "Not stored: this request was logged without bodies.",
-    "expired": "No longer stored: the file of its bodies is gone.",
+    "expired": "No longer stored: the file with the bodies was deleted.",
 }
 
 
 def transcript(detail: dict[str, Any], day: date) -> str:
-    """The text of a request as GET /api/requests/{id} tells it; ends without a line break."""
-    facts = [f"{label.ljust(_LABEL_WIDTH)}{escape(text)}" for label, text in _facts(detail, day) if text]
-    return "\n".join([*facts, *_conversation(detail)])
+    """Format a request of GET /api/requests/{id} as text, without a final newline."""
+    fields = [f"{label.ljust(_LABEL_WIDTH)}{escape(text)}" for label, text in _fields(detail, day) if text]
+    return "\n".join([*fields, *_conversation(detail)])
 
 
-def _facts(detail: dict[str, Any], day: date) -> Iterator[tuple[str, str]]:
+def _fields(detail: dict[str, Any], day: date) -> Iterator[tuple[str, str]]:
     yield "result", " ".join(filter(None, (result(detail), _error(detail))))
     yield "namespace", detail["namespace"]
     yield "properties", _pairs(detail["properties"])
-    answered = detail["response_model"]
-    yield "model", model(detail) + (f" → {answered}" if answered and answered != model(detail) else "")
+    response_model = detail["response_model"]
+    yield (
+        "model",
+        model(detail) + (f" → {response_model}" if response_model and response_model != model(detail) else ""),
+    )
     yield "started", clock_time(detail["started_at"], day)
-    yield "took", _timing(detail)
+    yield "duration", _timing(detail)
     yield "tokens", _tokens(detail)
     yield "cost", cost(detail)
     yield "request", f"{detail['method']} {detail['path']} to {detail['upstream']}, {detail['request_bytes']:,} bytes"
     yield "response", f"{detail['response_bytes']:,} bytes" + (", streamed" if detail["stream"] else "")
-    yield "caller", ", ".join(filter(None, (detail["client_address"], detail["user_agent"], detail["user"])))
+    yield "client", ", ".join(filter(None, (detail["client_address"], detail["user_agent"], detail["user"])))
     yield "key", detail["key"] or ""
-    yield "parameters", _pairs(detail.get("parameters") or {}, leave_out=("model",))
+    yield "parameters", _pairs(detail.get("parameters") or {}, exclude=("model",))
     for name, label in _IDS.items():
         yield label, detail[name] or ""
     for kind in ("warnings", "advice"):
@@ -57,11 +60,9 @@ def _facts(detail: dict[str, Any], day: date) -> Iterator[tuple[str, str]]:
 
 def _error(detail: dict[str, Any]) -> str:
     if not detail.get("is_served", True):
-        return (
-            "no server runs on this log; what became of the request is in the journal, and recorded at the next start"
-        )
-    went_well = detail["outcome"] in ("open", "complete", "client_closed") and not detail["failed"]
-    reason = None if went_well else detail.get("reason")
+        return "no server is running on this log; the outcome is in the journal and will be recorded at the next start"
+    is_success = detail["outcome"] in ("open", "complete", "client_closed") and not detail["failed"]
+    reason = None if is_success else detail.get("reason")
     return ": ".join(filter(None, (detail["error_code"], detail["error_message"] or reason)))
 
 
@@ -70,18 +71,18 @@ def _timing(detail: dict[str, Any]) -> str:
     if detail["first_token_ms"] is not None:
         parts.append(f"first token after {detail['first_token_ms'] / 1000:.2f} s")
     if detail["chunks"] > 1:
-        parts.append(f"{detail['chunks']:,} pieces")
+        parts.append(f"{detail['chunks']:,} chunks")
     return ", ".join(parts)
 
 
 def _tokens(detail: dict[str, Any]) -> str:
-    more = [f"{detail[f'{name}_tokens']:,} {name}" for name in ("cached", "reasoning") if detail[f"{name}_tokens"]]
-    return tokens(detail) + (f" ({', '.join(more)})" if more else "")
+    parts = [f"{detail[f'{name}_tokens']:,} {name}" for name in ("cached", "reasoning") if detail[f"{name}_tokens"]]
+    return tokens(detail) + (f" ({', '.join(parts)})" if parts else "")
 
 
-def _pairs(values: dict[str, Any], leave_out: tuple[str, ...] = ()) -> str:
+def _pairs(values: dict[str, Any], exclude: tuple[str, ...] = ()) -> str:
     shown = ((name, value if isinstance(value, str) else json.dumps(value)) for name, value in values.items())
-    return "  ".join(f"{name}={_short(value)}" for name, value in shown if name not in leave_out)
+    return "  ".join(f"{name}={_short(value)}" for name, value in shown if name not in exclude)
 
 
 def _short(text: str) -> str:
@@ -93,17 +94,17 @@ def _conversation(detail: dict[str, Any]) -> Iterator[str]:
         yield from ("", _NOT_STORED[detail["body_state"]])
         return
     for message in detail.get("messages") or []:
-        yield from _output_text(message["role"] or UNKNOWN, _message_lines(message))
+        yield from _section(message["role"] or UNKNOWN, _message_lines(message))
     choices = (detail.get("answer") or {}).get("choices") or []
     for choice in choices:
-        which = f" {choice['index'] + 1} of {len(choices)}" if len(choices) > 1 else ""
-        yield from _output_text(f"answer{which} ({choice['finish_reason'] or 'not finished'})", _choice_lines(choice))
+        number = f" {choice['index'] + 1} of {len(choices)}" if len(choices) > 1 else ""
+        yield from _section(f"response{number} ({choice['finish_reason'] or 'not finished'})", _choice_lines(choice))
 
 
-def _output_text(who: str, texts: Iterator[str]) -> Iterator[str]:
-    yield from ("", f"── {escape(who)}")
+def _section(title: str, texts: Iterator[str]) -> Iterator[str]:
+    yield from ("", f"── {escape(title)}")
     for text in texts:
-        yield from ("   " + line for line in escape(text, keep=_KEPT).split("\n"))
+        yield from ("   " + line for line in escape(text, keep=_KEEP).split("\n"))
 
 
 def _message_lines(message: dict[str, Any]) -> Iterator[str]:
@@ -121,7 +122,7 @@ def _message_lines(message: dict[str, Any]) -> Iterator[str]:
 
 def _choice_lines(choice: dict[str, Any]) -> Iterator[str]:
     if choice["reasoning"]:
-        yield f"(thought) {choice['reasoning']}"
+        yield f"(reasoning) {choice['reasoning']}"
     for name in ("text", "refusal"):
         if choice[name]:
             yield choice[name]
@@ -130,12 +131,15 @@ def _choice_lines(choice: dict[str, Any]) -> Iterator[str]:
 
 
 def show(configuration: Configuration, any_id: str, *, as_json: bool = False) -> int:
-    """Ours first, else the newest that carries the id as the provider's, completion's or client's."""
+    """Print the request with this id of Relaybook, or the newest one with this id of upstream, completion or client.
+
+    Raises CommandFailed if there is none.
+    """
     detail = open_log(configuration).find(any_id) if may_be_id(any_id) else None
     if detail is None:
         raise CommandFailed(
-            f"No request in the log has the id {escape(any_id[:80])}: not as ours, nor as the provider's, completion's "
-            "or client's. relaybook tail --ids tells those of the latest requests."
+            f"No request in the log has the id {escape(any_id[:80])}. "
+            "relaybook tail --ids prints the ids of the latest requests."
         )
     print(json.dumps(detail) if as_json else transcript(detail, today()))
     return 0

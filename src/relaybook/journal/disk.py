@@ -1,6 +1,6 @@
-"""The operating system's part of the journal: allocating, syncing and locking files, on Linux and macOS.
+"""Allocate, sync and lock files, on Linux and macOS.
 
-The only module that knows which calls a platform lacks. Every function raises OSError as the system gave it.
+The only module that depends on which system calls a platform has. All functions raise the OSError of the system call.
 """
 
 import fcntl
@@ -11,24 +11,24 @@ from pathlib import Path
 from typing import Final
 
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
-#: The page cache keeps what one write brought as one folio. A page that is mapped and changed makes its whole folio
-#: dirty, and each sync writes that: so the first page, which has a segment's mark, is written by itself.
+#: The page cache keeps the data of one write as one folio. A change to a mapped page makes its whole folio dirty, and
+#: each sync writes all of it. So the first page, which contains the mark of a segment, is written separately.
 _FIRST: Final = mmap.PAGESIZE
 _ZEROS: Final = bytes(1 << 16)
 
 
 def create_file(path: Path) -> int:
-    """A descriptor of a new file, mode 0600, open for reading and writing."""
+    """Create a file with mode 0600 and return a descriptor for reading and writing."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
 
 
 def open_file(path: Path) -> int:
-    """A descriptor of an existing file, read-only."""
+    """Open an existing file and return a read-only descriptor."""
     return os.open(path, os.O_RDONLY | _FLAGS)
 
 
 def make_directory(path: Path) -> None:
-    """A directory of mode 0700, its name on stable storage, and its parents. An existing one is fine."""
+    """Create a directory and its parents with mode 0700 and sync their names, if it does not exist."""
     if path.is_dir():
         return
     if not path.parent.exists():
@@ -38,7 +38,7 @@ def make_directory(path: Path) -> None:
 
 
 def allocate(descriptor: int, size: int, *, zero: bool) -> None:
-    """Gives a new file its full size on disk; ``zero`` writes it through, so that later syncs cost half."""
+    """Allocate the full size of a new file. With ``zero`` it is filled with zeros, so that syncs cost half."""
     if not zero and hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, 0, size)
     elif not zero and hasattr(fcntl, "F_PREALLOCATE"):
@@ -50,7 +50,7 @@ def allocate(descriptor: int, size: int, *, zero: bool) -> None:
 
 
 def preallocate_on_macos(descriptor: int, size: int) -> None:
-    """``F_PREALLOCATE`` with struct fstore: all or nothing (4), from the end of the file (3)."""
+    """Allocate with ``F_PREALLOCATE`` and a struct fstore: all or nothing (4), from the end of the file (3)."""
     import struct
 
     fcntl.fcntl(descriptor, fcntl.F_PREALLOCATE, struct.pack("@Iiqqq", 4, 3, 0, size, 0))  # type: ignore[attr-defined,unused-ignore]
@@ -58,7 +58,7 @@ def preallocate_on_macos(descriptor: int, size: int) -> None:
 
 
 def write_all(descriptor: int, data: bytes, at: int) -> None:
-    """Writes all of ``data`` at the offset, however many calls it takes."""
+    """Write all of ``data`` at offset ``at``, with several system calls if needed."""
     written = os.pwrite(descriptor, data, at)
     if written == len(data):
         return
@@ -66,12 +66,12 @@ def write_all(descriptor: int, data: bytes, at: int) -> None:
     while written < len(data):
         step = os.pwrite(descriptor, rest[written:], at + written)
         if step == 0:
-            raise OSError(5, "the disk took no byte of a write")
+            raise OSError(5, "a write to the disk wrote no bytes")
         written += step
 
 
 def sync(descriptor: int) -> None:
-    """Returns when the file's data is on stable storage."""
+    """Sync the data of a file to stable storage."""
     if hasattr(fcntl, "F_FULLFSYNC"):
         fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # type: ignore[attr-defined,unused-ignore]
     elif hasattr(os, "fdatasync"):
@@ -81,7 +81,7 @@ def sync(descriptor: int) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """Makes a directory's entries durable."""
+    """Sync the entries of a directory to stable storage."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -90,9 +90,9 @@ def sync_directory(path: Path) -> None:
 
 
 def try_lock(path: Path) -> int | None:
-    """Takes the exclusive lock of a file (made if missing): its descriptor, or None while another process has it.
+    """Lock a file exclusively, creating it if needed. Return its descriptor, or `None` if another process has the lock.
 
-    The lock ends with the process, however it ends.
+    The lock is released when the process ends in any way.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
     try:
@@ -104,13 +104,13 @@ def try_lock(path: Path) -> int | None:
 
 
 def free_bytes(path: Path) -> int:
-    """What an ordinary user may still write on the file system of ``path``."""
+    """Return the number of bytes that an unprivileged user can still write on the file system of ``path``."""
     found = os.statvfs(path)
     return found.f_bavail * found.f_frsize
 
 
 def bytes_below(path: Path) -> int:
-    """Bytes the files below a directory take on disk. What vanishes meanwhile counts as nothing."""
+    """Return the disk space of the files below a directory, in bytes. Files deleted in the meantime count as 0."""
     total = 0
     with suppress(OSError), os.scandir(path) as entries:
         for entry in entries:

@@ -1,7 +1,8 @@
-"""What the relay tells the recorder: the payloads of the frames that are not body bytes alone.
+"""Payloads of the journal frames that contain more than body bytes.
 
-Written as msgpack arrays, so fields are only ever added at the end, with a default. Secrets were replaced before.
-A head carries the body bytes that came with it in one read: most requests and answers are one frame then, not three.
+Encoded as msgpack arrays, so new fields are only added at the end, with a default. Secrets are replaced before that. A
+head frame includes the body bytes that arrived in the same read, so that most requests and responses are one frame
+instead of three.
 """
 
 from typing import Final, Literal
@@ -10,7 +11,7 @@ import msgspec
 
 
 class Opened(msgspec.Struct, array_like=True):
-    """A request was admitted. ``head`` is its header lines as the caller sent them, joined by CRLF."""
+    """A request was admitted. ``head`` is its header lines as the client sent them, joined by CRLF."""
 
     wall_ns: int
     method: bytes
@@ -24,24 +25,24 @@ class Opened(msgspec.Struct, array_like=True):
     client_address: str
     log: Literal["full", "no-bodies"]
     key: str | None
-    #: Body bytes that came with the head, and whether they were all of it.
+    #: Body bytes that arrived with the head, and whether they are the whole body.
     body: bytes = b""
     complete: bool = False
 
 
 class Answered(msgspec.Struct, array_like=True):
-    """The head of the answer the caller gets: the provider's, or with ``made`` one of our own."""
+    """The head of the response: the upstream's, or with ``made`` one that the relay made."""
 
     status: int
     reason: bytes
     head: bytes
     made: bool = False
-    #: Body bytes that came with the head.
+    #: Body bytes that arrived with the head.
     body: bytes = b""
 
 
 class Closed(msgspec.Struct, array_like=True, frozen=True):
-    """How an exchange ended. ``relay_ns`` is our share: from the request's last byte read to the provider's wire."""
+    """How an exchange ended. ``relay_ns``: time in the relay, from reading the last request byte until sending it."""
 
     outcome: Literal["complete", "upstream_failed", "client_closed", "interrupted", "refused"]
     error_code: str | None = None
@@ -50,7 +51,7 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Noted(msgspec.Struct, array_like=True, frozen=True):
-    """Requests that were not admitted since the last note, by code; spans in wall-clock nanoseconds."""
+    """Numbers of requests not admitted since the last such frame, by code. Times are wall-clock nanoseconds."""
 
     from_ns: int
     to_ns: int

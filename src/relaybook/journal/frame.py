@@ -1,4 +1,4 @@
-"""Frames: their bytes, and finding them again among damaged ones. Pure: bytes in, facts out."""
+"""Encode and decode frames, and find the next valid frame after damage. Pure."""
 
 from collections.abc import Iterator
 from enum import IntEnum
@@ -15,27 +15,27 @@ _CHECKED: Final = Struct("<QB16sQ")
 _CHECKED_BYTES: Final = _CHECKED.size
 _pack_start: Final = _LENGTH_AND_CHECK.pack
 _pack_checked: Final = _CHECKED.pack
-#: The largest payload a writer makes: a read from a socket, or a head with all its limits reached.
+#: The largest payload that is written: one read from a socket, or a head that reaches all limits.
 MAX_PAYLOAD: Final = 512 << 10
 NO_EXCHANGE: Final = bytes(16)
 
 
-class Kind(IntEnum):
-    """What a frame tells. All but SEALED and NOTED belong to an exchange."""
+class FrameKind(IntEnum):
+    """The kind of a frame. All kinds except SEALED and NOTED belong to an exchange."""
 
-    OPENED = 1  #: A request was admitted; payload: its head, and the body bytes that came with it.
-    SENT = 2  #: Bytes of its body, on their way to the provider.
-    ASKED = 3  #: The request is complete; left out where OPENED says so.
-    ANSWERED = 4  #: The head of the provider's answer, and the body bytes that came with it.
-    RECEIVED = 5  #: Bytes of the answer's body, on their way to the caller.
-    MADE = 6  #: Bytes of our own that the caller gets in place of, or after, the provider's.
-    CLOSED = 7  #: How it ended.
-    SEALED = 8  #: End of the segment.
-    NOTED = 9  #: What was refused since the last one; payload: msgpack.
+    OPENED = 1  #: A request was admitted; payload: its head, and the body bytes that arrived with it.
+    SENT = 2  #: Bytes of the request body, sent to the upstream.
+    ASKED = 3  #: The request is complete; omitted if OPENED says so.
+    ANSWERED = 4  #: The head of the response, and the body bytes that arrived with it.
+    RECEIVED = 5  #: Bytes of the response body, sent to the client.
+    MADE = 6  #: Bytes made by the relay, sent to the client instead of or after the upstream's.
+    CLOSED = 7  #: How the exchange ended.
+    SEALED = 8  #: The end of the segment.
+    NOTED = 9  #: Counts of refused requests since the last NOTED frame; payload: msgpack.
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
-    """One frame as read: where it stood, and what it says."""
+    """A decoded frame and its position."""
 
     kind: int
     exchange: bytes
@@ -47,22 +47,22 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
 
 def encode(secret: int, number: int, kind: int, exchange: bytes, time_ns: int, payload: bytes) -> bytes:
-    """The 41 bytes that go before the payload."""
+    """Return the 41 bytes that precede the payload."""
     checked = _pack_checked(number, kind, exchange, time_ns)
     return _pack_start(_CHECKED_BYTES + len(payload), crc32(payload, crc32(checked, secret))) + checked
 
 
 class Span(msgspec.Struct):
-    """How far ``decode`` came: the offset after the last whole frame, and whether what follows is damaged."""
+    """How far ``decode`` read: the offset after the last valid frame, and whether the bytes after it are damaged."""
 
     end: int
     damaged: bool = False
 
 
 def decode(data: bytes, secret: int, segment: int, base: int, span: Span) -> Iterator[Frame]:
-    """Frames from the start of ``data``, whose first byte stands at ``base`` of the segment.
+    """Yield the frames at the start of ``data``, which begins at offset ``base`` of the segment.
 
-    Stops at an incomplete frame, or at one that does not hold (then ``span.damaged``); ``span.end`` counts bytes of
+    Stops at an incomplete frame, or at an invalid one, and then sets ``span.damaged``. ``span.end`` is an offset in
     ``data``.
     """
     size = len(data)
@@ -86,10 +86,10 @@ def decode(data: bytes, secret: int, segment: int, base: int, span: Span) -> Ite
 
 
 def find_next(data: bytes, start: int, secret: int, last_number: int, skipped: int) -> int | None:
-    """Where, at or after ``start``, the next frame begins that may follow ``last_number``; None: nowhere in ``data``.
+    """Return the offset, from ``start``, of the next frame that can follow ``last_number``; `None` if there is none.
 
-    ``skipped`` bytes were passed over before ``data[0]``. A frame is accepted only if its seeded check holds and its
-    number is at most ``bytes skipped / 41 + 1`` ahead, so that nothing a caller sends can pass for one.
+    ``skipped`` bytes were skipped before ``data[0]``. A frame is accepted only if its seeded check matches and its
+    number is at most ``bytes skipped / 41 + 1`` ahead, so that bytes of a client cannot be read as a frame.
     """
     unpack = HEAD.unpack_from
     for at in range(start, len(data) - HEAD_BYTES + 1):

@@ -1,43 +1,48 @@
-"""What the log must still be told of batches that could not be written, until there is room to tell it."""
+"""Keep what must be recorded about lost batches until the journal can be written again."""
 
 from collections.abc import Set as AbstractSet
 from typing import Final
 
 from relaybook.journal.events import Closed, encode_event
-from relaybook.journal.frame import NO_EXCHANGE, Kind
+from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 
-#: Kind, exchange, payload: what ``JournalWriter.append`` takes.
-OwedFrame = tuple[Kind, bytes, bytes]
+#: Kind, exchange, payload: the arguments of ``JournalWriter.append``.
+LossFrame = tuple[FrameKind, bytes, bytes]
 
 _LOST: Final = encode_event(
-    Closed("interrupted", "log_unavailable", "The journal could not be written: the log lacks what came after this.")
+    Closed(
+        "interrupted",
+        "log_unavailable",
+        "The journal could not be written. The log does not have what came after this.",
+    )
 )
 
 
-class Owed:
-    """Frames that stand for lost ones: the ends of exchanges that the log knows, and what was counted."""
+class UnreportedLoss:
+    """Frames to append for lost ones: the ends of exchanges that the log contains, and refusal counts."""
 
     def __init__(self) -> None:
-        self._frames: list[OwedFrame] = []
+        self._frames: list[LossFrame] = []
 
     def add_end(self, exchange: bytes) -> None:
-        """The log lacks the rest of an exchange, and is to say so."""
-        self._frames.append((Kind.CLOSED, exchange, _LOST))
+        """Add the end of an exchange whose remaining frames were lost."""
+        self._frames.append((FrameKind.CLOSED, exchange, _LOST))
 
     def add_lost(self, parts: list[bytes]) -> AbstractSet[bytes]:
-        """A batch, heads and payloads by turns, was lost. Returns the exchanges that were to begin in it.
+        """Add what must be recorded about a lost batch, given as alternating frame heads and payloads.
 
-        Their ends are owed, too: a part of the batch may stand in a segment. Of others the recorder needs no end.
+        Return the exchanges whose OPENED is in the batch. If they ended in it, their ends are added as well, because a
+        part of the batch may be in a segment. The recorder ignores the end of an exchange whose OPENED it did not read.
         """
         frames = [(head[16], head[17:33], payload) for head, payload in zip(parts[::2], parts[1::2], strict=True)]
         for kind, exchange, payload in frames:
-            if kind == Kind.NOTED:
-                self._frames.append((Kind.NOTED, NO_EXCHANGE, payload))
-            elif kind == Kind.CLOSED:
+            if kind == FrameKind.NOTED:
+                self._frames.append((FrameKind.NOTED, NO_EXCHANGE, payload))
+            elif kind == FrameKind.CLOSED:
                 self.add_end(exchange)
-        return {exchange for kind, exchange, _ in frames if kind == Kind.OPENED}
+        return {exchange for kind, exchange, _ in frames if kind == FrameKind.OPENED}
 
-    def take(self) -> list[OwedFrame]:
-        """All of it; nothing is owed any more."""
+    def take(self) -> list[LossFrame]:
+        """Return all frames and forget them."""
         frames, self._frames = self._frames, []
         return frames

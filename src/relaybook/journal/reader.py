@@ -1,7 +1,7 @@
-"""Reads one run of the journal, beside its writer or after its death.
+"""Read one run of the journal, while it is written or after its writer has ended.
 
-Yields whole frames in order, each number once. Removes files when told that nothing in them is needed any more. Never
-looks past the mark of a run that still lives.
+Returns complete frames in order, each number once. Deletes files only in ``remove_before`` and ``remove``. Never reads
+beyond the mark while the writer lives.
 """
 
 import os
@@ -13,14 +13,14 @@ import msgspec
 
 from relaybook.ids import parse_id
 from relaybook.journal import disk
-from relaybook.journal.frame import HEAD_BYTES, MAX_PAYLOAD, Frame, Kind, Span, decode, find_next
+from relaybook.journal.frame import HEAD_BYTES, MAX_PAYLOAD, Frame, FrameKind, Span, decode, find_next
 from relaybook.journal.segment import HEADER_BYTES, JournalDamaged, OldSegment, segment_path, sequences
 
 _READ_BYTES: Final = 4 << 20
 
 
 class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
-    """Between two frames of a run: the next one stands at ``offset`` of ``segment``, its number is above ``number``."""
+    """A position between two frames: the next one is at ``offset`` of ``segment``. Its number is above ``number``."""
 
     segment: int
     offset: int
@@ -28,7 +28,7 @@ class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """How many bytes wait to be read, and when the first frame among them was written (monotonic clock; None: none)."""
+    """Number of unread bytes, and when the first unread frame was written (monotonic clock; `None` if none is)."""
 
     bytes: int
     since_ns: int | None
@@ -38,21 +38,21 @@ START: Final = Place(0, HEADER_BYTES, 0)
 
 
 def list_runs(directory: Path) -> list[Path]:
-    """Directories of the runs of a journal, oldest first. Half-made ones are left out."""
+    """Return the directories of the runs of a journal, oldest first. Incomplete ones are left out."""
     if not directory.is_dir():
         return []
     return sorted(path for path in directory.iterdir() if parse_id(path.name) and path.is_dir())
 
 
 class RunReader:
-    """One run, read from a place on. Owns the run once its writer is gone."""
+    """Reads one run from a position. Holds the lock of the run once its writer has ended."""
 
     def __init__(self, path: Path, start: Place = START, *, told_to: int = 0) -> None:
-        """Frames up to the number ``told_to`` that are lost were counted by another reader."""
+        """Lost frames up to number ``told_to`` are not counted, because another reader has counted them."""
         self.path = path
         self.place = start
         self._told_to = told_to
-        #: Frames that were written but cannot be read any more, and the bytes passed over.
+        #: Number of frames that were written but cannot be read, and number of bytes that were skipped.
         self.frames_lost = 0
         self.bytes_skipped = 0
         self._lock: int | None = None
@@ -60,12 +60,12 @@ class RunReader:
         self._skipped = 0
         self._sealed = False
         self._finished = False
-        #: Whether files before the first one were read and removed for a store that is gone: no number is missed then.
+        #: Whether earlier files were recorded to a store that is gone and deleted. Their frames do not count as lost.
         self._begins_late = False
 
     @property
     def over(self) -> bool:
-        """Whether the writer is gone. Takes the run's lock when it is, so that no other reader adopts the run."""
+        """Whether the writer has ended. If so, locks the run, so that no other reader takes it over."""
         if self._lock is None:
             with suppress(FileNotFoundError):
                 self._lock = disk.try_lock(self.path / "lock")
@@ -73,18 +73,18 @@ class RunReader:
 
     @property
     def finished(self) -> bool:
-        """Whether the writer is gone and every frame was read."""
+        """Whether the writer has ended and all frames were read."""
         return self._finished
 
     @property
     def waiting(self) -> bool:
-        """Whether the writer tells of more than was read, in the file that is read. Costs no system call."""
+        """Whether the current file has unread bytes before its mark. Needs no system call."""
         return self._segment is not None and self._segment.mark > self.place.offset
 
     def read(self, most_bytes: int = _READ_BYTES) -> list[Frame]:
-        """The next frames, up to about ``most_bytes`` of them; empty when there is nothing (yet).
+        """Return the next frames, up to about ``most_bytes``; empty if there are none yet.
 
-        Raises JournalTooNew. What is damaged is passed over and counted.
+        Damaged bytes are skipped and counted. Raises JournalTooNew if a segment has a newer format.
         """
         over = self.over
         while not self._finished:
@@ -97,7 +97,7 @@ class RunReader:
         return []
 
     def _read_here(self, most_bytes: int, over: bool) -> list[Frame]:
-        """Frames of the current file. None and the same place: nothing more in it for now."""
+        """Return frames of the current file. Empty, with ``place`` unchanged, if it has no more for now."""
         segment = self._open()
         if segment is None or self._sealed:
             return []
@@ -112,10 +112,10 @@ class RunReader:
         return frames
 
     def _accept(self, frame: Frame) -> bool:
-        """Notes a frame's number; False for a repeat and for SEALED."""
+        """Update the position with a frame. Return false for a repeated frame and for SEALED."""
         if self._sealed:
             return False
-        if frame.kind == Kind.SEALED:
+        if frame.kind == FrameKind.SEALED:
             self._sealed = True
             if not self._begins_late:
                 self._note_lost(frame.number - self.place.number)
@@ -137,7 +137,7 @@ class RunReader:
             self.place = Place(self.place.segment, self.place.offset, last)
 
     def _skip(self, segment: OldSegment, data: bytes, at: int, mark: int) -> None:
-        """Passes over damage to the next frame that holds, or to the mark where there is none."""
+        """Skip damaged bytes up to the next valid frame, or to the mark if there is none."""
         step = find_next(data, 1, segment.secret, self.place.number, self._skipped)
         if step is None:
             step = mark - at if at + len(data) >= mark else len(data) - MAX_PAYLOAD
@@ -148,7 +148,7 @@ class RunReader:
         self.place = Place(segment.sequence, at + step, self.place.number)
 
     def _open(self) -> OldSegment | None:
-        """The segment of the current place; the run's first when it has none yet."""
+        """Return the current segment, which is first the run's first one. `None` if it is missing or damaged."""
         if self._segment is not None:
             return self._segment
         with suppress(FileNotFoundError):
@@ -161,7 +161,7 @@ class RunReader:
         return self._segment
 
     def _advance(self, over: bool) -> bool:
-        """Goes on to the next file when this one is done. False: nothing more for now."""
+        """Move to the next file if the current one is finished. Return false if there is nothing more for now."""
         following = self._following()
         if following is None:
             if over:
@@ -179,7 +179,7 @@ class RunReader:
         return None
 
     def _left_behind(self) -> bool:
-        """Whether the writer went on without sealing: a later file is in use and this one is read to its mark."""
+        """Return whether the writer left this file unsealed: it is read to its mark, and a later file is in use."""
         in_use = False
         with suppress(FileNotFoundError):
             in_use = any(self._in_use(number) for number in sequences(self.path) if number > self.place.segment)
@@ -201,7 +201,7 @@ class RunReader:
         self._skipped = 0
 
     def unread(self) -> Unread:
-        """What is written and not yet read. Takes no lock and reads on from nowhere: anybody may ask."""
+        """Return how much is not read yet. Takes no lock and does not change the position."""
         total, since_ns = 0, None
         with suppress(FileNotFoundError, JournalDamaged):
             for number in sequences(self.path):
@@ -215,7 +215,7 @@ class RunReader:
         return Unread(total, since_ns)
 
     def remove_before(self, segment: int) -> int:
-        """Unlinks the files before ``segment``; how many there were. May take 12 ms for each."""
+        """Delete the files before ``segment`` and return their number. May take 12 ms per file."""
         removed = 0
         for number in sequences(self.path):
             if number < min(segment, self.place.segment):
@@ -224,7 +224,7 @@ class RunReader:
         return removed
 
     def remove(self) -> None:
-        """Removes the whole run. Only after ``finished``, and once its position is forgotten."""
+        """Delete the whole run. Call it only after ``finished``, and once the position of the run is deleted."""
         self._close_segment()
         with suppress(FileNotFoundError):
             for path in self.path.iterdir():
@@ -233,7 +233,7 @@ class RunReader:
         self.close()
 
     def close(self) -> None:
-        """Lets go of files and lock; the run stays for another reader."""
+        """Close the files and release the lock. The run stays for another reader."""
         self._close_segment()
         if self._lock is not None:
             os.close(self._lock)
@@ -241,8 +241,8 @@ class RunReader:
 
 
 def _written_ns(segment: OldSegment, start: int) -> int | None:
-    """When the frame at ``start`` was written; None when no whole frame stands there."""
+    """Return when the frame at ``start`` was written, or `None` if there is no complete frame."""
     if segment.mark <= start:
-        return None  # nothing yet; a mark of 0 is that of a file whose maker was killed before it had set it
+        return None  # no frame yet; the mark is 0 if the writer was killed before it set it
     data = segment.read(start, min(segment.mark, start + HEAD_BYTES + MAX_PAYLOAD))
     return next((frame.time_ns for frame in decode(data, segment.secret, segment.sequence, start, Span(0))), None)

@@ -1,7 +1,7 @@
-"""One segment file: its header, and the mark both sides map.
+"""Segment files: their header, and the write mark that writer and readers map into memory.
 
-A segment is written by one process and read by others; the mark is the only thing they share. It is one aligned
-8-byte store, so a reader sees an old value or a new one, never a mixture.
+A segment is written by one process and read by others; they share only the mark. It is set with one aligned 8-byte
+store, so a reader sees the old value or the new one, never a mixture.
 """
 
 import mmap
@@ -20,28 +20,28 @@ _MARK_INDEX: Final = 8
 
 
 class JournalDamaged(Exception):
-    """A segment whose header cannot be read; the text names the file."""
+    """The header of a segment is invalid. The text names the file."""
 
 
 class JournalTooNew(Exception):
-    """A segment a later version wrote; the text says which and what to do."""
+    """A segment was written by a newer version. The text names the file and says what to do."""
 
 
 def segment_path(run: Path, sequence: int) -> Path:
-    """The file of one sequence number in a run's directory."""
+    """Return the path of the segment with this sequence number."""
     return run / f"{sequence:016d}.segment"
 
 
 def sequences(run: Path) -> list[int]:
-    """Sequence numbers of the segments in a run's directory, rising."""
+    """Return the sequence numbers of the segments of a run, in ascending order."""
     return sorted(int(path.stem) for path in run.glob("*.segment") if path.stem.isdigit())
 
 
 class NewSegment:
-    """A segment to write to. Not thread-safe; only ``create`` may run on another thread."""
+    """A segment for writing. Not thread-safe, except that ``create`` may run on another thread."""
 
     def __init__(self, descriptor: int, sequence: int, size: int, *, durable: bool) -> None:
-        """``durable``: readers are told of bytes once they are synced, by ``mark``; else by ``write``."""
+        """With ``durable`` the mark is raised by ``mark``, after a sync; otherwise by ``write``."""
         self._marks_writes = not durable
         self.descriptor = descriptor
         self.sequence = sequence
@@ -52,7 +52,7 @@ class NewSegment:
 
     @classmethod
     def create(cls, run: Path, run_id: bytes, sequence: int, secret: int, size: int, *, durable: bool) -> "NewSegment":
-        """Creates the file at its full size; with ``durable`` it and its name are on stable storage. Raises OSError."""
+        """Create the file at its full size. With ``durable`` it and its name are synced. Raises OSError."""
         path = segment_path(run, sequence)
         descriptor = disk.create_file(path)
         try:
@@ -72,32 +72,33 @@ class NewSegment:
 
     @property
     def room(self) -> int:
-        """Bytes that still fit."""
+        """Number of bytes that still fit."""
         return self.size - self.position
 
     def write(self, data: bytes) -> None:
-        """Appends. Raises OSError; then the segment must not be used again."""
+        """Append bytes. Raises OSError; after it the segment must not be used again."""
         disk.write_all(self.descriptor, data, self.position)
         self.position += len(data)
         if self._marks_writes:
             self._marks[_MARK_INDEX] = self.position
 
     def mark(self) -> None:
-        """Tells readers how far the file is written.
+        """Raise the mark to the end of the written bytes.
 
-        On a disk a mark must never be ahead of what it tells of, or after a power cut a torn batch looks like damage.
+        On the disk, the mark must never be ahead of the data: after a power loss an incomplete batch would look like
+        damage.
         """
         self._marks[_MARK_INDEX] = self.position
 
     def close(self) -> None:
-        """Gives descriptor and mapping back. The file stays."""
+        """Close descriptor and mapping. The file stays."""
         self._marks.release()
         self._map.close()
         os.close(self.descriptor)
 
 
 class OldSegment:
-    """A segment to read from, while it is still written or long after."""
+    """A segment for reading, while it is written or later."""
 
     def __init__(self, run: Path, sequence: int) -> None:
         """Raises FileNotFoundError, JournalDamaged or JournalTooNew."""
@@ -116,26 +117,26 @@ class OldSegment:
 
     def _read_header(self, header: bytes) -> int:
         if len(header) < HEADER_BYTES or not header.startswith(MAGIC):
-            raise JournalDamaged(f"{self.path} is no journal segment: its first bytes are not {MAGIC!r}.")
+            raise JournalDamaged(f"{self.path} is not a journal segment: it does not start with {MAGIC!r}.")
         _, version, secret, _, _ = _HEADER.unpack_from(header)
         if version > VERSION:
             raise JournalTooNew(
-                f"{self.path} was written by a later Relaybook (journal format {version}, this one reads {VERSION}). "
-                "Start that version, or a later one, on this data directory."
+                f"{self.path} was written by a newer version of Relaybook (journal format {version}, "
+                f"this version reads {VERSION}). Start that version, or a newer one, with this data directory."
             )
         return int(secret)
 
     @property
     def mark(self) -> int:
-        """How far the writer says the file is written; never more than its size."""
+        """Up to where the file is written. Never larger than the file."""
         return min(self._marks[_MARK_INDEX], self.size)
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets; fewer at the end of the file."""
+        """Return the bytes between two offsets; fewer if the file ends before ``end``."""
         return os.pread(self._descriptor, end - start, start)
 
     def close(self) -> None:
-        """Gives descriptor and mapping back."""
+        """Close descriptor and mapping."""
         self._marks.release()
         self._map.close()
         os.close(self._descriptor)

@@ -1,7 +1,7 @@
-"""Writes one run of the journal: frames gather in a batch, and one ``write`` puts the batch into the system.
+"""Write one run of the journal: frames are collected in a batch, and one ``write`` writes the whole batch.
 
-Not thread-safe, but ``sync`` may run on another thread. Never removes a file and never reads one. While a segment
-fills, the next is made by a thread of its own, so that a roll costs the caller no allocation.
+Not thread-safe, except that ``sync`` may run on another thread. Never deletes or reads a file. While a segment fills,
+the next one is created by a separate thread, so that no write has to wait for its allocation.
 """
 
 import os
@@ -15,18 +15,18 @@ from typing import Final
 from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.journal import disk
-from relaybook.journal.frame import HEAD_BYTES, NO_EXCHANGE, Kind, encode
-from relaybook.journal.owed import Owed
+from relaybook.journal.frame import HEAD_BYTES, NO_EXCHANGE, FrameKind, encode
+from relaybook.journal.owed import UnreportedLoss
 from relaybook.journal.segment import NewSegment
 
-#: A segment that took a frame of an exchange whose bodies must not stay is sealed after so long.
+#: Seconds after which a segment is sealed that contains frames of a request with ``Service-Log: no-bodies``.
 SEAL_AFTER_SECONDS: Final = 60.0
 
 
 class JournalUnavailable(Exception):
-    """The journal can take nothing now; the text names the directory and the system's reason.
+    """The journal cannot be written. The text names the directory and the reason.
 
-    ``opened``: the exchanges whose first frame was lost, so that the log knows nothing of them.
+    ``opened``: the exchanges whose OPENED frame was lost, so that the log does not have them.
     """
 
     def __init__(self, text: str, opened: AbstractSet[bytes] = frozenset()) -> None:
@@ -35,7 +35,7 @@ class JournalUnavailable(Exception):
 
 
 class _NoSpare(Exception):
-    """There is no next segment and none can be made; nothing was written for want of it."""
+    """There is no next segment and none can be created. Nothing was written."""
 
 
 def _number_of(head: bytes) -> int:
@@ -43,30 +43,30 @@ def _number_of(head: bytes) -> int:
 
 
 class JournalWriter:
-    """One worker's run. ``append`` gathers, ``write`` makes it survive the process, ``sync`` a power cut."""
+    """Writes the run of one worker. Frames survive the process after ``write``, and a power loss after ``sync``."""
 
     def __init__(
         self, directory: Path, segment_bytes: int, *, durable: bool, seal_after_seconds: float = SEAL_AFTER_SECONDS
     ) -> None:
-        """Makes the run's directory and takes its lock. Where that fails ``mend`` tries again and ``write`` raises."""
+        """Create the run's directory and lock it. If that fails, ``mend`` tries again, and ``write`` raises."""
         self.run_id = new_id()
         self.path = directory / id_text(self.run_id)
         self._segment_bytes = segment_bytes
         self._durable = durable
         self._seal_after_ns = int(seal_after_seconds * clock.NANOSECONDS)
         self._secret = int.from_bytes(os.urandom(4))
-        #: The last number that was given, and the last that may stand in a file.
+        #: The last frame number that was assigned, and the last one that may be in a file.
         self._number = self._written = 0
         self._parts: list[bytes] = []
-        self._owed = Owed()
-        #: The log lacks the rest of an exchange: it is told so as soon as there is room. ``owe_end(exchange)``.
-        self.owe_end = self._owed.add_end
-        #: Called when the batch gets its first frame.
+        self._unreported_loss = UnreportedLoss()
+        #: ``add_lost_end(exchange)``: the rest of the exchange is lost; append its end as soon as there is room.
+        self.add_lost_end = self._unreported_loss.add_end
+        #: Called when the first frame is added to the batch.
         self.wake: Callable[[], None] = lambda: None
         self._unsynced: list[bytes] = []
         self._seal_at_ns: int | None = None
         self._seal_wanted = self._is_made = False
-        #: A write or a sync of the segment has failed: it takes nothing more, and is never synced again.
+        #: Whether a write or sync of the segment has failed. It is not written or synced again.
         self._is_spoiled = True
         self._maker = ThreadPoolExecutor(1, "journal-spare")
         self._lock: int | None = None
@@ -76,7 +76,7 @@ class JournalWriter:
             self._take_spare()
 
     def _make_run(self) -> None:
-        """Makes the run's directory with its lock taken. May be tried again where it failed."""
+        """Create the run's directory, locked. Can be called again after it failed."""
         directory = self.path.parent
         disk.make_directory(directory)
         if self._lock is None:
@@ -100,7 +100,7 @@ class JournalWriter:
 
     @property
     def _current(self) -> NewSegment:
-        """The segment that takes frames. Raises _NoSpare while there has never been one."""
+        """The segment that is written. Raises _NoSpare if there was none yet."""
         if self._segment is None:
             raise _NoSpare("there is no segment yet")
         return self._segment
@@ -110,7 +110,7 @@ class JournalWriter:
         return self._segment.sequence if self._segment is not None else 0
 
     def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
-        """Adds a frame to the batch. Nothing is written yet; order is kept."""
+        """Add a frame to the batch. Nothing is written yet. Order is kept."""
         if not self._parts:
             self.wake()
         self._number = number = self._number + 1
@@ -119,20 +119,20 @@ class JournalWriter:
 
     @property
     def waiting(self) -> bool:
-        """Whether the batch holds anything."""
+        """Whether the batch contains frames."""
         return bool(self._parts)
 
     @property
     def spare_ready(self) -> bool:
-        """Whether the next segment exists, so that a full one, or a failing one, can be left at once."""
+        """Whether the next segment exists, so that a full or failed one can be replaced at once."""
         return self._spare.done() and self._spare.exception() is None
 
     def write(self) -> None:
-        """Puts the batch into the operating system; on return it survives the process, whatever happens to it.
+        """Write the batch to the operating system. After it the batch survives the process.
 
-        A write that fails is done again, whole and with the same numbers, in the spare segment, and what waits for its
-        sync before it. Raises JournalUnavailable if that fails too; then the batch is forgotten and nothing of it may
-        be released.
+        If the write fails, all unsynced frames and the whole batch are written again to the spare segment, with the
+        same numbers. Raises JournalUnavailable if that fails as well; then the batch is dropped and nothing of it may
+        be sent.
         """
         parts, self._parts = self._parts, []
         if self._durable:
@@ -143,7 +143,7 @@ class JournalWriter:
                 parts = self._unsynced[:] or parts
             self._put(parts)
         except _NoSpare as error:
-            self._number = self._written  # what follows takes these numbers, so that nothing seems to be missing
+            self._number = self._written  # reuse the numbers, so that no frame seems to be missing
             raise self._gave_up(parts, error) from error
         except OSError:
             self._written = self._number
@@ -171,13 +171,13 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def _gave_up(self, parts: list[bytes], error: Exception) -> JournalUnavailable:
-        """The batch is forgotten, but for what ``tick`` tells of it later."""
+        """Drop the batch, and keep what ``tick`` must record about it later."""
         del self._unsynced[-len(parts) :]
-        opened = self._owed.add_lost(parts)
+        opened = self._unreported_loss.add_lost(parts)
         return JournalUnavailable(f"the journal in {self.path} cannot be written: {error}", opened)
 
     def _write_across(self, parts: list[bytes]) -> None:
-        """Fills the segment with whole frames and goes on in the next; room for SEALED always stays."""
+        """Write complete frames until the segment is full, then continue in the next. Leaves room for SEALED."""
         waiting: list[bytes] = []
         size = 0
         for head, payload in zip(parts[::2], parts[1::2], strict=True):
@@ -191,12 +191,13 @@ class JournalWriter:
         self._current.write(b"".join(waiting))
 
     def _seal(self, before: list[bytes], number: int) -> None:
-        """Writes SEALED, with the number of the last frame before it, and goes on in the next segment.
+        """Write SEALED, with the number of the last frame before it, and switch to the next segment.
 
-        Raises OSError; or _NoSpare, and then nothing was written, for no frame may ever follow SEALED.
+        Raises OSError, or _NoSpare if there is no next segment. In that case nothing was written, because no frame may
+        follow SEALED.
         """
         self._spare_made()
-        seal = encode(self._secret, number, Kind.SEALED, NO_EXCHANGE, clock.monotonic_ns(), b"")
+        seal = encode(self._secret, number, FrameKind.SEALED, NO_EXCHANGE, clock.monotonic_ns(), b"")
         self._current.write(b"".join([*before, seal]))
         if self._durable:
             self._sync_segment()
@@ -204,7 +205,7 @@ class JournalWriter:
         self._seal_at_ns = None
 
     def _take_spare(self) -> None:
-        """Goes on in the spare and has the next one made. Raises _NoSpare."""
+        """Switch to the spare segment and start to create the next one. Raises _NoSpare."""
         new = self._spare_made()
         if self._segment is not None:
             self._segment.close()
@@ -213,7 +214,7 @@ class JournalWriter:
         self._spare = self._maker.submit(self._make_segment, new.sequence + 1)
 
     def _spare_made(self) -> NewSegment:
-        """The spare, waited for if need be; where making it had failed, it is tried once more. Raises _NoSpare."""
+        """Return the spare segment, waiting for it if needed. A failed creation is tried once more. Raises _NoSpare."""
         try:
             return self._spare.result()
         except OSError:
@@ -225,7 +226,7 @@ class JournalWriter:
 
     def _sync_segment(self) -> None:
         if self._is_spoiled:
-            raise OSError(5, "a write or a sync of this segment has failed, so it is not synced again")
+            raise OSError(5, "a write or sync of this segment has failed, so it is not synced again")
         try:
             disk.sync(self._current.descriptor)
         except OSError:
@@ -234,15 +235,15 @@ class JournalWriter:
         self._current.mark()
 
     def sync(self) -> None:
-        """Returns when everything written is on stable storage. Raises OSError; then ``write_unsynced_again``.
+        """Sync everything written to stable storage. Raises OSError; call ``write_unsynced_again`` then.
 
-        May run on another thread while no other method does.
+        May run on another thread while no other method runs.
         """
         self._sync_segment()
         self._unsynced.clear()
 
     def write_unsynced_again(self) -> None:
-        """After a failed sync: puts all that was not synced into the spare segment and syncs that.
+        """Write all unsynced frames to the spare segment and sync it. Call this after a failed sync.
 
         The descriptor that failed is never synced again. Raises JournalUnavailable.
         """
@@ -254,24 +255,24 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def mend(self) -> BaseException | None:
-        """Tries again to have a spare where making one had failed: why it had. None: there is or will be one."""
+        """Try again to create the spare segment if that had failed, and return the error; `None` if it had not."""
         failed = self._spare.exception() if self._spare.done() else None
         if failed is not None:
             self._spare = self._maker.submit(self._make_segment, self._sequence + 1)
         return failed
 
     def seal_soon(self) -> None:
-        """The batch holds bytes that must not stay: their segment is sealed after ``seal_after_seconds``."""
+        """Seal the segment of the current batch after ``seal_after_seconds``, so that its bytes are deleted soon."""
         self._seal_wanted = True
 
     def tick(self) -> None:
-        """Called about once a second, with an empty batch: seals the segment when its time has come.
+        """Seal the segment if it is time, and append what is still to be recorded about lost batches.
 
-        What ended or was counted while nothing could be written is told now, as soon as there is room for it.
+        Call this about once a second, with an empty batch. Raises JournalUnavailable.
         """
         if not self.spare_ready:
             return
-        for frame in self._owed.take():
+        for frame in self._unreported_loss.take():
             self.append(*frame)
         if self._seal_at_ns is not None and clock.monotonic_ns() >= self._seal_at_ns and not self._parts:
             try:
@@ -288,7 +289,7 @@ class JournalWriter:
                 raise JournalUnavailable(f"the journal in {self.path} cannot be written: {error}") from error
 
     def close(self) -> None:
-        """Ends the run: what is in the batch is written, the lock is given back."""
+        """Write the batch, end the run and release its lock."""
         if self._parts:
             self.write()
         if self._durable and not self._is_spoiled:

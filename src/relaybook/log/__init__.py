@@ -1,6 +1,6 @@
-"""The request log: what a record is, how the log is queried, how bodies are read, and where it all is kept.
+"""The request log: its records, queries, aggregates, body formats and stores.
 
-``record`` declares the record; ``query`` is what filters can say; ``aggregate`` adds records up; ``namespaces`` has
-their labels and order; ``formats`` reads bodies; ``conversations`` links requests; ``store`` keeps it. Nothing here
-knows the relay, the journal or HTTP.
+``record`` declares the record. ``query`` parses filters. ``aggregate`` computes statistics. ``namespaces`` defines
+labels and their order. ``formats`` parses bodies. ``conversations`` links requests. ``search_text`` extracts the text
+to index. ``store`` persists the log. Nothing here depends on the relay, the journal or HTTP.
 """

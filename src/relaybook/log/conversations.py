@@ -1,9 +1,15 @@
-"""Cuts requests into conversations: which goes on from which, what is new in it, which ask the same again. Pure.
+"""Group requests into conversations: find which request continues which, what is new in it, and which are repeats.
 
-The rules, for a request B and the earlier ones: the last answer in B's messages that is known tells what it goes on
-from, known by all messages before it, else by the last two of them (the oldest were trimmed); of several such requests
-the latest. Else it is the response that B names. One with the very messages of another asks the same again: a retry, or
-a variant with another answer. Anything else begins a conversation.
+The rules for a request B and the requests before it:
+
+1. B continues the request that produced the last known assistant message in B's messages. The match is by all messages
+   before that assistant message, else by the last two before it (clients trim the oldest). If several requests match,
+   the latest is used.
+2. Otherwise B continues the response that it names (Responses API).
+3. A request with the same messages as an earlier one repeats it: a retry, or a variant with a different response.
+4. Any other request starts a conversation.
+
+Pure: no I/O.
 """
 
 from collections.abc import Iterable
@@ -13,10 +19,12 @@ from relaybook.log.formats import MessageChain, decode_chain
 from relaybook.log.store.port import Step
 
 
-class Place(NamedTuple):
-    """A request's place. ``conversation`` is the id of its first request; ``turn`` counts from 1.
+class Position(NamedTuple):
+    """A request's position in a conversation.
 
-    ``follows`` and ``repeats`` are ids. Messages from the index ``new_from`` on are new; there are ``messages`` in all.
+    ``conversation`` is the id of the conversation's first request. ``turn`` counts from 1. ``follows`` and ``repeats``
+    are ids of the request it continues or repeats, or `None`. ``messages`` is the number of messages; those from index
+    ``new_from`` on are new.
     """
 
     conversation: str
@@ -28,55 +36,56 @@ class Place(NamedTuple):
 
 
 class Conversations:
-    """Places of requests, which are given in the order in which they were recorded."""
+    """Assigns requests to conversations. Requests must be added in the order in which they were recorded."""
 
     def __init__(self) -> None:
-        self._places: dict[str, Place] = {}
-        #: The latest request by messages and answer, by the last of them and the answer, by response, by messages.
-        self._by_answer: dict[int, str] = {}
-        self._by_window: dict[int, str] = {}
-        self._by_response: dict[str, str] = {}
-        self._by_messages: dict[int, str] = {}
+        self._positions: dict[str, Position] = {}
+        # Each maps to the id of the latest request: by key of all its messages and a response, by key of the last two
+        # messages and a response, by completion id, and by key of its messages alone.
+        self._by_response_key: dict[int, str] = {}
+        self._by_window_key: dict[int, str] = {}
+        self._by_completion_id: dict[str, str] = {}
+        self._by_messages_key: dict[int, str] = {}
 
-    def place(self, step: Step) -> Place:
-        """The place of the next request."""
-        turn = None if step.turn is None else decode_chain(step.turn)
-        place = Place(step.id, 1, None, None, 0, 0) if turn is None else self._place(step.id, turn)
-        self._places[step.id] = place
+    def add(self, step: Step) -> Position:
+        """Add the next request and return its position."""
+        chain = None if step.turn is None else decode_chain(step.turn)
+        position = Position(step.id, 1, None, None, 0, 0) if chain is None else self._position(step.id, chain)
+        self._positions[step.id] = position
         if step.completion_id is not None:
-            self._by_response[step.completion_id] = step.id
-        if turn is not None:
-            self._remember(turn, step.id)
-        return place
+            self._by_completion_id[step.completion_id] = step.id
+        if chain is not None:
+            self._remember(chain, step.id)
+        return position
 
-    def _place(self, record_id: str, turn: MessageChain) -> Place:
-        place = self._next(turn)
-        if (known := self._by_messages.get(turn.asked)) is not None and turn.previous is None:
-            place = (place or self._places[known])._replace(repeats=known, messages=turn.messages)
-        return place or Place(record_id, 1, None, None, 0, turn.messages)
+    def _position(self, record_id: str, chain: MessageChain) -> Position:
+        position = self._continuation(chain)
+        if (repeated := self._by_messages_key.get(chain.messages_key)) is not None and chain.previous is None:
+            position = (position or self._positions[repeated])._replace(repeats=repeated, messages=chain.messages)
+        return position or Position(record_id, 1, None, None, 0, chain.messages)
 
-    def _next(self, turn: MessageChain) -> Place | None:
-        for origin in turn.origins:
-            known = self._by_answer.get(origin.key) or self._by_window.get(origin.window)
-            if known is not None:
-                return self._after(known, origin.new_from, turn)
-        if turn.previous is not None and (known := self._by_response.get(turn.previous)) is not None:
-            return self._after(known, 0, turn)
+    def _continuation(self, chain: MessageChain) -> Position | None:
+        for origin in chain.origins:
+            continued = self._by_response_key.get(origin.key) or self._by_window_key.get(origin.window)
+            if continued is not None:
+                return self._after(continued, origin.new_from, chain)
+        if chain.previous is not None and (continued := self._by_completion_id.get(chain.previous)) is not None:
+            return self._after(continued, 0, chain)
         return None
 
-    def _after(self, known: str, new_from: int, turn: MessageChain) -> Place:
-        before = self._places[known]
-        return Place(before.conversation, before.turn + 1, known, None, new_from, turn.messages)
+    def _after(self, continued: str, new_from: int, chain: MessageChain) -> Position:
+        before = self._positions[continued]
+        return Position(before.conversation, before.turn + 1, continued, None, new_from, chain.messages)
 
-    def _remember(self, turn: MessageChain, record_id: str) -> None:
-        self._by_messages[turn.asked] = record_id
-        for key, window in turn.after:
-            self._by_answer[key] = record_id
+    def _remember(self, chain: MessageChain, record_id: str) -> None:
+        self._by_messages_key[chain.messages_key] = record_id
+        for key, window in chain.after:
+            self._by_response_key[key] = record_id
             if window:
-                self._by_window[window] = record_id
+                self._by_window_key[window] = record_id
 
 
-def places(steps: Iterable[Step]) -> dict[str, Place]:
-    """By id; ``steps`` in the order in which they were recorded."""
+def positions_of(steps: Iterable[Step]) -> dict[str, Position]:
+    """Return the positions of requests by id. ``steps`` must be in the order in which they were recorded."""
     conversations = Conversations()
-    return {step.id: conversations.place(step) for step in steps}
+    return {step.id: conversations.add(step) for step in steps}

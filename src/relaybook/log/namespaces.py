@@ -1,7 +1,8 @@
-"""The port's third face: changes how namespaces are shown, for everybody who looks at the log.
+"""Define labels of namespaces, the rules for changing them, and cursors for lists of namespaces.
 
-A pinned namespace is a *label* (an environment, a channel: few, coloured, in an order); all others are threads. People
-change labels from any process, beside the recorder; ``label_rules`` says what a change makes of one.
+A pinned namespace is a *label*, such as an environment or a channel. Labels are few and have a color, a group and a
+position. All other namespaces are threads. Labels are shared by everyone who uses the log and can be changed from any
+process, concurrently with the recorder. ``Labels`` is an interface of stores, like those in ``store/port.py``.
 """
 
 import re
@@ -13,49 +14,74 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from relaybook.log.query.filters import BadFilter
-from relaybook.log.store.port import NamespaceRow, NamespaceSort
 
-Figure = int | float
+NamespaceSort = Literal["last_at", "requests", "failed", "cost_usd"]
+SortValue = int | float
 _ENCODER: Final = msgspec.json.Encoder()
 
 
-class Place(msgspec.Struct, frozen=True, array_like=True):
-    """The last row of a page: what follows it comes next."""
+class NamespaceRow(msgspec.Struct, kw_only=True):
+    """A namespace with its counters, which are updated on every write.
+
+    ``color``, ``group`` and ``position`` belong to its label. ``cost_usd`` is the sum of the known costs; `None` if no
+    cost is known, which sorts as 0. ``first_at`` and ``last_at`` are the start times of its first and last request; 0
+    if it has none.
+    """
+
+    namespace: str
+    requests: int
+    failed: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    first_at: int
+    last_at: int
+    pinned: bool = False
+    color: int | None = None
+    group: str | None = None
+    position: int | None = None
+
+
+class NamespaceCursor(msgspec.Struct, frozen=True, array_like=True):
+    """A cursor: the sort value and namespace of the last row of a page. The next page starts after it."""
 
     sort: Literal["last_at", "requests", "failed", "cost_usd"]
-    figure: Figure
+    value: SortValue
     namespace: str
 
     def __str__(self) -> str:
         return _ENCODER.encode(self).decode()
 
 
-_DECODER: Final[msgspec.json.Decoder[Place]] = msgspec.json.Decoder(Place)
+_DECODER: Final[msgspec.json.Decoder[NamespaceCursor]] = msgspec.json.Decoder(NamespaceCursor)
 
 
-def place_of(row: NamespaceRow, sort: NamespaceSort) -> Place:
-    """The place of a row in the order of a sort."""
-    figure: Any = getattr(row, sort) or 0
-    return Place(sort, figure, row.namespace)
+def cursor_after(row: NamespaceRow, sort: NamespaceSort) -> NamespaceCursor:
+    """Return the cursor that points to a row, for a list with this sort."""
+    value: Any = getattr(row, sort) or 0
+    return NamespaceCursor(sort, value, row.namespace)
 
 
-def parse_place(text: str, sort: NamespaceSort) -> Place:
-    """Reads what ``str(place)`` wrote for the same sort; anything else raises BadFilter."""
+def parse_namespace_cursor(text: str, sort: NamespaceSort) -> NamespaceCursor:
+    """Parse a cursor written by ``str(cursor)`` for the same sort.
+
+    Raises BadFilter if the text is not a cursor or belongs to another sort.
+    """
     try:
-        place = _DECODER.decode(text)
+        cursor = _DECODER.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError):
-        place = None
-    if place is None or place.sort != sort or not _is_storable(place.figure):
-        raise BadFilter("cursor", f"cursor is {text[:80]!r}: pass on the next_cursor of an earlier page, sorted alike.")
-    return place
+        cursor = None
+    if cursor is None or cursor.sort != sort or not _is_storable(cursor.value):
+        raise BadFilter("cursor", f"cursor is {text[:80]!r}: expected the next_cursor of a page with the same sort.")
+    return cursor
 
 
-def _is_storable(figure: Figure) -> bool:
-    """Whether a store can compare with it: integers have 64 bits there."""
-    return isinstance(figure, float) or abs(figure) < 2**63
+def _is_storable(value: SortValue) -> bool:
+    """Return whether a store can compare with the value. Stores have 64-bit integers."""
+    return isinstance(value, float) or abs(value) < 2**63
 
 
-#: Colours are slots, 1 to this; the page knows what each looks like.
+#: Number of color slots. Slots count from 1; the page defines their colors.
 COLORS: Final = 8
 LAST_POSITION: Final = 9999
 
@@ -85,22 +111,22 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class NotPinned(ValueError):
-    """A colour, group or position for a namespace that is not pinned and is not to be."""
+    """The change sets a color, group or position of a namespace that is not pinned and does not pin it."""
 
 
 class Labels(Protocol):
-    """Who changes labels. Any process, any thread."""
+    """Changes labels. Safe to use from any process and any thread."""
 
     def change(self, change: LabelChange) -> NamespaceRow:
-        """Makes the change, durably, and gives the namespace as it is then. A change is made whole or not at all.
+        """Apply the change and return the changed namespace. The change is atomic and durable.
 
-        Raises NotPinned, and StoreUnavailable when there is no store yet or others kept it busy.
+        Raises NotPinned, and StoreUnavailable if no store exists yet or if it is locked by others.
         """
 
 
-#: So many namespaces a new log pins by itself, ever; after that only people pin.
-FIRST: Final = 8
-#: Names like these come by the thousand: addresses, numbers, UUIDs and other hexadecimal.
+#: Number of namespaces that a new log pins automatically over its lifetime. After that, only users pin.
+MAX_AUTO_PINNED: Final = 8
+#: Matches names that look like generated ids: addresses, numbers, UUIDs and other hexadecimal.
 _ID: Final = re.compile(r"@|\d{3}|[0-9a-f]{8}", re.IGNORECASE)
 _ENVIRONMENTS: Final = "production prod staging stage development dev test testing qa sandbox preview local default ci"
 _CHANNELS: Final = (
@@ -110,7 +136,7 @@ _GROUPS: Final = dict.fromkeys(_ENVIRONMENTS.split(), "Environment") | dict.from
 
 
 class Label(Struct, frozen=True):
-    """How a namespace is shown. One that is not pinned has nothing else."""
+    """How a namespace is shown. The other fields are `None` if it is not pinned."""
 
     pinned: bool = False
     color: int | None = None
@@ -119,33 +145,33 @@ class Label(Struct, frozen=True):
 
 
 def looks_like_id(namespace: str) -> bool:
-    """Whether the name is one of very many, as a user's or a session's is."""
+    """Return whether the name looks like an id of a user or session, of which there are many."""
     return _ID.search(namespace) is not None
 
 
-def group_of(namespace: str) -> str | None:
-    """The group that a usual name of an environment or a channel belongs to."""
+def default_group(namespace: str) -> str | None:
+    """Return the group of a common environment or channel name. `None` for any other name."""
     return _GROUPS.get(namespace.casefold())
 
 
-def changed(now: Label, change: LabelChange, others: Sequence[Label]) -> Label:
-    """The label after the change; ``others`` are the pinned ones besides it. Raises NotPinned."""
-    given = {name: getattr(change, name) for name in ("color", "group", "position")}
-    given = {name: value for name, value in given.items() if value is not UNSET}
-    if not (now.pinned if change.pinned is UNSET else change.pinned):
-        if given:
+def apply_change(current: Label, change: LabelChange, others: Sequence[Label]) -> Label:
+    """Return the label after the change. ``others`` are the other pinned labels. Raises NotPinned."""
+    fields = {name: getattr(change, name) for name in ("color", "group", "position")}
+    fields = {name: value for name, value in fields.items() if value is not UNSET}
+    if not (current.pinned if change.pinned is UNSET else change.pinned):
+        if fields:
             raise NotPinned(
-                f"{change.namespace[:80]!r} is not pinned, so it has no {' and no '.join(given)}: send "
-                '"pinned": true with it, or leave it out.'
+                f"{change.namespace[:80]!r} is not pinned, so it cannot have a {' or '.join(fields)}. Send "
+                '"pinned": true as well, or omit them.'
             )
         return Label()
-    if not now.pinned:
-        now = Label(True, _next_color(others), group_of(change.namespace), _next_position(others))
-    return replace(now, **given)
+    if not current.pinned:
+        current = Label(True, _next_color(others), default_group(change.namespace), _next_position(others))
+    return replace(current, **fields)
 
 
 def _next_color(others: Sequence[Label]) -> int:
-    """The lowest that no other label has; when all have been given, the next in turn."""
+    """Return the lowest free color slot. If all are in use, return slots in rotation."""
     used = {label.color for label in others}
     return next((color for color in range(1, COLORS + 1) if color not in used), 1 + len(others) % COLORS)
 

@@ -1,8 +1,8 @@
-"""The record: one declaration of every field a logged request has.
+"""Declare the record: every field of a logged request.
 
-SQL columns, JSON keys and the page's types derive from ``Record``, in this order. Moments are integers here
-(microseconds since the epoch, UTC) and RFC 3339 text in JSON. Text is valid UTF-8 without NUL; unknown is None,
-never 0.
+SQL columns, JSON keys and the page's types are derived from ``Record``, in this order. Timestamps are integers here
+(microseconds since the epoch, UTC) and RFC 3339 text in JSON. Text is valid UTF-8 without NUL. An unknown value is
+`None`, never 0.
 """
 
 from typing import Annotated, Any, Final, Literal, get_type_hints
@@ -21,18 +21,18 @@ AdviceCode = Literal[
 ]
 
 #: Microseconds since the epoch, UTC.
-Timestamp = Annotated[int, "moment"]
+Timestamp = Annotated[int, "timestamp"]
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A remark on a request: a warning about its tags, or advice about its parameters."""
+    """A note on a request: a warning about its tags, or advice about its parameters."""
 
     code: str
     message: str
 
 
 class Record(msgspec.Struct, kw_only=True):
-    """Everything a list of requests shows of one of them (docs/reference/api.md tells each field's meaning)."""
+    """All fields that lists of requests show. docs/reference/api.md describes each of them."""
 
     id: str
     seq: int | None = None
@@ -89,38 +89,38 @@ class Record(msgspec.Struct, kw_only=True):
 
 
 class Detail(msgspec.Struct, kw_only=True, array_like=True):
-    """What only the detail view shows, besides the bodies. Secrets were replaced before it was written."""
+    """Fields that only the detail view shows, besides the bodies. Secrets were redacted before they were written."""
 
     reason: str = ""
-    #: Header lines as they came, joined by CRLF.
+    #: Header lines as received, joined by CRLF.
     request_head: bytes = b""
     response_head: bytes = b""
-    #: When each piece of the answer arrived, in microseconds since the request's head, and how large it was.
+    #: Arrival time of each response chunk, in microseconds since the request head, and its size in bytes.
     chunk_at_us: list[int] = []
     chunk_bytes: list[int] = []
-    #: Bodies of paths that are not understood are cut beyond a limit; what was cut is told here (hex SHA-256).
+    #: SHA-256 (hex) of the whole body, set if only its beginning is stored (large bodies of unsupported formats).
     request_sha256: str | None = None
     response_sha256: str | None = None
 
     @property
     def request_headers(self) -> list[tuple[str, str]]:
-        """Names and values the caller sent, in order; repeats stay."""
+        """Names and values that the client sent, in order, including repeated names."""
         return split_head(self.request_head)
 
     @property
     def response_headers(self) -> list[tuple[str, str]]:
-        """Names and values the provider sent, in order; repeats stay."""
+        """Names and values that the upstream sent, in order, including repeated names."""
         return split_head(self.response_head)
 
 
 def split_head(head: bytes) -> list[tuple[str, str]]:
-    """Names and values of header lines that are joined by CRLF."""
+    """Return the names and values of header lines that are joined by CRLF."""
     pairs = (line.partition(":") for line in head.decode("latin-1").split("\r\n") if line)
     return [(name, value.strip(" \t")) for name, _, value in pairs]
 
 
 class Gap(msgspec.Struct, kw_only=True):
-    """A span in which requests were answered but not logged, or logged and then lost: the log says so."""
+    """A time range in which requests were refused or not logged, or in which records were lost."""
 
     from_at: Timestamp
     to_at: Timestamp
@@ -130,12 +130,12 @@ class Gap(msgspec.Struct, kw_only=True):
 
 FIELDS: Final[tuple[str, ...]] = Record.__struct_fields__
 TIMESTAMPS: Final = frozenset(
-    name for name, hint in get_type_hints(Record, include_extras=True).items() if "moment" in repr(hint)
+    name for name, hint in get_type_hints(Record, include_extras=True).items() if "timestamp" in repr(hint)
 )
 
 
 def to_json(record: Record) -> dict[str, Any]:
-    """The record as the API writes it: every field by its name, moments as text."""
+    """Return the record as the API shows it: every field by name, timestamps as RFC 3339 text."""
     out: dict[str, Any] = msgspec.to_builtins(record)
     for name in TIMESTAMPS:
         if out[name] is not None:

@@ -1,64 +1,60 @@
-"""What a finished request says in words: answer first, then its messages, the newest first.
+"""Extract the search text of a finished request: the response first, then the messages, newest first.
 
-The text index takes at most 16 KiB of it: of a long conversation the oldest messages are left out; the requests that
-sent them first have them. A request logged without bodies says nothing.
+The text index holds at most 16,384 characters of it. The oldest messages of a long conversation are omitted; they are
+indexed with the requests that sent them first. A request logged without bodies has no text.
 """
 
 import logging
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from relaybook.log import formats
-from relaybook.log.record import Side, split_head
-from relaybook.log.store.port import Body, Entry
+from relaybook.kinds import PARSED_KINDS
+from relaybook.log.store.port import Entry
+from relaybook.log.view import RequestView
 
 log = logging.getLogger("relaybook.log.store")
 
 MAX_CHARACTERS: Final = 16_384
-#: A larger body is stored and not looked into.
-MAX_BYTES: Final = 16 << 20
-_UNDERSTOOD: Final = frozenset({"chat", "completion", "response", "embedding"})
 
 
-def text_of(entry: Entry, most: int = MAX_CHARACTERS) -> str:
-    """As many characters of it as asked for; empty when there is nothing to find.
+def text_of(entry: Entry, max_characters: int = MAX_CHARACTERS) -> str:
+    """Return the first ``max_characters`` characters of the request's search text; empty if it has none.
 
-    Also where a defect of ours keeps it from being read, which is told: one request must not hide all others.
+    Also empty if reading the bodies fails unexpectedly. The error is logged and not raised, so that one request cannot
+    block the indexing of all others.
     """
-    if entry.record.kind not in _UNDERSTOOD:
+    if entry.record.kind not in PARSED_KINDS:
         return ""
     try:
-        return "\n".join(_first(_texts(entry), most))
+        return "\n".join(_truncate(_texts(entry), max_characters))
     except Exception:
         log.exception("text_not_read", extra={"id": entry.record.id})
         return ""
 
 
-def _first(texts: Iterable[str], most: int) -> Iterator[str]:
-    """The texts, as far as so many characters go."""
+def _truncate(texts: Iterable[str], max_characters: int) -> Iterator[str]:
+    """Yield texts until they add up to ``max_characters``, separators included. The last one is truncated."""
     for text in texts:
-        yield text[:most]
-        most -= len(text) + 1
-        if most <= 0:
+        yield text[:max_characters]
+        max_characters -= len(text) + 1
+        if max_characters <= 0:
             return
 
 
 def _texts(entry: Entry) -> Iterator[str]:
-    record = entry.record
-    answered = _readable(entry, "response")
-    if answered and not (record.status and record.status >= 400):
-        for choice in formats.answer(answered, record.stream, record.kind)["choices"]:
-            yield from _of_choice(choice)
+    view, record = RequestView.of_entry(entry), entry.record
+    if not (record.status and record.status >= 400) and (response := view.parsed_response()):
+        for choice in response["choices"]:
+            yield from _choice_texts(choice)
     if record.error_message:
         yield record.error_message
-    asked = _readable(entry, "request")
-    for message in formats.newest_first(asked):
+    for message in view.newest_messages():
         if message.get("text"):
             yield message["text"]
-        yield from _of_calls(message.get("tool_calls"))
+        yield from _call_texts(message.get("tool_calls"))
 
 
-def _of_choice(choice: dict[str, Any]) -> Iterator[str]:
+def _choice_texts(choice: dict[str, Any]) -> Iterator[str]:
     for name in ("text", "refusal", "reasoning"):
         if choice.get(name):
             yield choice[name]
@@ -66,23 +62,9 @@ def _of_choice(choice: dict[str, Any]) -> Iterator[str]:
         yield f"{call.get('name') or ''} {call.get('arguments') or ''}"
 
 
-def _of_calls(calls: object) -> Iterator[str]:
-    """Those of a message, as sent."""
+def _call_texts(calls: object) -> Iterator[str]:
+    """Yield the name and arguments of each tool call of a request message."""
     for call in calls if isinstance(calls, list) else ():
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict):
             yield f"{function.get('name') or ''} {function.get('arguments') or ''}"
-
-
-def _readable(entry: Entry, side: Side) -> bytes:
-    """The decoded body; empty when it is not stored, too large, or cannot be decoded."""
-    body: Body | None = entry.request if side == "request" else entry.response
-    if body is None:
-        return b""
-    data = b"".join(body.rest)
-    head = entry.detail.request_head if side == "request" else entry.detail.response_head
-    encoding = ", ".join(value for name, value in split_head(head) if name.lower() == "content-encoding")
-    if not encoding or not data:
-        return data
-    decoded = formats.decode(data, encoding, limit=MAX_BYTES)
-    return b"" if decoded.state in ("too_large", "undecodable") else decoded.data

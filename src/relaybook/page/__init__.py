@@ -1,5 +1,5 @@
-"""The built page, held in memory: ``page`` its two documents, ``assets`` the files they load.
+"""Hold the built page in memory: ``page`` has its two HTML documents, ``assets`` the files that they load.
 
-``static/`` is built out of dashboard/ by hatch_build.py; it is in the wheel and the sdist, not in git. Nothing here
-knows of requests or of the log; ``api`` serves it.
+hatch_build.py builds ``static/`` from dashboard/. It is in the wheel and the sdist, not in git. This package does not
+depend on requests or the log; ``api`` serves the page.
 """

@@ -1,4 +1,4 @@
-"""Holds the page's files and serves them compressed if the browser accepts gzip."""
+"""Hold the page's assets in memory, and compress them for browsers that accept gzip."""
 
 import gzip
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, Self
 
-#: Not the ``mimetypes`` of the machine, which differ.
+#: The standard library's ``mimetypes`` is not used, because its result depends on the machine.
 _MEDIA_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -20,31 +20,31 @@ _MEDIA_TYPES: Final = {
 
 @dataclass(frozen=True)
 class Asset:
-    """One file. Its name has a hash of what is in it, so that it never changes under that name."""
+    """One file. Its name contains a hash of its content, so the content of a name never changes."""
 
     media_type: str
     raw: bytes
 
     @classmethod
     def of(cls, name: str, raw: bytes) -> Self:
-        """The file of this name and content."""
+        """Return the asset with this file name and content."""
         return cls(_MEDIA_TYPES.get(Path(name).suffix, "application/octet-stream"), raw)
 
     @cached_property
-    def packed(self) -> bytes | None:
-        """The content compressed with gzip, at the first use; ``None`` if that does not make it smaller."""
-        packed = gzip.compress(self.raw, mtime=0)
-        return packed if len(packed) < len(self.raw) else None
+    def compressed(self) -> bytes | None:
+        """The gzip-compressed content, computed on first use. ``None`` if compression does not make it smaller."""
+        compressed = gzip.compress(self.raw, mtime=0)
+        return compressed if len(compressed) < len(self.raw) else None
 
-    def for_browser(self, accept_encoding: str) -> tuple[bytes, str | None]:
-        """The bytes to send and their content coding, by what ``Accept-Encoding`` says (RFC 9110 §12.5.3)."""
-        if _is_gzip_accepted(accept_encoding) and self.packed is not None:
-            return self.packed, "gzip"
+    def negotiate(self, accept_encoding: str) -> tuple[bytes, str | None]:
+        """Return the bytes to send and their content coding, negotiated by ``Accept-Encoding`` (RFC 9110 §12.5.3)."""
+        if _is_gzip_accepted(accept_encoding) and self.compressed is not None:
+            return self.compressed, "gzip"
         return self.raw, None
 
 
 def read_assets(directory: Path) -> Mapping[str, Asset]:
-    """The files of a directory by name."""
+    """Read the files of a directory. Returns assets by file name."""
     files = sorted(path for path in directory.glob("*") if path.is_file())
     return {path.name: Asset.of(path.name, path.read_bytes()) for path in files}
 

@@ -1,4 +1,4 @@
-"""Holds the built page's two documents and completes them for each load: nonce, sub-path, policy."""
+"""Hold the built page's two HTML documents, and fill in nonce, sub-path and policy for each load."""
 
 import re
 import secrets
@@ -11,9 +11,9 @@ from typing import Final
 from relaybook.page.assets import Asset, read_assets
 
 STATIC: Final = Path(__file__).parent / "static"
-#: The build wrote its id here.
+#: The attribute in which the build writes its id.
 _BUILD: Final = re.compile(r'data-build="([0-9a-f]{16})"')
-#: Styles that the page adds while it runs carry the nonce; scripts are files alone.
+#: Styles that the page adds at run time carry the nonce. Inline scripts are not allowed.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; connect-src 'self';"
     " font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -22,7 +22,7 @@ _POLICY: Final = (
 
 @dataclass(frozen=True)
 class Document:
-    """HTML for one load, and the ``Content-Security-Policy`` that goes with it."""
+    """The HTML of one load and its ``Content-Security-Policy``."""
 
     text: str
     policy: str
@@ -30,7 +30,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Page:
-    """The page. ``build`` tells one build from another; ``assets`` are its files by name."""
+    """The page. ``build`` is the id of the build; ``assets`` are its files by name."""
 
     build: str | None
     assets: Mapping[str, Asset]
@@ -38,16 +38,16 @@ class Page:
     _sign_in: str
 
     def index(self, base: str) -> Document:
-        """The application. ``base`` is the sub-path before our paths, without a slash at its end."""
-        return _complete(self._index, base)
+        """Return the application's document. ``base`` is the sub-path of the dashboard, without a trailing slash."""
+        return _render(self._index, base)
 
     def sign_in(self, base: str) -> Document:
-        """The form that asks for the token; the address stays the one that was wanted."""
-        return _complete(self._sign_in, base)
+        """Return the sign-in form. ``base`` is the sub-path of the dashboard, without a trailing slash."""
+        return _render(self._sign_in, base)
 
 
 def load_page(static: Path = STATIC) -> Page | None:
-    """Reads the page once; None when it was not built. Nothing is read afterwards."""
+    """Read the whole page into memory. Returns `None` if it is not built."""
     index, sign_in = static / "index.html", static / "sign-in.html"
     if not (index.exists() and sign_in.exists()):
         return None
@@ -57,11 +57,11 @@ def load_page(static: Path = STATIC) -> Page | None:
 
 
 def _read(path: Path) -> str:
-    """A document whose files are found from every depth: ``./assets`` means another place at /requests/<id>."""
+    """Return a document with absolute asset paths: a relative ``./assets`` would not resolve at /requests/<id>."""
     return path.read_text("utf-8").replace('"./assets/', '"__BASE__/assets/')
 
 
-def _complete(text: str, base: str) -> Document:
+def _render(text: str, base: str) -> Document:
     nonce = secrets.token_urlsafe(16)
     text = text.replace("__NONCE__", nonce).replace("__BASE__", escape(base))
     return Document(text, _POLICY.format(nonce=nonce))

@@ -1,5 +1,5 @@
-"""The recorder: reads the journal behind the relays and writes records into the store.
+"""The recorder: reads the journal that the relays write, and writes records to the store.
 
-``fold`` turns frames into exchanges, ``understand`` an exchange into an entry of the log, ``loop`` reads, commits and
-cleans up, ``prices`` knows what tokens cost. Slow is harmless here: the relay waits for none of it.
+``fold`` assembles exchanges from frames. ``understand`` converts an exchange into an entry of the log. ``loop`` reads,
+commits and cleans up. ``prices`` computes costs. The relay does not wait for the recorder, so it may be slow.
 """

@@ -1,8 +1,8 @@
-"""How much of a body is kept, and where it waits while its exchange is open.
+"""Decide how much of a body is stored, and where it is kept while its exchange is open.
 
-Bytes of an open exchange stay in memory up to 256 KiB; beyond that they move into the store ahead of their record.
-Bodies of paths that are not understood are kept up to a limit, beyond it their first 64 KiB, length and SHA-256.
-A few of the open exchanges are shown with their bytes so far.
+Up to 256 KiB of an open exchange stay in memory. Beyond that, they are moved to the store before their record is
+written. Bodies of unsupported formats are stored whole up to a limit; of larger ones, the first 64 KiB, the length and
+the SHA-256 are stored. A few open exchanges are shown with the bytes received so far.
 """
 
 import hashlib
@@ -10,78 +10,78 @@ from collections.abc import Callable, Iterable
 from heapq import nlargest
 from typing import Final
 
-from relaybook.log.store.port import Body, Entry, Extent, body_size
+from relaybook.kinds import PARSED_KINDS
+from relaybook.log.store.port import Body, BodyRef, Entry, body_size
 from relaybook.recorder.fold import Exchange
 
-MOST_HELD: Final = 256 << 10
-KEPT_OF_LARGE: Final = 64 << 10
-#: Shown ones are copied into the store again each second, so they are few and not large.
-MOST_SHOWN: Final = 32
-MOST_SHOWN_BYTES: Final = 512 << 10
-_UNDERSTOOD: Final = ("chat", "completion", "response", "embedding")
+MAX_HELD_BYTES: Final = 256 << 10
+TRUNCATED_BYTES: Final = 64 << 10
+#: Limits of open exchanges shown with their bytes. These bytes are copied to the store again every second.
+MAX_SHOWN: Final = 32
+MAX_SHOWN_BYTES: Final = 512 << 10
 
 
 class BodyPolicy:
-    """The rules for bodies, with the store's place for what is set aside."""
+    """The rules for bodies, with functions that write bytes to the store and read them."""
 
     def __init__(
-        self, set_aside: Callable[[bytes], Extent], read_extent: Callable[[Extent], bytes], keep_other_bodies: int
+        self, write_body: Callable[[bytes], BodyRef], read_body: Callable[[BodyRef], bytes], keep_other_bodies: int
     ) -> None:
-        self._set_aside = set_aside
-        self._read_extent = read_extent
+        self._write_body = write_body
+        self._read_body = read_body
         self._keep_other = keep_other_bodies
 
-    def set_aside_if_large(self, exchange: Exchange) -> int:
-        """Moves an open exchange's bytes into the store when there are many; how many."""
-        return self.set_aside(exchange) if exchange.held > MOST_HELD else 0
+    def move_if_large(self, exchange: Exchange) -> int:
+        """Move an open exchange's bytes to the store if they exceed MAX_HELD_BYTES. Return the number moved."""
+        return self.move_to_store(exchange) if exchange.held > MAX_HELD_BYTES else 0
 
-    def set_aside(self, exchange: Exchange) -> int:
-        """Moves an open exchange's bytes into the store; how many."""
+    def move_to_store(self, exchange: Exchange) -> int:
+        """Move an open exchange's bytes to the store. Return the number of bytes moved."""
         for body in (exchange.request, exchange.response):
             if body.rest:
-                body.extents.append(self._set_aside(b"".join(body.rest)))
+                body.refs.append(self._write_body(b"".join(body.rest)))
                 body.rest = []
         moved, exchange.held = exchange.held, 0
         return moved
 
-    def apply(self, exchange: Exchange, entry: Entry) -> tuple[Entry, list[Extent]]:
-        """The entry with its bodies as they are to be kept, and the extents to erase."""
+    def apply(self, exchange: Exchange, entry: Entry) -> tuple[Entry, list[BodyRef]]:
+        """Truncate the entry's bodies as required. Return the entry and the references to erase."""
         if entry.request is None:
-            return entry, exchange.extents
-        if entry.record.kind in _UNDERSTOOD or exchange.request_bytes + exchange.response_bytes <= self._keep_other:
+            return entry, exchange.refs
+        if entry.record.kind in PARSED_KINDS or exchange.request_bytes + exchange.response_bytes <= self._keep_other:
             return entry, []
-        erase: list[Extent] = []
+        erase: list[BodyRef] = []
         for side in ("request", "response"):
             body = getattr(entry, side)
             size = body_size(body)
             if size is not None and size > self._keep_other:
-                kept, digest = self._beginning(body)
-                setattr(entry, side, kept)
+                truncated, digest = self._beginning(body)
+                setattr(entry, side, truncated)
                 setattr(entry.detail, f"{side}_sha256", digest)
-                erase += body.extents
+                erase += body.refs
         return entry, erase
 
     def _beginning(self, body: Body) -> tuple[Body, str]:
         digest = hashlib.sha256()
-        first = b""
-        for extent in body.extents:
-            data = self._read_extent(extent)
+        beginning = b""
+        for ref in body.refs:
+            data = self._read_body(ref)
             digest.update(data)
-            first += data[: KEPT_OF_LARGE - len(first)]
-        for piece in body.rest:
-            digest.update(piece)
-            first += piece[: KEPT_OF_LARGE - len(first)]
-        return Body([], [first]), digest.hexdigest()
+            beginning += data[: TRUNCATED_BYTES - len(beginning)]
+        for chunk in body.rest:
+            digest.update(chunk)
+            beginning += chunk[: TRUNCATED_BYTES - len(beginning)]
+        return Body([], [beginning]), digest.hexdigest()
 
 
-def shown(running: Iterable[Exchange]) -> set[bytes]:
-    """Which open exchanges are shown with their bytes so far, by id: the latest started of those that may be.
+def shown_ids(running: Iterable[Exchange]) -> set[bytes]:
+    """Return the ids of open exchanges to show with their bytes so far: the latest started that are small enough.
 
-    Never one whose bodies must not be kept.
+    Exchanges logged without bodies are never included.
     """
-    fit = (
+    eligible = (
         exchange
         for exchange in running
-        if exchange.opened.log == "full" and exchange.request_bytes + exchange.response_bytes <= MOST_SHOWN_BYTES
+        if exchange.opened.log == "full" and exchange.request_bytes + exchange.response_bytes <= MAX_SHOWN_BYTES
     )
-    return {exchange.id for exchange in nlargest(MOST_SHOWN, fit, key=lambda exchange: exchange.opened_ns)}
+    return {exchange.id for exchange in nlargest(MAX_SHOWN, eligible, key=lambda exchange: exchange.opened_ns)}

@@ -1,7 +1,8 @@
-"""Remembers which exchange was being understood when the recorder died, so that none can kill it for ever.
+"""Remember which exchange was being parsed when the recorder crashed, so that no exchange can crash it forever.
 
-A library that reads bodies may crash the process on bytes nobody foresaw. The exchange at hand is written into a
-mapped file, which survives any death; one that was at hand at two deaths is stored without being read.
+A library that parses bodies may crash the process on unexpected bytes. The id of the current exchange is kept in a
+memory-mapped file, which survives any crash. An exchange that was current in two crashes is stored without being
+parsed.
 """
 
 import mmap
@@ -11,45 +12,48 @@ from typing import Final
 
 from relaybook.journal import disk
 
-_NOBODY: Final = bytes(16)
-_DEADLY: Final = 2
+_NO_EXCHANGE: Final = bytes(16)
+_CRASHES_TO_BLOCK: Final = 2
 
 
 class CrashGuard:
-    """A file of 16 bytes for the exchange at hand, and beside it one line for each death with one at hand."""
+    """A 16-byte file with the id of the current exchange, and a file with one line per crash during an exchange."""
 
     def __init__(self, directory: Path) -> None:
-        """Raises OSError when the directory cannot be written to."""
-        self._deaths = directory / "recorder.deaths"
+        """Open the files, and record a crash of the previous process.
+
+        Raises OSError if the directory is not writable.
+        """
+        self._crashes = directory / "recorder.deaths"
         path = directory / "recorder.at-hand"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            os.ftruncate(descriptor, len(_NOBODY))
-            self._at_hand = mmap.mmap(descriptor, len(_NOBODY))
+            os.ftruncate(descriptor, len(_NO_EXCHANGE))
+            self._current = mmap.mmap(descriptor, len(_NO_EXCHANGE))
         finally:
             os.close(descriptor)
-        self._note_death()
-        lines = self._deaths.read_text().split() if self._deaths.exists() else []
-        self._deadly = {bytes.fromhex(line) for line in lines if lines.count(line) >= _DEADLY}
+        self._record_crash()
+        lines = self._crashes.read_text().split() if self._crashes.exists() else []
+        self._blocked = {bytes.fromhex(line) for line in lines if lines.count(line) >= _CRASHES_TO_BLOCK}
 
-    def _note_death(self) -> None:
-        found = self._at_hand[:]
-        if found != _NOBODY:
-            descriptor = os.open(self._deaths, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    def _record_crash(self) -> None:
+        exchange = self._current[:]
+        if exchange != _NO_EXCHANGE:
+            descriptor = os.open(self._crashes, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             try:
-                os.write(descriptor, found.hex().encode() + b"\n")
+                os.write(descriptor, exchange.hex().encode() + b"\n")
                 disk.sync(descriptor)
             finally:
                 os.close(descriptor)
-            self.let_go()
+            self.clear()
 
-    def take(self, exchange: bytes) -> bool:
-        """The exchange is at hand now. False: it was at hand at two deaths and must not be read again."""
-        if exchange in self._deadly:
+    def begin(self, exchange: bytes) -> bool:
+        """Make this the current exchange. Returns False if it was current in two crashes and must not be parsed."""
+        if exchange in self._blocked:
             return False
-        self._at_hand[:] = exchange
+        self._current[:] = exchange
         return True
 
-    def let_go(self) -> None:
-        """Nothing is at hand."""
-        self._at_hand[:] = _NOBODY
+    def clear(self) -> None:
+        """Clear the current exchange."""
+        self._current[:] = _NO_EXCHANGE

@@ -1,7 +1,7 @@
-"""Puts an exchange together again from the journal's frames. Pure: frames in, exchanges out.
+"""Assemble exchanges from the journal's frames.
 
-Every exchange comes out once: when its CLOSED is read, or when its run is over without one. What was recorded before a
-restart is folded again and dropped, so that nothing is recorded twice.
+Every exchange is returned once: when its CLOSED frame is read, or when its run ends without one. Exchanges recorded
+before a restart are folded again and dropped, so that nothing is recorded twice. Pure: no I/O.
 """
 
 from collections.abc import Iterable
@@ -19,14 +19,14 @@ from relaybook.journal.events import (
     decode_noted,
     decode_opened,
 )
-from relaybook.journal.frame import Frame, Kind
-from relaybook.log.store.port import Body, Extent
+from relaybook.journal.frame import Frame, FrameKind
+from relaybook.log.store.port import Body, BodyRef
 
-_MOST_CHUNKS: Final = 100_000
+_MAX_CHUNKS: Final = 100_000
 
 
 class Exchange(msgspec.Struct, array_like=True):
-    """What the journal tells of one exchange so far. Also how it is kept when it is moved aside (msgpack)."""
+    """The state of one exchange as far as the journal was read. Encoded as msgpack if it is moved to the store."""
 
     id: bytes
     opened: Opened
@@ -39,21 +39,21 @@ class Exchange(msgspec.Struct, array_like=True):
     asked_ns: int | None = None
     request_bytes: int = 0
     response_bytes: int = 0
-    #: Microseconds since OPENED, and bytes, of each piece of the provider's answer.
+    #: Microseconds since OPENED, and size in bytes, of each chunk of the upstream's response.
     chunk_at_us: list[int] = []
     chunk_bytes: list[int] = []
     chunks: int = 0
-    #: Bytes in memory, that is in ``rest`` of both bodies.
+    #: Bytes in memory: those in ``rest`` of both bodies.
     held: int = 0
-    #: The first frame that is needed to build this again: (segment, offset, number). None when all was moved aside.
+    #: The first frame needed to rebuild this state: (segment, offset, number). `None` if the state is in the store.
     first: tuple[int, int, int] | None = None
-    #: Frames up to this number are in here already.
+    #: Frames up to this number are included.
     number: int = 0
 
     @property
-    def extents(self) -> list[Extent]:
-        """What was set aside of both bodies."""
-        return [*self.request.extents, *self.response.extents]
+    def refs(self) -> list[BodyRef]:
+        """References to the bytes of both bodies that are already in the store."""
+        return [*self.request.refs, *self.response.refs]
 
 
 encode_exchange: Final = msgspec.msgpack.Encoder().encode
@@ -61,26 +61,30 @@ decode_exchange: Final = msgspec.msgpack.Decoder(Exchange).decode
 
 
 class Fold:
-    """One run's exchanges. ``recorded_to`` is the number of the last frame that was folded before a restart."""
+    """The exchanges of one run.
 
-    def __init__(self, recorded_to: int = 0, moved: Iterable[Exchange] = ()) -> None:
-        self.open: dict[bytes, Exchange] = {exchange.id: exchange for exchange in moved}
+    ``recorded_to`` is the number of the last frame that was folded before a restart. ``checkpoints`` are open
+    exchanges whose state was moved to the store.
+    """
+
+    def __init__(self, recorded_to: int = 0, checkpoints: Iterable[Exchange] = ()) -> None:
+        self.open: dict[bytes, Exchange] = {exchange.id: exchange for exchange in checkpoints}
         self.notes: list[Noted] = []
         self._recorded_to = recorded_to
 
     def feed(self, frames: Iterable[Frame]) -> list[Exchange]:
-        """Exchanges that ended in these frames, in the order of their ends."""
+        """Fold frames and return the exchanges that ended in them, in the order in which they ended."""
         ended: list[Exchange] = []
         running = self.open
         for frame in frames:
             kind = frame.kind
-            if kind == Kind.OPENED:
+            if kind == FrameKind.OPENED:
                 if frame.exchange not in running:
                     running[frame.exchange] = _opened(frame)
                 continue
             exchange = running.get(frame.exchange)
             if exchange is None:
-                if kind == Kind.NOTED and frame.number > self._recorded_to:
+                if kind == FrameKind.NOTED and frame.number > self._recorded_to:
                     self.notes.append(decode_noted(frame.payload))
                 continue
             if frame.number <= exchange.number:
@@ -89,17 +93,17 @@ class Fold:
             exchange.last_ns = frame.time_ns
             if exchange.first is None:
                 exchange.first = (frame.segment, frame.offset, frame.number)
-            if kind == Kind.RECEIVED:
+            if kind == FrameKind.RECEIVED:
                 _received(exchange, frame, frame.payload)
-            elif kind == Kind.SENT:
+            elif kind == FrameKind.SENT:
                 _sent(exchange, frame.payload)
-            elif kind == Kind.ASKED:
+            elif kind == FrameKind.ASKED:
                 exchange.asked_ns = frame.time_ns
-            elif kind == Kind.ANSWERED:
+            elif kind == FrameKind.ANSWERED:
                 _answered(exchange, frame)
-            elif kind == Kind.MADE:
+            elif kind == FrameKind.MADE:
                 _made(exchange, frame)
-            elif kind == Kind.CLOSED:
+            elif kind == FrameKind.CLOSED:
                 exchange.closed = decode_closed(frame.payload)
                 del running[frame.exchange]
                 if frame.number > self._recorded_to:
@@ -107,15 +111,15 @@ class Fold:
         return ended
 
     def end(self) -> list[Exchange]:
-        """The run is over: what is still open was interrupted. It is not open any more afterwards."""
-        cut = list(self.open.values())
+        """End the run: close all open exchanges as interrupted and return them."""
+        interrupted = list(self.open.values())
         self.open.clear()
-        for exchange in cut:
-            exchange.closed = Closed("interrupted", None, "The relay process ended before the answer was complete.")
-        return cut
+        for exchange in interrupted:
+            exchange.closed = Closed("interrupted", None, "The relay process ended before the response was complete.")
+        return interrupted
 
     def first_needed(self) -> tuple[int, int, int] | None:
-        """The first frame that some open exchange still needs."""
+        """Return the first frame that an open exchange still needs. `None` if none is needed."""
         return min((exchange.first for exchange in self.open.values() if exchange.first is not None), default=None)
 
 
@@ -149,26 +153,26 @@ def _answered(exchange: Exchange, frame: Frame) -> None:
         _received(exchange, frame, body)
 
 
-def _sent(exchange: Exchange, piece: bytes) -> None:
-    size = len(piece)
-    exchange.request.rest.append(piece)
+def _sent(exchange: Exchange, chunk: bytes) -> None:
+    size = len(chunk)
+    exchange.request.rest.append(chunk)
     exchange.request_bytes += size
     exchange.held += size
 
 
-def _received(exchange: Exchange, frame: Frame, piece: bytes) -> None:
-    size = len(piece)
-    exchange.response.rest.append(piece)
+def _received(exchange: Exchange, frame: Frame, chunk: bytes) -> None:
+    size = len(chunk)
+    exchange.response.rest.append(chunk)
     exchange.response_bytes += size
     exchange.held += size
     exchange.chunks += 1
-    if exchange.chunks <= _MOST_CHUNKS:
+    if exchange.chunks <= _MAX_CHUNKS:
         exchange.chunk_at_us.append((frame.time_ns - exchange.opened_ns) // 1000)
         exchange.chunk_bytes.append(size)
 
 
 def _made(exchange: Exchange, frame: Frame) -> None:
-    """Bytes of our own that the caller got: part of the answer, but no chunk of the provider's."""
+    """Add bytes that the relay itself sent to the client: part of the response, but not a chunk from the upstream."""
     size = len(frame.payload)
     exchange.response.rest.append(frame.payload)
     exchange.response_bytes += size

@@ -1,4 +1,4 @@
-"""A place for entries that no store can take: their raw bytes and why, so that nothing is thrown away."""
+"""Save entries that the store rejects, with the reason, so that no data is lost."""
 
 import os
 from pathlib import Path
@@ -8,20 +8,20 @@ import msgspec
 
 from relaybook.log.store.port import Entry
 
-_MOST: Final = (1 << 63) - 1
+_MAX_INTEGER: Final = (1 << 63) - 1
 _DECODER: Final = msgspec.msgpack.Decoder(tuple[str, Entry])
 
 
 class Quarantine:
-    """A directory with one file for each entry (msgpack: reason, entry). Files are 0600."""
+    """A directory with one file per entry (msgpack: reason, entry). Files have mode 0600."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def put(self, entry: Entry, reason: str) -> None:
-        """Keeps the entry, a value that has no form in msgpack either as the nearest that has one.
+        """Save the entry. Values that msgpack cannot encode are replaced by the nearest that it can.
 
-        Raises OSError; the same entry may be put again.
+        Saving the same entry again replaces its file. Raises OSError.
         """
         try:
             data = msgspec.msgpack.encode((reason, entry))
@@ -35,12 +35,12 @@ class Quarantine:
 
 
 def _nearest(value: Any) -> Any:
-    """Lone surrogates as question marks, integers over 64 bits as the largest."""
+    """Replace lone surrogates by question marks, and integers over 64 bits by the largest."""
     match value:
         case str():
             return value.encode(errors="replace").decode()
         case int():
-            return max(-_MOST, min(value, _MOST))
+            return max(-_MAX_INTEGER, min(value, _MAX_INTEGER))
         case list() | tuple():
             return [_nearest(each) for each in value]
         case dict():
@@ -50,10 +50,10 @@ def _nearest(value: Any) -> Any:
 
 
 def list_quarantined(directory: Path) -> list[Path]:
-    """The files of a quarantine, oldest request first; none where there is no such directory."""
+    """Return the files of a quarantine, oldest request first; empty if the directory does not exist."""
     return sorted(directory.glob("*.msgpack")) if directory.is_dir() else []
 
 
 def decode_quarantined(data: bytes) -> Entry:
-    """The entry of a quarantine's file. Raises msgspec.MsgspecError."""
+    """Decode the entry of a quarantine file. Raises msgspec.MsgspecError if the file is invalid."""
     return _DECODER.decode(data)[1]

@@ -1,4 +1,4 @@
-"""Does again what the environment refuses, until it does not. Meanwhile the journal keeps what waits."""
+"""Retry operations that the environment refuses until they succeed. Meanwhile, the journal keeps unrecorded data."""
 
 import logging
 import time
@@ -6,63 +6,65 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from relaybook.log.store.errors import BodyDamaged, StoreDamaged, StoreFull, StoreUnavailable
-from relaybook.recorder.memory_reserve import Ballast
+from relaybook.recorder.disk_reserve import DiskReserve
 
 log = logging.getLogger("relaybook.recorder")
 
 _FIRST_PAUSE_SECONDS: Final = 0.1
-_MOST_PAUSE_SECONDS: Final = 5.0
-#: How often it is tried in all, with someone waiting for the end: for 1.5 seconds.
-_TRIES_WHEN_TOLD: Final = 5
+_MAX_PAUSE_SECONDS: Final = 5.0
+#: Number of attempts after a stop was requested: over 1.5 seconds.
+_TRIES_AFTER_STOP: Final = 5
 
 T = TypeVar("T")
 
 
-class GivenUp(Exception):
-    """The recorder was told to stop while the store takes nothing; the next start does it, from the journal."""
+class RetryAborted(Exception):
+    """The recorder must stop while the store is unavailable. The next start records the rest from the journal."""
 
 
 class Retry:
-    """How long to try. ``times_told`` counts how often the process was told to stop, and is asked without a lock.
+    """Retries operations. ``stop_requests`` returns how often a stop was requested; it is called without a lock.
 
-    Told once, it tries a few times more; told again, no more.
+    After the first request, an operation is tried a few more times. After the second, it is not retried.
     """
 
-    def __init__(self, ballast: Ballast, times_told: Callable[[], int]) -> None:
-        self._ballast = ballast
-        self._times_told = times_told
+    def __init__(self, reserve: DiskReserve, stop_requests: Callable[[], int]) -> None:
+        self._reserve = reserve
+        self._stop_requests = stop_requests
 
-    def is_told(self) -> bool:
-        """Whether the recorder is to end when it has read everything."""
-        return self._times_told() > 0
+    def is_stop_requested(self) -> bool:
+        """Return whether the recorder should stop when it has read everything."""
+        return self._stop_requests() > 0
 
-    def is_over(self) -> bool:
-        """Whether it is to end now."""
-        return self._times_told() > 1
+    def must_stop_now(self) -> bool:
+        """Return whether the recorder should stop now."""
+        return self._stop_requests() > 1
 
     def prepare(self) -> None:
-        """Takes some room while there is enough. Costs nothing once it has it."""
-        self._ballast.hold()
+        """Create the disk reserve if there is enough free space. Cheap if it exists already."""
+        self._reserve.acquire()
 
-    def until_done(self, act: Callable[[], T]) -> T:
-        """What ``act`` gives once the store does not refuse any more. Raises GivenUp, and whatever else ``act`` raises.
+    def until_done(self, operation: Callable[[], T]) -> T:
+        """Call ``operation`` until the store is available, and return its result.
 
-        Of damage it is not patient: trying again does not help.
+        On a full disk, the disk reserve is released first. Raises RetryAborted if the recorder must stop before the
+        store is available. Other errors of ``operation`` are raised immediately. That includes damage, because retrying
+        does not help.
         """
-        pause, tries = _FIRST_PAUSE_SECONDS, 0
+        pause, attempts = _FIRST_PAUSE_SECONDS, 0
         while True:
             try:
-                return act()
+                return operation()
             except (StoreDamaged, BodyDamaged):
                 raise
             except StoreUnavailable as error:
-                if isinstance(error, StoreFull) and self._ballast.give():
+                if isinstance(error, StoreFull) and self._reserve.release():
                     continue
-                if self.is_told():
-                    tries += 1
-                    pause = _FIRST_PAUSE_SECONDS if tries == 1 else pause
-                if self.is_over() or tries >= _TRIES_WHEN_TOLD:
-                    raise GivenUp from error
+                if self.is_stop_requested():
+                    attempts += 1
+                    pause = _FIRST_PAUSE_SECONDS if attempts == 1 else pause
+                if self.must_stop_now() or attempts >= _TRIES_AFTER_STOP:
+                    raise RetryAborted from error
                 log.error("store_unavailable", extra={"reason": str(error), "next_try_seconds": pause})
                 time.sleep(pause)
-                pause = min(pause * 2, _MOST_PAUSE_SECONDS)
+                pause = min(pause * 2, _MAX_PAUSE_SECONDS)

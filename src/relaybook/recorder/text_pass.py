@@ -1,7 +1,7 @@
-"""Fills the text index behind the log, in order of recording, when the recorder has time.
+"""Fill the text index from the log, in order of recording, when the recorder is idle.
 
-The log never waits for it: what the index cannot take now (a full disk, a locked file) is tried again later, and an
-index that is lost is filled anew from the log.
+Recording never waits for the index. Failed writes (a full disk, a locked file) are retried later, and a lost index is
+rebuilt from the log.
 """
 
 import logging
@@ -10,61 +10,65 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from relaybook import clock
-from relaybook.log.search_text import MAX_BYTES, text_of
+from relaybook.log.search_text import text_of
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 from relaybook.log.store.port import Entry, TextIndex, body_size
+from relaybook.log.view import MAX_BODY_BYTES
 
 log = logging.getLogger("relaybook.recorder")
 
-_AT_ONCE: Final = 200
-#: So many entries, and bytes of their bodies, are kept in memory until their words are indexed.
-_MOST_FRESH: Final = 2000
-_MOST_FRESH_BYTES: Final = 16 << 20
-_AGAIN_NS: Final = 5 * clock.NANOSECONDS
+_BATCH_ENTRIES: Final = 200
+#: Limits of committed entries, and of their body bytes, kept in memory until they are indexed.
+_MAX_FRESH: Final = 2000
+_MAX_FRESH_BYTES: Final = 16 << 20
+_RETRY_NS: Final = 5 * clock.NANOSECONDS
 
 
 class Entries(Protocol):
-    """The part of a store's reader that is needed here."""
+    """The part of a store's reader that indexing needs."""
 
     def entries(self, after: int, limit: int, most_bytes: int) -> list[Entry]:
         """See ``Reader.entries``."""
 
 
 class TextPass:
-    """One pass over the log that never ends."""
+    """Indexes the log's text, continuing where the index ends."""
 
     def __init__(self, reader: Entries, index: TextIndex) -> None:
         self._reader = reader
         self._index = index
         self._not_before_ns = 0
-        #: What was just committed, by rising ``seq``, with how many bytes its bodies have.
+        #: Recently committed entries by ascending ``seq``, each with the size of its bodies in bytes.
         self._fresh: deque[tuple[Entry, int]] = deque()
         self._fresh_bytes = 0
 
     def committed(self, entries: Iterable[Entry]) -> None:
-        """What of these is whole in memory need not be read back, much of the work, unless it waits for long."""
+        """Keep entries whose bodies are in memory, up to a limit, so that they need not be read from the store.
+
+        Reading entries is a large part of the work of indexing.
+        """
         for entry in entries:
             size = (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
-            is_whole = not any(body and body.extents for body in (entry.request, entry.response))
+            is_whole = not any(body and body.refs for body in (entry.request, entry.response))
             is_new = not self._fresh or _seq(self._fresh[-1][0]) < _seq(entry)
-            has_room = len(self._fresh) < _MOST_FRESH and self._fresh_bytes + size <= _MOST_FRESH_BYTES
+            has_room = len(self._fresh) < _MAX_FRESH and self._fresh_bytes + size <= _MAX_FRESH_BYTES
             if is_whole and is_new and has_room:
                 self._fresh.append((entry, size))
                 self._fresh_bytes += size
 
     def _in_memory(self, after: int) -> list[Entry]:
-        """Entries that directly follow ``after``."""
-        found: list[Entry] = []
-        while self._fresh and len(found) < _AT_ONCE and _seq(self._fresh[0][0]) <= after + 1:
+        """Return and forget the entries in memory that directly follow ``after``."""
+        result: list[Entry] = []
+        while self._fresh and len(result) < _BATCH_ENTRIES and _seq(self._fresh[0][0]) <= after + 1:
             entry, size = self._fresh.popleft()
             self._fresh_bytes -= size
             if _seq(entry) == after + 1:
-                found.append(entry)
+                result.append(entry)
                 after += 1
-        return found
+        return result
 
     def work(self, until_ns: int) -> bool:
-        """Indexes until a moment of the monotonic clock, or all there is. False: nothing was left to do."""
+        """Index until a time of the monotonic clock, or until all is indexed. Returns False if nothing was left."""
         worked = False
         while clock.monotonic_ns() < until_ns and self._step():
             worked = True
@@ -75,18 +79,18 @@ class TextPass:
             return False
         try:
             after = self._index.indexed_to()
-            entries = self._in_memory(after) or self._reader.entries(after, _AT_ONCE, MAX_BYTES)
+            entries = self._in_memory(after) or self._reader.entries(after, _BATCH_ENTRIES, MAX_BODY_BYTES)
             if not entries:
                 return False
             texts = [(_seq(entry), text) for entry in entries if (text := text_of(entry))]
             self._index.add(texts, _seq(entries[-1]))
         except (StoreUnavailable, DeadlinePassed) as error:
             log.warning("text_not_indexed", extra={"reason": str(error)})
-            self._not_before_ns = clock.monotonic_ns() + _AGAIN_NS
+            self._not_before_ns = clock.monotonic_ns() + _RETRY_NS
             return False
-        except Exception:  # a defect of ours, which must not keep requests out of the log
+        except Exception:  # a bug in Relaybook must not stop recording
             log.exception("text_pass_failed")
-            self._not_before_ns = clock.monotonic_ns() + _AGAIN_NS
+            self._not_before_ns = clock.monotonic_ns() + _RETRY_NS
             return False
         return True
 

@@ -1,7 +1,7 @@
-"""Turns an exchange into an entry of the log: what it was, what it cost, how it ended.
+"""Convert an exchange into an entry of the log: facts of request and response, cost and outcome.
 
-Reads bodies up to 16 MiB; larger ones are stored and not understood. Whatever the bytes are, there is an entry: what
-cannot be read stays None. Reads no clock and opens no file.
+Bodies up to 16 MiB are parsed; larger ones are only stored. Malformed bodies do not prevent an entry: fields that
+cannot be determined are `None`. Reads no clock and opens no file.
 """
 
 import re
@@ -10,40 +10,39 @@ from typing import Final
 
 from relaybook.ids import id_text
 from relaybook.journal.events import Closed
-from relaybook.kinds import Kind, kind_of
+from relaybook.kinds import PARSED_KINDS, Kind, kind_of
 from relaybook.log import formats
 from relaybook.log.record import Detail, Note, Record
-from relaybook.log.store.port import Body, Entry, Extent, Running
+from relaybook.log.store.port import Body, BodyRef, Entry, Running
+from relaybook.log.view import MAX_BODY_BYTES, decode_body
 from relaybook.recorder.fold import Exchange
 from relaybook.recorder.prices import Prices
 from relaybook.tags import MAX_CHARACTERS, MAX_PROPERTIES, clean
 
-MAX_UNDERSTOOD_BYTES: Final = 16 << 20
-_ASKED: Final = re.compile(
+_REQUEST_HEADERS: Final = re.compile(
     rb"(?i)(?:^|\r\n)(user-agent|content-type|content-encoding|x-client-request-id|x-stainless-retry-count|traceparent):"
     rb"[ \t]*([^\r]*)"
 )
-_GOT: Final = re.compile(rb"(?i)(?:^|\r\n)(content-type|content-encoding|x-request-id):[ \t]*([^\r]*)")
+_RESPONSE_HEADERS: Final = re.compile(rb"(?i)(?:^|\r\n)(content-type|content-encoding|x-request-id):[ \t]*([^\r]*)")
 _TRACE: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*")
-_UNDERSTOOD: Final = ("chat", "completion", "response", "embedding")
 _NOT_UNDERSTOOD: Final = Note(
     "not_understood",
-    "Reading these bodies ended the recorder twice, so they are stored and nothing is read out of them.",
+    "The recorder crashed twice while parsing these bodies, so they are stored without being parsed.",
 )
-_MOST_RETRIES: Final = 1_000_000
+_MAX_RETRIES: Final = 1_000_000
 
-ReadExtent = Callable[[Extent], bytes]
+ReadBody = Callable[[BodyRef], bytes]
 
 
 class Understanding:
-    """What entries are made with: prices, and a way to read back what was set aside."""
+    """Creates entries. ``read_body`` reads back body bytes that were moved to the store."""
 
-    def __init__(self, prices: Prices, read_extent: ReadExtent) -> None:
+    def __init__(self, prices: Prices, read_body: ReadBody) -> None:
         self._prices = prices
-        self._read_extent = read_extent
+        self._read_body = read_body
 
     def running(self, exchange: Exchange, *, read_bodies: bool = True, is_shown: bool = False) -> Running:
-        """An exchange that is still open: what can be told of it now; with its bytes so far where it is shown."""
+        """Return the current state of an open exchange; with its bytes so far if ``is_shown``."""
         record, _ = self._record(exchange, Closed("interrupted"), _headers(exchange), read_bodies=read_bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
         record.ended_at = record.duration_ms = record.stream_ended = None
@@ -53,20 +52,20 @@ class Understanding:
         return Running(record=record, detail=_detail(exchange), request=request, response=response)
 
     def entry(self, exchange: Exchange, *, read_bodies: bool = True) -> Entry:
-        """The finished exchange as an entry; its bodies are left out where the caller asked for it.
+        """Return the entry of an ended exchange; without bodies if the client requested that.
 
-        Without ``read_bodies`` they are stored and nothing is read out of them.
+        Without ``read_bodies``, they are stored but not parsed.
         """
         closed = exchange.closed or Closed("interrupted")
         headers = _headers(exchange)
-        record, turn = self._record(exchange, closed, headers, read_bodies=read_bodies)
+        record, chain = self._record(exchange, closed, headers, read_bodies=read_bodies)
         keep = exchange.opened.log == "full"
         return Entry(
             record=record,
             detail=_detail(exchange),
             request=exchange.request if keep else None,
             response=exchange.response if keep else None,
-            turn=formats.encode_chain(turn) if turn is not None and keep else None,
+            turn=formats.encode_chain(chain) if chain is not None and keep else None,
         )
 
     def _record(
@@ -106,38 +105,42 @@ class Understanding:
             body_state="stored" if opened.log == "full" else "no_bodies",
         )
         headers.fill(record)
-        turn = None
+        chain = None
         if read_bodies:
-            turn = self._read_bodies(record, exchange, headers)
+            chain = self._read_bodies(record, exchange, headers)
         else:
             record.advice = [_NOT_UNDERSTOOD]
         if opened.log != "full":
             record.input_preview = record.output_preview = None
             if answered is not None and not answered.made:
                 record.error_message = None
-        return record, turn
+        return record, chain
 
     def _read_bodies(self, record: Record, exchange: Exchange, headers: "_Headers") -> formats.MessageChain | None:
         kind = record.kind
         request = formats.RequestFacts()
-        asked = b""
-        if kind in _UNDERSTOOD:
-            asked = self._readable(exchange.request, exchange.request_bytes, headers.request.get(b"content-encoding"))
-            request = formats.read_request(kind, asked)
+        request_body = b""
+        if kind in PARSED_KINDS:
+            request_body = self._readable(
+                exchange.request, exchange.request_bytes, headers.request.get(b"content-encoding")
+            )
+            request = formats.read_request(kind, request_body)
             _fill_request(record, request)
         else:
-            record.input_preview = formats.body_words(headers.request.get(b"content-type", ""), exchange.request_bytes)
+            record.input_preview = formats.describe_body(
+                headers.request.get(b"content-type", ""), exchange.request_bytes
+            )
         answered = exchange.answered
         if answered is None or answered.made:
             record.advice = _advice(record, request, formats.ResponseFacts())
-            return formats.turn(request.asked, []) if request.asked else None
+            return formats.build_chain(request.message_hashes, []) if request.message_hashes else None
         encoding = headers.response.get(b"content-encoding")
         data = self._readable(exchange.response, exchange.response_bytes, encoding)
         complete = record.outcome == "complete"
-        answer = formats.read_response(kind, data, streamed=record.stream, complete=complete)
-        _fill_answer(record, answer)
-        if kind not in _UNDERSTOOD:
-            record.output_preview = formats.body_words(
+        response = formats.read_response(kind, data, streamed=record.stream, complete=complete)
+        _fill_response(record, response)
+        if kind not in PARSED_KINDS:
+            record.output_preview = formats.describe_body(
                 headers.response.get(b"content-type", ""), exchange.response_bytes
             )
         if answered.status >= 400:
@@ -145,67 +148,66 @@ class Understanding:
             record.error_code = record.error_code or code
             record.error_message = record.error_message or message
         if record.stream:
-            record.stream_ended = answer.stream_ended if complete or answer.stream_ended == "done" else "cut"
+            record.stream_ended = response.stream_ended if complete or response.stream_ended == "done" else "cut"
             if record.outcome == "client_closed" and record.stream_ended == "done":
-                record.outcome = "complete"  # SDKs close at [DONE], before the end of the framing: nothing was missed
+                record.outcome = "complete"  # SDKs close the connection at [DONE], before the chunked framing ends
             record.first_token_ms = _first_token_ms(exchange, kind, data, plain=encoding is None)
-        if answer.understood and answered.status < 400:
-            self._count(record, asked, answer)
-        record.advice = _advice(record, request, answer)
-        return formats.turn(request.asked, answer.said) if request.asked else None
+        if response.understood and answered.status < 400:
+            self._count(record, request_body, response)
+        record.advice = _advice(record, request, response)
+        return formats.build_chain(request.message_hashes, response.output_keys) if request.message_hashes else None
 
     def _readable(self, body: Body, size: int, encoding: str | None) -> bytes:
-        """The body's bytes, decoded; empty when it is too large to be understood."""
-        if size == 0 or size > MAX_UNDERSTOOD_BYTES:
+        """Return the decoded body; empty if it is too large or cannot be decoded."""
+        if size == 0 or size > MAX_BODY_BYTES:
             return b""
-        data = self._bytes(body)
-        return formats.decode(data, encoding).data if encoding else data
+        return decode_body(self._bytes(body), encoding) or b""
 
     def _bytes(self, body: Body) -> bytes:
-        """All of a body, what was set aside read back."""
-        if body.extents:
-            return b"".join([*map(self._read_extent, body.extents), *body.rest])
+        """Return the whole body, including bytes that were moved to the store."""
+        if body.refs:
+            return b"".join([*map(self._read_body, body.refs), *body.rest])
         return body.rest[0] if len(body.rest) == 1 else b"".join(body.rest)
 
-    def _count(self, record: Record, asked: bytes, answer: formats.ResponseFacts) -> None:
-        """Tokens and cost: the provider's count, or an estimate that says so."""
+    def _count(self, record: Record, request_body: bytes, response: formats.ResponseFacts) -> None:
+        """Set tokens and cost, from the provider's usage or from an estimate, which is marked as such."""
         model = record.response_model or record.model
-        if answer.usage is None and record.kind == "chat":
+        if response.usage is None and record.kind == "chat":
             record.tokens_estimated = True
-            record.output_tokens = formats.estimate_tokens(answer.output_characters)
-            record.input_tokens = formats.estimate_tokens(_characters(asked))
+            record.output_tokens = formats.estimate_tokens(response.output_characters)
+            record.input_tokens = formats.estimate_tokens(_characters(request_body))
             usage: formats.Usage | None = {
                 "prompt_tokens": record.input_tokens,
                 "completion_tokens": record.output_tokens,
             }
         else:
-            usage = answer.usage
+            usage = response.usage
         if usage is not None and model is not None:
             record.cost_usd, record.prices_version = self._prices.cost(
-                record.upstream, record.model, record.response_model, usage, answer.service_tier, record.started_at
+                record.upstream, record.model, record.response_model, usage, response.service_tier, record.started_at
             )
 
 
 class _Headers:
-    """The few headers that become fields."""
+    """The headers that are copied to the record's fields."""
 
     __slots__ = ("request", "response")
 
     def __init__(self, request: bytes, response: bytes) -> None:
-        self.request = _wanted(_ASKED, request)
-        self.response = _wanted(_GOT, response)
+        self.request = _matching_headers(_REQUEST_HEADERS, request)
+        self.response = _matching_headers(_RESPONSE_HEADERS, response)
 
     def fill(self, record: Record) -> None:
-        """Sets the fields that come from headers."""
-        asked, got = self.request, self.response
-        record.user_agent = asked.get(b"user-agent")
-        record.client_request_id = asked.get(b"x-client-request-id")
-        record.provider_request_id = got.get(b"x-request-id")
-        record.stream = got.get(b"content-type", "").lower().startswith("text/event-stream")
-        retry = asked.get(b"x-stainless-retry-count", "")
+        """Set the fields that come from headers."""
+        request, response = self.request, self.response
+        record.user_agent = request.get(b"user-agent")
+        record.client_request_id = request.get(b"x-client-request-id")
+        record.provider_request_id = response.get(b"x-request-id")
+        record.stream = response.get(b"content-type", "").lower().startswith("text/event-stream")
+        retry = request.get(b"x-stainless-retry-count", "")
         if retry.isascii() and retry.isdigit() and len(retry) < 8:
-            record.retry_count = min(int(retry), _MOST_RETRIES)
-        trace = _TRACE.fullmatch(asked.get(b"traceparent", ""))
+            record.retry_count = min(int(retry), _MAX_RETRIES)
+        trace = _TRACE.fullmatch(request.get(b"traceparent", ""))
         if trace is not None:
             record.trace_id = trace[1]
 
@@ -221,18 +223,21 @@ def _detail(exchange: Exchange) -> Detail:
     )
 
 
-def _wanted(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]:
-    """Wanted headers by lower-case name; of a repeated one the first, of codings all (RFC 9110 §5.3)."""
-    found: dict[bytes, str] = {}
+def _matching_headers(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]:
+    """Return matching headers by lower-case name.
+
+    The first of repeated headers is returned, except that all ``Content-Encoding`` values are joined (RFC 9110 §5.3).
+    """
+    matching: dict[bytes, str] = {}
     for raw_name, value in names.findall(head):
         name, text = raw_name.lower(), value.decode(errors="replace")[:MAX_CHARACTERS].rstrip()
-        is_more = name == b"content-encoding" and name in found
-        found[name] = f"{found[name]}, {text}" if is_more else found.get(name, text)
-    return found
+        is_more = name == b"content-encoding" and name in matching
+        matching[name] = f"{matching[name]}, {text}" if is_more else matching.get(name, text)
+    return matching
 
 
 def _characters(request: bytes) -> int:
-    """Characters of all messages' text: what input tokens are estimated from."""
+    """Return the number of characters in all messages, from which input tokens are estimated."""
     return sum(len(message.get("text") or "") for message in formats.messages(request))
 
 
@@ -242,7 +247,7 @@ def _headers(exchange: Exchange) -> _Headers:
 
 
 def _below_route(path: str) -> str:
-    """The path below ``/v1`` or ``/<route>/v1``."""
+    """Return the path after ``/v1`` or ``/<route>/v1``."""
     return path.partition("/v1")[2]
 
 
@@ -258,7 +263,7 @@ def _fill_request(record: Record, facts: formats.RequestFacts) -> None:
 
 
 def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Properties with the body's metadata added by the rules for tags; a header of the same name wins."""
+    """Return the properties with the body's metadata added by the tag rules. Headers take precedence."""
     merged = dict(properties)
     for name, value in pairs:
         if len(merged) < MAX_PROPERTIES:
@@ -267,7 +272,7 @@ def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]])
     return merged
 
 
-def _fill_answer(record: Record, facts: formats.ResponseFacts) -> None:
+def _fill_response(record: Record, facts: formats.ResponseFacts) -> None:
     record.response_model = facts.response_model
     record.completion_id = facts.completion_id
     record.finish_reason = facts.finish_reason
@@ -282,7 +287,10 @@ def _fill_answer(record: Record, facts: formats.ResponseFacts) -> None:
 
 
 def _first_token_ms(exchange: Exchange, kind: Kind, data: bytes, *, plain: bool) -> float | None:
-    """When the read came that completed the first event with a token; of a compressed stream its first bytes."""
+    """Return the time of the network read that completed the first event with a token.
+
+    For a compressed stream, it is the time of the first bytes. `None` if there is no token.
+    """
     if not exchange.chunk_at_us:
         return None
     if not plain:
@@ -297,5 +305,5 @@ def _first_token_ms(exchange: Exchange, kind: Kind, data: bytes, *, plain: bool)
     return None
 
 
-def _advice(record: Record, request: formats.RequestFacts, answer: formats.ResponseFacts) -> list[Note]:
-    return [Note(remark["code"], remark["message"]) for remark in formats.advice(record.path, request, answer)]
+def _advice(record: Record, request: formats.RequestFacts, response: formats.ResponseFacts) -> list[Note]:
+    return [Note(item["code"], item["message"]) for item in formats.advice(record.path, request, response)]

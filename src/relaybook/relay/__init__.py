@@ -1,22 +1,23 @@
-"""The relay: moves bytes between callers and a provider, and sees that the journal has them first.
+"""Forward requests to the upstream and write every byte to the journal before it is sent.
 
-The life of an exchange::
+The steps of an exchange::
 
-    caller ──head──▶ downstream ──front.check, front.admit──▶ Exchange.open        OPENED
-           ──body──▶ downstream ──framing──▶ request_piece, request_end            SENT… ASKED
-                     relay.connect ─▶ pool, or dial ─▶ Exchange.connected
-    provider ─head─▶ upstream ──────────▶ Exchange.answered                        ANSWERED
-             ─body─▶ upstream ──framing──▶ answer_piece                            RECEIVED…
-    kernel has the last byte ─▶ Exchange.handed_over ─▶ close("complete")          CLOSED
+    client ───head──▶ downstream ──admission.read, admit──▶ Exchange.open          OPENED
+           ───body──▶ downstream ──framing──▶ request_chunk, request_end            SENT… ASKED
+                      relay.connect ─▶ pool, or dial ─▶ Exchange.connected
+    upstream ─head──▶ upstream ──────────▶ Exchange.response_begin                  ANSWERED
+             ─body──▶ upstream ──framing──▶ response_chunk                          RECEIVED…
+    last byte is in the kernel ─▶ Exchange.response_sent ─▶ close("complete")       CLOSED
 
-Every other edge arrives at ``Exchange.close`` by way of ``endings``: ``fail`` (the provider), ``caller_gone``,
-``refuse_admitted`` (a limit), ``interrupt`` (we stop), ``abandon`` (the journal). What is refused before admission
-never becomes an exchange: it is answered by ``downstream`` and counted.
+Every other end goes through ``endings`` to ``Exchange.close``: ``fail`` (the upstream failed), ``client_gone``,
+``refuse_admitted`` (a limit was exceeded), ``interrupt`` (the relay stops), ``abandon`` (the journal failed). A request
+that is refused before admission does not become an exchange: ``downstream`` responds to it and counts it.
 
-Where things are: ``downstream`` and ``upstream`` are the two kinds of socket (``connection`` is what they share, and
-``sides`` what an exchange may ask of them). Pure are ``request_head``, ``answer_head``, ``names``, ``head_memory``,
-``framing``, ``caller_framing``, ``cors``, ``refuse`` and ``fingerprints``. ``gate`` keeps journal before wire;
-``shared`` is what a worker's connections share, ``relay`` its clockwork, ``worker`` the process.
+Modules: ``downstream`` and ``upstream`` are the client's and the upstream's connection (``connection`` is their base
+class, ``peers`` the interface that an exchange uses). ``request_head``, ``response_head``, ``header_rules``,
+``head_cache``, ``framing``, ``client_framing``, ``cors``, ``refuse`` and ``fingerprints`` are pure. ``gate`` keeps the
+order of journal and network. ``shared`` is the state that the connections of a worker share, ``relay`` its timers,
+``worker`` the process.
 
-What it never does: parse a body, reach a store, retry what was sent, open a file that is not the journal.
+The relay never parses a body, reaches a store, repeats a request that was sent, or opens a file other than the journal.
 """

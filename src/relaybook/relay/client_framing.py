@@ -1,53 +1,57 @@
-"""How an answer is put on a caller's wire: its head once, then its body in the framing its head announced. Pure.
+"""Encode a response for the client: its head once, then its body in the framing that the head declares. Pure.
 
-The kind of framing is kept (a length stays a length, chunks stay chunks); only HTTP/1.0 callers, who know no chunks,
-get those as a body that ends with the connection. Chunk sizes are those of the reads.
+The upstream's framing is kept: a body with a Content-Length keeps it, a chunked body stays chunked. HTTP/1.0 clients do
+not support chunked bodies and get a body that ends with the connection. Each read from the upstream becomes one chunk.
 """
 
 from relaybook.relay import refuse
 from relaybook.relay.response_head import ResponseHead
 
 
-class CallerFraming:
-    """One answer's framing. ``endless``: its end is the connection's end."""
+class ClientFraming:
+    """The framing of one response. With ``ends_with_close`` the body ends when the connection closes."""
 
-    __slots__ = ("_chunked", "_head", "_last", "_lines", "_status_line", "endless", "is_event_stream")
+    __slots__ = ("_chunked", "_head", "_lines", "_status_line", "_tail", "ends_with_close", "is_event_stream")
 
     def __init__(self, head: ResponseHead, method: bytes, *, version_1_0: bool) -> None:
-        mute = method == b"HEAD" or head.status in (204, 304)
-        self._chunked = head.chunked and not (mute or version_1_0)
+        no_body = method == b"HEAD" or head.status in (204, 304)
+        self._chunked = head.chunked and not (no_body or version_1_0)
         self._lines = head.lines
         self._status_line = refuse.status_line(head.status, head.reason)
-        self.endless = not (mute or self._chunked or head.length is not None)
+        self.ends_with_close = not (no_body or self._chunked or head.length is not None)
         if head.chunked and version_1_0:
             self._lines = [line for line in head.lines if not line.lower().startswith(b"transfer-encoding:")]
-        #: An event of our own can be put into it: its bytes are the events themselves, chunk by chunk.
+        #: The relay can add an error event: the body is an event stream that is chunked and not compressed.
         self.is_event_stream = head.event_stream and self._chunked and not head.encoded
-        self._last = b""
+        self._tail = b""
         self._head = b""
 
-    def begin(self, our_headers: bytes, *, keep_alive: bool) -> None:
-        """Makes the head; it goes out with the first body bytes, or by an empty ``wire``."""
-        closing = b"" if keep_alive else b"\r\nConnection: close"
-        self._head = b"%b\r\n%b%b\r\n\r\n" % (b"\r\n".join([self._status_line, *self._lines]), our_headers, closing)
+    def begin(self, relay_headers: bytes, *, keep_alive: bool) -> None:
+        """Prepare the head. The next call of ``encode`` returns it in front of the body bytes, which may be empty."""
+        connection_line = b"" if keep_alive else b"\r\nConnection: close"
+        self._head = b"%b\r\n%b%b\r\n\r\n" % (
+            b"\r\n".join([self._status_line, *self._lines]),
+            relay_headers,
+            connection_line,
+        )
 
-    def wire(self, piece: bytes, *, complete: bool = False) -> bytes:
-        """What goes on the wire for body bytes of one read; ``complete`` with the last."""
-        if self.is_event_stream and piece:
-            self._last = piece[-4:] if len(piece) >= 4 else (self._last + piece)[-4:]
+    def encode(self, chunk: bytes, *, complete: bool = False) -> bytes:
+        """Return the bytes to send for the body bytes of one read. Set ``complete`` for the last ones."""
+        if self.is_event_stream and chunk:
+            self._tail = chunk[-4:] if len(chunk) >= 4 else (self._tail + chunk)[-4:]
         if self._chunked:
             if not complete:
-                piece = b"%x\r\n%b\r\n" % (len(piece), piece) if piece else b""
-            elif piece:
-                piece = b"%x\r\n%b\r\n0\r\n\r\n" % (len(piece), piece)
+                chunk = b"%x\r\n%b\r\n" % (len(chunk), chunk) if chunk else b""
+            elif chunk:
+                chunk = b"%x\r\n%b\r\n0\r\n\r\n" % (len(chunk), chunk)
             else:
-                piece = b"0\r\n\r\n"
+                chunk = b"0\r\n\r\n"
         if self._head:
-            piece = self._head + piece
+            chunk = self._head + chunk
             self._head = b""
-        return piece
+        return chunk
 
     @property
     def between_events(self) -> bool:
-        """Whether the stream so far ends with a whole event, so that another may follow."""
-        return not self._last or self._last.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
+        """Whether the stream so far ends with a complete event, so that another can follow."""
+        return not self._tail or self._tail.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))

@@ -1,8 +1,8 @@
-"""What both kinds of connection share: reading into one buffer, writing through the gate, and back-pressure.
+"""The base class of client and upstream connections: reading, backpressure, closing.
 
-All connections of a worker read into the same 64 KiB, so an idle one costs no buffer and one read is one frame.
-``write_paused`` is true exactly while the kernel has not taken all that was written: the transport's limit is 0, and 1
-where TLS is spoken, whose transports pause at their limit, not above it.
+All connections of a worker read into the same 64 KiB buffer, so that an idle connection needs no buffer and one read is
+one frame. ``write_paused`` is true exactly while the kernel has not accepted everything that was written: the write
+buffer limit of the transport is 0. With TLS it is 1, because TLS transports pause at the limit, not above it.
 """
 
 import asyncio
@@ -18,17 +18,26 @@ _LINGER_ZERO = pack("ii", 1, 0)
 
 
 class Connection(asyncio.BufferedProtocol):
-    """A socket with one exchange at a time on it."""
+    """A socket that carries one exchange at a time."""
 
-    __slots__ = ("held", "lingering", "lost", "reading", "stalled_at", "stalled_size", "transport", "write_paused")
+    __slots__ = (
+        "lingering",
+        "lost",
+        "queued_bytes",
+        "reading",
+        "stalled_at",
+        "stalled_size",
+        "transport",
+        "write_paused",
+    )
 
     transport: asyncio.Transport
 
     def __init__(self) -> None:
-        self.held = 0
+        self.queued_bytes = 0
         self.lost = False
         self.reading = True
-        #: Bytes that are still read and thrown away before the connection closes; -1 while it is in use.
+        #: Number of bytes that are still read and discarded before the connection closes; -1 while it is in use.
         self.lingering = -1
         self.write_paused = False
         self.stalled_size = 0
@@ -46,63 +55,63 @@ class Connection(asyncio.BufferedProtocol):
         self.received(bytes(_BUFFER[:nbytes]))
 
     def received(self, data: bytes) -> None:
-        """The bytes of one read."""
+        """Handle the bytes of one read."""
         raise NotImplementedError
 
-    def feed_when(self, wanted: bool) -> None:
-        """Reads from the socket, or lets its sender wait."""
-        if wanted == self.reading or self.lost:
+    def set_reading(self, enabled: bool) -> None:
+        """Start or stop reading from the socket."""
+        if enabled == self.reading or self.lost:
             return
-        self.reading = wanted
-        with suppress(RuntimeError):  # closing: there will be no more reads
-            if wanted:
+        self.reading = enabled
+        with suppress(RuntimeError):  # the connection is closing, so there are no more reads
+            if enabled:
                 self.transport.resume_reading()
             else:
                 self.transport.pause_reading()
 
     def reset(self) -> None:
-        """Closes with a reset, so that the other side cannot take the end for a clean one. Unsent bytes are dropped."""
+        """Close with a TCP reset, so that the remote end does not see a clean end. Unsent bytes are dropped."""
         if self.lost:
             return
-        found = self.transport.get_extra_info("socket")
-        if found is not None:
+        sock = self.transport.get_extra_info("socket")
+        if sock is not None:
             with suppress(OSError):
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
         self.transport.abort()
 
-    def linger(self, most_bytes: int) -> None:
-        """Ends our side of the connection and reads what still comes, up to ``most_bytes``, to throw it away."""
+    def linger(self, max_bytes: int) -> None:
+        """Close the write direction, then read and discard up to ``max_bytes`` before closing the connection."""
         if self.lost:
             return
-        self.lingering = most_bytes
-        self.feed_when(True)
+        self.lingering = max_bytes
+        self.set_reading(True)
         try:
             self.transport.write_eof()
         except (OSError, RuntimeError):
             self.transport.close()
 
     def discard(self, data: bytes) -> None:
-        """Bytes that came while lingering."""
+        """Count bytes that arrived after ``linger``, and close the connection when the limit is reached."""
         self.lingering = max(self.lingering - len(data), 0)
         if self.lingering == 0:
             self.transport.close()
 
     def sweep(self, now: float) -> None:
-        """Called a few times a second: ends what has waited too long."""
+        """Enforce timeouts. Called a few times a second."""
 
     def drain(self) -> None:
-        """The relay stops: an idle connection closes, another one after its answer."""
+        """Close the connection if it is idle, or after the current response. Called when the relay stops."""
 
     def abandon(self) -> None:
-        """The journal is lost: an answer that is on its way is cut with a reset."""
+        """Reset the connection if it has an exchange. Called when the journal has failed."""
 
     def close(self) -> None:
-        """Closes after what was written."""
+        """Close the connection after sending what was written."""
         if not self.lost:
             self.transport.close()
 
     def stalled(self, now: float, seconds: float) -> bool:
-        """Whether the other side took nothing of what is waiting for so long. Called by the sweep."""
+        """Return whether the kernel accepted no byte of the write buffer for ``seconds``. Called by the sweep."""
         if not self.write_paused or self.lost:
             self.stalled_size = 0
             return False

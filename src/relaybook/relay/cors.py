@@ -1,17 +1,17 @@
-"""Cross-origin calls from web pages the operator allows: preflights are answered here, answers are opened to the page.
+"""Add CORS headers to responses and respond to preflight requests, for web pages that the operator allows.
 
-Without allowed origins this is off, and whatever the provider says about origins crosses unchanged (Fetch standard,
+If no origin is allowed this is off, and the CORS headers of the upstream are passed through unchanged (Fetch standard,
 CORS protocol).
 """
 
 from collections.abc import Sequence
 
 _EXPOSED = ("Request-Id", "Namespace", "Warning", "Error")
-_A_DAY = 86400
+_MAX_AGE_SECONDS = 86400
 
 
 class Cors:
-    """The origins that may call; ``*`` is any."""
+    """The allowed origins. ``*`` allows every origin."""
 
     def __init__(self, origins: Sequence[str], prefixes: Sequence[str]) -> None:
         self._origins = {origin.encode() for origin in origins}
@@ -19,11 +19,11 @@ class Cors:
         self._exposed = ", ".join([*names, "x-request-id", "retry-after", "retry-after-ms"]).encode()
 
     def allows(self, origin: bytes) -> bool:
-        """Whether pages of this origin may call; an empty one is no page's."""
+        """Return whether web pages of this origin are allowed; false for an empty origin."""
         return bool(origin) and (b"*" in self._origins or origin in self._origins)
 
     def headers(self, origin: bytes) -> bytes:
-        """Header lines for an answer to a page, each begun by a line end; empty for an origin that is not allowed."""
+        """Return the header lines for a response, each preceded by CRLF; empty if the origin is not allowed."""
         if not self.allows(origin):
             return b""
         return b"\r\nAccess-Control-Allow-Origin: %b\r\nAccess-Control-Expose-Headers: %b\r\nVary: Origin" % (
@@ -31,13 +31,16 @@ class Cors:
             self._exposed,
         )
 
-    def preflight(self, origin: bytes, wanted_headers: bytes, *, is_last: bool = False) -> bytes:
-        """The whole answer to a preflight; a page that is not allowed gets none of the headers it needs.
+    def preflight(self, origin: bytes, requested_headers: bytes, *, is_last: bool = False) -> bytes:
+        """Return the complete response to a preflight. It has no CORS headers if the origin is not allowed.
 
-        ``is_last``: the connection closes after it.
+        With ``is_last`` the connection closes after it.
         """
         allowed = self.headers(origin)
         if allowed:
             allowed += b"\r\nAccess-Control-Allow-Methods: GET, POST, PUT, PATCH, DELETE, HEAD\r\n"
-            allowed += b"Access-Control-Allow-Headers: %b\r\nAccess-Control-Max-Age: %d" % (wanted_headers, _A_DAY)
+            allowed += b"Access-Control-Allow-Headers: %b\r\nAccess-Control-Max-Age: %d" % (
+                requested_headers,
+                _MAX_AGE_SECONDS,
+            )
         return b"HTTP/1.1 204 No Content%b%b\r\n\r\n" % (allowed, b"\r\nConnection: close" if is_last else b"")

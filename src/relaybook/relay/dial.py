@@ -1,4 +1,4 @@
-"""Makes a connection to the provider for an exchange, or says why it could not."""
+"""Connect an exchange to the upstream, or fail it with the reason."""
 
 import asyncio
 import socket
@@ -7,61 +7,61 @@ from relaybook.errors import RelayError
 from relaybook.relay import endings, last_resort
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.pool import Pool
-from relaybook.relay.upstream import Upstream, UpstreamSurroundings
+from relaybook.relay.upstream import UpstreamConnection, UpstreamContext
 
 
-async def dial(relay: UpstreamSurroundings, pool: Pool[Upstream], exchange: Exchange) -> None:
-    """Connects an exchange to the provider within the connect timeout, or fails it."""
-    origin = pool.origin
+async def dial(relay: UpstreamContext, pool: Pool[UpstreamConnection], exchange: Exchange) -> None:
+    """Connect an exchange to the upstream within ``connect_timeout``, or fail it with ``upstream_unreachable``."""
+    upstream = pool.upstream
     seconds = relay.settings.connect_timeout
     try:
         async with asyncio.timeout(seconds):
-            up = await _connect(relay, pool, seconds)
+            connection = await _connect(relay, pool, seconds)
     except TimeoutError:
         reason = f"it did not accept a connection within {seconds:g} s"
     except (OSError, ValueError) as error:
         reason = str(error)
     except MemoryError as error:
-        last_resort.end_at_once(error)
+        last_resort.exit_now(error)
     else:
         if exchange.closed:
-            up.fresh = False
-            pool.put(up, relay.now)
+            connection.fresh = False
+            pool.put(connection, relay.now)
         else:
-            up.take_on(exchange)
+            connection.assign(exchange)
         return
     exchange.dial = None
     endings.fail(
         exchange,
         RelayError.UPSTREAM_UNREACHABLE,
-        f"The provider at {origin.host}:{origin.port} could not be reached: {reason}. Nothing was sent; "
-        "try again, or check the setting upstream.",
+        f"The upstream at {upstream.host}:{upstream.port} could not be reached: {reason}. The request was not "
+        "sent. Try again, or check the setting upstream.",
     )
 
 
-async def _connect(relay: UpstreamSurroundings, pool: Pool[Upstream], seconds: float) -> Upstream:
-    """A connection to the first of the name's addresses that takes one, each tried once.
+async def _connect(relay: UpstreamContext, pool: Pool[UpstreamConnection], seconds: float) -> UpstreamConnection:
+    """Return a connection to the first address of the host that accepts one. Each address is tried once.
 
-    Each has an equal part of the time that is left, so that one that is silent does not cost those behind it. Raises
-    what was wrong with the last.
+    The remaining time is divided equally among the remaining addresses, so that one that does not respond does not use
+    up the time of the others. Raises the error of the last address.
     """
-    origin = pool.origin
+    upstream = pool.upstream
     loop = asyncio.get_running_loop()
-    until = loop.time() + seconds
-    addresses = await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
-    for place, (*_, where) in enumerate(addresses, 1):
-        left = (until - loop.time()) / (len(addresses) - place + 1)
+    deadline = loop.time() + seconds
+    addresses = await loop.getaddrinfo(upstream.host, upstream.port, type=socket.SOCK_STREAM)
+    for index, (*_, address) in enumerate(addresses, 1):
+        seconds_left = (deadline - loop.time()) / (len(addresses) - index + 1)
         try:
-            async with asyncio.timeout(left):
-                _, up = await loop.create_connection(
-                    lambda: Upstream(relay, pool),
-                    str(where[0]),
-                    origin.port,
+            async with asyncio.timeout(seconds_left):
+                _, connection = await loop.create_connection(
+                    lambda: UpstreamConnection(relay, pool),
+                    str(address[0]),
+                    upstream.port,
                     ssl=pool.tls,
-                    server_hostname=origin.host if pool.tls else None,
+                    server_hostname=upstream.host if pool.tls else None,
                 )
-                return up
+                return connection
         except OSError:
-            if place == len(addresses):
+            if index == len(addresses):
                 raise
-    raise OSError(f"{origin.host} has no address")
+    raise OSError(f"{upstream.host} has no address")

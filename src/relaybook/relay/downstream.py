@@ -1,7 +1,7 @@
-"""A caller's connection: reads requests one after the other, decides whether they are admitted, writes answers.
+"""The connection to a client: read requests one after the other, have them admitted, write responses.
 
-Knows framing, limits and the order of requests; what a request means is the exchange's. A request that is not
-admitted is answered here and never journaled, only counted.
+Handles framing, limits and the order of requests; ``Exchange`` handles the request itself. A request that is not
+admitted gets its response here. It is counted, but not journaled.
 """
 
 import asyncio
@@ -9,44 +9,44 @@ import asyncio
 from relaybook.errors import RelayError
 from relaybook.relay import admission, endings, refuse
 from relaybook.relay.connection import Connection
-from relaybook.relay.exchange import Answer, Exchange
-from relaybook.relay.framing import Body, ChunkedBody, FramingBroken, LengthBody, NoBody
+from relaybook.relay.exchange import Exchange, ResponseState
+from relaybook.relay.framing import Body, ChunkedBody, FramingError, LengthBody, NoBody
 from relaybook.relay.head_cache import HeadCache
-from relaybook.relay.limits import LINGER_BYTES, LINGER_SECONDS, MAX_HEAD, READ_BYTES, SLOWEST_BODY
+from relaybook.relay.limits import LINGER_BYTES, LINGER_SECONDS, MAX_HEAD, MIN_BODY_RATE, READ_BYTES
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_beginning, skip_empty_lines
-from relaybook.relay.shared import Shared
+from relaybook.relay.shared import SharedState
 
 
-class Downstream(Connection):
-    """One caller's connection; ``exchange`` is None between requests."""
+class ClientConnection(Connection):
+    """A connection to a client. ``exchange`` is `None` between requests."""
 
     __slots__ = (
-        *("address", "body", "body_bytes", "body_since", "deadline", "exchange", "keep_alive", "memory", "partial"),
-        *("relay", "reset_on_cut", "version_1_0", "waiting_drain"),
+        *("address", "body", "body_bytes", "body_since", "deadline", "exchange", "keep_alive", "head_cache", "partial"),
+        *("relay", "reset_on_cut", "version_1_0", "waiting_for_flush"),
     )
 
-    def __init__(self, relay: Shared) -> None:
+    def __init__(self, relay: SharedState) -> None:
         super().__init__()
         self.relay = relay
         self.exchange: Exchange | None = None
         self.body: Body = NoBody()
         self.partial = b""
         self.keep_alive = True
-        self.version_1_0 = self.reset_on_cut = self.waiting_drain = False
-        self.memory = HeadCache()
+        self.version_1_0 = self.reset_on_cut = self.waiting_for_flush = False
+        self.head_cache = HeadCache()
         self.address = ""
         self.body_bytes, self.body_since = 0, 0.0
-        #: The moment by which the next bytes, or the rest of a head, must have come.
+        #: When the next bytes, or the rest of a head, must have arrived, in loop time.
         self.deadline = relay.now + relay.settings.header_timeout
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        peer = transport.get_extra_info("peername")
-        self.address = peer[0] if isinstance(peer, tuple) else ""
+        peername = transport.get_extra_info("peername")
+        self.address = peername[0] if isinstance(peername, tuple) else ""
         self.relay.connections.add(self)
-        most = self.relay.settings.max_connections
-        if len(self.relay.connections) > most:
-            self._refuse(RelayError.OVERLOADED, f"More than {most} connections are open: try again in a second.")
+        limit = self.relay.settings.max_connections
+        if len(self.relay.connections) > limit:
+            self._refuse(RelayError.OVERLOADED, f"More than {limit} connections are open. Try again in a second.")
 
     def received(self, data: bytes) -> None:
         exchange = self.exchange
@@ -56,31 +56,34 @@ class Downstream(Connection):
             self._read_heads(self.partial + data if self.partial else data)
         elif not self.body.complete:
             self._read_body(exchange, data)
-            if exchange.answer == Answer.WAITING:
+            if exchange.response_state == ResponseState.WAITING:
                 exchange.send()
         else:
             self.partial += data
             if len(self.partial) > READ_BYTES:
-                self.feed_when(False)
+                self.set_reading(False)
 
     def _read_heads(self, data: bytes) -> None:
-        """Reads heads while the front answers, a thousand in one read; none while the caller takes no answer."""
+        """Parse heads as long as the relay itself responds; one read can contain a thousand.
+
+        Stops while the client does not read its responses.
+        """
         while data and not self.write_paused:
             data = self._read_head(data)
         if data:
             self.partial = data
-            self.feed_when(False)
+            self.set_reading(False)
 
     def _read_head(self, data: bytes) -> bytes:
         data = skip_empty_lines(data)
-        known = self.memory.recall(data)
-        start = known[1] if known else data.find(b"\r\n\r\n") + 4
+        cached = self.head_cache.lookup(data)
+        start = cached[1] if cached else data.find(b"\r\n\r\n") + 4
         if start < 4 or start > MAX_HEAD:
             self._wait_for_head(data)
             return b""
         self.partial, self.keep_alive = b"", False
         try:
-            head = known[0] if known else admission.read(self.relay, data[:start])
+            head = cached[0] if cached else admission.read(self.relay, data[:start])
             self.keep_alive, self.version_1_0 = head.keep_alive, head.version_1_0
             exchange = admission.admit(self.relay, self, head)
         except HeadRefused as refused:
@@ -88,10 +91,10 @@ class Downstream(Connection):
             return b""
         self.exchange = exchange
         if exchange is None:
-            return self._answer_front(head, data[start:])
+            return self._send_own_response(head, data[start:])
         self._begin_body(exchange, head, data[start:])
-        if known is None:
-            self.memory.remember(data[:start], head)
+        if cached is None:
+            self.head_cache.store(data[:start], head)
         return b""
 
     def _wait_for_head(self, data: bytes) -> None:
@@ -110,27 +113,30 @@ class Downstream(Connection):
         self.body = body = ChunkedBody() if head.chunked else LengthBody(head.length) if head.length else NoBody()
         self.body_since = relay.now
         self.deadline = relay.now + relay.settings.body_timeout
-        piece, broken = b"", ""
+        chunk, framing_message = b"", ""
         try:
             if rest and not body.complete:
-                piece = body.feed(rest)
-        except FramingBroken as error:
-            broken = refuse.body_broken(error)
-        self.body_bytes = len(piece)
-        exchange.open(head, admission.client_address(relay, self.address, head), piece, complete=body.complete)
-        if broken:
-            endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, broken)
-        elif (head.length or len(piece)) > relay.settings.max_request_bytes:
-            endings.refuse_large(exchange, head.length or len(piece))
+                chunk = body.feed(rest)
+        except FramingError as error:
+            framing_message = refuse.malformed_body(error)
+        self.body_bytes = len(chunk)
+        exchange.open(head, admission.client_address(relay, self.address, head), chunk, complete=body.complete)
+        if framing_message:
+            endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, framing_message)
+        elif (head.length or len(chunk)) > relay.settings.max_request_bytes:
+            endings.refuse_large(exchange, head.length or len(chunk))
         else:
             if body.complete:
-                self._body_over(body, rest if isinstance(body, NoBody) else body.surplus)
+                self._end_body(body, rest if isinstance(body, NoBody) else body.surplus)
             elif head.expect and not rest and not head.version_1_0:
                 relay.gate.then(self.release_continue, b"")
             exchange.send()
 
-    def _body_over(self, body: Body, surplus: bytes) -> None:
-        """What came after the request's end is the next one, unless chunks have hidden where it began."""
+    def _end_body(self, body: Body, surplus: bytes) -> None:
+        """Keep the bytes after a request as the start of the next one.
+
+        After a chunked body it is not known where they start, so the connection closes after the response instead.
+        """
         if isinstance(body, ChunkedBody) and surplus:
             self.keep_alive = False
         else:
@@ -139,71 +145,72 @@ class Downstream(Connection):
     def _read_body(self, exchange: Exchange, data: bytes) -> None:
         body = self.body
         try:
-            piece = body.feed(data)
-        except FramingBroken as error:
-            endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, refuse.body_broken(error))
+            chunk = body.feed(data)
+        except FramingError as error:
+            endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, refuse.malformed_body(error))
             return
         self.deadline = self.relay.now + self.relay.settings.body_timeout
-        self.body_bytes += len(piece)
-        if exchange.answer != Answer.WAITING:
-            self.feed_when(self.body_bytes <= LINGER_BYTES)  # answered early: some of the rest, lest a reset eats it
+        self.body_bytes += len(chunk)
+        if exchange.response_state != ResponseState.WAITING:
+            # early response: read some of the rest, or a TCP reset could destroy the response
+            self.set_reading(self.body_bytes <= LINGER_BYTES)
         elif self.body_bytes > self.relay.settings.max_request_bytes:
             endings.refuse_large(exchange, self.body_bytes)
             return
-        elif piece:
-            exchange.request_piece(piece)
+        elif chunk:
+            exchange.request_chunk(chunk)
         if body.complete:
-            self._body_over(body, body.surplus)
-            if exchange.answer == Answer.WAITING:
+            self._end_body(body, body.surplus)
+            if exchange.response_state == ResponseState.WAITING:
                 exchange.request_end()
 
     def send(self, data: bytes) -> None:
-        """Queues bytes of the answer behind the journal."""
-        self.held += len(data)
+        """Send bytes of the response once the journal has everything so far."""
+        self.queued_bytes += len(data)
         self.relay.gate.then(self.release, data)
 
     def release(self, data: bytes) -> None:
-        self.held -= len(data)
+        self.queued_bytes -= len(data)
         if self.lost:
             return
         try:
             self.transport.write(data)
         except RuntimeError:
-            return  # closed meanwhile: connection_lost tells the exchange
+            return  # closed in the meantime; connection_lost reports it to the exchange
         exchange = self.exchange
-        if exchange is not None and exchange.up is not None:
-            exchange.up.feed_when(self.held <= READ_BYTES and not self.write_paused)
+        if exchange is not None and exchange.upstream is not None:
+            exchange.upstream.set_reading(self.queued_bytes <= READ_BYTES and not self.write_paused)
 
     def release_continue(self, _: bytes) -> None:
-        """The caller waits for our word before it sends the body (RFC 9110 §10.1.1)."""
-        if not self.lost and self.exchange is not None and self.exchange.answer == Answer.WAITING:
+        """Send 100 Continue: the client sent ``Expect: 100-continue`` and waits (RFC 9110 §10.1.1)."""
+        if not self.lost and self.exchange is not None and self.exchange.response_state == ResponseState.WAITING:
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def pause_writing(self) -> None:
         self.write_paused = True
-        if self.exchange is not None and self.exchange.up is not None:
-            self.exchange.up.feed_when(False)
+        if self.exchange is not None and self.exchange.upstream is not None:
+            self.exchange.upstream.set_reading(False)
 
     def resume_writing(self) -> None:
         self.write_paused = False
-        if self.waiting_drain:
-            self.waiting_drain = False
-            self.handed_over(b"")
+        if self.waiting_for_flush:
+            self.waiting_for_flush = False
+            self.response_sent(b"")
         elif self.exchange is None:
-            self._read_on()
-        elif self.exchange.up is not None:
-            self.exchange.up.feed_when(True)
+            self._resume()
+        elif self.exchange.upstream is not None:
+            self.exchange.upstream.set_reading(True)
 
-    def handed_over(self, _: bytes) -> None:
-        """The answer's last byte was written: ends the exchange once the kernel has it, and goes on."""
+    def response_sent(self, _: bytes) -> None:
+        """End the exchange once the kernel has the last byte of the response, then read the next request."""
         if self.lost:
             return
         if self.write_paused:
-            self.waiting_drain = True
+            self.waiting_for_flush = True
             return
         exchange, self.exchange = self.exchange, None
         if exchange is not None:
-            exchange.handed_over()
+            exchange.response_sent()
         self._next_request()
 
     def _next_request(self) -> None:
@@ -211,17 +218,20 @@ class Downstream(Connection):
             self.close_gently(linger=not self.body.complete)
             return
         self.deadline = self.relay.now + self.relay.settings.keep_alive_timeout
-        self._read_on()
+        self._resume()
 
-    def _read_on(self) -> None:
-        """Reads what came behind an answer before that was taken, and what comes."""
+    def _resume(self) -> None:
+        """Parse bytes that arrived during the last response, and read on."""
         if self.lingering < 0 and not self.transport.is_closing():
             rest, self.partial = self.partial, b""
-            self.feed_when(True)
+            self.set_reading(True)
             self._read_heads(rest)
 
     def close_gently(self, *, linger: bool) -> None:
-        """Closes after what was written; with ``linger`` the caller's rest is read a while, lest a reset eats it."""
+        """Close the connection after sending what was written.
+
+        With ``linger``, input is read and discarded for a while, because a TCP reset could destroy the response.
+        """
         if not linger:
             self.close()
         elif self.lingering < 0:
@@ -229,16 +239,16 @@ class Downstream(Connection):
             self.linger(LINGER_BYTES)
 
     def _refuse(self, error: RelayError, message: str, origin: bytes = b"") -> None:
-        # not admitted: answered and closed, for what follows may be its body
+        # close after the response, because the following bytes may be the body of this request
         self.relay.count_refused(error)
         if not self.lost:
-            opened = self.relay.cors.headers(origin) if self.relay.cors else b""
-            self.transport.write(refuse.answer(error, message, self.relay.prefix, opened))
+            cors_lines = self.relay.cors.headers(origin) if self.relay.cors else b""
+            self.transport.write(refuse.error_response(error, message, self.relay.prefix, cors_lines))
         self.close_gently(linger=True)
 
-    def _answer_front(self, head: RequestHead, rest: bytes) -> bytes:
-        is_last = bool(head.length or head.chunked or not head.keep_alive or self.relay.leaving)
-        self.transport.write(admission.answer(self.relay, head, is_last=is_last))
+    def _send_own_response(self, head: RequestHead, rest: bytes) -> bytes:
+        is_last = bool(head.length or head.chunked or not head.keep_alive or self.relay.retiring)
+        self.transport.write(admission.own_response(self.relay, head, is_last=is_last))
         if is_last:
             self.close_gently(linger=True)
             return b""
@@ -246,10 +256,10 @@ class Downstream(Connection):
         return rest
 
     def cut(self, _: bytes) -> None:
-        """Ends a broken answer: no clean end is possible after it. What was written before still goes out."""
+        """End a broken response without a clean end. Bytes that were written before are still sent."""
         self.partial = b""
         if self.exchange is not None:
-            self.exchange.down, self.exchange = None, None
+            self.exchange.client, self.exchange = None, None
         if self.reset_on_cut:
             self.reset()
         elif not self.lost:
@@ -265,14 +275,14 @@ class Downstream(Connection):
             self.close()
 
     def eof_received(self) -> bool:
-        return False  # a caller that half-closes is gone: connection_lost follows
+        return False  # close: a client that half-closes counts as gone, and connection_lost follows
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True
         self.relay.connections.discard(self)
         exchange, self.exchange = self.exchange, None
         if exchange is not None:
-            endings.caller_gone(exchange)
+            endings.client_gone(exchange)
 
     def sweep(self, now: float) -> None:
         settings = self.relay.settings
@@ -280,21 +290,21 @@ class Downstream(Connection):
             self.reset()
         elif self.exchange is None:
             if now > self.deadline:
-                self._end_waiting()
-        elif not self.body.complete and self.reading and not self.waiting_drain:
+                self._deadline_passed()
+        elif not self.body.complete and self.reading and not self.waiting_for_flush:
             self._sweep_body(self.exchange, now)
 
-    def _end_waiting(self) -> None:
+    def _deadline_passed(self) -> None:
         if self.lingering >= 0 or not self.partial:
             self.close()
         else:
-            message = f"The request's head did not arrive within {self.relay.settings.header_timeout:g} s."
+            message = f"The request headers did not arrive within {self.relay.settings.header_timeout:g} s."
             self._refuse(RelayError.REQUEST_TIMEOUT, message)
 
     def _sweep_body(self, exchange: Exchange, now: float) -> None:
         seconds = self.relay.settings.body_timeout
-        ran = now - self.body_since
-        slow = ran > seconds and self.body_bytes < SLOWEST_BODY * (ran - seconds)
-        if exchange.answer == Answer.WAITING and (now > self.deadline or slow):
-            message = refuse.body_too_slow(self.body_bytes, ran, seconds)
+        seconds_elapsed = now - self.body_since
+        slow = seconds_elapsed > seconds and self.body_bytes < MIN_BODY_RATE * (seconds_elapsed - seconds)
+        if exchange.response_state == ResponseState.WAITING and (now > self.deadline or slow):
+            message = refuse.body_too_slow(self.body_bytes, seconds_elapsed, seconds)
             endings.refuse_admitted(exchange, RelayError.REQUEST_TIMEOUT, message)

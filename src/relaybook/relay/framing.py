@@ -1,7 +1,8 @@
-"""Bodies on the wire: where one ends, and its bytes without the framing. Pure: one read's bytes in, body bytes out.
+"""Decode message bodies: find their end and remove the framing (RFC 9112 §6–7). Pure.
 
-``feed`` gives the body bytes of one read. Afterwards ``complete`` says whether the body ended in it, ``surplus`` what
-came after its end: for a length the bytes themselves, for chunks only that there were any (RFC 9112 §6–7).
+``feed`` takes the bytes of one read and returns the body bytes among them. Afterwards ``complete`` is true if the body
+ended in that read. ``surplus`` is what followed the end: the bytes themselves, but after a chunked body only one
+of them.
 """
 
 from typing import Final
@@ -13,16 +14,16 @@ from relaybook.relay.limits import FRAMING_BASE, FRAMING_RATIO, MAX_FRAMING_RUN
 _CHUNKED_HEAD: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-class FramingBroken(Exception):
-    """The bytes are not a body of this framing; the text says what is wrong. ``piece``: sound bytes before that."""
+class FramingError(Exception):
+    """The body is malformed. ``chunk`` has the valid body bytes before the error."""
 
-    def __init__(self, message: str, piece: bytes = b"") -> None:
+    def __init__(self, message: str, chunk: bytes = b"") -> None:
         super().__init__(message)
-        self.piece = piece
+        self.chunk = chunk
 
 
 class LengthBody:
-    """A body of a declared length."""
+    """A body with a Content-Length."""
 
     __slots__ = ("complete", "remaining", "surplus")
 
@@ -45,62 +46,75 @@ class LengthBody:
 
 
 class ChunkedBody:
-    """A chunked body. Extensions and trailers are read, bounded and dropped.
+    """A chunked body. Extensions and trailers are limited in size and dropped.
 
-    llhttp does the reading: a parser of its own that was told of a chunked message.
+    Parsed by llhttp: the parser is first fed the head of a chunked response.
     """
 
-    __slots__ = ("_began", "_ours", "_parser", "_pieces", "_run", "_spent", "complete", "on_body", "surplus")
+    __slots__ = (
+        "_body_chunks",
+        "_budget",
+        "_chunks",
+        "_framing_run",
+        "_messages_begun",
+        "_parser",
+        "complete",
+        "on_body",
+        "surplus",
+    )
 
     def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self.on_body = self._pieces.append
+        self._chunks: list[bytes] = []
+        self.on_body = self._chunks.append
         self.complete = False
         self.surplus = b""
-        self._began = 0
-        self._ours = 0
-        self._run = 0
-        self._spent = FRAMING_BASE
+        self._messages_begun = 0
+        self._body_chunks = 0
+        self._framing_run = 0
+        self._budget = FRAMING_BASE
         self._parser = httptools.HttpResponseParser(self)
         self._parser.feed_data(_CHUNKED_HEAD)
 
     def on_message_begin(self) -> None:
-        self._began += 1
+        self._messages_begun += 1
 
     def on_message_complete(self) -> None:
         if not self.complete:
             self.complete = True
-            self._ours = len(self._pieces)
+            self._body_chunks = len(self._chunks)
 
     def feed(self, data: bytes) -> bytes:
-        """Raises FramingBroken for bad chunks, and for extensions and trailers beyond their limits."""
-        pieces = self._pieces
-        pieces.clear()
+        """Decode the bytes of one read.
+
+        Raises FramingError if a chunk is malformed, or if extensions and trailers exceed their limits.
+        """
+        chunks = self._chunks
+        chunks.clear()
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             if not self.complete:
-                raise FramingBroken(f"bad chunk: {error}", b"".join(pieces)) from None
-            self._began = 2
-        if self._began > 1:
+                raise FramingError(f"malformed chunk: {error}", b"".join(chunks)) from None
+            self._messages_begun = 2
+        if self._messages_begun > 1:
             self.surplus = data[-1:]
         if self.complete:
-            del pieces[self._ours :]  # what llhttp took for the body of another message
-        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            del chunks[self._body_chunks :]  # llhttp read these as the body of another message
+        body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         framing = len(data) - len(body)
         if framing > 32:
             self._count(framing, len(body))
         return body
 
     def _count(self, framing: int, body: int) -> None:
-        self._run = 0 if body else self._run + framing
-        self._spent += FRAMING_RATIO * body - framing
-        if not self.complete and (self._run > MAX_FRAMING_RUN or self._spent < 0):
-            raise FramingBroken("too many bytes of chunk extensions or trailers")
+        self._framing_run = 0 if body else self._framing_run + framing
+        self._budget += FRAMING_RATIO * body - framing
+        if not self.complete and (self._framing_run > MAX_FRAMING_RUN or self._budget < 0):
+            raise FramingError("too many bytes of chunk extensions or trailers")
 
 
 class UntilClose:
-    """A body that ends with its connection."""
+    """A body that ends when the connection closes."""
 
     __slots__ = ("complete", "surplus")
 
@@ -113,7 +127,7 @@ class UntilClose:
 
 
 class NoBody:
-    """No body at all: the message ended with its head."""
+    """The message has no body."""
 
     __slots__ = ("complete", "surplus")
 

@@ -1,12 +1,12 @@
-"""The gate: nothing reaches any wire before the journal has it.
+"""Delay sends until the journal has the frames that describe them.
 
-What one tick of the event loop wants to do to the outside is queued here as actions; at the end of the tick the
-journal's batch is written with one ``write``, then the actions run in order. With ``durability = power`` they wait
-for a sync, and one sync serves all that came meanwhile (group commit). Frames that no action waits for, as those that
-say how an exchange ended, are synced with those of others, or a little later.
+During one iteration of the event loop, sends are queued here as actions. At its end the journal batch is written with
+one ``write``, then the actions run in order. With ``durability = power`` they also wait for a sync, and one sync serves
+all actions queued in the meantime (group commit). Frames that no action waits for, such as CLOSED, are synced together
+with others, or after ``LATE_SYNC_SECONDS``.
 
-Invariant: an action runs only if every frame appended before it was queued is in the journal. When the journal takes
-nothing, the batch's actions are dropped, never run; unless the operator chose to go on without a log.
+Invariant: an action runs only if every frame appended before it was queued is in the journal. If the journal cannot be
+written, the actions of the batch are dropped, unless the operator set ``when_log_fails = forward``.
 """
 
 import asyncio
@@ -17,15 +17,15 @@ from typing import Final
 
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
 
-#: How long a frame that no action waits for may wait for its sync.
-SYNC_LATE_SECONDS: Final = 0.05
+#: The longest time a frame that no action waits for stays unsynced.
+LATE_SYNC_SECONDS: Final = 0.05
 
 Action = Callable[[bytes], None]
 _Queue = list[tuple[Action, bytes]]
 
 
 class Gate:
-    """One worker's gate. All methods on the event loop's thread."""
+    """The gate of one worker. All methods must be called on the thread of the event loop."""
 
     def __init__(
         self,
@@ -35,9 +35,9 @@ class Gate:
         durable: bool,
         on_failure: Callable[[JournalUnavailable], bool],
     ) -> None:
-        """``on_failure`` is told when a batch was lost, and says whether its actions run nevertheless.
+        """``on_failure`` is called when a batch was lost. It returns whether the actions of the batch run nevertheless.
 
-        If not, it must have cut every exchange that had frames in the batch.
+        If it returns false, it must have cut every exchange that had frames in the batch.
         """
         self._loop = loop
         self._journal = journal
@@ -45,11 +45,11 @@ class Gate:
         self._actions: _Queue = []
         self._armed = False
         self._syncing: _Queue | None = None
-        #: Whether frames are written and not synced; and what will sync them if no action comes before.
+        #: Whether frames are written but not synced, and the timer that syncs them if no action does it before.
         self._is_unsynced = False
-        self._late: asyncio.TimerHandle | None = None
+        self._late_timer: asyncio.TimerHandle | None = None
         self._syncer = _Syncer(loop, journal, self._synced) if durable else None
-        #: Appends a frame to the journal's batch: ``frame(kind, exchange, payload)``.
+        #: Appends a frame to the journal batch: ``frame(kind, exchange, payload)``.
         self.frame = journal.append
         journal.wake = self._arm
 
@@ -59,14 +59,14 @@ class Gate:
             self._loop.call_soon(self._flush)
 
     def then(self, action: Action, data: bytes) -> None:
-        """Runs ``action(data)`` once all frames so far are in the journal; in the order of the calls."""
+        """Run ``action(data)`` once all frames so far are in the journal. Actions run in the order of the calls."""
         self._actions.append((action, data))
         if not self._armed:
             self._arm()
 
     def _flush(self) -> None:
         if self._syncing is not None:
-            return  # still armed: _synced goes on
+            return  # still armed; _synced calls this again
         self._armed = False
         actions = self._actions
         self._actions = []
@@ -82,26 +82,26 @@ class Gate:
                 action(data)
         elif actions:
             self._sync(actions)
-        elif self._late is None:
-            self._late = self._loop.call_later(SYNC_LATE_SECONDS, self._sync_late)
+        elif self._late_timer is None:
+            self._late_timer = self._loop.call_later(LATE_SYNC_SECONDS, self._sync_late)
 
     def _sync(self, actions: _Queue) -> None:
-        """Has the journal synced; then the actions run."""
+        """Sync the journal, then run the actions."""
         assert self._syncer is not None
         self._syncing = actions
         self._is_unsynced = False
         self._syncer.start()
 
     def _sync_late(self) -> None:
-        self._late = None
+        self._late_timer = None
         if self._is_unsynced and self._syncing is None:
             self._sync([])
 
-    def _synced(self, failed: OSError | None) -> None:
+    def _synced(self, sync_error: OSError | None) -> None:
         if self._syncing is None:
-            return  # closing was quicker
+            return  # close has handled it already
         actions, self._syncing = self._syncing, None
-        if failed is not None:
+        if sync_error is not None:
             try:
                 self._journal.write_unsynced_again()
             except JournalUnavailable as error:
@@ -113,7 +113,7 @@ class Gate:
             self._flush()
 
     def tick(self) -> None:
-        """Once a second: lets the journal seal what must not stay. Nothing of a batch may be half done then."""
+        """Call the journal's ``tick`` unless a batch is being written or synced. Called once a second."""
         if self._syncing is None and not self._journal.waiting:
             try:
                 self._journal.tick()
@@ -121,7 +121,10 @@ class Gate:
                 self._on_failure(error)
 
     def close(self) -> None:
-        """Writes and releases what is queued, synced if need be; what comes later, too. The journal stays open."""
+        """Write, sync if needed, and run what is queued. Later frames and actions are handled at once, too.
+
+        The journal stays open.
+        """
         if self._syncer is None:
             self._flush()
             return
@@ -131,7 +134,7 @@ class Gate:
 
 
 class _Syncer:
-    """Syncs the journal on a thread of its own, so that a slow disk never stalls the loop."""
+    """Syncs the journal on a separate thread, so that a slow disk does not block the event loop."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, journal: JournalWriter, done: Callable[[OSError | None], None]
@@ -139,38 +142,38 @@ class _Syncer:
         self._loop = loop
         self._journal = journal
         self._done = done
-        self._failed: OSError | None = None
+        self._error: OSError | None = None
         self._is_stopped = False
-        self._wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        self._runner = threading.Thread(target=self._run, name="journal-sync", daemon=True)
-        self._runner.start()
+        self._requests: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="journal-sync", daemon=True)
+        self._thread.start()
 
     def start(self) -> None:
-        """Has the journal synced; then ``done`` is called with what failed. After ``stop``, before this returns."""
+        """Start a sync. ``done`` is called with its error or `None`; after ``stop``, before this method returns."""
         if self._is_stopped:
             self._sync()
-            self._done(self._failed)
+            self._done(self._error)
         else:
-            self._wanted.put(True)
+            self._requests.put(True)
 
     def stop(self) -> OSError | None:
-        """Returns when the last sync asked for has ended, and how it did; ``done`` may be called for it, too."""
+        """Wait for the last sync and return its error or `None`. ``done`` may still be called for it."""
         self._is_stopped = True
-        self._wanted.put(False)
-        self._runner.join()
-        return self._failed
+        self._requests.put(False)
+        self._thread.join()
+        return self._error
 
     def _sync(self) -> None:
-        self._failed = None
+        self._error = None
         try:
             self._journal.sync()
         except OSError as error:
-            self._failed = error
+            self._error = error
 
     def _run(self) -> None:
-        while self._wanted.get():
+        while self._requests.get():
             self._sync()
             try:
-                self._loop.call_soon_threadsafe(self._done, self._failed)
+                self._loop.call_soon_threadsafe(self._done, self._error)
             except RuntimeError:
-                return  # the loop has closed
+                return  # the event loop has closed

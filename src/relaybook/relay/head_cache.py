@@ -1,8 +1,8 @@
-"""Knows a caller's next head when it differs from an earlier one in its length only. Pure.
+"""Reuse a parsed request head if the next one differs only in its Content-Length. Pure.
 
-Most callers send the same head again and again on a connection, and reading one anew costs a quarter of a request's
-Python. What was found out about a head holds for every head of the same bytes around the digits of Content-Length; so
-a memory belongs to one connection, and only a head that was read, checked and admitted gets into it.
+Most clients send the same head repeatedly on a connection, and parsing it takes a quarter of the Python time of a
+request. The result of parsing a head holds for every head with the same bytes around the digits of Content-Length. A
+cache belongs to one connection, and contains only a head that was parsed, checked and admitted.
 """
 
 import re
@@ -11,60 +11,64 @@ from typing import Final
 from relaybook.relay.request_head import RequestHead
 
 _LENGTH: Final = re.compile(rb"(?i)\r\ncontent-length:[ \t]*([1-9]\d{0,11})[ \t]*\r\n")
-_MOST_DIGITS: Final = 12
-_LARGEST_HEAD: Final = 4096
-_LONGEST_WAIT: Final = 63
+_MAX_DIGITS: Final = 12
+_MAX_HEAD_BYTES: Final = 4096
+_MAX_BACKOFF: Final = 63
 
-Around = tuple[bytes, bytes]
+SplitHead = tuple[bytes, bytes]
 
 
 class HeadCache:
-    """One connection's memory of one head. Callers whose heads always differ are left alone for longer and longer."""
+    """A cache of one head for one connection.
 
-    __slots__ = ("_after", "_before", "_head", "_logged", "_misses_to_wait", "_wait", "_wire")
+    If the heads of a client always differ, more and more of them are skipped before one is stored.
+    """
+
+    __slots__ = ("_after", "_backoff", "_before", "_head", "_logged", "_stores_to_skip", "_wire")
 
     def __init__(self) -> None:
         self._before = b""
         self._after = b""
         self._head = RequestHead()
-        self._logged: Around = (b"", b"")
-        self._wire: Around = (b"", b"")
-        self._wait = 0
-        self._misses_to_wait = 0
+        self._logged: SplitHead = (b"", b"")
+        self._wire: SplitHead = (b"", b"")
+        self._backoff = 0
+        self._stores_to_skip = 0
 
-    def recall(self, data: bytes) -> tuple[RequestHead, int] | None:
-        """The head that ``data`` begins with and where its body begins; None when it has to be read."""
+    def lookup(self, data: bytes) -> tuple[RequestHead, int] | None:
+        """Return the head at the start of ``data`` and the offset of the body, or `None` if it must be parsed."""
         before = self._before
         if not before or not data.startswith(before):
             return None
         start = len(before)
-        end = data.find(b"\r", start, start + _MOST_DIGITS + 1)
-        digits = data[start:end] if end > start else b""  # compiled, a slice that ends before it begins is an error
+        end = data.find(b"\r", start, start + _MAX_DIGITS + 1)
+        # the condition is needed because in compiled code a slice whose end is before its start is an error
+        digits = data[start:end] if end > start else b""
         if not digits.isdigit() or digits[0] == 0x30 or not data.startswith(self._after, end):
             return None
-        head = self._head.again(int(digits), digits.join(self._logged), digits.join(self._wire))
+        head = self._head.with_length(int(digits), digits.join(self._logged), digits.join(self._wire))
         return head, end + len(self._after)
 
-    def remember(self, raw: bytes, head: RequestHead) -> None:
-        """Keeps a head that was admitted and whose ``wire`` was made; ``raw`` is all of its bytes."""
-        if self._misses_to_wait:
-            self._misses_to_wait -= 1
+    def store(self, raw: bytes, head: RequestHead) -> None:
+        """Store a head that was admitted and whose ``wire`` is set. ``raw`` is the whole head."""
+        if self._stores_to_skip:
+            self._stores_to_skip -= 1
             return
-        self._wait = min(2 * self._wait + 1, _LONGEST_WAIT)
-        self._misses_to_wait = self._wait
-        whole = _around_length(raw)
-        logged = _around_length(b"\r\n%b\r\n" % head.logged)
-        wire = _around_length(head.wire)
-        plain = head.keep_alive and not (head.chunked or head.expect or head.upgrade or head.version_1_0)
-        if whole is None or logged is None or wire is None or not plain or len(raw) > _LARGEST_HEAD:
+        self._backoff = min(2 * self._backoff + 1, _MAX_BACKOFF)
+        self._stores_to_skip = self._backoff
+        raw_parts = _split_at_length(raw)
+        logged = _split_at_length(b"\r\n%b\r\n" % head.logged)
+        wire = _split_at_length(head.wire)
+        is_plain = head.keep_alive and not (head.chunked or head.expect or head.upgrade or head.version_1_0)
+        if raw_parts is None or logged is None or wire is None or not is_plain or len(raw) > _MAX_HEAD_BYTES:
             return
-        self._before, self._after = whole
+        self._before, self._after = raw_parts
         self._logged = (logged[0][2:], logged[1][:-2])
         self._wire = wire
         self._head = head
 
 
-def _around_length(text: bytes) -> Around | None:
-    """What stands before and after the digits of Content-Length; None where it has none or an odd one."""
-    found = _LENGTH.search(text)
-    return (text[: found.start(1)], text[found.end(1) :]) if found else None
+def _split_at_length(text: bytes) -> SplitHead | None:
+    """Return the bytes before and after the digits of Content-Length, or `None` if there are none or unusual ones."""
+    match = _LENGTH.search(text)
+    return (text[: match.start(1)], text[match.end(1) :]) if match else None

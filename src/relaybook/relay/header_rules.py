@@ -1,6 +1,7 @@
-"""Which header lines need a closer look, decided by name and remembered by spelling. Pure.
+"""Find the handler of each header line by its name, cached by spelling. Pure.
 
-A reader looks each line's name up as it was spelled: 40 ns, where deciding anew takes 500. Most names need nothing.
+A lookup of the name as it was spelled takes 40 ns, while a new decision takes 500 ns. Most lines have no handler and
+are forwarded unchanged.
 """
 
 import re
@@ -9,56 +10,59 @@ from typing import Final, Generic, TypeVar
 
 _SECRET: Final = re.compile(rb"auth|key|token|secret|cookie")
 _NO_SECRET: Final = re.compile(rb"x-ratelimit-|openai-|.*-tokens")
-_SPELLINGS_KEPT: Final = 4096
-_LONGEST_KEPT: Final = 64
-#: RFC 9110 §7.6.1, and what belongs to one connection by custom.
+_MAX_CACHED_NAMES: Final = 4096
+_MAX_CACHED_NAME_BYTES: Final = 64
+#: RFC 9110 §7.6.1, and other headers that apply to one connection only.
 HOP_BY_HOP: Final = frozenset({b"keep-alive", b"proxy-connection", b"te", b"trailer", b"upgrade", b"http2-settings"})
 
 H = TypeVar("H")
-#: Takes a header line that needs a closer look: the head it belongs to, the line, and its value as it stands.
+#: Handles a header line: called with the head, the line, and the value with its white space.
 Handler = Callable[[H, bytes, bytes], None]
 
 
 def holds_secret(name: bytes) -> bool:
-    """Whether the value of a header of this name (lower case) may not be journaled."""
+    """Return whether a header of this name (lower case) has a secret value, which must not be journaled."""
     return bool(_SECRET.search(name)) and not _NO_SECRET.match(name)
 
 
-class NameTable(Generic[H]):
-    """Spelling → look, learned; None for lines that cross as they are. ``decide`` gets a name in lower case."""
+class HeaderRules(Generic[H]):
+    """Maps header names to handlers, `None` for lines that are forwarded unchanged.
+
+    ``decide`` is called with the name in lower case.
+    """
 
     def __init__(self, decide: Callable[[bytes], Handler[H] | None]) -> None:
         self._decide = decide
-        #: Spellings seen before; a KeyError means ``learn``.
-        self.known: dict[bytes, Handler[H] | None] = {}
+        #: Handlers by spelling. On a KeyError call ``resolve``.
+        self.cached: dict[bytes, Handler[H] | None] = {}
 
-    def sort(self, lines: list[bytes], head: H, crossing: list[bytes]) -> None:
-        """Goes through a head's lines: those that cross as they are into ``crossing``, the others to their looks."""
-        known = self.known
-        keep = crossing.append
+    def apply(self, lines: list[bytes], head: H, forwarded: list[bytes]) -> None:
+        """Add each line to ``forwarded``, or call its handler."""
+        cached = self.cached
+        forward = forwarded.append
         for line in lines:
             name, _, value = line.partition(b":")
             try:
-                look = known[name]
+                handler = cached[name]
             except KeyError:
-                look = self.learn(name)
-            if look is None:
-                keep(line)
+                handler = self.resolve(name)
+            if handler is None:
+                forward(line)
             else:
-                look(head, line, value)
+                handler(head, line, value)
 
-    def learn(self, name: bytes) -> Handler[H] | None:
-        """The look of a spelling not seen before."""
-        look = self._decide(name.lower())
-        if len(self.known) < _SPELLINGS_KEPT and len(name) <= _LONGEST_KEPT:
-            self.known[name] = look
-        return look
+    def resolve(self, name: bytes) -> Handler[H] | None:
+        """Return the handler of a spelling that is not cached, and cache it."""
+        handler = self._decide(name.lower())
+        if len(self.cached) < _MAX_CACHED_NAMES and len(name) <= _MAX_CACHED_NAME_BYTES:
+            self.cached[name] = handler
+        return handler
 
 
-def replace_line(head: bytes, line: bytes, other: bytes) -> bytes:
-    """A head's lines with one of them replaced, and no other that has it in itself."""
-    return (b"\r\n%b\r\n" % head).replace(b"\r\n%b\r\n" % line, b"\r\n%b\r\n" % other, 1)[2:-2]
+def replace_line(head: bytes, line: bytes, replacement: bytes) -> bytes:
+    """Return a head with one whole line replaced. A longer line that contains it is not changed."""
+    return (b"\r\n%b\r\n" % head).replace(b"\r\n%b\r\n" % line, b"\r\n%b\r\n" % replacement, 1)[2:-2]
 
 
 def drop(head: object, line: bytes, value: bytes) -> None:
-    """The look of a line that does not cross."""
+    """Handle a line that is not forwarded."""

@@ -1,7 +1,8 @@
-"""Ends a relay's process where going on could leave a hole in the log that nobody sees.
+"""End the relay process when continuing could lose log entries unnoticed.
 
-As by SIGKILL: the journal has what the wire had, what ran is recorded as interrupted, and another relay is started.
-An error inside one connection's own callback costs only that connection; the loop sees to that.
+The effect is that of SIGKILL: the journal has everything that was sent, running exchanges are recorded as interrupted,
+and the supervisor starts another relay. An error in a callback of one connection closes only that connection; the event
+loop does that.
 """
 
 import asyncio
@@ -12,12 +13,12 @@ from typing import Any, Final, NoReturn
 
 log = logging.getLogger("relaybook.relay")
 
-#: Made beforehand: when it is wanted there may be no room to make it.
+#: Created in advance, because there may be no memory to create it when it is needed.
 _NO_MEMORY: Final = b'{"level": "critical", "part": "relay", "event": "out_of_memory"}\n'
 
 
-def end_at_once(error: BaseException) -> NoReturn:
-    """Says why, and ends the process without closing anything."""
+def exit_now(error: BaseException) -> NoReturn:
+    """Log the error and end the process without closing anything."""
     if isinstance(error, MemoryError):
         os.write(2, _NO_MEMORY)
     else:
@@ -25,28 +26,28 @@ def end_at_once(error: BaseException) -> NoReturn:
     os._exit(1)
 
 
-def watch(loop: asyncio.AbstractEventLoop) -> None:
-    """From now on the process ends for want of memory anywhere, and when a callback of the loop itself fails.
+def install(loop: asyncio.AbstractEventLoop) -> None:
+    """End the process from now on if memory runs out anywhere, or if a callback of the event loop itself fails.
 
-    Such a callback is the gate's: it may have lost actions whose frames are in the journal already.
+    Such a callback belongs to the gate: actions may be lost whose frames are in the journal already.
     """
     loop.set_exception_handler(_unhandled)
     threading.excepthook = _thread_failed
 
 
-def must_not_fail(task: asyncio.Task[None]) -> None:
-    """For tasks that nothing works without, as a callback for their end."""
+def exit_on_failure(task: asyncio.Task[None]) -> None:
+    """End the process if a task failed. Add it as a done callback to tasks that the relay cannot work without."""
     if not task.cancelled() and (error := task.exception()):
-        end_at_once(error)
+        exit_now(error)
 
 
 def _unhandled(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     error = context.get("exception")
     if isinstance(error, MemoryError) or (error and "handle" in context):
-        end_at_once(error)
+        exit_now(error)
     loop.default_exception_handler(context)
 
 
 def _thread_failed(failed: threading.ExceptHookArgs) -> None:
-    """The relay's threads sync the journal and make its segments."""
-    end_at_once(failed.exc_value or SystemError("a thread failed"))
+    """End the process if a thread failed: the threads sync the journal and create its segments."""
+    exit_now(failed.exc_value or SystemError("a thread failed"))

@@ -1,55 +1,55 @@
-"""The two sides of an exchange, as it sees them: what it may ask of a caller's and of a provider's connection."""
+"""Interfaces of the client and upstream connections, as an exchange uses them."""
 
 from typing import Protocol
 
 
-class Caller(Protocol):
-    """A caller's connection while it has this exchange."""
+class Client(Protocol):
+    """The client connection of an exchange."""
 
     keep_alive: bool
     version_1_0: bool
-    #: A broken answer ends with a reset, because its end alone would look like a clean one.
+    #: A broken response must end with a reset, because a closed connection would look like a clean end.
     reset_on_cut: bool
-    #: Bytes queued behind the journal.
-    held: int
+    #: Number of bytes that wait for the journal.
+    queued_bytes: int
     reading: bool
 
     def send(self, data: bytes) -> None:
-        """Queues bytes of the answer behind the journal."""
+        """Send bytes of the response once the journal has everything so far."""
 
-    def feed_when(self, wanted: bool) -> None:
-        """Reads from the caller, or lets it wait."""
+    def set_reading(self, enabled: bool) -> None:
+        """Start or stop reading from the client."""
 
-    def handed_over(self, _: bytes) -> None:
-        """Behind the journal: ends the exchange once the kernel has the answer's last byte."""
+    def response_sent(self, _: bytes) -> None:
+        """End the exchange once the kernel has the last byte of the response. Called by the gate."""
 
     def cut(self, _: bytes) -> None:
-        """Behind the journal: ends a broken answer."""
+        """End a broken response. Called by the gate."""
 
     def abandon(self) -> None:
-        """Resets the connection now; the exchange hears no more of it."""
+        """Reset the connection now. The exchange gets no further calls from it."""
 
 
-class Provider(Protocol):
-    """A provider's connection while it has this exchange."""
+class Upstream(Protocol):
+    """The upstream connection of an exchange."""
 
-    held: int
+    queued_bytes: int
     reading: bool
     write_paused: bool
-    #: When it last sent something, on the relay's clock.
-    heard: float
+    #: When bytes were last received, in loop time.
+    last_received_at: float
 
     def send(self, data: bytes) -> None:
-        """Queues bytes of the request behind the journal."""
+        """Send bytes of the request once the journal has everything so far."""
 
-    def feed_when(self, wanted: bool) -> None:
-        """Reads from the provider, or lets it wait."""
+    def set_reading(self, enabled: bool) -> None:
+        """Start or stop reading from the upstream."""
 
     def stalled(self, now: float, seconds: float) -> bool:
-        """Whether the provider took nothing of what waits for it for so long."""
+        """Return whether the upstream accepted none of the pending bytes for ``seconds``."""
 
     def finished(self, *, reusable: bool) -> None:
-        """The exchange is done with it: kept for the next one, or closed."""
+        """Release the connection from its exchange: put it into the pool, or close it."""
 
     def abort(self) -> None:
-        """Closes at once; the exchange hears no more of it."""
+        """Close the connection now. The exchange gets no further calls from it."""

@@ -1,61 +1,63 @@
-"""Idle connections to one provider: last in, first out, closed before the provider would."""
+"""Pool idle connections to one upstream: last in, first out, closed before the upstream would close them."""
 
 import ssl
 from collections import deque
 from typing import Final, Generic, Protocol, TypeVar
 
-from relaybook.relay.routes import Origin
+from relaybook.relay.routes import UpstreamUrl
 
-_MOST_IDLE: Final = 1024
+_MAX_IDLE: Final = 1024
 
 
 class Pooled(Protocol):
-    """A connection that can wait for its next exchange."""
+    """A connection that can be pooled."""
 
     lost: bool
     idle_since: float
     idle_seconds: float
 
     def abort(self) -> None:
-        """Closes at once."""
+        """Close the connection now."""
 
 
 C = TypeVar("C", bound=Pooled)
 
 
 class Pool(Generic[C]):
-    """Connections to ``origin``. A connection in it has no exchange and nothing unread."""
+    """Idle connections to ``upstream``. They have no exchange and no unread bytes."""
 
-    def __init__(self, origin: Origin, tls: ssl.SSLContext | None) -> None:
-        self.origin = origin
+    def __init__(self, upstream: UpstreamUrl, tls: ssl.SSLContext | None) -> None:
+        self.upstream = upstream
         self.tls = tls
         self._idle: deque[C] = deque()
         self._closed = False
 
     def take(self) -> C | None:
-        """The connection used last, or None."""
+        """Remove and return the most recently used connection, or `None` if the pool is empty."""
         return self._idle.pop() if self._idle else None
 
-    def put(self, up: C, now: float) -> None:
-        """Keeps a connection for the next exchange, or closes it where there is no use for it."""
-        if up.lost or self._closed or len(self._idle) >= _MOST_IDLE:
-            up.abort()
+    def put(self, connection: C, now: float) -> None:
+        """Add a connection, or close it if it is lost or the pool is full or closed."""
+        if connection.lost or self._closed or len(self._idle) >= _MAX_IDLE:
+            connection.abort()
             return
-        up.idle_since = now
-        self._idle.append(up)
+        connection.idle_since = now
+        self._idle.append(connection)
 
-    def discard(self, up: C) -> None:
-        """Forgets a connection that is lost."""
-        if up in self._idle:
-            self._idle.remove(up)
+    def discard(self, connection: C) -> None:
+        """Remove a connection that is lost."""
+        if connection in self._idle:
+            self._idle.remove(connection)
 
     def sweep(self, now: float) -> None:
-        """Closes what has been idle too long."""
-        for up in [up for up in self._idle if now - up.idle_since > up.idle_seconds]:
-            up.abort()
+        """Close connections that have been idle for too long."""
+        for connection in [
+            connection for connection in self._idle if now - connection.idle_since > connection.idle_seconds
+        ]:
+            connection.abort()
 
     def close(self) -> None:
-        """Closes all that is idle, and from now on whatever is put."""
+        """Close all connections, and from now on every connection that is put."""
         self._closed = True
         while self._idle:
             self._idle.pop().abort()

@@ -1,6 +1,7 @@
-"""What the relay itself says to a caller: its headers on every answer, and answers of its own. Pure.
+"""Build error responses, and the relay's headers for every response. Pure.
 
-The body is OpenAI's error shape, so that every SDK shows the message; ``Service-Error`` tells it from a provider's.
+The body of an error has OpenAI's format, so that every SDK shows the message. The header ``Service-Error`` tells it
+from an error of the upstream.
 """
 
 import json
@@ -11,15 +12,15 @@ from relaybook.errors import RelayError
 from relaybook.relay.limits import MAX_WARNING_HEADERS
 from relaybook.tags import Tags
 
-#: After how long a caller may try again when we are full, draining or cannot log: milliseconds.
+#: Value of ``retry-after-ms`` when the relay is overloaded, shutting down or cannot log: milliseconds.
 RETRY_AFTER_MS: Final = 1000
-#: The warning on the answer of a request that is relayed without a record.
+#: The code of the warning on responses to requests that are not logged.
 NOT_LOGGED: Final = "not_logged"
 _RETRY: Final = (RelayError.OVERLOADED, RelayError.LOG_UNAVAILABLE, RelayError.SHUTTING_DOWN)
 
 
 def error_json(error: RelayError, message: str, log_url: str | None = None) -> bytes:
-    """The error object of OpenAI's shape."""
+    """Return the error object in OpenAI's format, as JSON."""
     fields = {"message": message, "type": "relay_error", "param": None, "code": error.code}
     if log_url is not None:
         fields["log_url"] = log_url
@@ -27,7 +28,7 @@ def error_json(error: RelayError, message: str, log_url: str | None = None) -> b
 
 
 def error_lines(error: RelayError, body: bytes, prefix: str, request_id: str | None) -> list[bytes]:
-    """Header lines of a refusal; ``request_id`` only where there is a record."""
+    """Return the header lines of an error response. ``request_id`` is `None` if there is no record."""
     lines = [
         b"Content-Type: application/json",
         b"Content-Length: %d" % len(body),
@@ -40,60 +41,60 @@ def error_lines(error: RelayError, body: bytes, prefix: str, request_id: str | N
     return lines
 
 
-def our_headers(tags: Tags, request_id: str) -> bytes:
-    """Header lines that every answer of an admitted request carries, without a line end at the end."""
+def relay_headers(tags: Tags, request_id: str) -> bytes:
+    """Return the relay's header lines for the response to an admitted request, joined by CRLF."""
     prefix = tags.prefix.encode()
     text = b"%b-Request-Id: %b\r\n%b-Namespace: %b" % (prefix, request_id.encode(), prefix, tags.echo)
-    for note in tags.warnings[:MAX_WARNING_HEADERS]:
-        text += warning(tags.prefix, note.code, note.message)
+    for tag_warning in tags.warnings[:MAX_WARNING_HEADERS]:
+        text += warning(tags.prefix, tag_warning.code, tag_warning.message)
     return text
 
 
 def warning(prefix: str, code: str, message: str) -> bytes:
-    """The header line of one warning, begun by a line end."""
-    shown = "".join(letter if " " <= letter <= "~" else "?" for letter in f"{code}; {message}")
-    return f"\r\n{prefix}-Warning: {shown}".encode()
+    """Return the header line of a warning, preceded by CRLF. Characters outside printable ASCII become ``?``."""
+    text = "".join(character if " " <= character <= "~" else "?" for character in f"{code}; {message}")
+    return f"\r\n{prefix}-Warning: {text}".encode()
 
 
 def status_line(status: int, reason: bytes | None = None) -> bytes:
-    """The first line of an answer, with the standard's reason phrase unless there is another, be it empty."""
+    """Return the status line. If ``reason`` is `None` the standard reason phrase is used."""
     return b"HTTP/1.1 %d %b" % (status, HTTPStatus(status).phrase.encode() if reason is None else reason)
 
 
-def answer(error: RelayError, message: str, prefix: str, opened: bytes = b"", *, head_only: bool = False) -> bytes:
-    """A whole refusal of a request that was not admitted; the connection closes after it.
+def error_response(
+    error: RelayError, message: str, prefix: str, cors_lines: bytes = b"", *, head_only: bool = False
+) -> bytes:
+    """Return the complete error response to a request that is not admitted. The connection closes after it.
 
-    ``opened``: the lines that open it to a web page, each begun by a line end.
+    ``cors_lines``: CORS header lines, each preceded by CRLF.
     """
     body = error_json(error, message)
-    lines = [status_line(error.status), *error_lines(error, body, prefix, None), b"Connection: close" + opened]
+    lines = [status_line(error.status), *error_lines(error, body, prefix, None), b"Connection: close" + cors_lines]
     return b"\r\n".join([*lines, b"", b"" if head_only else body])
 
 
-def body_broken(error: Exception) -> str:
-    """Says that a request's body is not what its framing promised."""
-    return f"The request's body is not well-formed HTTP: {error}."
+def malformed_body(error: Exception) -> str:
+    """Return the message for a request body with malformed framing."""
+    return f"The request body is not valid HTTP: {error}."
 
 
-def body_too_large(size: int, most: int) -> str:
-    """Says that a request's body is over the limit."""
-    return f"The request's body has {size} bytes or more; {most} are the most allowed (setting max_request_bytes)."
+def body_too_large(size: int, limit: int) -> str:
+    """Return the message for a request body over the limit. ``size`` is the declared or received number of bytes."""
+    return f"The request body has {size} bytes or more. The limit is {limit} (setting max_request_bytes)."
 
 
-def body_too_slow(size: int, ran: float, timeout: float) -> str:
-    """Says that a request's body stopped arriving, or trickles."""
-    return (
-        f"The request's body stopped arriving: {size} bytes came in {ran:.0f} s (setting body_timeout, {timeout:g} s)."
-    )
+def body_too_slow(size: int, seconds: float, timeout: float) -> str:
+    """Return the message for a request body that stalls or is too slow. ``seconds`` have passed since its start."""
+    return f"The request body stalled: {size} bytes arrived in {seconds:.0f} s (setting body_timeout, {timeout:g} s)."
 
 
 def stream_error_event(message: str) -> bytes:
-    """One server-sent event that makes both official SDKs raise, for a stream that broke between two events."""
+    """Return a server-sent event that makes both official SDKs raise an error, for a stream that broke off."""
     return b"data: %b\n\n" % error_json(RelayError.UPSTREAM_STREAM_INTERRUPTED, message)
 
 
-def text_answer(status: int, text: str, *, head_only: bool = False, is_last: bool = False) -> bytes:
-    """A short plain text of our own: health and the front page. ``is_last``: the connection closes after it."""
+def text_response(status: int, text: str, *, head_only: bool = False, is_last: bool = False) -> bytes:
+    """Return a complete text/plain response. With ``is_last`` the connection closes after it."""
     body = text.encode()
     lines = [status_line(status), b"Content-Type: text/plain; charset=utf-8", b"Content-Length: %d" % len(body)]
     if is_last:

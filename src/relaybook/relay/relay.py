@@ -1,6 +1,6 @@
-"""One worker's relay: gives exchanges their connections, and does what happens a few times a second.
+"""The relay of one worker: assigns upstream connections, checks the log, enforces timeouts, shuts down.
 
-Opens no listening socket and handles no signal: that is the worker's.
+The listening socket and signals are handled by ``worker``.
 """
 
 import asyncio
@@ -13,25 +13,25 @@ from relaybook import clock
 from relaybook.errors import RelayError
 from relaybook.journal import disk
 from relaybook.journal.events import Noted, encode_event
-from relaybook.journal.frame import NO_EXCHANGE, Kind
+from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
 from relaybook.relay import endings
 from relaybook.relay.dial import dial
-from relaybook.relay.downstream import Downstream
-from relaybook.relay.exchange import Answer, Exchange
+from relaybook.relay.downstream import ClientConnection
+from relaybook.relay.exchange import Exchange, ResponseState
 from relaybook.relay.pool import Pool
-from relaybook.relay.shared import Shared
-from relaybook.relay.upstream import Upstream
+from relaybook.relay.shared import SharedState
+from relaybook.relay.upstream import UpstreamConnection
 from relaybook.settings.definitions import Settings
 
 log = logging.getLogger("relaybook.relay")
 
-#: Connections that are looked at in one go: some 0.2 ms.
-_SLICE: Final = 256
+#: Connections per step of a sweep: about 0.2 ms.
+_SWEEP_BATCH: Final = 256
 
 
-class Relay(Shared):
-    """See the module."""
+class Relay(SharedState):
+    """The relay of one worker."""
 
     def __init__(
         self,
@@ -45,7 +45,9 @@ class Relay(Shared):
     ) -> None:
         super().__init__(settings, journal, secret, loop, base_url=base_url, dashboard_url=dashboard_url)
         self._loop = loop
-        self._pool: Pool[Upstream] = Pool(self.route.upstream, self._tls() if self.route.upstream.tls else None)
+        self._pool: Pool[UpstreamConnection] = Pool(
+            self.route.upstream, self._tls() if self.route.upstream.tls else None
+        )
         self._next_check = 0.0
 
     def _tls(self) -> ssl.SSLContext:
@@ -55,31 +57,32 @@ class Relay(Shared):
         context.set_alpn_protocols(["http/1.1"])
         return context
 
-    def accept(self) -> Downstream:
-        """The protocol of a caller's new connection."""
-        return Downstream(self)
+    def accept(self) -> ClientConnection:
+        """Return the protocol object for a new client connection."""
+        return ClientConnection(self)
 
     def connect(self, exchange: Exchange) -> None:
-        up = self._pool.take()
-        if up is None:
+        upstream = self._pool.take()
+        if upstream is None:
             self.dial(exchange)
         else:
-            up.take_on(exchange)
+            upstream.assign(exchange)
 
     def dial(self, exchange: Exchange) -> None:
         exchange.dial = self._loop.create_task(dial(self, self._pool, exchange))
 
-    # -- the log's state -------------------------------------------------------------------------------------------
+    # -- state of the log ------------------------------------------------------------------------------------------
 
     def log_failed(self, error: JournalUnavailable) -> bool:
-        """A batch was lost, so that the log of every exchange that runs may have a hole.
+        """Handle the loss of a journal batch, with which the log of every running exchange may be incomplete.
 
-        They are cut and nothing of the batch goes out, or they go on unlogged, by the operator's choice.
+        They are cut and nothing of the batch is sent; or with ``when_log_fails = forward`` they continue unlogged.
+        Return whether the batch is sent.
         """
         log.error("journal_failed", extra={"reason": str(error)})
-        self.log_trouble = "The log cannot be written now: see the operator's log."
+        self.log_problem = "The log cannot be written. The operator's log has the reason."
         if self.settings.when_log_fails == "forward":
-            self._go_on_unlogged(error)
+            self._continue_unlogged(error)
             return True
         if error.opened:
             self.count_refused(RelayError.LOG_UNAVAILABLE, len(error.opened))
@@ -89,54 +92,56 @@ class Relay(Shared):
             connection.abandon()
         return False
 
-    def _go_on_unlogged(self, error: JournalUnavailable) -> None:
+    def _continue_unlogged(self, error: JournalUnavailable) -> None:
         if error.opened:
             self.count_unlogged(len(error.opened))
         for exchange in self.exchanges.values():
             if exchange.stop_logging():
-                self._journal.owe_end(exchange.id)
+                self._journal.add_lost_end(exchange.id)
 
-    def _note_counts(self) -> None:
-        if self.counted_from_ns and (self.log_trouble is None or self.draining):  # the last moment to tell of it
-            noted = Noted(self.counted_from_ns, clock.wall_ns(), dict(self.refused), self.unlogged)
-            self.gate.frame(Kind.NOTED, NO_EXCHANGE, encode_event(noted))
+    def _write_refusal_counts(self) -> None:
+        # while draining, this is the last chance to record them
+        if self.counts_since_ns and (self.log_problem is None or self.draining):
+            noted = Noted(self.counts_since_ns, clock.wall_ns(), dict(self.refused), self.unlogged)
+            self.gate.frame(FrameKind.NOTED, NO_EXCHANGE, encode_event(noted))
             self.refused.clear()
             self.unlogged = 0
-            self.counted_from_ns = 0
+            self.counts_since_ns = 0
 
     def check_log(self) -> None:
-        """About once a second: may new requests be admitted?"""
+        """Check whether the log can take new requests, and set ``log_problem``. Called about once a second."""
         settings = self.settings
-        trouble = None
-        if failed := self._journal.mend():
-            trouble = f"no journal segment can be made: {failed}"
+        problem = None
+        if spare_error := self._journal.mend():
+            problem = f"no journal segment can be created: {spare_error}"
         directory = self._journal.path.parent
         try:
             free = disk.free_bytes(directory)
         except OSError as error:
-            trouble = f"the journal's directory {directory} cannot be looked at: {error.strerror}"
+            problem = f"the journal directory {directory} cannot be read: {error.strerror}"
         else:
             if free < settings.min_free:
-                trouble = f"{free} bytes are free on the disk, fewer than min_free, {settings.min_free}"
-            elif (used := disk.bytes_below(directory)) > settings.max_journal:
-                trouble = (
-                    f"{used} bytes of the journal wait to be recorded, more than max_journal, {settings.max_journal}"
+                problem = f"{free} bytes are free on the disk, less than min_free = {settings.min_free}"
+            elif (journal_bytes := disk.bytes_below(directory)) > settings.max_journal:
+                problem = (
+                    f"{journal_bytes} bytes of the journal are not recorded yet, more than max_journal = "
+                    f"{settings.max_journal}"
                 )
-        if trouble and self.log_trouble is None:
-            log.error("log_unavailable", extra={"reason": trouble})
-        self.log_trouble = f"The log cannot take requests now: {trouble}." if trouble else None
+        if problem and self.log_problem is None:
+            log.error("log_unavailable", extra={"reason": problem})
+        self.log_problem = f"The log cannot take new requests: {problem}." if problem else None
 
     def sweep(self) -> Iterator[None]:
-        """A few times a second: timeouts, the pool, the journal's own clockwork. Goes on only when it is asked to.
+        """Enforce timeouts, clean up the pool, check the log. Run a few times a second, in steps.
 
-        Between two slices the loop serves those who have something to say: ten thousand idle connections are several
-        milliseconds (benchmarks/parts/idle.py).
+        Yields after each step so that the event loop can serve connections in between: sweeping ten thousand idle
+        connections takes several milliseconds (benchmarks/parts/idle.py).
         """
         self.now = now = self._loop.time()
-        for place, connection in enumerate(list(self.connections), 1):
+        for index, connection in enumerate(list(self.connections), 1):
             if not connection.lost:
                 connection.sweep(now)
-            if not place % _SLICE:
+            if not index % _SWEEP_BATCH:
                 yield
         for exchange in list(self.exchanges.values()):
             self._sweep_exchange(exchange, now)
@@ -144,53 +149,55 @@ class Relay(Shared):
         if now >= self._next_check:
             self._next_check = now + 1.0
             self.check_log()
-            self._note_counts()
+            self._write_refusal_counts()
             self.gate.tick()
 
     def _sweep_exchange(self, exchange: Exchange, now: float) -> None:
-        up, settings = exchange.up, self.settings
-        if up is None:
+        upstream, settings = exchange.upstream, self.settings
+        if upstream is None:
             return
-        if up.stalled(now, settings.idle_timeout):
+        if upstream.stalled(now, settings.idle_timeout):
             seconds = settings.idle_timeout
-            message = f"The provider took nothing of the request for {seconds:g} s (setting idle_timeout)."
+            message = f"The upstream accepted no bytes of the request for {seconds:g} s (setting idle_timeout)."
             endings.fail(exchange, RelayError.UPSTREAM_TIMEOUT, message)
             return
-        if exchange.answer == Answer.WAITING:
+        if exchange.response_state == ResponseState.WAITING:
             if exchange.request_complete and now - exchange.waiting_since > settings.upstream_timeout:
                 seconds = settings.upstream_timeout
-                message = f"The provider sent no answer within {seconds:g} s (setting upstream_timeout)."
+                message = f"The upstream sent no response within {seconds:g} s (setting upstream_timeout)."
                 endings.fail(exchange, RelayError.UPSTREAM_TIMEOUT, message)
-        elif not up.reading:
-            up.heard = now  # it may say nothing while the caller takes nothing
-        elif now - up.heard > settings.idle_timeout:
+        elif not upstream.reading:
+            upstream.last_received_at = now  # reading is paused because the client is slow
+        elif now - upstream.last_received_at > settings.idle_timeout:
             seconds = settings.idle_timeout
-            message = f"The provider sent nothing for {seconds:g} s in the middle of its answer (setting idle_timeout)."
+            message = (
+                f"The upstream sent nothing for {seconds:g} s in the middle of its response (setting idle_timeout)."
+            )
             endings.fail(exchange, RelayError.UPSTREAM_TIMEOUT, message)
 
     # -- stopping --------------------------------------------------------------------------------------------------
 
     async def retire(self, seconds: float) -> None:
-        """Serves the connections there are until each has had one more answer, or was idle for too long to get one.
+        """Close each connection after one more response, or when it has been idle for too long. Ends after ``seconds``.
 
-        Others take the new connections, so no caller is refused and no stream is cut. Ends after ``seconds`` at last.
+        Other workers accept the new connections, so that no request is refused and no stream is cut.
         """
-        self.leaving = True
-        until = self._loop.time() + seconds
-        while self.connections and self._loop.time() < until:
+        self.retiring = True
+        deadline = self._loop.time() + seconds
+        while self.connections and self._loop.time() < deadline:
             await asyncio.sleep(0.1)
 
     async def drain(self, seconds: float) -> None:
-        """Lets running exchanges finish, then interrupts the rest. New requests are refused meanwhile."""
-        self.draining = self.leaving = True
+        """Wait up to ``seconds`` for running exchanges, then interrupt the rest. New requests are refused meanwhile."""
+        self.draining = self.retiring = True
         for connection in list(self.connections):
             connection.drain()
-        until = self._loop.time() + seconds
-        while self.exchanges and self._loop.time() < until:
+        deadline = self._loop.time() + seconds
+        while self.exchanges and self._loop.time() < deadline:
             await asyncio.sleep(0.02)
         for exchange in list(self.exchanges.values()):
             endings.interrupt(exchange)
-        self._note_counts()
+        self._write_refusal_counts()
         await asyncio.sleep(0)
         self.gate.close()
         await asyncio.sleep(0.05)

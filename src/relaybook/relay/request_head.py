@@ -1,8 +1,8 @@
-"""A request's head: what crosses to the provider, what stays here, and what the log may see of it. Pure.
+"""Parse request heads: what is forwarded to the upstream, what is dropped, what is logged. Pure.
 
-A head stays bytes: it is split into lines, and each line's name, as it was spelled, is looked up in a table of what
-to do with it. llhttp has the first word on syntax; what it lets pass and a provider might read differently is refused
-here (RFC 9110 §7.6.1, RFC 9112 §3 and §6).
+A head stays bytes: it is split into lines, and the name of each line, as it was spelled, is looked up in a table of
+handlers. llhttp checks the syntax first. Heads that llhttp accepts, but that an upstream might read differently, are
+refused here (RFC 9110 §7.6.1, RFC 9112 §3 and §6).
 """
 
 import re
@@ -14,14 +14,14 @@ import httptools
 
 from relaybook.errors import RelayError
 from relaybook.relay.fingerprints import Fingerprints
-from relaybook.relay.header_rules import HOP_BY_HOP, Handler, NameTable, drop, holds_secret, replace_line
+from relaybook.relay.header_rules import HOP_BY_HOP, Handler, HeaderRules, drop, holds_secret, replace_line
 from relaybook.relay.limits import (
-    LONGEST_LENGTH,
     MAX_HEAD,
     MAX_HEADER_LINE,
     MAX_HEADERS,
+    MAX_LENGTH_BYTES,
     MAX_REQUEST_LINE,
-    SHORTEST_SECRET,
+    MIN_SECRET_BYTES,
 )
 from relaybook.relay.routes import Route
 from relaybook.tags import Tags
@@ -34,9 +34,9 @@ _DECODED: Final = {b"%2e": b".", b"%2f": b"/", b"%5c": b"\\"}
 
 
 class HeadRefused(Exception):
-    """A request that is refused for its head; ``error`` says how, the text says what was wrong and what to do.
+    """A request is refused because of its head. The text says what is wrong and what to do.
 
-    ``origin`` is the web page's that asks, where the head could be read.
+    ``origin`` is the Origin header, or empty if the head could not be parsed.
     """
 
     def __init__(self, error: RelayError, message: str, origin: bytes = b"") -> None:
@@ -46,9 +46,9 @@ class HeadRefused(Exception):
 
 
 class RequestHead:
-    """A request's head, taken apart. ``lines`` still has the caller's Host where the provider's goes (``host_at``).
+    """A parsed request head. ``lines`` still contains the client's Host, at index ``host_at``.
 
-    Class attributes are the defaults: most heads differ from few of them, and one is made for every request.
+    Class attributes are defaults, because one object is created for each request and most heads set few of them.
     """
 
     method = b""
@@ -66,19 +66,22 @@ class RequestHead:
     origin = b""
     preflight = b""
     key: bytes | None = None
-    #: Every key the caller sent that is long enough to be told from words: what is masked in bodies.
+    #: All keys in the head that have at least ``MIN_SECRET_BYTES``. They are masked in journaled bodies.
     keys: Sequence[bytes] = ()
     tags: Sequence[tuple[bytes, bytes]] = ()
-    #: Where the request goes and how it is tagged, once that is found.
+    #: Route and tags of the request, once they are known.
     destination: tuple[Route, Tags] | None = None
-    #: The whole head as the provider gets it, once it is made.
+    #: The whole head as it is sent to the upstream, once it is built.
     wire = b""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
 
-    def again(self, length: int, logged: bytes, wire: bytes) -> "RequestHead":
-        """The same head with another length; one without chunks, Expect and Upgrade, on a connection that stays."""
+    def with_length(self, length: int, logged: bytes, wire: bytes) -> "RequestHead":
+        """Return this head with another length.
+
+        The head must be HTTP/1.1 with keep-alive, not chunked, and without Expect and Upgrade.
+        """
         head = RequestHead()
         head.method = self.method
         head.target = self.target
@@ -97,23 +100,23 @@ class RequestHead:
 
 
 class RequestHeadReader:
-    """Takes requests' heads apart by an operator's settings."""
+    """Parses request heads according to the settings."""
 
     def __init__(self, is_tag: Callable[[bytes], bool], fingerprints: Fingerprints) -> None:
         self._is_tag = is_tag
         self._redacted = fingerprints.line
-        self._looks: dict[bytes, Handler[RequestHead]] = {
+        self._handlers: dict[bytes, Handler[RequestHead]] = {
             b"host": self._take_host,
             b"content-length": self._take_length,
             b"transfer-encoding": self._take_coding,
             b"connection": self._take_connection,
             b"expect": self._take_expect,
             b"upgrade": self._take_upgrade,
-            b"authorization": self._take_caller_key,
-            b"api-key": self._take_caller_key,
-            b"x-api-key": self._take_caller_key,
-            b"x-goog-api-key": self._take_caller_key,
-            b"ocp-apim-subscription-key": self._take_caller_key,
+            b"authorization": self._take_client_key,
+            b"api-key": self._take_client_key,
+            b"x-api-key": self._take_client_key,
+            b"x-goog-api-key": self._take_client_key,
+            b"ocp-apim-subscription-key": self._take_client_key,
             b"cookie": self._drop_secret,
             b"proxy-authorization": self._drop_secret,
             b"x-forwarded-for": self._take_forwarded_for,
@@ -121,10 +124,10 @@ class RequestHeadReader:
             b"origin": self._take_origin,
             b"access-control-request-headers": self._take_preflight,
         }
-        self._names = NameTable(self._decide)
+        self._rules = HeaderRules(self._decide)
 
     def read(self, raw: bytes) -> RequestHead:
-        """Takes the head of a request apart; ``raw`` ends with its empty line. Raises HeadRefused."""
+        """Parse a request head. ``raw`` ends with the empty line. Raises HeadRefused."""
         parser = httptools.HttpRequestParser(None)
         try:
             parser.feed_data(raw)
@@ -132,36 +135,40 @@ class RequestHeadReader:
             pass
         except httptools.HttpParserError as error:
             _check_version(raw)
-            raise HeadRefused(RelayError.BAD_REQUEST, f"This is not a well-formed HTTP request: {error}.") from None
+            raise HeadRefused(RelayError.BAD_REQUEST, f"The request is not valid HTTP: {error}.") from None
         first, _, logged = raw[:-4].partition(b"\r\n")
         lines = logged.split(b"\r\n") if logged else []
         head = RequestHead()
         self._read_request_line(head, first)
         _check_sizes(raw, lines)
         head.logged = logged
-        self._names.sort(lines, head, head.lines)
+        self._rules.apply(lines, head, head.lines)
         if head.version_1_0 and head.chunked:
-            raise HeadRefused(RelayError.BAD_REQUEST, "HTTP/1.0 has no chunked requests: send a Content-Length.")
+            raise HeadRefused(
+                RelayError.BAD_REQUEST, "HTTP/1.0 does not support chunked requests. Send a Content-Length."
+            )
         return head
 
     def _read_request_line(self, head: RequestHead, line: bytes) -> None:
-        # llhttp passes over CR and LF before the method, and knows protocols that are not HTTP
-        words = line.split(b" ")
-        if len(words) != 3 or line.startswith((b"\r", b"\n")) or not words[2].startswith(b"HTTP/"):
-            raise HeadRefused(RelayError.BAD_REQUEST, "The request line is not method, target and version.")
+        # llhttp accepts CR and LF before the method, and protocols other than HTTP
+        parts = line.split(b" ")
+        if len(parts) != 3 or line.startswith((b"\r", b"\n")) or not parts[2].startswith(b"HTTP/"):
+            raise HeadRefused(
+                RelayError.BAD_REQUEST, "The request line must consist of method, target and HTTP version."
+            )
         if len(line) > MAX_REQUEST_LINE:
             raise HeadRefused(
-                RelayError.URI_TOO_LONG, f"The request line has {len(line)} bytes; {MAX_REQUEST_LINE} are the most."
+                RelayError.URI_TOO_LONG, f"The request line has {len(line)} bytes. The limit is {MAX_REQUEST_LINE}."
             )
-        head.method, head.target, version = words
+        head.method, head.target, version = parts
         if version != b"HTTP/1.1":
             _check_version(line + b"\r\n")
             head.version_1_0 = True
             head.keep_alive = False
 
     def _decide(self, name: bytes) -> Handler[RequestHead] | None:
-        if name in self._looks:
-            return self._looks[name]
+        if name in self._handlers:
+            return self._handlers[name]
         if self._is_tag(name):
             return self._take_tag
         secret = holds_secret(name)
@@ -174,14 +181,14 @@ class RequestHeadReader:
         if head.host_at >= 0:
             raise HeadRefused(RelayError.BAD_REQUEST, "The request has more than one Host header.")
         if not _HOST.fullmatch(host):
-            raise HeadRefused(RelayError.BAD_REQUEST, "The Host header is not a host name with an optional port.")
+            raise HeadRefused(RelayError.BAD_REQUEST, "The Host header must be a host name with an optional port.")
         head.host = host
         head.host_at = len(head.lines)
         head.lines.append(line)
 
     def _take_length(self, head: RequestHead, line: bytes, value: bytes) -> None:
-        if len(value) > LONGEST_LENGTH:
-            raise HeadRefused(RelayError.BAD_REQUEST, "The Content-Length has more digits than a length can have.")
+        if len(value) > MAX_LENGTH_BYTES:
+            raise HeadRefused(RelayError.BAD_REQUEST, "The Content-Length has too many digits.")
         head.length = int(value)
         if value.lstrip()[:1] == b"0":
             line = b"%b: %d" % (line.partition(b":")[0], head.length)
@@ -189,9 +196,7 @@ class RequestHeadReader:
 
     def _take_coding(self, head: RequestHead, line: bytes, value: bytes) -> None:
         if head.chunked or value.strip().lower() != b"chunked":
-            raise HeadRefused(
-                RelayError.BAD_REQUEST, "The only Transfer-Encoding spoken here is chunked, once and alone."
-            )
+            raise HeadRefused(RelayError.BAD_REQUEST, "Transfer-Encoding must be chunked, and must occur only once.")
         head.chunked = True
         head.lines.append(line)
 
@@ -200,10 +205,10 @@ class RequestHeadReader:
         if b"close" in options:
             head.keep_alive = False
         others = options - _CONNECTION_OPTIONS
-        if others and (sent := others & {line.partition(b":")[0].lower() for line in head.logged.split(b"\r\n")}):
-            shown = min(sent)[:80].decode("latin-1")
+        if others and (named := others & {line.partition(b":")[0].lower() for line in head.logged.split(b"\r\n")}):
+            shown = min(named)[:80].decode("latin-1")
             raise HeadRefused(
-                RelayError.BAD_REQUEST, f"Connection names {shown!r}, a header that is meant for the provider."
+                RelayError.BAD_REQUEST, f"Connection must not name {shown!r}, which is forwarded to the upstream."
             )
 
     def _take_expect(self, head: RequestHead, line: bytes, value: bytes) -> None:
@@ -212,11 +217,11 @@ class RequestHeadReader:
     def _take_upgrade(self, head: RequestHead, line: bytes, value: bytes) -> None:
         head.upgrade = value.strip().lower()
 
-    def _take_caller_key(self, head: RequestHead, line: bytes, value: bytes) -> None:
+    def _take_client_key(self, head: RequestHead, line: bytes, value: bytes) -> None:
         self._take_secret(head, line, value)
         key = value.strip().rpartition(b" ")[2]
         head.key = head.key or key
-        if len(key) >= SHORTEST_SECRET:
+        if len(key) >= MIN_SECRET_BYTES:
             head.keys = [*head.keys, key]
 
     def _take_secret(self, head: RequestHead, line: bytes, value: bytes) -> None:
@@ -242,55 +247,61 @@ class RequestHeadReader:
 
 
 def _check_version(raw: bytes) -> None:
-    """Refuses a version that is well-formed and not spoken here; of that, llhttp lets some pass and some not."""
-    found = _VERSION.match(raw)
-    if found is not None and found[1] not in (b"1.0", b"1.1"):
-        version = found[1].decode()
-        raise HeadRefused(RelayError.VERSION_NOT_SUPPORTED, f"HTTP/{version} is not spoken here: use HTTP/1.1.")
+    """Raise HeadRefused if the HTTP version is well-formed but unsupported. llhttp accepts some of these."""
+    match = _VERSION.match(raw)
+    if match is not None and match[1] not in (b"1.0", b"1.1"):
+        version = match[1].decode()
+        raise HeadRefused(RelayError.VERSION_NOT_SUPPORTED, f"HTTP/{version} is not supported. Use HTTP/1.1.")
 
 
 def _check_sizes(raw: bytes, lines: list[bytes]) -> None:
     if len(lines) > MAX_HEADERS:
         raise HeadRefused(
-            RelayError.HEADERS_TOO_LARGE, f"The request has {len(lines)} headers; {MAX_HEADERS} are the most."
+            RelayError.HEADERS_TOO_LARGE, f"The request has {len(lines)} headers. The limit is {MAX_HEADERS}."
         )
     if len(raw) > MAX_HEADER_LINE and max(map(len, lines), default=0) > MAX_HEADER_LINE:
         raise HeadRefused(
-            RelayError.HEADERS_TOO_LARGE, f"A header line is longer than {MAX_HEADER_LINE} bytes, the most allowed."
+            RelayError.HEADERS_TOO_LARGE, f"A header line is longer than the limit of {MAX_HEADER_LINE} bytes."
         )
 
 
 def skip_empty_lines(data: bytes) -> bytes:
-    """What stands behind the empty lines that may come before a request (RFC 9112 §2.2), all in one step."""
+    """Remove the empty lines that may precede a request (RFC 9112 §2.2)."""
     return _EMPTY_LINES.sub(b"", data, 1) if data.startswith(b"\r\n") else data
 
 
 def check_beginning(data: bytes) -> None:
-    """Refuses a head that is not complete yet and can never be right. Raises HeadRefused."""
+    """Raise HeadRefused if an incomplete head is invalid, whatever follows."""
     if data.startswith(b"\x16\x03"):
-        raise HeadRefused(RelayError.BAD_REQUEST, "This is TLS, and the relay speaks plain HTTP: use http:// here.")
+        raise HeadRefused(
+            RelayError.BAD_REQUEST, "The relay does not use TLS on this port. Use http:// instead of https://."
+        )
     if data.count(b"\n") != data.count(b"\r\n"):
-        raise HeadRefused(RelayError.BAD_REQUEST, "A line of the head ends without CR: every line ends with CR and LF.")
+        raise HeadRefused(
+            RelayError.BAD_REQUEST, "A line of the request head ends with LF only. Every line must end with CR LF."
+        )
     if len(data) > MAX_REQUEST_LINE and b"\r\n" not in data[: MAX_REQUEST_LINE + 2]:
         raise HeadRefused(
-            RelayError.URI_TOO_LONG, f"The request line is longer than {MAX_REQUEST_LINE} bytes, the most allowed."
+            RelayError.URI_TOO_LONG, f"The request line is longer than the limit of {MAX_REQUEST_LINE} bytes."
         )
     if len(data) > MAX_HEAD:
         raise HeadRefused(
-            RelayError.HEADERS_TOO_LARGE, f"The request's head is longer than {MAX_HEAD} bytes, the most allowed."
+            RelayError.HEADERS_TOO_LARGE, f"The request head is longer than the limit of {MAX_HEAD} bytes."
         )
 
 
 @lru_cache(1024)
 def check_target(target: bytes) -> None:
-    """Raises HeadRefused for a path that a provider might read as another one than we do."""
+    """Raise HeadRefused if an upstream could interpret the target differently than the relay does."""
     if b"\\" in target or not target.isascii():
-        raise HeadRefused(RelayError.BAD_REQUEST, "The path holds a backslash or a byte that is not ASCII: encode it.")
+        raise HeadRefused(
+            RelayError.BAD_REQUEST, "The request target contains a backslash or a non-ASCII byte. Percent-encode it."
+        )
     if b"#" in target:
-        raise HeadRefused(RelayError.BAD_REQUEST, "The request target holds a fragment (#): leave it out.")
+        raise HeadRefused(RelayError.BAD_REQUEST, "The request target contains a fragment (#). Remove it.")
     if b"/." not in target and b"%" not in target:
         return
     path = target.partition(b"?")[0]
-    decoded = re.sub(rb"(?i)%2e|%2f|%5c", lambda found: _DECODED[found[0].lower()], path)
+    decoded = re.sub(rb"(?i)%2e|%2f|%5c", lambda match: _DECODED[match[0].lower()], path)
     if any(segment in (b".", b"..") for segment in re.split(rb"[/\\]", decoded)):
-        raise HeadRefused(RelayError.BAD_REQUEST, "The path holds a segment that is . or .. : send the path itself.")
+        raise HeadRefused(RelayError.BAD_REQUEST, "The path contains a segment . or .. and must be sent without it.")

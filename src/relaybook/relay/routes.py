@@ -1,4 +1,4 @@
-"""Where requests go: the provider's address, and how a path here maps to one there. Only configuration decides it."""
+"""Map request targets to the upstream. Depends on the settings only, never on the request headers."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -7,8 +7,8 @@ from relaybook.tags import TagReader
 
 
 @dataclass(frozen=True)
-class Origin:
-    """A provider: its base URL taken apart. ``path`` stands in for ``/v1``."""
+class UpstreamUrl:
+    """The parsed base URL of an upstream. ``path`` replaces the prefix ``/v1``."""
 
     url: str
     host: str
@@ -18,8 +18,8 @@ class Origin:
     host_line: bytes
 
     @classmethod
-    def parse(cls, url: str) -> "Origin":
-        """Of a base URL that ``settings.check_upstream`` let pass."""
+    def parse(cls, url: str) -> "UpstreamUrl":
+        """Parse a base URL that ``settings.check_upstream`` has accepted."""
         parts = urlsplit(url)
         tls = parts.scheme == "https"
         host = parts.hostname or ""
@@ -32,22 +32,22 @@ class Origin:
 
 @dataclass(frozen=True)
 class Route:
-    """A base URL of ours (``prefix``) and what it stands for."""
+    """A path prefix of the relay and the upstream it leads to."""
 
     name: str
     prefix: bytes
-    upstream: Origin
+    upstream: UpstreamUrl
     tags: TagReader
 
     def has(self, target: bytes) -> bool:
-        """Whether a target is below this route."""
+        """Return whether a target is below this route."""
         return target.startswith(self.prefix) and target[len(self.prefix) :][:1] in b"/?"
 
     def map(self, target: bytes) -> bytes:
-        """The provider's target for one of ours, byte for byte."""
+        """Return the upstream's target for a target of the relay. Bytes after the prefix are unchanged."""
         mapped = self.upstream.path + target[len(self.prefix) :]
         return mapped if mapped.startswith(b"/") else b"/" + mapped
 
     def below(self, target: bytes) -> str:
-        """The path below the base URL, without the query: ``/chat/completions``."""
+        """Return the path below the base URL, without the query: ``/chat/completions``."""
         return target[len(self.prefix) :].partition(b"?")[0].decode("latin-1")

@@ -1,8 +1,8 @@
-"""One relay process: an event loop, an inherited listening socket, signals, and the pipe to the supervisor.
+"""The relay process: an event loop, an inherited listening socket, signals, and the pipe to the supervisor.
 
-Ends in one way: SIGTERM, SIGINT, or the supervisor's end of the pipe closing make it drain; a second signal ends the
-wait. SIGHUP says that others listen now: it serves the connections it has, then ends the same way. Whatever happens to
-it, the journal has what the wire had.
+SIGTERM, SIGINT, or the supervisor closing the pipe make it drain; a second signal ends the wait. SIGHUP means that
+other workers listen now: it serves its existing connections, then drains in the same way. Whenever the process ends,
+the journal has everything that was sent.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from typing import Any
 import uvloop
 
 from relaybook.journal.writer import JournalWriter
-from relaybook.parent_pipe import is_cut
+from relaybook.parent_pipe import is_closed
 from relaybook.relay import last_resort
 from relaybook.relay.relay import Relay
 from relaybook.settings.definitions import Settings
@@ -36,7 +36,7 @@ def run_worker(
     base_url: str,
     dashboard_url: str,
 ) -> None:
-    """Relays until told to stop."""
+    """Run the relay until it is stopped."""
     _raise_descriptor_limit()
     journal = JournalWriter(
         journal_directory,
@@ -44,23 +44,23 @@ def run_worker(
         durable=settings.durable,
         seal_after_seconds=settings.seal_after,
     )
-    work = _work(settings, listener, supervisor_pipe, journal, secret, base_url, dashboard_url)
+    work = _serve(settings, listener, supervisor_pipe, journal, secret, base_url, dashboard_url)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(work)
     journal.close()
 
 
 def _raise_descriptor_limit() -> None:
-    """Two descriptors a request: as many as the system lets us have."""
+    """Raise the limit of open files to its maximum: each request needs two descriptors."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 1 << 20 if hard == resource.RLIM_INFINITY else hard
+    soft = 1 << 20 if hard == resource.RLIM_INFINITY else hard
     try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     except (ValueError, OSError):
-        return  # macOS refuses more than its own maximum: what we have stays
+        return  # macOS rejects values above its own maximum; keep the current limit
 
 
-async def _work(
+async def _serve(
     settings: Settings,
     listener: socket.socket,
     supervisor_pipe: int,
@@ -70,48 +70,48 @@ async def _work(
     dashboard_url: str,
 ) -> None:
     loop = asyncio.get_running_loop()
-    last_resort.watch(loop)
+    last_resort.install(loop)
     relay = Relay(settings, journal, secret, loop, base_url=base_url, dashboard_url=dashboard_url)
     stop, stop_now, retire = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    def stopping() -> None:
+    def on_stop_signal() -> None:
         (stop_now if stop.is_set() else stop).set()
 
-    def supervisor_gone() -> None:
-        if is_cut(supervisor_pipe):
+    def on_supervisor_pipe() -> None:
+        if is_closed(supervisor_pipe):
             loop.remove_reader(supervisor_pipe)
             stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping)
+        loop.add_signal_handler(number, on_stop_signal)
     loop.add_signal_handler(signal.SIGHUP, retire.set)
-    loop.add_reader(supervisor_pipe, supervisor_gone)
+    loop.add_reader(supervisor_pipe, on_supervisor_pipe)
     relay.check_log()
     server = await loop.create_server(relay.accept, sock=listener, backlog=4096)
-    sweeping = loop.create_task(_sweep(relay))
-    sweeping.add_done_callback(last_resort.must_not_fail)
+    sweep_task = loop.create_task(_sweep(relay))
+    sweep_task.add_done_callback(last_resort.exit_on_failure)
     with suppress(OSError):
-        os.write(supervisor_pipe, b"\n")  # we listen
-    await _until(retire.wait(), stop)
+        os.write(supervisor_pipe, b"\n")  # ready: the socket is listening
+    await _run_until(retire.wait(), stop)
     server.close()
     listener.close()
-    await _until(relay.retire(settings.reload_timeout), stop)
-    if not await _until(relay.drain(settings.drain_timeout), stop_now):
+    await _run_until(relay.retire(settings.reload_timeout), stop)
+    if not await _run_until(relay.drain(settings.drain_timeout), stop_now):
         await relay.drain(0)
-    sweeping.cancel()
+    sweep_task.cancel()
 
 
-async def _until(work: Coroutine[Any, Any, Any], stop: asyncio.Event) -> bool:
-    """Does the work, unless told to stop; whether it was done to its end."""
-    working, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
-    await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    return working.done() or not working.cancel()
+async def _run_until(work: Coroutine[Any, Any, Any], stop: asyncio.Event) -> bool:
+    """Run ``work`` until it is done or ``stop`` is set. Return whether it was done."""
+    work_task, stop_task = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    await asyncio.wait({work_task, stop_task}, return_when=asyncio.FIRST_COMPLETED)
+    stop_task.cancel()
+    return work_task.done() or not work_task.cancel()
 
 
 async def _sweep(relay: Relay) -> None:
     settings = relay.settings
-    shortest = min(
+    shortest_timeout = min(
         settings.header_timeout,
         settings.body_timeout,
         settings.keep_alive_timeout,
@@ -120,7 +120,7 @@ async def _sweep(relay: Relay) -> None:
         settings.idle_timeout,
         settings.upstream_idle,
     )
-    pause = min(1 / _SWEEPS_PER_SECOND, shortest / 4)
+    pause = min(1 / _SWEEPS_PER_SECOND, shortest_timeout / 4)
     while True:
         for _ in relay.sweep():
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""The server: a supervisor, and the processes it starts. ``program`` puts it together.
+"""The server: a supervisor and its child processes. ``program`` starts it.
 
-Nothing is imported here, so that each process imports only what it needs: a relay that died is back the sooner.
+Nothing is imported here, so that each process imports only what it needs and a relay that died restarts fast.
 """

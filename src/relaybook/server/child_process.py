@@ -1,4 +1,4 @@
-"""A child process as its supervisor sees it: one it started and keeps running, or one that an earlier program left."""
+"""Manage child processes: those of this program, and those of the program before a reload."""
 
 import logging
 import os
@@ -12,71 +12,72 @@ from contextlib import suppress
 from typing import Final
 
 from relaybook import clock
-from relaybook.server.reload import Left
+from relaybook.server.reload import RunningChild
 from relaybook.server.worker_config import WorkerConfig, encode_config
 
 log = logging.getLogger("relaybook.server")
 
-_FIRST_PAUSE_NS: Final = 100_000_000
-_MOST_PAUSE_NS: Final = 5 * clock.NANOSECONDS
-_STEADY_NS: Final = 10 * clock.NANOSECONDS
+_MIN_DELAY_NS: Final = 100_000_000
+_MAX_DELAY_NS: Final = 5 * clock.NANOSECONDS
+_STABLE_NS: Final = 10 * clock.NANOSECONDS
 
 
 class Child:
-    """One child process, started once it is due, and again when it dies, later each time until it has held for a while.
+    """A child process. It is restarted when it dies, with exponential backoff from 0.1 s to 5 s.
 
-    Its standard input is one end of a connection: it reads its orders there and then its end, should the supervisor
-    die. A relay writes a line there as soon as it listens, the recorder as soon as it can be told to stop.
+    The backoff is reset when the child has run for 10 s. Standard input of the child is one end of a socket pair
+    (``channel`` is the other end): the child reads its configuration from it, and the end of file if the supervisor
+    dies. A relay writes a line to it when it listens, the recorder when it handles signals.
     """
 
-    def __init__(self, config: WorkerConfig, listener: socket.socket | None, held: int) -> None:
-        """The child inherits its listening socket and ``held``, a descriptor that tells others that it lives."""
+    def __init__(self, config: WorkerConfig, listener: socket.socket | None, children_lock: int) -> None:
+        """The child inherits ``listener`` and ``children_lock``, a locked file that shows that it is running."""
         self.role = config.role
         self.is_ready = False
-        self._held = held
+        self._children_lock = children_lock
         self._config = config
         self._listener = listener
-        self._pause_ns = _FIRST_PAUSE_NS
+        self._delay_ns = _MIN_DELAY_NS
         self._started_ns = 0
-        #: When it is to be started; None while it runs.
+        #: Time of the next start; None while the child is running.
         self.due_ns: int | None = 0
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def is_new(self) -> bool:
-        """Whether it was never started yet."""
+        """Whether the child has never been started."""
         return self._process is None
 
     @property
     def exit_code(self) -> int | None:
-        """Of the process that was started last; None while it runs, or before there was one."""
+        """The exit code of the last process; `None` while it is running or if there was none."""
         return self._process.poll() if self._process else None
 
     def start(self) -> None:
-        """Starts it, or starts it again. Where the system has no room for it now, the next start is planned."""
+        """Start or restart the child. If the system cannot start it, schedule another attempt."""
         self._started_ns = clock.monotonic_ns()
         try:
-            self._process = self._launched()
+            self._process = self._launch()
         except OSError as error:
             log.error("child_not_started", extra={"role": self.role, "reason": str(error)})
-            self._plan()
+            self._schedule_start()
             return
-        with suppress(OSError):  # it died at once: whoever waits for it will see
+        with suppress(OSError):  # it died at once; the supervisor notices
             self.channel.sendall(encode_config(self._config))
         log.info("child_started", extra={"role": self.role, "pid": self._process.pid})
         self.due_ns = None
         self.is_ready = False
 
-    def _launched(self) -> subprocess.Popen[bytes]:
-        inherited = [self._held]
+    def _launch(self) -> subprocess.Popen[bytes]:
+        inherited = [self._children_lock]
         if self._listener is not None:
             self._config.socket = self._listener.fileno()
             inherited.append(self._listener.fileno())
-        self.channel, its_end = socket.socketpair()
+        self.channel, child_end = socket.socketpair()
         try:
-            return subprocess.Popen(  # noqa: S603 - our own command line; the role is for who looks at ps
+            return subprocess.Popen(  # noqa: S603 - our own command line; the role is an argument so that ps shows it
                 [sys.executable, "-m", "relaybook.server.child", self.role],
-                stdin=its_end.fileno(),
+                stdin=child_end.fileno(),
                 pass_fds=inherited,
                 process_group=0,
             )
@@ -84,40 +85,40 @@ class Child:
             self.channel.close()
             raise
         finally:
-            its_end.close()
+            child_end.close()
 
-    def hear(self) -> None:
-        """Takes what it wrote: it is ready."""
+    def read_ready(self) -> None:
+        """Read the channel without blocking, and set ``is_ready`` if the child wrote to it."""
         with suppress(OSError):
             self.is_ready = bool(self.channel.recv(64, socket.MSG_DONTWAIT)) or self.is_ready
 
     def wait_until_ready(self, seconds: float) -> None:
-        """Returns when it is ready, or cannot get ready any more."""
+        """Wait until the child is ready, has died, or the time is over."""
         is_starting = self._process is not None and self.due_ns is None and not self.is_ready
         if is_starting and select.select([self.channel], [], [], seconds)[0]:
-            self.hear()
+            self.read_ready()
 
-    def died(self) -> None:
-        """Plans the next start."""
-        if clock.monotonic_ns() - self._started_ns > _STEADY_NS:
-            self._pause_ns = _FIRST_PAUSE_NS
-        pause_ms = self._pause_ns // 1_000_000
-        log.error("child_died", extra={"role": self.role, "code": self.exit_code, "restart_ms": pause_ms})
+    def handle_death(self) -> None:
+        """Log that the child died, and schedule its restart."""
+        if clock.monotonic_ns() - self._started_ns > _STABLE_NS:
+            self._delay_ns = _MIN_DELAY_NS
+        restart_ms = self._delay_ns // 1_000_000
+        log.error("child_died", extra={"role": self.role, "code": self.exit_code, "restart_ms": restart_ms})
         self.channel.close()
         self.is_ready = False
-        self._plan()
+        self._schedule_start()
 
-    def _plan(self) -> None:
-        self.due_ns = clock.monotonic_ns() + self._pause_ns
-        self._pause_ns = min(self._pause_ns * 2, _MOST_PAUSE_NS)
+    def _schedule_start(self) -> None:
+        self.due_ns = clock.monotonic_ns() + self._delay_ns
+        self._delay_ns = min(self._delay_ns * 2, _MAX_DELAY_NS)
 
     def signal(self, number: int) -> None:
-        """Sends a signal, if it runs."""
+        """Send a signal if the child is running."""
         if self._process:
-            self._process.send_signal(number)  # nothing is sent to one that has ended
+            self._process.send_signal(number)  # Popen sends nothing if the process has ended
 
     def wait(self, seconds: float) -> bool:
-        """Whether it has ended by then."""
+        """Wait for the child to end. Returns whether it has ended."""
         if self._process is None:
             return True
         try:
@@ -128,71 +129,71 @@ class Child:
         return True
 
     def close_listener(self) -> None:
-        """Lets go of the listening socket, so that the child's closing it refuses new connections."""
+        """Close our copy of the listening socket, so that new connections are refused once the child closes its own."""
         if self._listener is not None:
             self._listener.close()
 
-    def left(self) -> list[Left]:
-        """What the program that follows must know of it: nothing while it is down."""
+    def to_hand_over(self) -> list[RunningChild]:
+        """Return the process to hand over to the next program; empty if it is not running."""
         if self._process is None or self._process.poll() is not None:
             return []
-        return [Left(self.role, self._process.pid, self.channel.fileno(), is_told=False)]
+        return [RunningChild(self.role, self._process.pid, self.channel.fileno(), is_told=False)]
 
 
 class Predecessor:
-    """A child of before a reload: never started again, told to finish once there is another to take its place."""
+    """A child of the program before a reload. It is never restarted, and told to finish once its successor is ready."""
 
-    def __init__(self, left: Left) -> None:
-        self.role = left.role
-        self._left = left
+    def __init__(self, running: RunningChild) -> None:
+        self.role = running.role
+        self._running = running
         self._has_ended = False
 
-    def tell(self) -> None:
-        """Tells it to finish, once: a relay serves the connections it has, the others end at once."""
-        if self._left.is_told:
+    def finish(self) -> None:
+        """Tell the child to finish, once. A relay serves its current connections, the others end at once."""
+        if self._running.is_told:
             return
-        self._left.is_told = True
+        self._running.is_told = True
         match self.role:
             case "relay":
                 self.signal(signal.SIGHUP)
             case "recorder":
                 self.signal(signal.SIGTERM)
-                self.signal(signal.SIGTERM)  # not to the end of a journal that goes on and on
+                self.signal(signal.SIGTERM)  # twice: stop now, because the journal keeps growing
             case _:
                 self.signal(signal.SIGTERM)
 
     def signal(self, number: int) -> None:
-        """Sends a signal, if it still runs."""
+        """Send a signal if the child is still running."""
         if not self.has_ended():
-            os.kill(self._left.pid, number)
+            os.kill(self._running.pid, number)
 
     def has_ended(self) -> bool:
-        """Asks the system, and takes note of the end."""
+        """Return whether the child has ended. Logs the end."""
         if not self._has_ended:
             try:
-                self._has_ended = os.waitpid(self._left.pid, os.WNOHANG)[0] != 0
+                self._has_ended = os.waitpid(self._running.pid, os.WNOHANG)[0] != 0
             except ChildProcessError:
                 self._has_ended = True
             if self._has_ended:
-                os.close(self._left.channel)
-                log.info("child_finished", extra={"role": self.role, "pid": self._left.pid})
+                os.close(self._running.channel)
+                log.info("child_finished", extra={"role": self.role, "pid": self._running.pid})
         return self._has_ended
 
     def wait(self, seconds: float) -> bool:
-        """Whether it has ended by then."""
-        until_ns = clock.monotonic_ns() + int(seconds * clock.NANOSECONDS)
+        """Wait for the child to end. Returns whether it has ended."""
+        deadline_ns = clock.monotonic_ns() + int(seconds * clock.NANOSECONDS)
         while not self.has_ended():
-            if clock.monotonic_ns() > until_ns:
+            if clock.monotonic_ns() > deadline_ns:
                 return False
             time.sleep(0.02)
         return True
 
     def wait_until_ready(self, seconds: float) -> None:
-        """It has been for long."""
+        """Do nothing: the child is ready."""
 
     def close_listener(self) -> None:
-        """It is its successor's."""
+        """Do nothing: the listening socket belongs to its successor."""
 
-    def left(self) -> list[Left]:
-        """What the program that follows must know of it."""
-        return [] if self.has_ended() else [self._left]
+    def to_hand_over(self) -> list[RunningChild]:
+        """Return the process to hand over to the next program; empty if it has ended."""
+        return [] if self.has_ended() else [self._running]

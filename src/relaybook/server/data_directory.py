@@ -1,4 +1,4 @@
-"""The data directory: what lies where, who may be in it, and the secret that makes fingerprints."""
+"""Manage the data directory: its paths, its locks, and the secret for API-key fingerprints."""
 
 import fcntl
 import os
@@ -8,7 +8,6 @@ from typing import Final
 
 import msgspec
 
-from relaybook import clock
 from relaybook.journal import disk
 from relaybook.settings.definitions import BadSetting
 
@@ -16,11 +15,11 @@ _LOCK: Final = "serve.lock"
 
 
 class DataInUse(Exception):
-    """Another server runs on this data; the text says where and what to do."""
+    """Another server uses the data directory. The message says which, and what to do."""
 
 
 class Serving(msgspec.Struct, frozen=True):
-    """Who serves this data, written into the lock's file: how often it was reloaded, and how often and why not."""
+    """State of the server, stored in the lock file. ``reason`` is that of the last refused reload."""
 
     pid: int
     version: str
@@ -30,29 +29,29 @@ class Serving(msgspec.Struct, frozen=True):
 
 
 class DataDirectory:
-    """Names of what is in it. ``open`` makes it; everything is for its owner only."""
+    """Paths in a data directory. ``open`` creates it. Files are accessible to the owner only."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.journal = path / "journal"
         self.store = path / "store"
         self.quarantine = path / "quarantine"
-        self.figures = path / "recorder.figures"
+        self.metrics = path / "recorder.figures"
         self.ballast = path / "ballast"
         self._secret = path / "secret"
         self._children = path / "children.lock"
         self._lock: int | None = None
 
     def open(self, lock: int | None = None) -> None:
-        """Makes the directory and takes its lock; ``lock`` is its descriptor where the program of before had it.
+        """Create the directory if needed, and lock it. ``lock`` is the lock's descriptor from before a reload.
 
-        Raises DataInUse, or BadSetting for a directory that cannot be used.
+        Raises DataInUse if another server has locked it, BadSetting if the directory cannot be used.
         """
         try:
             disk.make_directory(self.path)
-            with suppress(PermissionError):  # the root of a volume belongs to others
-                self.path.chmod(0o700)  # one that stood there already
-            self._refuse_links()
+            with suppress(PermissionError):  # the root of a volume may belong to another user
+                self.path.chmod(0o700)  # it may have existed with another mode
+            self._reject_links()
             disk.make_directory(self.journal)
             ignore = self.path / ".gitignore"
             if not ignore.exists():
@@ -62,87 +61,91 @@ class DataDirectory:
             self._lock = lock if lock is not None else disk.try_lock(self.path / _LOCK)
             self.secret()
         except OSError as error:
-            is_file = isinstance(error, FileExistsError | NotADirectoryError)
+            is_not_directory = isinstance(error, FileExistsError | NotADirectoryError)
             raise BadSetting(
                 "data",
-                f"data is {self.path}, which {'is no directory' if is_file else f'cannot be used: {error.strerror}'}. "
-                "Name a directory you may write to, with --data.",
+                f"data is {self.path}, which is "
+                f"{'not a directory' if is_not_directory else f'not usable: {error.strerror}'}. "
+                "Choose a writable directory with --data.",
             ) from error
         if self._lock is None:
             raise DataInUse(
-                f"Another relaybook runs on {self.path}. Stop it first, or give this one its own directory with --data."
+                f"{self.path} is in use by another server. Stop it, or choose another directory with --data."
             )
 
-    def _refuse_links(self) -> None:
-        """A link among our files would have us read, or write, what lies elsewhere."""
+    def _reject_links(self) -> None:
+        """Raise BadSetting if there is a symbolic link, because it could make us read or write files elsewhere."""
         for directory in (self.path, self.journal, self.store, self.quarantine):
             for path in directory.iterdir() if directory.is_dir() and not directory.is_symlink() else ():
                 if path.is_symlink():
-                    shown = path.relative_to(self.path)
+                    name = path.relative_to(self.path)
                     raise BadSetting(
                         "data",
-                        f"data is {self.path}, and {shown} in it is a link to something elsewhere: remove the link, or "
-                        "name another directory with --data.",
+                        f"data is {self.path}, which contains a symbolic link: {name}. Remove the link, or choose "
+                        "another directory with --data.",
                     )
 
     def secret(self) -> bytes:
-        """The installation's secret, made at first: 32 random bytes that never leave this directory."""
+        """Return the secret of the installation: 32 random bytes that stay in this directory. Creates it if needed."""
         try:
             return self._secret.read_bytes()
         except FileNotFoundError:
-            made = self._secret.with_name(f".new-secret-{os.getpid()}")
-            made.unlink(missing_ok=True)  # of a start that found the disk full; in a container every pid is the same
-            descriptor = disk.create_file(made)
+            new = self._secret.with_name(f".new-secret-{os.getpid()}")
+            new.unlink(missing_ok=True)  # left by a start on a full disk; in a container all starts have the same pid
+            descriptor = disk.create_file(new)
             try:
                 os.write(descriptor, os.urandom(32))
                 disk.sync(descriptor)
             finally:
                 os.close(descriptor)
-            made.rename(self._secret)
+            new.rename(self._secret)
             disk.sync_directory(self.path)
             return self._secret.read_bytes()
 
-    def children_live(self) -> bool:
-        """Whether children of an earlier server are still at work. Ask before ``hold_for_children``."""
+    def has_children(self) -> bool:
+        """Return whether children of an earlier server are running. Call it before ``lock_for_children``."""
         lock = disk.try_lock(self._children)
         if lock is None:
             return True
         os.close(lock)
         return False
 
-    def hold_for_children(self) -> int:
-        """A descriptor for every child to inherit: while one of them lives, ``children_live`` says so elsewhere."""
+    def lock_for_children(self) -> int:
+        """Return a locked descriptor for all children to inherit. While one is running, ``has_children`` is true."""
         descriptor = os.open(self._children, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         return descriptor
 
     @property
     def lock(self) -> int:
-        """The descriptor of the lock. Raises ValueError while it is not held."""
+        """The descriptor of the lock. Raises ValueError if the directory is not locked."""
         if self._lock is None:
             raise ValueError("the lock is not held")
         return self._lock
 
     def is_locked_by(self, lock: int) -> bool:
-        """Whether the descriptor is of this directory's lock."""
+        """Return whether the descriptor is the lock of this directory."""
         try:
             return os.path.samestat(os.fstat(lock), (self.path / _LOCK).stat())
         except FileNotFoundError:
             return False
 
-    def say(self, serving: Serving) -> None:
-        """Writes down who serves. Only with the lock held. A full disk is no reason not to serve."""
+    def write_serving(self, serving: Serving) -> None:
+        """Write the state of the server to the lock file. Requires the lock. Errors such as a full disk are ignored."""
         text = msgspec.json.encode(serving)
         with suppress(OSError):
             os.ftruncate(self.lock, 0)
             os.pwrite(self.lock, text, 0)
 
     def serving(self) -> Serving | None:
-        """Who serves this data now; None: nobody. Raises msgspec.MsgspecError for what an earlier version wrote."""
-        return self.said() if self.is_served() else None
+        """Return the state of the running server, or `None` if there is none.
+
+        Raises msgspec.MsgspecError if an earlier version wrote it.
+        """
+        return self.read_serving() if self.is_served() else None
 
     def is_served(self) -> bool:
-        """Whether anybody serves this data now. Makes no lock: it would be the asker's, and in the server's way."""
+        """Return whether a server is running. Does not create the lock file, because the caller would be its owner."""
         if not (self.path / _LOCK).exists():
             return False
         lock = disk.try_lock(self.path / _LOCK)
@@ -150,31 +153,23 @@ class DataDirectory:
             os.close(lock)
         return lock is None
 
-    def said(self) -> Serving:
-        """What was written down last. Raises msgspec.MsgspecError, OSError."""
+    def read_serving(self) -> Serving:
+        """Return the last state written. Raises msgspec.MsgspecError, OSError."""
         return msgspec.json.decode((self.path / _LOCK).read_bytes(), type=Serving)
 
     def close(self) -> None:
-        """Gives the lock back."""
+        """Release the lock."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
 
-_DAY_SECONDS: Final = 86400
-_WEEK: Final = 7
-
-
 def days_left(data: DataDirectory, free: int) -> float | None:
-    """Days until the disk is full at the rate of the last week's bodies; None while there is no rate."""
-    now = clock.wall_us() / 1e6
-    recent = 0
-    first = now
-    with suppress(OSError):
-        for pack in (data.store / "bodies").iterdir():
-            found = pack.stat()
-            if now - found.st_mtime < _WEEK * _DAY_SECONDS:
-                recent += found.st_blocks * 512
-                first = min(first, found.st_ctime)
-    days = max((now - first) / _DAY_SECONDS, 1 / 24)
-    return free / (recent / days) if recent > 1 << 20 else None
+    """Return the days until the disk is full, at the rate at which bodies grew in the last week.
+
+    `None` if less than 1 MiB of bodies was written in that week.
+    """
+    from relaybook.log.store import open_store  # not loaded by relay workers
+
+    rate = open_store(data.store).bytes_per_day()
+    return None if rate is None else free / rate

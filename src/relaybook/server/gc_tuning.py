@@ -1,18 +1,18 @@
-"""How often a process looks for garbage in cycles.
+"""Run Python's cyclic garbage collector less often.
 
-Python looks each time 700 more objects were made than freed. A process that makes them by the thousand, holds no cycles
-among them and lets them go together pays for that again and again: a seventh of the recorder's time
-(benchmarks/parts/recorder.py), 35 of the 110 ms of the slowest answers of ``/api/stats``.
+By default it runs when 700 more objects were created than freed. That is expensive for a process that creates thousands
+of objects without cycles and frees them together: it took a seventh of the recorder's time
+(benchmarks/parts/recorder.py), and 35 of the 110 ms of the slowest responses of ``/api/stats``.
 """
 
 import gc
 from typing import Final
 
-#: More than a batch of the recorder, or the answer with the most sums, is made of.
-_OBJECTS: Final = 200_000
+#: More than the objects of a batch of the recorder, or of the largest response of ``/api/stats``.
+_THRESHOLD: Final = 200_000
 
 
 def collect_rarely() -> None:
-    """From now on only when there are so many more; what is here already is never looked at again."""
+    """Raise the threshold of the collector, and exclude all existing objects from collection."""
     gc.freeze()
-    gc.set_threshold(_OBJECTS, 20, 100)
+    gc.set_threshold(_THRESHOLD, 20, 100)

@@ -1,20 +1,20 @@
-"""Opens listening sockets, and says why one cannot be opened."""
+"""Open listening sockets and describe why one could not be opened."""
 
 import errno
 import socket
 from typing import Final
 
-#: Connections that may wait to be accepted.
+#: Maximum number of connections waiting to be accepted.
 BACKLOG: Final = 4096
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens on the first address of the host. Raises OSError as the system gave it."""
-    family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    """Return a socket that listens on the first address of the host. Raises OSError."""
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(where)
+        listener.bind(address)
         listener.listen(BACKLOG)
     except OSError:
         listener.close()
@@ -22,8 +22,10 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def why_not(address: str, name: str, error: OSError) -> str:
-    """What to tell whoever wrote the address as the setting ``name``."""
+def bind_error(address: str, name: str, error: OSError) -> str:
+    """Return the error message for the setting ``name`` with this address."""
+    host, _, port = address.rpartition(":")
     if error.errno == errno.EADDRINUSE:
-        return f"{name} is {address}, where another program listens: stop it, or choose another with --{name}."
-    return f"{name} is {address}, where nothing can listen: {error.strerror}. Choose another with --{name}."
+        other = int(port) + 100 if int(port) < 65000 else int(port) - 100
+        return f"Port {port} is in use. Choose another: --{name} {host}:{other}"
+    return f"Listening on {address} failed: {error.strerror}. Choose another address: --{name} HOST:PORT"

@@ -36,7 +36,11 @@ SENTENCES: Final = {
     "text_pass_failed": "the search index could not be updated; retrying. Please report this error:",
 }
 
-_STANDARD = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"message", "asctime", "taskName"}
+_STANDARD_FIELDS = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {
+    "message",
+    "asctime",
+    "taskName",
+}
 
 
 class JsonLines(logging.Formatter):
@@ -77,12 +81,12 @@ def log_to_stderr() -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING if is_terminal else logging.INFO)
-    for chatty in ("uvicorn", "asyncio", "httpx2", "openai"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+    for name in ("uvicorn", "asyncio", "httpx2", "openai"):
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _extra(record: logging.LogRecord) -> dict[str, object]:
-    return {name: value for name, value in record.__dict__.items() if name not in _STANDARD}
+    return {name: value for name, value in record.__dict__.items() if name not in _STANDARD_FIELDS}
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the dashboard tells of journal and disk: how far behind the log is, and how long the disk will do."""
+"""Measure the journal lag and the free disk space for the dashboard."""
 
 from contextlib import suppress
 
@@ -13,38 +13,38 @@ from relaybook.server.data_directory import DataDirectory, days_left
 
 
 class DataProbe:
-    """Figures of one data directory. Reads sizes and marks, never a body."""
+    """Metrics of one data directory. Reads file sizes and positions, never bodies."""
 
     def __init__(self, data: DataDirectory, reader: Reader) -> None:
         self._data = data
         self._reader = reader
 
-    def figures(self) -> LogMetrics:
-        """The figures of this moment."""
-        waiting = self._unread(self._reader.status().positions)
-        oldest_ns = min((each.since_ns for each in waiting if each.since_ns is not None), default=None)
+    def read(self) -> LogMetrics:
+        """Return the current metrics."""
+        unread = self._unread(self._reader.status().positions)
+        oldest_ns = min((each.since_ns for each in unread if each.since_ns is not None), default=None)
         free = disk.free_bytes(self._data.path)
         return LogMetrics(
-            journal_lag_bytes=sum(each.bytes for each in waiting),
+            journal_lag_bytes=sum(each.bytes for each in unread),
             journal_lag_seconds=_seconds_since(oldest_ns),
             disk_free_bytes=free,
             days_left=days_left(self._data, free),
             data_path=str(self._data.path),
             quarantined=len(list_quarantined(self._data.quarantine)),
-            histograms=read_metrics(self._data.figures),
+            histograms=read_metrics(self._data.metrics),
         )
 
     def _unread(self, positions: dict[str, RunPosition]) -> list[Unread]:
-        found = []
+        unread = []
         for run in list_runs(self._data.journal):
             position = positions.get(run.name)
             with suppress(OSError):
-                found.append(RunReader(run, Place(*position.read_to) if position else START).unread())
-        return found
+                unread.append(RunReader(run, Place(*position.read_to) if position else START).unread())
+        return unread
 
 
 def _seconds_since(oldest_ns: int | None) -> float | None:
-    """How long the oldest frame has waited: 0 when none does, None for one from before the machine started."""
+    """Return the age of the oldest unread frame: 0 if there is none, `None` if it was written before the last boot."""
     if oldest_ns is None:
         return 0.0
     waited_ns = clock.monotonic_ns() - oldest_ns

@@ -1,8 +1,9 @@
-"""A reload: the supervisor becomes the program that is installed now, and nobody who calls notices.
+"""Reload the server: replace the supervisor's program with the installed one, without dropping requests.
 
-What it holds crosses ``exec`` with its process id: the listening sockets, the locks of the data directory, and its
-children, who stay its children. The new program starts children of its own and lets the earlier ones finish. Before
-that it is rehearsed in a process of its own: one that does not come as far as starting children is never turned to.
+The supervisor calls ``exec``, so the new program has the same process id and keeps the listening sockets, the locks of
+the data directory, and the children. It starts new children and lets the earlier ones finish. Before that, the
+installed program is rehearsed in a separate process. If it fails before the point where it would start children, the
+reload is refused.
 """
 
 import os
@@ -14,15 +15,15 @@ from typing import Final
 
 import msgspec
 
-#: No setting, so it does not begin like one.
+#: Not a setting, so it does not have the prefix of settings.
 _VARIABLE: Final = "_RELAYBOOK_HANDED_OVER"
 _REHEARSAL_SECONDS: Final = 60.0
-#: Signals that must not meet the new program before it can take them.
+#: Signals that are blocked until the new program handles them.
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-class Left(msgspec.Struct):
-    """A child of before. ``channel`` is our end of its standard input: its closing means that we are gone."""
+class RunningChild(msgspec.Struct):
+    """A child that is handed over. ``channel`` is our end of its standard input; ``is_told``: it was told to finish."""
 
     role: str
     pid: int
@@ -31,21 +32,21 @@ class Left(msgspec.Struct):
 
 
 class HandedOver(msgspec.Struct):
-    """Descriptors and children that cross. ``listeners`` by the setting's name and value."""
+    """The descriptors and children that are handed over. Keys of ``listeners`` are the name and value of a setting."""
 
     listeners: dict[str, int]
     serve_lock: int
     children_lock: int
-    children: list[Left]
+    children: list[RunningChild]
     is_rehearsal: bool = False
 
     def descriptors(self) -> list[int]:
-        """All that must stay open."""
+        """Return all descriptors that must stay open."""
         return [*self.listeners.values(), self.serve_lock, self.children_lock, *(c.channel for c in self.children)]
 
 
 def taken_over() -> HandedOver | None:
-    """What the program of before left for this one; None for a start like any other. Ask once."""
+    """Return what the previous program handed over, or `None` if this is not a reload. Call it once."""
     text = os.environ.pop(_VARIABLE, None)
     if text is None:
         return None
@@ -56,10 +57,10 @@ def taken_over() -> HandedOver | None:
 
 
 def rehearse(handed: HandedOver) -> str | None:
-    """Starts the installed program up to where it would start children. None: all is well; else what it said."""
+    """Run the installed program up to the start of children. Returns `None` on success, otherwise its error."""
     rehearsal = msgspec.structs.replace(handed, is_rehearsal=True)
     try:
-        done = subprocess.run(  # noqa: S603 - our own command line
+        result = subprocess.run(  # noqa: S603 - our own command line
             [sys.executable, *sys.orig_argv[1:]],
             env=_environment(rehearsal),
             pass_fds=handed.descriptors(),
@@ -70,18 +71,21 @@ def rehearse(handed: HandedOver) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    if done.returncode == 0:
+    if result.returncode == 0:
         return None
-    lines = done.stderr.strip().splitlines()
-    return lines[-1].removeprefix("relaybook: ") if lines else f"it ended with exit code {done.returncode}"
+    lines = result.stderr.strip().splitlines()
+    return lines[-1].removeprefix("relaybook: ") if lines else f"the new program exited with code {result.returncode}"
 
 
 def hand_over(handed: HandedOver, is_stopping: Callable[[], bool]) -> str:
-    """Becomes the installed program; signals that come meanwhile wait for it. Returns only where it cannot: why not."""
+    """Replace this process with the installed program. Returns only on failure, with the reason.
+
+    Signals that arrive meanwhile are delivered to the new program.
+    """
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     if is_stopping():
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-        return "the server was told to stop meanwhile"
+        return "the server is stopping"
     sys.stdout.flush()
     sys.stderr.flush()
     for descriptor in handed.descriptors():
@@ -92,7 +96,7 @@ def hand_over(handed: HandedOver, is_stopping: Callable[[], bool]) -> str:
         for descriptor in handed.descriptors():
             os.set_inheritable(descriptor, False)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-        return f"{sys.executable} cannot be started: {error.strerror}"
+        return f"{sys.executable} could not be started: {error.strerror}"
 
 
 def _environment(handed: HandedOver) -> dict[str, str]:

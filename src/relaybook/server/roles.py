@@ -1,4 +1,4 @@
-"""The roles a child process can have, each wired here: relay, recorder, dashboard, simulator, sample traffic."""
+"""Wire and run the roles of child processes: relay, recorder, dashboard, simulator, sample traffic."""
 
 import asyncio
 import os
@@ -7,23 +7,23 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
-from relaybook.parent_pipe import is_cut
+from relaybook.parent_pipe import is_closed
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.operator_log import log_to_stderr
 from relaybook.server.worker_config import WorkerConfig
 
 _NO_SDK = (
-    "Sample traffic needs the OpenAI SDK: pip install 'relaybook[demo]'. The demo runs without it; send requests of "
-    "your own."
+    "Sample traffic needs the OpenAI SDK: pip install 'relaybook[demo]'. The demo runs without it; send your own "
+    "requests."
 )
 
 
 def run_role(config: WorkerConfig, supervisor_pipe: int) -> int:
-    """Does the role's work until told to stop; the exit code."""
+    """Run the role until it is told to stop. Returns the exit code."""
     log_to_stderr()
     settings = config.settings
     if settings.data is None:
-        raise ValueError("the supervisor names the data directory")
+        raise ValueError("the configuration has no data directory")
     data = DataDirectory(settings.data)
     match config.role:
         case "relay":
@@ -33,19 +33,19 @@ def run_role(config: WorkerConfig, supervisor_pipe: int) -> int:
 
             return record(settings, data, supervisor_pipe)
         case "dashboard":
-            _show(config, data, supervisor_pipe)
+            _serve_dashboard(config, data, supervisor_pipe)
         case "simulator":
             _simulate(config, supervisor_pipe)
         case "traffic":
             _send_samples(config, supervisor_pipe)
         case _:
-            raise ValueError(f"there is no role {config.role!r}")
+            raise ValueError(f"unknown role {config.role!r}")
     return 0
 
 
 def _inherited(descriptor: int | None) -> socket.socket:
     if descriptor is None:
-        raise ValueError("the supervisor passes a socket to this role")
+        raise ValueError("the configuration has no socket, but this role needs one")
     return socket.socket(fileno=descriptor)
 
 
@@ -79,16 +79,16 @@ def _simulate(config: WorkerConfig, supervisor_pipe: int) -> None:
 
 def _send_samples(config: WorkerConfig, supervisor_pipe: int) -> None:
     for name in [name for name in os.environ if name.startswith("OPENAI_")]:
-        del os.environ[name]  # whoever runs the demo may have settings of their own for the SDK
+        del os.environ[name]  # the SDK must not read settings of the user
 
     async def send() -> None:
         task = asyncio.current_task()
 
-        def leave() -> None:
+        def stop() -> None:
             if task is not None:
                 task.cancel()
 
-        _on_end(supervisor_pipe, leave)
+        _on_end(supervisor_pipe, stop)
         try:
             from relaybook_demo.samples import send_samples
         except ImportError as error:
@@ -103,32 +103,32 @@ def _send_samples(config: WorkerConfig, supervisor_pipe: int) -> None:
 
 
 def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:
-    """Calls ``end`` at SIGTERM, SIGINT, or when the supervisor is gone. Needs a running loop."""
+    """Call ``end`` on SIGTERM, SIGINT, or when the supervisor dies. Requires a running event loop."""
     loop = asyncio.get_running_loop()
 
-    def supervisor_gone() -> None:
-        if is_cut(supervisor_pipe):
+    def on_readable() -> None:
+        if is_closed(supervisor_pipe):
             loop.remove_reader(supervisor_pipe)
             end()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
-    loop.add_reader(supervisor_pipe, supervisor_gone)
+    loop.add_reader(supervisor_pipe, on_readable)
 
 
-def _show(config: WorkerConfig, data: DataDirectory, supervisor_pipe: int) -> None:
+def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe: int) -> None:
     from relaybook import __version__
     from relaybook.api.app import create_app
     from relaybook.api.options import ApiOptions
     from relaybook.api.uvicorn_server import DashboardServer
-    from relaybook.log.store.sqlite.labels import SqliteLabels
-    from relaybook.log.store.sqlite.reader import SqliteReader
+    from relaybook.log.store import open_store
     from relaybook.page.page import load_page
     from relaybook.server.gc_tuning import collect_rarely
     from relaybook.server.probe import DataProbe
 
     settings = config.settings
-    reader = SqliteReader(data.store)
+    store = open_store(data.store)
+    reader = store.open_reader()
     options = ApiOptions(
         relay_base_url=config.base_url,
         version=__version__,
@@ -139,13 +139,13 @@ def _show(config: WorkerConfig, data: DataDirectory, supervisor_pipe: int) -> No
         probe=DataProbe(data, reader),
         page=load_page(),
     )
-    server = DashboardServer(create_app(reader, options, SqliteLabels(data.store)))
+    server = DashboardServer(create_app(reader, options, store.open_labels()))
 
-    def leave() -> None:
+    def stop() -> None:
         server.should_exit = True
 
     async def serve() -> None:
-        _on_end(supervisor_pipe, leave)
+        _on_end(supervisor_pipe, stop)
         await server.serve(sockets=[_inherited(config.socket)])
 
     collect_rarely()

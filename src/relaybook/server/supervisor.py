@@ -1,7 +1,7 @@
-"""The supervisor: starts the children, starts them again, stops them in order, hands them over at a reload.
+"""Supervise the children: start them, restart them, stop them in order, and hand them over at a reload.
 
-It relays nothing and records nothing, so it has little to die of. When it dies all the same, the children see the end
-of their standard input and end by themselves.
+The supervisor relays and records nothing, so there is little that can crash it. If it dies anyway, the children read
+the end of their standard input and exit.
 """
 
 import logging
@@ -14,93 +14,95 @@ from typing import Any, Final
 
 from relaybook import clock
 from relaybook.server.child_process import Child, Predecessor
-from relaybook.server.reload import SIGNALS, Left
+from relaybook.server.reload import SIGNALS, RunningChild
 
 log = logging.getLogger("relaybook.server")
 
 _BAD_SETTINGS: Final = 2
-#: In which order children are stopped: what sends, what relays, what still has work from them, what shows it.
-_STOPS: Final = {"traffic": 0, "relay": 1, "dashboard": 3}
-_STOPS_BETWEEN: Final = 2
-#: Relays start first, so that requests are answered the sooner; the others when those listen, or after so long.
-_RELAYS_FIRST_NS: Final = 1 * clock.NANOSECONDS
+#: The order in which children are stopped: traffic, relays, then recorder and simulator, then the dashboard.
+_STOP_ORDER: Final = {"traffic": 0, "relay": 1, "dashboard": 3}
+_DEFAULT_STOP_ORDER: Final = 2
+#: Relays start first, so that they can accept requests sooner. The others start when the relays listen, or after this.
+_OTHERS_DELAY_NS: Final = 1 * clock.NANOSECONDS
 _READY_SECONDS: Final = 10.0
 
 
 class Supervisor:
-    """Runs children until a signal, then stops them: sample traffic, then relays, the recorder when they are done."""
+    """Run children until a signal, then stop them in order; the recorder after the relays have ended."""
 
     def __init__(
         self,
         predecessors: list[Predecessor],
         drain_seconds: float,
-        reload: Callable[[list[Left]], None],
-        is_replaced: Callable[[], None],
+        reload: Callable[[list[RunningChild]], None],
+        on_replaced: Callable[[], None],
     ) -> None:
-        """``reload`` returns only where there can be no reload. ``is_replaced``: all predecessors were told to end."""
+        """``reload`` returns only if it failed. ``on_replaced`` is called when all predecessors were told to finish."""
         self._children: list[Child] = []
         self._predecessors = predecessors
         self._drain_seconds = drain_seconds
         self._reload = reload
-        self._is_replaced = is_replaced
+        self._on_replaced = on_replaced
         self._has_replaced = not predecessors
         self._signals = 0
-        self._is_reload_wanted = False
+        self._is_reload_requested = False
         self._has_terminal = sys.stderr.isatty()
-        self._wake, self._woken = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK) if hasattr(os, "pipe2") else _pipe()
+        self._wake_reader, self._wake_writer = (
+            os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK) if hasattr(os, "pipe2") else _pipe()
+        )
 
-    def run(self, children: list[Child], tell: Callable[[], None]) -> int:
-        """Starts the children, relays first, then tells; returns the exit code after all have ended."""
-        signal.set_wakeup_fd(self._woken, warn_on_full_buffer=False)
+    def run(self, children: list[Child], on_started: Callable[[], None]) -> int:
+        """Start the children, relays first, and call ``on_started``. Returns the exit code when all have ended."""
+        signal.set_wakeup_fd(self._wake_writer, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._stop_wanted)
-        signal.signal(signal.SIGHUP, self._hung_up)
+            signal.signal(number, self._on_stop_signal)
+        signal.signal(signal.SIGHUP, self._on_sighup)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # before the children, who inherit what is blocked
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # before children start, because they inherit the mask
         self._children = children
-        others_due_ns = clock.monotonic_ns() + _RELAYS_FIRST_NS
+        others_due_ns = clock.monotonic_ns() + _OTHERS_DELAY_NS
         for child in children:
             child.due_ns = 0 if child.role == "relay" else others_due_ns
-        pause = self._look_after_children()
-        tell()
+        pause = self._start_due()
+        on_started()
         while not self._signals:
             self._wait(pause)
-            pause = self._look_after_children()
+            pause = self._start_due()
             if any(child.exit_code == _BAD_SETTINGS for child in self._children):
                 self._stop()
                 return _BAD_SETTINGS
             self._replace()
-            if self._is_reload_wanted:
-                self._is_reload_wanted = False
-                self._reload([left for each in self._everybody() for left in each.left()])
+            if self._is_reload_requested:
+                self._is_reload_requested = False
+                self._reload([running for each in self._all_children() for running in each.to_hand_over()])
         self._stop()
         return 0
 
     @property
     def is_stopping(self) -> bool:
-        """Whether it was told to stop."""
+        """Whether a signal to stop was received."""
         return self._signals > 0
 
-    def _stop_wanted(self, *_: Any) -> None:
+    def _on_stop_signal(self, *_: Any) -> None:
         self._signals += 1
         if self._signals > 1:
-            for each in self._everybody():
+            for each in self._all_children():
                 each.signal(signal.SIGTERM)
 
-    def _hung_up(self, *_: Any) -> None:
-        """Somebody wants a reload; or the terminal was closed, which means: stop."""
+    def _on_sighup(self, *_: Any) -> None:
+        """Reload, or stop if the terminal was closed."""
         if self._has_terminal and not os.isatty(2):
-            self._stop_wanted()
+            self._on_stop_signal()
         else:
-            self._is_reload_wanted = True
+            self._is_reload_requested = True
 
-    def _look_after_children(self) -> float:
-        """Starts what is due; seconds until the next look."""
+    def _start_due(self) -> float:
+        """Detect dead children and start those that are due. Returns the seconds until the next is due, at most 10."""
         now = clock.monotonic_ns()
         pause = 10.0
         for child in self._children:
             if child.due_ns is None and child.exit_code not in (None, _BAD_SETTINGS):
-                child.died()
+                child.handle_death()
             if child.due_ns is not None and (now >= child.due_ns or (child.is_new and self._relays_listen())):
                 child.start()
             if child.due_ns is not None:
@@ -109,15 +111,15 @@ class Supervisor:
 
     def _wait(self, seconds: float) -> None:
         starting = {child.channel.fileno(): child for child in self._starting_relays()}
-        ready, _, _ = select.select([self._wake, *starting], [], [], seconds)
+        ready, _, _ = select.select([self._wake_reader, *starting], [], [], seconds)
         for each in ready:
             if each in starting:
-                starting[each].hear()
+                starting[each].read_ready()
             else:
-                os.read(self._wake, 4096)
+                os.read(self._wake_reader, 4096)
 
     def _starting_relays(self) -> list[Child]:
-        """Relays that live and do not listen yet."""
+        """Return the relays that are running but not listening yet."""
         return [
             child for child in self._children if child.role == "relay" and not child.is_ready and child.due_ns is None
         ]
@@ -126,26 +128,26 @@ class Supervisor:
         return all(child.is_ready for child in self._children if child.role == "relay")
 
     def _replace(self) -> None:
-        """Tells children of before to finish, as soon as there are relays to take over from theirs."""
+        """Tell the predecessors to finish as soon as the new relays listen."""
         self._predecessors = [each for each in self._predecessors if not each.has_ended()]
         if not self._has_replaced and self._relays_listen():
             self._has_replaced = True
             for each in self._predecessors:
-                each.tell()
-            self._is_replaced()
+                each.finish()
+            self._on_replaced()
 
-    def _everybody(self) -> list[Child | Predecessor]:
+    def _all_children(self) -> list[Child | Predecessor]:
         return [*self._predecessors, *self._children]
 
     def _stop(self) -> None:
-        """Each group is told to stop when the one before it has ended."""
-        for place, seconds in enumerate((10.0, self._drain_seconds + 10, 60.0, 10.0)):
-            group = [each for each in self._everybody() if _STOPS.get(each.role, _STOPS_BETWEEN) == place]
+        """Stop the groups in order, each after the previous one has ended. Kills children that do not end in time."""
+        for order, seconds in enumerate((10.0, self._drain_seconds + 10, 60.0, 10.0)):
+            group = [each for each in self._all_children() if _STOP_ORDER.get(each.role, _DEFAULT_STOP_ORDER) == order]
             for each in group:
                 if each.role == "relay":
                     each.close_listener()
                 if each.role == "recorder":
-                    each.wait_until_ready(_READY_SECONDS)  # or it would end before it has recorded anything
+                    each.wait_until_ready(_READY_SECONDS)  # otherwise it would exit before it has recorded anything
                 each.signal(signal.SIGTERM)
                 if self._signals > 1:
                     each.signal(signal.SIGTERM)
@@ -157,7 +159,7 @@ class Supervisor:
 
 
 def _pipe() -> tuple[int, int]:
-    wake, woken = os.pipe()
-    os.set_blocking(wake, False)
-    os.set_blocking(woken, False)
-    return wake, woken
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    return reader, writer

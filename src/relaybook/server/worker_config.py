@@ -1,4 +1,4 @@
-"""What a child is told to do, and how that travels: one line of JSON."""
+"""Define the configuration of a child process, and encode it as one line of JSON."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from relaybook.settings.definitions import Settings
 
 
 class WorkerConfig(msgspec.Struct):
-    """What a child is told through its standard input. The input's end means: the supervisor is gone."""
+    """The configuration that a child reads from its standard input. ``socket`` is the inherited descriptor."""
 
     role: str
     settings: Settings
@@ -20,22 +20,22 @@ class WorkerConfig(msgspec.Struct):
 
 
 def encode_config(config: WorkerConfig) -> bytes:
-    """One line, with its newline."""
+    """Encode the configuration as one line, including the newline."""
     return msgspec.json.encode(config, enc_hook=_encode) + b"\n"
 
 
 def decode_config(line: bytes) -> WorkerConfig:
-    """What ``encode_config`` made."""
+    """Decode the output of ``encode_config``. Raises msgspec.DecodeError."""
     return msgspec.json.decode(line, type=WorkerConfig, dec_hook=_decode)
 
 
 def _encode(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
-    raise NotImplementedError(f"{type(value)} does not travel")
+    raise NotImplementedError(f"{type(value)} cannot be encoded")
 
 
-def _decode(wanted: type, value: Any) -> Any:
-    if wanted is Path or issubclass(wanted, Path):
+def _decode(kind: type, value: Any) -> Any:
+    if kind is Path or issubclass(kind, Path):
         return Path(value)
-    raise NotImplementedError(f"{wanted} does not travel")
+    raise NotImplementedError(f"{kind} cannot be decoded")

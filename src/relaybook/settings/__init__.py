@@ -1,1 +1,1 @@
-"""Settings: each is declared once (``definitions``) and read from flags, variables, a file or its default."""
+"""Declare settings once (``definitions``) and read them from flags, environment variables, a file or defaults."""

@@ -16,7 +16,7 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
 class BadSetting(ValueError):
-    """A setting that cannot be used; ``name`` is its field, the text is one line on what to change."""
+    """A setting is invalid. ``name`` is its field; the message is one line that says what to change."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class BadSetting(ValueError):
 
 
 def setting(default: Any, text: str, *, secret: bool = False, flag: bool = True) -> Any:
-    """Declares a setting: its default and its one-line description. ``flag=False``: environment or file only."""
+    """Declare a setting with its default and one-line description. With ``flag=False`` it has no flag."""
     metadata = {"help": text, "secret": secret, "flag": flag}
     if isinstance(default, list):
         return field(default_factory=lambda: list(default), metadata=metadata)
@@ -45,7 +45,7 @@ class Settings:
     )
     default_namespace: str = setting("default", "Namespace of requests that do not set one")
     log: Literal["full", "no-bodies"] = setting(
-        "full", "The most that is logged of a request: all of it, or no prompts and responses"
+        "full", "Log everything, or everything except prompts and responses. A request can only ask for less"
     )
     data: Path | None = setting(None, "Directory of journal and store; default ./relaybook-data if it exists")
     workers: int = setting(1, "Number of relay processes")
@@ -59,12 +59,14 @@ class Settings:
     on_client_gone: Literal["cancel", "finish"] = setting(
         "cancel", "If the client disconnects: cancel the upstream request, or finish reading the response"
     )
-    hosts: list[str] = setting([], "More host names that the relay accepts in Host if bound to loopback")
+    hosts: list[str] = setting(
+        [], "Additional host names to accept in the Host header if the relay listens on loopback"
+    )
     trusted_proxies: list[str] = setting([], "Addresses of proxies whose X-Forwarded-For is trusted")
     cors_origins: list[str] = setting([], "Origins whose pages may call the relay; * for any")
-    max_request_bytes: int = setting(1 * GIB, "Largest request body")
-    max_in_flight: int = setting(10_000, "Largest number of concurrent requests per worker")
-    max_connections: int = setting(50_000, "Largest number of client connections per worker")
+    max_request_bytes: int = setting(1 * GIB, "Maximum size of a request body")
+    max_in_flight: int = setting(10_000, "Maximum number of concurrent requests per worker")
+    max_connections: int = setting(50_000, "Maximum number of client connections per worker")
     keep_other_bodies: int = setting(
         16 * MIB, "Larger bodies on paths whose format is not supported are truncated to 64 KiB in the log"
     )
@@ -91,30 +93,31 @@ class Settings:
         host, port = split_address(self.dashboard, "dashboard")
         if port and split_address(self.listen, "listen") == (host, port):
             raise BadSetting(
-                "dashboard", f"dashboard is {self.dashboard}, and so is listen: give it a port of its own."
+                "dashboard", f"dashboard and listen are both {self.dashboard}. Choose another port for one of them."
             )
         if not is_loopback(host) and not self.dashboard_token:
             raise BadSetting(
                 "dashboard",
-                f"dashboard is {self.dashboard}, which other machines can reach, and no token is set: the log would be "
-                "open to them. Set RELAYBOOK_DASHBOARD_TOKEN, or listen on 127.0.0.1.",
+                f"dashboard is {self.dashboard}, so other machines could read the log without a token. "
+                "Set RELAYBOOK_DASHBOARD_TOKEN, or use 127.0.0.1.",
             )
         check_upstream(self.upstream)
         for name in POSITIVE:
             if getattr(self, name) <= 0:
-                raise BadSetting(name, f"{name} is {getattr(self, name)}: it takes a number above 0.")
+                raise BadSetting(name, f"{name} is {getattr(self, name)}: expected a number above 0.")
         if self.segment_bytes < MIB:
-            raise BadSetting("segment_bytes", f"segment_bytes is {self.segment_bytes}: the least is {MIB} (1 MiB).")
+            raise BadSetting("segment_bytes", f"segment_bytes is {self.segment_bytes}. The minimum is {MIB} (1 MiB).")
         for prefix in self.header_prefix:
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,31}", prefix):
                 raise BadSetting(
-                    "header_prefix", f"header_prefix {prefix!r}: a prefix is up to 32 letters and digits, like Service."
+                    "header_prefix",
+                    f"header_prefix contains {prefix!r}: expected 1 to 32 letters and digits, such as Service.",
                 )
         if not self.header_prefix:
-            raise BadSetting("header_prefix", "header_prefix is empty: name at least one, like Service.")
+            raise BadSetting("header_prefix", "header_prefix is empty. Set at least one prefix, such as Service.")
 
     def shown(self) -> dict[str, Any]:
-        """Every setting as a person may see it: secrets only as set or not."""
+        """Return all settings by name. Secrets are replaced by "set, not shown"."""
         return {
             each.name: ("set, not shown" if value else None) if each.metadata["secret"] else _plain(value)
             for each in fields(self)
@@ -123,7 +126,7 @@ class Settings:
 
     @property
     def durable(self) -> bool:
-        """Whether a power cut may lose nothing either."""
+        """Whether the log must survive a power failure."""
         return self.durability == "power"
 
 
@@ -139,18 +142,18 @@ POSITIVE = (
 
 
 def split_address(text: str, name: str) -> tuple[str, int]:
-    """Host and port of ``host:port``; an IPv6 host stands in brackets. Raises BadSetting."""
+    """Split ``host:port``. An IPv6 host is in brackets, which are removed. Raises BadSetting."""
     host, colon, port = text.rpartition(":")
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if not colon or not bare or (":" in bare and bare == host) or not (port.isascii() and port.isdigit()):
-        raise BadSetting(name, f"{name} is {text!r}: write host:port, like 127.0.0.1:4100.")
+        raise BadSetting(name, f"{name} is {text!r}: expected host:port, such as 127.0.0.1:4100.")
     if int(port) > 65535:
-        raise BadSetting(name, f"{name} is {text!r}: a port is at most 65535.")
+        raise BadSetting(name, f"{name} is {text!r}. The largest port is 65535.")
     return bare, int(port)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Return whether only this machine can reach the host."""
     if host == "localhost":
         return True
     try:
@@ -160,7 +163,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_upstream(url: str) -> None:
-    """Raises BadSetting for a base URL the relay cannot use."""
+    """Raises BadSetting if the relay cannot use the base URL."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -168,7 +171,7 @@ def check_upstream(url: str) -> None:
         parts, port = urlsplit(""), None
     clean = url.isascii() and url.isprintable() and " " not in url
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or port == 0 or not clean:
-        wrong = "" if "://" in url else " It lacks the https:// or http:// at its beginning."
-        raise BadSetting("upstream", f"upstream is {url!r}: write a base URL like https://api.openai.com/v1.{wrong}")
+        hint = "" if "://" in url else " It must start with https:// or http://."
+        raise BadSetting("upstream", f"upstream is {url!r}: expected a URL such as https://api.openai.com/v1.{hint}")
     if parts.query or parts.fragment:
-        raise BadSetting("upstream", f"upstream is {url!r}: a base URL has no ? and no #.")
+        raise BadSetting("upstream", f"upstream is {url!r}. A base URL cannot contain ? or #.")

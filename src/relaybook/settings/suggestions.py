@@ -1,10 +1,10 @@
-"""What somebody may have meant who wrote a name nobody knows. Pure."""
+"""Suggest a known name for a misspelled one."""
 
 import difflib
 from collections.abc import Iterable
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """A sentence to add to a message about an unknown name, with a blank before it; empty when nothing is near."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f" Did you mean {near[0]}?" if near else ""
+    """Return " Did you mean …?" with a leading space, to append to an error message; empty if no name is similar."""
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f" Did you mean {matches[0]}?" if matches else ""

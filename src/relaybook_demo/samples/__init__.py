@@ -1,6 +1,6 @@
-"""The demo's sample traffic: what a tea shop and a few other programs send, by the official OpenAI SDK.
+"""Send the demo's sample traffic: requests of a tea shop and a few other programs, with the official OpenAI SDK.
 
-Needs the extra ``relaybook[demo]``; importing this package without it raises ImportError.
+Requires the extra ``relaybook[demo]``. Without it, importing this package raises ImportError.
 """
 
 from relaybook_demo.samples.traffic import send_samples

@@ -1,4 +1,4 @@
-"""Sends one request by the official SDK and reads its answer, as an ordinary program would."""
+"""Send a request with the official SDK and read the response, as an ordinary program does."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +12,7 @@ _TIMEOUT_S: Final = 120.0
 
 @dataclass(slots=True)
 class Call:
-    """A tool call, put together from its pieces."""
+    """A tool call, assembled from the chunks of a stream."""
 
     id: str = ""
     name: str = ""
@@ -20,14 +20,14 @@ class Call:
 
 
 @dataclass(slots=True)
-class Said:
-    """What the model said: text, or tools to call."""
+class Response:
+    """The model's response: text or tool calls."""
 
     text: str = ""
     calls: list[Call] = field(default_factory=list)
 
     def message(self) -> dict[str, Any]:
-        """As it stands in the next request's messages."""
+        """Return the response as a message for the next request."""
         if not self.calls:
             return {"role": "assistant", "content": self.text}
         calls = [
@@ -38,93 +38,95 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """One request. ``leaves_after_chunks``: the caller hangs up in the middle of the stream."""
+class Request:
+    """One request. With ``cancel_after_chunks`` the client closes the stream after this many chunks."""
 
     kind: str
     key: str
     body: dict[str, Any]
     headers: dict[str, str]
     streamed: bool = False
-    leaves_after_chunks: int | None = None
+    cancel_after_chunks: int | None = None
     timeout_s: float | None = None
     retries: int = 0
 
 
 @asynccontextmanager
-async def opened(base_url: str) -> AsyncIterator[openai.AsyncOpenAI]:
-    """A client for all programs of the cast; it takes nothing from the environment, least of all a proxy."""
-    http = openai.DefaultAsyncHttpxClient(trust_env=False, event_hooks={"request": [_relent]})
+async def open_client(base_url: str) -> AsyncIterator[openai.AsyncOpenAI]:
+    """Open a client for all sample programs. It ignores the environment, including proxies."""
+    http = openai.DefaultAsyncHttpxClient(trust_env=False, event_hooks={"request": [_remove_status_directive]})
     async with openai.AsyncOpenAI(
         base_url=base_url, api_key="none", http_client=http, max_retries=0, timeout=_TIMEOUT_S
     ) as client:
         yield client
 
 
-async def _relent(request: Any) -> None:
-    """The simulated provider refuses what it is told to refuse; a retry of the SDK's is told nothing of it."""
+async def _remove_status_directive(request: Any) -> None:
+    """Remove ``Sim-Status`` from retries of the SDK, so that the simulated upstream accepts them."""
     if request.headers.get("x-stainless-retry-count", "0") != "0":
         request.headers.pop("Sim-Status", None)
 
 
-async def send(client: openai.AsyncOpenAI, asked: Asked) -> Said | None:
-    """What was answered; None if nothing good came of it, which is part of the traffic."""
-    client = client.with_options(api_key=asked.key, max_retries=asked.retries, timeout=asked.timeout_s or _TIMEOUT_S)
-    options: dict[str, Any] = {**asked.body, "extra_headers": asked.headers}
+async def send(client: openai.AsyncOpenAI, request: Request) -> Response | None:
+    """Return the response. `None` if the request failed or was cancelled, which is part of the sample traffic."""
+    client = client.with_options(
+        api_key=request.key, max_retries=request.retries, timeout=request.timeout_s or _TIMEOUT_S
+    )
+    options: dict[str, Any] = {**request.body, "extra_headers": request.headers}
     try:
-        match asked.kind:
+        match request.kind:
             case "chat":
-                return await (_streamed(client, asked, options) if asked.streamed else _whole(client, options))
+                return await (_streamed(client, request, options) if request.streamed else _whole(client, options))
             case "responses":
-                return await _response(client, asked.streamed, options)
+                return await _response(client, request.streamed, options)
             case "embeddings":
                 await client.embeddings.create(**options)
             case _:
                 await client.models.list(**options)
     except openai.OpenAIError:
         return None
-    return Said()
+    return Response()
 
 
-async def _whole(client: openai.AsyncOpenAI, options: dict[str, Any]) -> Said:
+async def _whole(client: openai.AsyncOpenAI, options: dict[str, Any]) -> Response:
     completion = await client.chat.completions.create(**options)
     message = completion.choices[0].message
     calls = [Call(call.id, call.function.name, call.function.arguments) for call in message.tool_calls or ()]
-    return Said(message.content or "", calls)
+    return Response(message.content or "", calls)
 
 
-async def _streamed(client: openai.AsyncOpenAI, asked: Asked, options: dict[str, Any]) -> Said | None:
-    said, chunks = Said(), 0
+async def _streamed(client: openai.AsyncOpenAI, request: Request, options: dict[str, Any]) -> Response | None:
+    response, chunks = Response(), 0
     async with await client.chat.completions.create(**options, stream=True) as stream:
         async for chunk in stream:
             chunks += 1
-            if chunks == asked.leaves_after_chunks:
+            if chunks == request.cancel_after_chunks:
                 return None
             for choice in chunk.choices:
                 if choice.index == 0:
-                    put_together(said, choice.delta)
-    return said
+                    add_delta(response, choice.delta)
+    return response
 
 
-def put_together(said: Said, delta: Any) -> None:
-    """Adds one piece of a stream; a tool call is known by its index."""
-    said.text += delta.content or ""
-    for piece in delta.tool_calls or ():
-        while len(said.calls) <= piece.index:
-            said.calls.append(Call())
-        call = said.calls[piece.index]
-        call.id = piece.id or call.id
-        if piece.function is not None:
-            call.name += piece.function.name or ""
-            call.arguments += piece.function.arguments or ""
+def add_delta(response: Response, delta: Any) -> None:
+    """Add one delta of a stream to the response. Tool calls are identified by their index."""
+    response.text += delta.content or ""
+    for call_delta in delta.tool_calls or ():
+        while len(response.calls) <= call_delta.index:
+            response.calls.append(Call())
+        call = response.calls[call_delta.index]
+        call.id = call_delta.id or call.id
+        if call_delta.function is not None:
+            call.name += call_delta.function.name or ""
+            call.arguments += call_delta.function.arguments or ""
 
 
-async def _response(client: openai.AsyncOpenAI, streamed: bool, options: dict[str, Any]) -> Said:
+async def _response(client: openai.AsyncOpenAI, streamed: bool, options: dict[str, Any]) -> Response:
     if not streamed:
-        return Said((await client.responses.create(**options)).output_text)
-    said = Said()
+        return Response((await client.responses.create(**options)).output_text)
+    response = Response()
     async with await client.responses.create(**options, stream=True) as stream:
         async for event in stream:
             if event.type == "response.output_text.delta":
-                said.text += event.delta
-    return said
+                response.text += event.delta
+    return response

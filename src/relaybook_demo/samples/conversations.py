@@ -1,4 +1,4 @@
-"""What customers ask over several turns; ``{order}`` becomes the number of an order."""
+"""Define conversations of customers over several turns. ``{order}`` is replaced by an order number."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """The customer's side of it. ``tool`` names one that is offered; ``person`` is who says it, if not anybody."""
+    """The messages of a customer. ``tool`` is the tool that is offered. ``person`` is `None` for any customer."""
 
     turns: tuple[str, ...]
     feature: str = "support"
@@ -127,5 +127,5 @@ OTHER_LANGUAGES: Final = (
     Conversation(turns=("夕方に飲むお茶のおすすめはありますか？",), feature="search", model="gpt-4o"),
 )
 
-#: All of them; other languages come up more rarely by being fewer.
+#: All conversations. Other languages are rarer because there are fewer of them.
 ALL: Final = (*ENGLISH, *OTHER_LANGUAGES)

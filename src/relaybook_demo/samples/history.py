@@ -1,4 +1,4 @@
-"""The scenes of the first seconds: every namespace in order, then everything that a log can show, once."""
+"""Build the scenarios of the first seconds: every namespace in order, then each kind of entry in the log once."""
 
 import random
 from dataclasses import replace
@@ -7,65 +7,74 @@ from relaybook_demo.samples import conversations, personas, questions
 from relaybook_demo.samples.conversations import OTHER_LANGUAGES, Conversation
 from relaybook_demo.samples.questions import Question
 from relaybook_demo.samples.scenario import (
-    BROKEN_OFF,
-    HANGS_UP,
+    CLIENT_CANCELS,
+    CONNECTION_RESET,
     RATE_LIMITED,
     RETRIED,
     SLOW,
     UNKNOWN_MODEL,
     WRONG_KEY,
-    Accident,
+    Fault,
     Scenario,
 )
-from relaybook_demo.samples.scenarios import in_production, in_staging, scripts, searching, single, visit
+from relaybook_demo.samples.scenarios import (
+    customer_scenario,
+    production_scenario,
+    scripts,
+    search_scenario,
+    single_question,
+    staging_scenario,
+)
 
 
-def opening(chance: random.Random) -> list[Scenario]:
-    """The first request of every namespace that is no person's, in the order in which a page is to show them."""
+def opening(rng: random.Random) -> list[Scenario]:
+    """Return the first request of every namespace that is not a customer's, in the order the dashboard should show."""
     saturday = Question("When are you open on Saturday?", "support")
     at_home = (questions.HAIKU, Question("Tell me a joke about teapots."), Question("Hello!"))
     return [
-        in_production(saturday, chance),
-        in_staging(saturday, chance),
-        single(personas.WORKSHOP, "development", questions.CHUNKS, chance),
+        production_scenario(saturday, rng),
+        staging_scenario(saturday, rng),
+        single_question(personas.WORKSHOP, "development", questions.CHUNKS, rng),
         *(
-            single(personas.PLANNER, channel, question, chance)
+            single_question(personas.PLANNER, channel, question, rng)
             for channel, question in zip(personas.CHANNELS, at_home, strict=True)
         ),
         next(scripts()),
     ]
 
 
-def history(chance: random.Random) -> list[Scenario]:
-    """About thirty requests more, in no order."""
-    by_people: list[tuple[str, Conversation, int]] = [
+def history(rng: random.Random) -> list[Scenario]:
+    """Return about thirty more scenarios, in no particular order."""
+    customer_conversations: list[tuple[str, Conversation, int]] = [
         ("user-8f3a41c9", conversations.REFUND, 3),
         ("maria@example.com", conversations.TEA_FOR_THE_EVENING, 4),
         ("+4915228817386", conversations.REFUND_LOOKED_UP, 2),
         ("3f1b8c52-6d0e-4a7b-9c1f-52e8a0d4b7c3", conversations.OUTDOOR_TASTING, 2),
         *((each.person, each, 3) for each in OTHER_LANGUAGES if each.person is not None),
     ]
-    by_programs: list[tuple[Question, Accident | None]] = [
+    program_questions: list[tuple[Question, Fault | None]] = [
         (questions.TICKET, None),
         (questions.PICTURE, None),
         (questions.REASONED, None),
         (questions.CUT, None),
         (questions.CONTRACT, RETRIED),
-        (questions.GREEN_TEAS, HANGS_UP),
-        (questions.REVIEW, BROKEN_OFF),
+        (questions.GREEN_TEAS, CLIENT_CANCELS),
+        (questions.REVIEW, CONNECTION_RESET),
         (questions.NIGHT_GARDEN, SLOW),
     ]
-    visits = [visit(conversation, person, chance) for person, conversation, _ in by_people]
+    customer_scenarios = [
+        customer_scenario(conversation, person, rng) for person, conversation, _ in customer_conversations
+    ]
     return [
         *(
             replace(scenario, turns=scenario.turns[:turns])
-            for scenario, (_, _, turns) in zip(visits, by_people, strict=True)
+            for scenario, (_, _, turns) in zip(customer_scenarios, customer_conversations, strict=True)
         ),
-        *(replace(in_production(question, chance), accident=accident) for question, accident in by_programs),
-        replace(in_staging(questions.TICKET, chance), accident=RATE_LIMITED),
-        replace(single(personas.WORKSHOP, "development", questions.SQL, chance), accident=UNKNOWN_MODEL),
-        replace(single(personas.WORKSHOP, "development", questions.CHUNKS, chance), accident=WRONG_KEY),
-        single(personas.PLANNER, "iOS", questions.BAKERY, chance),
-        single(personas.PLANNER, "web", questions.HAMBURG, chance),
-        searching(chance),
+        *(replace(production_scenario(question, rng), fault=fault) for question, fault in program_questions),
+        replace(staging_scenario(questions.TICKET, rng), fault=RATE_LIMITED),
+        replace(single_question(personas.WORKSHOP, "development", questions.SQL, rng), fault=UNKNOWN_MODEL),
+        replace(single_question(personas.WORKSHOP, "development", questions.CHUNKS, rng), fault=WRONG_KEY),
+        single_question(personas.PLANNER, "iOS", questions.BAKERY, rng),
+        single_question(personas.PLANNER, "web", questions.HAMBURG, rng),
+        search_scenario(rng),
     ]

@@ -1,4 +1,4 @@
-"""What programs ask once: each question with its feature, model and parameters."""
+"""Define questions that programs send in a single request, each with its feature, model and parameters."""
 
 import base64
 import struct
@@ -11,8 +11,8 @@ _SUN = (60, 22, 11)
 _YELLOW, _BLUE, _LIGHT = (255, 209, 71), (36, 94, 156), (92, 148, 201)
 
 
-def draw() -> bytes:
-    """The PNG."""
+def draw_png() -> bytes:
+    """Return the sample picture as a PNG."""
     rows = b"".join(b"\0" + bytes(part for x in range(_WIDTH) for part in _pixel(x, y)) for y in range(_HEIGHT))
     head = struct.pack(">IIBBBBB", _WIDTH, _HEIGHT, 8, 2, 0, 0, 0)
     chunks = (_chunk(b"IHDR", head), _chunk(b"IDAT", zlib.compress(rows, 9)), _chunk(b"IEND", b""))
@@ -20,8 +20,8 @@ def draw() -> bytes:
 
 
 def _pixel(x: int, y: int) -> tuple[int, int, int]:
-    at_x, at_y, radius = _SUN
-    if (x - at_x) ** 2 + (y - at_y) ** 2 <= radius**2:
+    sun_x, sun_y, radius = _SUN
+    if (x - sun_x) ** 2 + (y - sun_y) ** 2 <= radius**2:
         return _YELLOW
     if y >= 40:
         return _LIGHT if (x + 3 * y) % 24 < 7 and y % 6 == 0 else _BLUE
@@ -32,10 +32,10 @@ def _chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
-DATA_URL: Final = "data:image/png;base64," + base64.b64encode(draw()).decode()
+DATA_URL: Final = "data:image/png;base64," + base64.b64encode(draw_png()).decode()
 
 
-#: A ticket as an object, so that a program can sort it.
+#: The response format for classified tickets.
 _TICKET: Final = {
     "type": "json_schema",
     "json_schema": {
@@ -63,7 +63,7 @@ _CONTRACT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked; ``text`` may be the parts of a message. ``tool`` names one that is offered."""
+    """One question. ``text`` is a text or the parts of a message. ``tool`` is the tool that is offered."""
 
     text: str | list[dict[str, Any]]
     feature: str = ""
@@ -152,7 +152,7 @@ FOR_DEVELOPERS: Final = (
     Question("A regular expression for dates like 2026-11-21, please.", model="o4-mini"),
 )
 
-#: Answered at length: something that still runs while one looks.
+#: Questions with long responses, so that a request is running while someone looks at the log.
 LONG: Final = (
     Question("Tell me a bedtime story about a lighthouse and a lost whale.", model="gpt-4o"),
     Question("Write our complete guide to brewing tea, as a page for the website.", "content", "gpt-4.1"),

@@ -1,4 +1,4 @@
-"""One caller's part in the sample traffic: what it asks, how, and what goes wrong with it."""
+"""Define one client's part of the sample traffic: its requests, their parameters and their faults."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -9,36 +9,36 @@ Content = str | list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accident:
-    """What goes wrong with a request: by wishes to the simulated provider, by a setting of the caller's, or both."""
+class Fault:
+    """A fault of a request: directives for the simulated upstream, settings of the client, or both."""
 
     directives: dict[str, str] = field(default_factory=dict)
     key: str | None = None
     model: str | None = None
     streamed: bool | None = None
-    leaves_after_chunks: int | None = None
+    cancel_after_chunks: int | None = None
     timeout_s: float | None = None
     retries: int = 0
 
 
-RATE_LIMITED: Final = Accident(directives={"Sim-Status": "429"})
-RETRIED: Final = Accident(directives={"Sim-Status": "429", "Sim-Header": "retry-after-ms: 600"}, retries=2)
-OVERLOADED: Final = Accident(directives={"Sim-Status": "503"})
-UNKNOWN_MODEL: Final = Accident(model="gtp-4o-mini")
-WRONG_KEY: Final = Accident(key="sk-invalid-key-of-last-year-41d0")
-BROKEN_OFF: Final = Accident(directives={"Sim-Break": "event:16 rst"}, streamed=True)
-FAILED_INSIDE: Final = Accident(directives={"Sim-Error-Event": "12"}, streamed=True)
-SLOW: Final = Accident(directives={"Sim-First-Token-Ms": "9000"}, streamed=True)
-HANGS_UP: Final = Accident(streamed=True, leaves_after_chunks=14)
-IMPATIENT: Final = Accident(directives={"Sim-First-Token-Ms": "9000"}, timeout_s=3.0)
+RATE_LIMITED: Final = Fault(directives={"Sim-Status": "429"})
+RETRIED: Final = Fault(directives={"Sim-Status": "429", "Sim-Header": "retry-after-ms: 600"}, retries=2)
+OVERLOADED: Final = Fault(directives={"Sim-Status": "503"})
+UNKNOWN_MODEL: Final = Fault(model="gtp-4o-mini")
+WRONG_KEY: Final = Fault(key="sk-invalid-key-of-last-year-41d0")
+CONNECTION_RESET: Final = Fault(directives={"Sim-Break": "event:16 rst"}, streamed=True)
+ERROR_IN_STREAM: Final = Fault(directives={"Sim-Error-Event": "12"}, streamed=True)
+SLOW: Final = Fault(directives={"Sim-First-Token-Ms": "9000"}, streamed=True)
+CLIENT_CANCELS: Final = Fault(streamed=True, cancel_after_chunks=14)
+CLIENT_TIMEOUT: Final = Fault(directives={"Sim-First-Token-Ms": "9000"}, timeout_s=3.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Questions of one caller, each asked when the one before is answered.
+    """Requests of one client. Each is sent after the response to the previous one.
 
-    ``namespace`` None: no header. ``tool`` names one that is offered. ``directives`` take the place of the usual pace.
-    ``accident`` happens to turn ``accident_at``. ``kind``: for ``embeddings`` the turns are its texts.
+    If ``namespace`` is `None`, no header is sent. ``tool`` is the tool that is offered. ``directives`` replace those
+    for the usual speed. ``fault`` is the fault of turn ``fault_turn``. The turns of ``embeddings`` are the inputs.
     """
 
     app: App
@@ -51,5 +51,5 @@ class Scenario:
     tool: str | None = None
     streamed: bool = False
     directives: dict[str, str] = field(default_factory=dict)
-    accident: Accident | None = None
-    accident_at: int = 0
+    fault: Fault | None = None
+    fault_turn: int = 0

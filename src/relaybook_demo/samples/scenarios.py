@@ -1,7 +1,6 @@
-"""Makes scenes without end: the daily business of the cast.
+"""Generate endless scenarios of everyday traffic.
 
-They come from seeded chance, so that everybody sees the same callers say the same things; only the clock decides how
-their requests interleave.
+The random generators are seeded, so that every demo sends the same requests. Only their interleaving depends on time.
 """
 
 import itertools
@@ -15,10 +14,10 @@ from relaybook_demo.samples.conversations import Conversation
 from relaybook_demo.samples.personas import App
 from relaybook_demo.samples.questions import Question
 from relaybook_demo.samples.scenario import (
-    BROKEN_OFF,
-    FAILED_INSIDE,
-    HANGS_UP,
-    IMPATIENT,
+    CLIENT_CANCELS,
+    CLIENT_TIMEOUT,
+    CONNECTION_RESET,
+    ERROR_IN_STREAM,
     OVERLOADED,
     RATE_LIMITED,
     RETRIED,
@@ -28,17 +27,26 @@ from relaybook_demo.samples.scenario import (
     Scenario,
 )
 
-_STREAMED: Final = 0.6
-#: How often something goes wrong in the daily business, and what: the first more often than the last.
-_MISHAP: Final = 0.15
-_MISHAPS: Final = (RATE_LIMITED, HANGS_UP, RETRIED, SLOW, BROKEN_OFF, OVERLOADED, IMPATIENT, FAILED_INSIDE)
-_WEIGHTS: Final = (6, 5, 4, 4, 3, 2, 2, 1)
+_STREAM_PROBABILITY: Final = 0.6
+#: The probability of a fault, and the faults with their weights.
+_FAULT_PROBABILITY: Final = 0.15
+_FAULTS: Final = (
+    RATE_LIMITED,
+    CLIENT_CANCELS,
+    RETRIED,
+    SLOW,
+    CONNECTION_RESET,
+    OVERLOADED,
+    CLIENT_TIMEOUT,
+    ERROR_IN_STREAM,
+)
+_FAULT_WEIGHTS: Final = (6, 5, 4, 4, 3, 2, 2, 1)
 
 
-def single(
-    app: App, namespace: str, question: Question, chance: random.Random, headers: dict[str, str] | None = None
+def single_question(
+    app: App, namespace: str, question: Question, rng: random.Random, headers: dict[str, str] | None = None
 ) -> Scenario:
-    """One question of a program."""
+    """Return a scenario with one question of a program."""
     return Scenario(
         app=app,
         namespace=namespace,
@@ -47,96 +55,96 @@ def single(
         parameters=question.parameters,
         headers=headers or {},
         tool=question.tool,
-        streamed=chance.random() < _STREAMED and "response_format" not in question.parameters,
+        streamed=rng.random() < _STREAM_PROBABILITY and "response_format" not in question.parameters,
     )
 
 
-def in_production(question: Question, chance: random.Random) -> Scenario:
-    """One question of the tea shop's programs; some are traced, and all name their prompt cache."""
-    headers = personas.properties(chance, question.feature) | (personas.traced(chance) if chance.random() < 0.4 else {})
-    scenario = single(personas.SHOP, "production", question, chance, headers)
+def production_scenario(question: Question, rng: random.Random) -> Scenario:
+    """Return one question of the tea shop in production. Some are traced, and all set a prompt cache key."""
+    headers = personas.properties(rng, question.feature) | (personas.trace_headers(rng) if rng.random() < 0.4 else {})
+    scenario = single_question(personas.SHOP, "production", question, rng, headers)
     return replace(scenario, parameters={**scenario.parameters, "prompt_cache_key": f"{question.feature}-v7"})
 
 
-def in_staging(question: Question, chance: random.Random) -> Scenario:
-    """The same from the shop's next version."""
-    return single(
-        personas.TRIAL, "staging", question, chance, personas.properties(chance, question.feature, personas.BETA)
+def staging_scenario(question: Question, rng: random.Random) -> Scenario:
+    """Return one question of the tea shop's next version, in staging."""
+    return single_question(
+        personas.STAGING_SHOP, "staging", question, rng, personas.properties(rng, question.feature, personas.BETA)
     )
 
 
-def visit(conversation: Conversation, person: str, chance: random.Random) -> Scenario:
-    """A customer's conversation, under a namespace of their own."""
-    order = personas.order_number(chance)
-    parameters = personas.account_of(person)
-    if chance.random() < 0.3:
-        parameters |= {"store": True, "metadata": {"ticket": f"T-{chance.randrange(20_000, 30_000)}", "tier": "gold"}}
+def customer_scenario(conversation: Conversation, person: str, rng: random.Random) -> Scenario:
+    """Return a conversation with a customer, whose id is the namespace."""
+    order = personas.order_number(rng)
+    parameters = personas.account_parameters(person)
+    if rng.random() < 0.3:
+        parameters |= {"store": True, "metadata": {"ticket": f"T-{rng.randrange(20_000, 30_000)}", "tier": "gold"}}
     return Scenario(
         app=personas.SHOP,
         namespace=person,
         turns=tuple(turn.replace("{order}", order) for turn in conversation.turns),
         model=conversation.model,
         parameters={**parameters, "temperature": 0.4},
-        headers=personas.properties(chance, conversation.feature),
+        headers=personas.properties(rng, conversation.feature),
         tool=conversation.tool,
-        streamed=chance.random() < _STREAMED,
+        streamed=rng.random() < _STREAM_PROBABILITY,
     )
 
 
-def customers(chance: random.Random) -> Iterator[Scenario]:
-    """Conversations of people."""
-    everybody = personas.dealt_forever(personas.people(chance), chance)
-    for conversation in personas.dealt_forever(conversations.ALL, chance):
-        yield visit(conversation, conversation.person or next(everybody), chance)
+def customers(rng: random.Random) -> Iterator[Scenario]:
+    """Yield conversations with customers."""
+    people = personas.shuffled_forever(personas.people(rng), rng)
+    for conversation in personas.shuffled_forever(conversations.ALL, rng):
+        yield customer_scenario(conversation, conversation.person or next(people), rng)
 
 
-def shop(chance: random.Random) -> Iterator[Scenario]:
-    """The tea shop's programs in production."""
+def shop(rng: random.Random) -> Iterator[Scenario]:
+    """Yield requests of the tea shop's programs in production."""
     for number in itertools.count(2093):
-        for question in chance.sample(questions.FOR_THE_SHOP, len(questions.FOR_THE_SHOP)):
-            yield in_production(question, chance)
-        yield replace(searching(chance), streamed=chance.random() < _STREAMED)
+        for question in rng.sample(questions.FOR_THE_SHOP, len(questions.FOR_THE_SHOP)):
+            yield production_scenario(question, rng)
+        yield replace(search_scenario(rng), streamed=rng.random() < _STREAM_PROBABILITY)
         letter = Question(f"Draft a letter to the customer with the open invoice {number}.", "checkout")
-        yield single(
+        yield single_question(
             personas.SHOP,
             "production",
             letter,
-            chance,
-            personas.properties(chance, "checkout") | {"Service-Log": "no-bodies"},
+            rng,
+            personas.properties(rng, "checkout") | {"Service-Log": "no-bodies"},
         )
 
 
-def searching(chance: random.Random) -> Scenario:
-    """The shop's search, which has moved on to the responses interface."""
+def search_scenario(rng: random.Random) -> Scenario:
+    """Return a request of the shop's search, which uses the Responses API."""
     return Scenario(
         app=personas.SHOP,
         namespace="production",
         turns=("Rewrite as search terms: something warm without caffeine",),
         kind="responses",
         model="gpt-4.1-mini",
-        headers=personas.properties(chance, "search"),
+        headers=personas.properties(rng, "search"),
     )
 
 
-def daybook(chance: random.Random) -> Iterator[Scenario]:
-    """Another program, which names its channel as the namespace."""
-    for question in personas.dealt_forever(questions.FOR_DAYBOOK, chance):
-        yield single(personas.PLANNER, chance.choice(personas.CHANNELS), question, chance)
+def daybook(rng: random.Random) -> Iterator[Scenario]:
+    """Yield questions of another program, whose namespaces are its channels."""
+    for question in personas.shuffled_forever(questions.FOR_DAYBOOK, rng):
+        yield single_question(personas.PLANNER, rng.choice(personas.CHANNELS), question, rng)
 
 
-def trials(chance: random.Random) -> Iterator[Scenario]:
-    """What is tried out, and fails more often: the shop's next version, and developers at their desks."""
-    for number, question in enumerate(personas.dealt_forever(questions.FOR_THE_SHOP[:8], chance)):
-        accident = RATE_LIMITED if chance.random() < 0.2 else None
-        yield replace(in_staging(question, chance), accident=accident)
+def experiments(rng: random.Random) -> Iterator[Scenario]:
+    """Yield requests that fail more often: from the shop's next version and from developers."""
+    for number, question in enumerate(personas.shuffled_forever(questions.FOR_THE_SHOP[:8], rng)):
+        fault = RATE_LIMITED if rng.random() < 0.2 else None
+        yield replace(staging_scenario(question, rng), fault=fault)
         if number % 2:
-            code = chance.choice(questions.FOR_DEVELOPERS)
-            wrong = chance.choice((UNKNOWN_MODEL, WRONG_KEY)) if chance.random() < 0.3 else None
-            yield replace(single(personas.WORKSHOP, "development", code, chance), accident=wrong)
+            code = rng.choice(questions.FOR_DEVELOPERS)
+            developer_fault = rng.choice((UNKNOWN_MODEL, WRONG_KEY)) if rng.random() < 0.3 else None
+            yield replace(single_question(personas.WORKSHOP, "development", code, rng), fault=developer_fault)
 
 
 def scripts() -> Iterator[Scenario]:
-    """A script that nobody gave a namespace."""
+    """Yield requests of a script that sets no namespace."""
     vectors = Scenario(
         app=personas.SCRIPT,
         namespace=None,
@@ -148,21 +156,21 @@ def scripts() -> Iterator[Scenario]:
     return itertools.cycle((vectors, replace(vectors, turns=(), kind="models")))
 
 
-def long_answers(chance: random.Random) -> Iterator[Scenario]:
-    """Streams of half a minute and more."""
-    for question in personas.dealt_forever(questions.LONG, chance):
+def long_responses(rng: random.Random) -> Iterator[Scenario]:
+    """Yield streams that take half a minute or more."""
+    for question in personas.shuffled_forever(questions.LONG, rng):
         if question.feature:
-            scenario = in_production(question, chance)
+            scenario = production_scenario(question, rng)
         else:
-            scenario = single(personas.PLANNER, chance.choice(personas.CHANNELS), question, chance)
-        slowly = {"Sim-First-Token-Ms": "800", "Sim-Tokens-Per-Second": f"{chance.uniform(14, 20):.0f}"}
-        yield replace(scenario, streamed=True, directives=slowly)
+            scenario = single_question(personas.PLANNER, rng.choice(personas.CHANNELS), question, rng)
+        directives = {"Sim-First-Token-Ms": "800", "Sim-Tokens-Per-Second": f"{rng.uniform(14, 20):.0f}"}
+        yield replace(scenario, streamed=True, directives=directives)
 
 
-def with_mishaps(scenes: Iterator[Scenario], chance: random.Random) -> Iterator[Scenario]:
-    """The same scenes; now and then something goes wrong in one."""
-    for scenario in scenes:
-        if scenario.kind == "chat" and scenario.accident is None and chance.random() < _MISHAP:
-            accident = chance.choices(_MISHAPS, _WEIGHTS)[0]
-            scenario = replace(scenario, accident=accident, accident_at=chance.randrange(len(scenario.turns)))
+def with_faults(scenarios: Iterator[Scenario], rng: random.Random) -> Iterator[Scenario]:
+    """Yield the same scenarios, some of them with a fault."""
+    for scenario in scenarios:
+        if scenario.kind == "chat" and scenario.fault is None and rng.random() < _FAULT_PROBABILITY:
+            fault = rng.choices(_FAULTS, _FAULT_WEIGHTS)[0]
+            scenario = replace(scenario, fault=fault, fault_turn=rng.randrange(len(scenario.turns)))
         yield scenario

@@ -1,4 +1,4 @@
-"""The two tools of the sample programs: how a request offers them, and what they give back."""
+"""Define the two tools of the sample programs: their declarations in a request, and their results."""
 
 import json
 import zlib
@@ -13,7 +13,7 @@ _CITIES: Final = {
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday")
 
 
-def _offer(name: str, purpose: str, parameter: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _declare(name: str, purpose: str, parameter: str, schema: dict[str, Any]) -> dict[str, Any]:
     parameters = {
         "type": "object",
         "properties": {parameter: {"type": "string", **schema}},
@@ -23,21 +23,21 @@ def _offer(name: str, purpose: str, parameter: str, schema: dict[str, Any]) -> d
     return {"type": "function", "function": {"name": name, "description": purpose, "parameters": parameters}}
 
 
-OFFERED: Final = {
-    "get_weather": _offer(
+TOOLS: Final = {
+    "get_weather": _declare(
         "get_weather", "The weather in a city today.", "city", {"pattern": f"^({'|'.join(_CITIES)})$"}
     ),
-    "get_refund": _offer("get_refund", "How far the refund of an order is.", "order", {"pattern": "^[0-9]{4}$"}),
+    "get_refund": _declare("get_refund", "How far the refund of an order is.", "order", {"pattern": "^[0-9]{4}$"}),
 }
 
 
 def run(name: str, arguments: str) -> str:
-    """What a tool gives back: JSON, always the same for the same arguments."""
-    asked = json.loads(arguments)
+    """Return the result of a tool as JSON. The same arguments always give the same result."""
+    values = json.loads(arguments)
     if name == "get_weather":
-        sky, celsius, wind = _CITIES.get(asked.get("city", ""), ("cloudy", 15, "some wind"))
-        return json.dumps({"city": asked.get("city"), "sky": sky, "celsius": celsius, "wind": wind})
-    order = str(asked.get("order"))
-    chosen = zlib.crc32(order.encode())
-    amount, day = f"€{chosen % 60 + 9}.{chosen % 10}0", _DAYS[chosen % len(_DAYS)]
+        sky, celsius, wind = _CITIES.get(values.get("city", ""), ("cloudy", 15, "some wind"))
+        return json.dumps({"city": values.get("city"), "sky": sky, "celsius": celsius, "wind": wind})
+    order = str(values.get("order"))
+    checksum = zlib.crc32(order.encode())
+    amount, day = f"€{checksum % 60 + 9}.{checksum % 10}0", _DAYS[checksum % len(_DAYS)]
     return json.dumps({"order": order, "state": "sent", "sent_on": day, "amount": amount}, ensure_ascii=False)

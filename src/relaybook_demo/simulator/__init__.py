@@ -1,4 +1,4 @@
-"""A provider that answers, streams, stalls, breaks on demand: for demonstrations and tests, without key or network."""
+"""Simulate an upstream that responds, streams, stalls and fails on request, without an API key or a network."""
 
 from relaybook_demo.simulator.server import Simulator, run
 from relaybook_demo.simulator.settings import SimulatorSettings

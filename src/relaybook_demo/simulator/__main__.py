@@ -1,4 +1,4 @@
-"""Runs the simulated provider: ``python -m relaybook_demo.simulator``."""
+"""Run the simulated upstream: ``python -m relaybook_demo.simulator``."""
 
 import argparse
 from pathlib import Path
@@ -8,30 +8,30 @@ from relaybook_demo.simulator.settings import SimulatorSettings
 
 
 def read_arguments(arguments: list[str] | None = None) -> SimulatorSettings:
-    """The settings on a command line; argparse explains what is wrong and exits with 2."""
+    """Parse a command line into settings. If it is invalid, argparse prints the error and exits with status 2."""
     parser = argparse.ArgumentParser(
-        prog="relaybook_demo.simulator", description="A simulated provider: no key, no network."
+        prog="relaybook_demo.simulator", description="Run a simulated upstream without an API key or a network."
     )
-    parser.add_argument("--listen", default="127.0.0.1:0", metavar="HOST:PORT", help="port 0: any free one")
+    parser.add_argument("--listen", default="127.0.0.1:0", metavar="HOST:PORT", help="port 0 chooses a free port")
     parser.add_argument("--first-token-ms", type=float, default=0.0, metavar="N")
-    parser.add_argument("--tokens-per-second", type=float, default=0.0, metavar="N", help="0: as fast as it goes")
+    parser.add_argument("--tokens-per-second", type=float, default=0.0, metavar="N", help="0 is unlimited")
     parser.add_argument("--response-headers", choices=("few", "openai"), default="few")
-    parser.add_argument("--ledger", type=Path, metavar="FILE", help="append what happens here, one JSON line each")
-    parser.add_argument("--ledger-mode", choices=("off", "digest", "full"), default="full", help="full keeps bodies")
-    parser.add_argument("--ledger-keep", type=int, metavar="N", help="entries kept in memory (all)")
-    found = parser.parse_args(arguments)
-    host, colon, port = found.listen.rpartition(":")
+    parser.add_argument("--ledger", type=Path, metavar="FILE", help="append one JSON line per event to this file")
+    parser.add_argument("--ledger-mode", choices=("off", "digest", "full"), default="full", help="full stores bodies")
+    parser.add_argument("--ledger-keep", type=int, metavar="N", help="number of entries in memory (default: all)")
+    parsed = parser.parse_args(arguments)
+    host, colon, port = parsed.listen.rpartition(":")
     if not colon or not port.isdigit() or int(port) > 65535:
-        parser.error(f"--listen: {found.listen!r} should be HOST:PORT")
+        parser.error(f"--listen: {parsed.listen!r} is not an address. Use HOST:PORT.")
     return SimulatorSettings(
         host=host.strip("[]") or "127.0.0.1",
         port=int(port),
-        first_token_ms=found.first_token_ms,
-        tokens_per_second=found.tokens_per_second,
-        response_headers=found.response_headers,
-        ledger_mode=found.ledger_mode,
-        ledger_keep=found.ledger_keep,
-        ledger_file=found.ledger,
+        first_token_ms=parsed.first_token_ms,
+        tokens_per_second=parsed.tokens_per_second,
+        response_headers=parsed.response_headers,
+        ledger_mode=parsed.ledger_mode,
+        ledger_keep=parsed.ledger_keep,
+        ledger_file=parsed.ledger,
     )
 
 

@@ -1,19 +1,26 @@
-"""Writes chat completions in OpenAI's shape, whole or as the events of a stream."""
+"""Write chat completions in OpenAI's format, as one JSON body or as the events of a stream."""
 
 import itertools
 from collections.abc import Iterator
 from typing import Any, Final
 
 from relaybook_demo.simulator import texts
-from relaybook_demo.simulator.answers import Answer, Fixed, ToolCall, answer_chat, cached_tokens, prompt_tokens
+from relaybook_demo.simulator.answers import (
+    Completion,
+    FixedTokens,
+    ToolCall,
+    cached_tokens,
+    complete_chat,
+    prompt_tokens,
+)
 from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, encode_json, json_reply
 from relaybook_demo.simulator.requests import ChatRequest
 
 DONE: Final = Event(b"[DONE]")
-MOST_CHOICES: Final = 128
+MAX_CHOICES: Final = 128
 
-_DATED: Final = {
+_SNAPSHOTS: Final = {
     "gpt-4o": "gpt-4o-2024-08-06",
     "gpt-4o-mini": "gpt-4o-mini-2024-07-18",
     "gpt-4.1": "gpt-4.1-2025-04-14",
@@ -25,50 +32,52 @@ _DATED: Final = {
 
 
 def complete(request: ChatRequest, directives: Directives, stamp: Stamp) -> Reply:
-    """The answer to a valid chat request."""
-    fixed = chosen_tokens(directives)
-    answers = [answer_chat(request, index, fixed) for index in range(request.n or 1)]
-    usage = _usage(request, answers)
-    head = {
+    """Return the response to a valid chat request."""
+    fixed = fixed_tokens(directives)
+    completions = [complete_chat(request, index, fixed) for index in range(request.n or 1)]
+    usage = _usage(request, completions)
+    common = {
         "id": f"chatcmpl-{stamp.unique}",
         "object": "chat.completion",
         "created": stamp.created,
-        "model": dated(request.model or ""),
+        "model": resolve_alias(request.model or ""),
     }
     if bool(request.stream) if directives.stream is None else directives.stream:
-        head["object"] = "chat.completion.chunk"
-        with_usage = request.stream_options is not None and request.stream_options.include_usage
-        return Reply(content_type=EVENT_STREAM, events=_events(head, answers, usage, with_usage, directives, stamp))
-    choices = [_choice(index, answer, stamp) for index, answer in enumerate(answers)]
-    whole = {**head, **_chosen(choices, directives), **_used(usage, directives)}
-    whole |= {"service_tier": "default", "system_fingerprint": "fp_simulated"}
-    return json_reply(whole, output_tokens=usage["completion_tokens"])
+        common["object"] = "chat.completion.chunk"
+        include_usage = request.stream_options is not None and request.stream_options.include_usage
+        return Reply(
+            content_type=EVENT_STREAM, events=_events(common, completions, usage, include_usage, directives, stamp)
+        )
+    choices = [_choice(index, completion, stamp) for index, completion in enumerate(completions)]
+    body = {**common, **_choices_field(choices, directives), **_usage_field(usage, directives)}
+    body |= {"service_tier": "default", "system_fingerprint": "fp_simulated"}
+    return json_reply(body, output_tokens=usage["completion_tokens"])
 
 
-def chosen_tokens(directives: Directives) -> Fixed | None:
-    """The tokens a test asked for instead of the model's own."""
+def fixed_tokens(directives: Directives) -> FixedTokens | None:
+    """Return the tokens that the directives set, or `None` if the model's own are to be used."""
     if directives.event_bytes is not None:
-        return Fixed(("x" * directives.event_bytes,))
+        return FixedTokens(("x" * directives.event_bytes,))
     if directives.answer_tokens is not None:
-        return Fixed(texts.filler_tokens(directives.answer_tokens))
-    return None if directives.text is None else Fixed(texts.split_tokens(directives.text))
+        return FixedTokens(texts.filler_tokens(directives.answer_tokens))
+    return None if directives.text is None else FixedTokens(texts.split_tokens(directives.text))
 
 
-def dated(model: str) -> str:
-    """The model that an alias stands for at the moment."""
-    return _DATED.get(model, model)
+def resolve_alias(model: str) -> str:
+    """Return the dated model name that an alias stands for. Other names are returned unchanged."""
+    return _SNAPSHOTS.get(model, model)
 
 
-def _usage(request: ChatRequest, answers: list[Answer]) -> dict[str, Any]:
-    asked = prompt_tokens(request.messages)
-    answered = sum(answer.output_tokens for answer in answers)
+def _usage(request: ChatRequest, completions: list[Completion]) -> dict[str, Any]:
+    input_tokens = prompt_tokens(request.messages)
+    output_tokens = sum(completion.output_tokens for completion in completions)
     return {
-        "prompt_tokens": asked,
-        "completion_tokens": answered,
-        "total_tokens": asked + answered,
-        "prompt_tokens_details": {"cached_tokens": cached_tokens(asked), "audio_tokens": 0},
+        "prompt_tokens": input_tokens,
+        "completion_tokens": output_tokens,
+        "total_tokens": input_tokens + output_tokens,
+        "prompt_tokens_details": {"cached_tokens": cached_tokens(input_tokens), "audio_tokens": 0},
         "completion_tokens_details": {
-            "reasoning_tokens": sum(len(answer.reasoning) for answer in answers),
+            "reasoning_tokens": sum(len(completion.reasoning) for completion in completions),
             "audio_tokens": 0,
             "accepted_prediction_tokens": 0,
             "rejected_prediction_tokens": 0,
@@ -76,82 +85,82 @@ def _usage(request: ChatRequest, answers: list[Answer]) -> dict[str, Any]:
     }
 
 
-def _choice(index: int, answer: Answer, stamp: Stamp) -> dict[str, Any]:
+def _choice(index: int, completion: Completion, stamp: Stamp) -> dict[str, Any]:
     message: dict[str, Any] = {
         "role": "assistant",
-        "content": None if answer.tool_calls else answer.text,
+        "content": None if completion.tool_calls else completion.text,
         "refusal": None,
         "annotations": [],
     }
-    if answer.reasoning:
-        message["reasoning_content"] = "".join(answer.reasoning)
-    if answer.tool_calls:
+    if completion.reasoning:
+        message["reasoning_content"] = "".join(completion.reasoning)
+    if completion.tool_calls:
         message["tool_calls"] = [
             {
-                "id": _call_id(stamp, index, at),
+                "id": _call_id(stamp, index, call_index),
                 "type": "function",
                 "function": {"name": call.name, "arguments": call.arguments},
             }
-            for at, call in enumerate(answer.tool_calls)
+            for call_index, call in enumerate(completion.tool_calls)
         ]
-    return {"index": index, "message": message, "logprobs": None, "finish_reason": answer.finish_reason}
+    return {"index": index, "message": message, "logprobs": None, "finish_reason": completion.finish_reason}
 
 
 def _events(
-    head: dict[str, Any],
-    answers: list[Answer],
+    common: dict[str, Any],
+    completions: list[Completion],
     usage: dict[str, Any],
-    with_usage: bool,
+    include_usage: bool,
     directives: Directives,
     stamp: Stamp,
 ) -> list[Event]:
     tail: dict[str, Any] = {"service_tier": "default", "system_fingerprint": "fp_simulated"}
-    if with_usage and directives.usage != "missing":
+    if include_usage and directives.usage != "missing":
         tail["usage"] = None
-    choices = [_deltas(index, answer, stamp) for index, answer in enumerate(answers)]
-    steps = (choice for row in itertools.zip_longest(*choices) for choice in row if choice is not None)
-    events = [Event(encode_json({**head, **_chosen([choice], directives), **tail})) for choice in steps]
+    choices = [_deltas(index, completion, stamp) for index, completion in enumerate(completions)]
+    chunks = (choice for row in itertools.zip_longest(*choices) for choice in row if choice is not None)
+    events = [Event(encode_json({**common, **_choices_field([choice], directives), **tail})) for choice in chunks]
     if "usage" in tail:
-        events.append(Event(encode_json({**head, "choices": [], **tail, **_used(usage, directives)})))
+        events.append(Event(encode_json({**common, "choices": [], **tail, **_usage_field(usage, directives)})))
     events.append(DONE)
     return events
 
 
-def _deltas(index: int, answer: Answer, stamp: Stamp) -> Iterator[dict[str, Any]]:
-    """The choices of the chunks of one answer: role, reasoning, text or calls, finish reason."""
+def _deltas(index: int, completion: Completion, stamp: Stamp) -> Iterator[dict[str, Any]]:
+    """Yield the choices of the chunks of one completion: role, reasoning, text or tool calls, finish reason."""
 
     def choice(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
         return {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
 
-    yield choice({"role": "assistant", "content": None if answer.tool_calls else "", "refusal": None})
-    for token in answer.reasoning:
+    yield choice({"role": "assistant", "content": None if completion.tool_calls else "", "refusal": None})
+    for token in completion.reasoning:
         yield choice({"reasoning_content": token})
-    for token in answer.tokens:
+    for token in completion.tokens:
         yield choice({"content": token})
-    for at, call in enumerate(answer.tool_calls):
-        for delta in _call_deltas(at, call, _call_id(stamp, index, at)):
+    for call_index, call in enumerate(completion.tool_calls):
+        for delta in _call_deltas(call_index, call, _call_id(stamp, index, call_index)):
             yield choice({"tool_calls": [delta]})
-    yield choice({}, answer.finish_reason)
+    yield choice({}, completion.finish_reason)
 
 
-def _call_deltas(at: int, call: ToolCall, call_id: str) -> Iterator[dict[str, Any]]:
-    """Id and name come once; the arguments in pieces."""
-    yield {"index": at, "id": call_id, "type": "function", "function": {"name": call.name, "arguments": ""}}
-    for piece in texts.split_tokens(call.arguments):
-        yield {"index": at, "function": {"arguments": piece}}
+def _call_deltas(call_index: int, call: ToolCall, call_id: str) -> Iterator[dict[str, Any]]:
+    """Yield the deltas of one tool call: first its id and name, then its arguments in chunks."""
+    yield {"index": call_index, "id": call_id, "type": "function", "function": {"name": call.name, "arguments": ""}}
+    for chunk in texts.split_tokens(call.arguments):
+        yield {"index": call_index, "function": {"arguments": chunk}}
 
 
-def _call_id(stamp: Stamp, index: int, at: int) -> str:
-    return f"call_{stamp.unique}{index}{at}"
+def _call_id(stamp: Stamp, index: int, call_index: int) -> str:
+    return f"call_{stamp.unique}{index}{call_index}"
 
 
-def _chosen(choices: list[dict[str, Any]], directives: Directives) -> dict[str, Any]:
+def _choices_field(choices: list[dict[str, Any]], directives: Directives) -> dict[str, Any]:
     if directives.choices is None:
         return {"choices": choices}
     return {} if directives.choices == "missing" else {"choices": [] if directives.choices == "empty" else None}
 
 
-def _used(usage: dict[str, Any], directives: Directives) -> dict[str, Any]:
+def _usage_field(usage: dict[str, Any], directives: Directives) -> dict[str, Any]:
     if directives.usage is None:
         return {"usage": usage}
     return {"usage": None} if directives.usage == "null" else {}

@@ -1,4 +1,4 @@
-"""One connection of the simulated provider: requests in, answers out, and its end, wished or not."""
+"""Handle one connection of the simulated upstream: read requests, send responses, and close or break it."""
 
 import asyncio
 import contextlib
@@ -16,117 +16,117 @@ from relaybook_demo.simulator.incoming import MalformedRequest, Request, Request
 from relaybook_demo.simulator.plans import Plan
 from relaybook_demo.simulator.responder import Responder
 
-_CONTROL: Final = (b"GET /__sim/", b"PUT /__sim/", b"DELETE /__sim/")
-_RESET: Final = struct.pack("ii", 1, 0)
+_CONTROL_PREFIXES: Final = (b"GET /__sim/", b"PUT /__sim/", b"DELETE /__sim/")
+_LINGER_RESET: Final = struct.pack("ii", 1, 0)
 
 
 class Connection(asyncio.Protocol):
-    """Answers one request after another; those that come early wait."""
+    """Responds to one request after another. Pipelined requests wait."""
 
     def __init__(self, responder: Responder, open_connections: set["Connection"]) -> None:
         self._responder = responder
         self._open = open_connections
         self._number = responder.next_connection()
         self._reader = RequestReader(self._on_head, self._on_complete)
-        self._coming: Exchange | None = None
-        self._waiting: deque[Exchange] = deque()
-        self._answering: Exchange | None = None
+        self._incoming: Exchange | None = None
+        self._pending: deque[Exchange] = deque()
+        self._current: Exchange | None = None
         self._task: asyncio.Task[None] | None = None
         self._writable: asyncio.Future[None] | None = None
-        self._closing: asyncio.TimerHandle | None = None
-        self._is_deaf = False
-        self._has_left = False
+        self._close_timer: asyncio.TimerHandle | None = None
+        self._ignores_input = False
+        self._is_disconnected = False
 
-    # Called by the event loop.
+    # Called by the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A peer connected."""
+        """Register the connection, or refuse it if a refusal is pending."""
         self._transport = cast(asyncio.Transport, transport)
         self._open.add(self)
-        how = self._responder.next_refusal()
-        if how is not None:
-            self._end(how)
+        ending = self._responder.next_refusal()
+        if ending is not None:
+            self._close(ending)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes came."""
-        if self._is_deaf:
+        """Parse received bytes."""
+        if self._ignores_input:
             return
-        if self._coming is None:
-            self._begin(data.startswith(_CONTROL))
+        if self._incoming is None:
+            self._begin_exchange(data.startswith(_CONTROL_PREFIXES))
         try:
             self._reader.feed(data)
-        except MalformedRequest as wrong:
-            self._refuse_malformed(str(wrong))
+        except MalformedRequest as error:
+            self._reject_malformed(str(error))
             return
-        if self._coming is None and self._reader.request is not None:
-            self._begin()
-        if self._coming is not None:
-            self._coming.note_head()
+        if self._incoming is None and self._reader.request is not None:
+            self._begin_exchange()
+        if self._incoming is not None:
+            self._incoming.log_head()
 
     def eof_received(self) -> bool:
-        """The peer sent its FIN: it is gone, as far as a provider cares."""
-        self._leave("fin")
+        """Treat a FIN from the peer as the end of the connection, even if the peer still reads."""
+        self._disconnect("fin")
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is over."""
+        """Log the end of the connection and stop the response."""
         self._open.discard(self)
-        self._leave("fin" if exc is None else "rst")
+        self._disconnect("fin" if exc is None else "rst")
 
     def pause_writing(self) -> None:
-        """The socket is full."""
+        """Make ``drain`` wait: the socket's write buffer is full."""
         self._writable = asyncio.get_running_loop().create_future()
 
     def resume_writing(self) -> None:
-        """The socket takes more."""
+        """Wake ``drain``: the socket's write buffer has room again."""
         if self._writable is not None and not self._writable.done():
             self._writable.set_result(None)
         self._writable = None
 
-    # Called by a delivery, and at the end of the simulator.
+    # Called by a delivery, and when the simulator stops
 
     def write(self, data: bytes) -> None:
-        """Hand bytes to the socket."""
+        """Write bytes to the socket."""
         self._transport.write(data)
 
     def count(self, content: bytes) -> None:
-        """Content is about to be written."""
-        if self._answering is not None:
-            self._answering.count(content)
+        """Count content that is about to be written."""
+        if self._current is not None:
+            self._current.count(content)
 
     async def drain(self) -> None:
-        """Wait until the socket takes more."""
+        """Wait until the socket accepts more data."""
         if self._writable is not None:
             await self._writable
 
     def abort(self) -> asyncio.Task[None] | None:
-        """End at once; returns what has yet to notice."""
-        self._is_deaf = True
+        """Close the connection at once. Returns the response's task, which has yet to end, or `None`."""
+        self._ignores_input = True
         self._transport.abort()
         if self._task is not None:
             self._task.cancel()
         return self._task
 
-    # Requests.
+    # Requests
 
-    def _begin(self, is_control: bool = False) -> Exchange:
-        if self._closing is not None:
-            self._closing.cancel()
-            self._closing = None
-        self._coming = Exchange(self._responder.next_exchange(), self._number, self._responder.ledger, is_control)
-        return self._coming
+    def _begin_exchange(self, is_control: bool = False) -> Exchange:
+        if self._close_timer is not None:
+            self._close_timer.cancel()
+            self._close_timer = None
+        self._incoming = Exchange(self._responder.next_exchange(), self._number, self._responder.ledger, is_control)
+        return self._incoming
 
     def _on_head(self, request: Request) -> None:
-        exchange = self._coming or self._begin()
+        exchange = self._incoming or self._begin_exchange()
         exchange.request = request
         directives = exchange.directives = self._responder.directives_of(request)
         if directives.read_delay_ms:
             self._transport.pause_reading()
             asyncio.get_running_loop().call_later(directives.read_delay_ms / 1000, self._resume_reading)
         if directives.when == "head":
-            exchange.note_head()
-            self._waiting.append(exchange)
-            self._read_next_response()
+            exchange.log_head()
+            self._pending.append(exchange)
+            self._send_next_response()
         elif (request.header(b"expect") or b"").lower() == b"100-continue":
             self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -135,34 +135,34 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def _on_complete(self, request: Request) -> None:
-        exchange, self._coming = self._coming, None
+        exchange, self._incoming = self._incoming, None
         assert exchange is not None
         if b'"sim_' in request.body:
             exchange.directives = self._responder.directives_of(request)
-        exchange.note_request()
+        exchange.log_request()
         if exchange.directives.when != "head":
-            self._waiting.append(exchange)
-        elif exchange.is_ended and self._answering is exchange:
-            self._answering = None  # its early answer was out before its body was in
-        self._read_next_response()
+            self._pending.append(exchange)
+        elif exchange.is_ended and self._current is exchange:
+            self._current = None  # the early response was sent before the body arrived
+        self._send_next_response()
 
-    def _refuse_malformed(self, wrong: str) -> None:
-        exchange = self._coming or self._begin()
-        exchange.note_malformed()
-        reply = replies.refuse(400, f"The request is not valid HTTP: {wrong}.")
-        plan = self._responder.plan_reply(Request(is_complete=True, keeps_alive=False), NO_DIRECTIVES, reply)
+    def _reject_malformed(self, error: str) -> None:
+        exchange = self._incoming or self._begin_exchange()
+        exchange.log_malformed()
+        reply = replies.invalid_request(400, f"The request is not valid HTTP: {error}.")
+        plan = self._responder.plan_reply(Request(is_complete=True, keep_alive=False), NO_DIRECTIVES, reply)
         self.write(plan.head + b"".join(plan.parts))
         exchange.end("broken")
-        self._end("fin")
+        self._close("fin")
 
-    # Answers.
+    # Responses
 
-    def _read_next_response(self) -> None:
-        while self._answering is None and self._waiting and not self._is_deaf:
-            exchange = self._answering = self._waiting.popleft()
+    def _send_next_response(self) -> None:
+        while self._current is None and self._pending and not self._ignores_input:
+            exchange = self._current = self._pending.popleft()
             assert exchange.request is not None
             plan = self._responder.plan(exchange.request)
-            if not plan.is_at_once:
+            if not plan.is_single_write:
                 self._task = asyncio.get_running_loop().create_task(self._deliver(exchange, plan))
                 return
             body = b"".join(plan.parts)
@@ -171,21 +171,21 @@ class Connection(asyncio.Protocol):
             self._finish(exchange, plan.after)
 
     async def _deliver(self, exchange: Exchange, plan: Plan) -> None:
-        how = await deliver(self, plan)
-        if how == "hang":
+        ending = await deliver(self, plan)
+        if ending == "hang":
             await asyncio.get_running_loop().create_future()  # until the peer leaves
-        if how == "rst" or plan.after.how == "rst":
+        if ending == "rst" or plan.after.ending == "rst":
             await self._flush()
         self._task = None
-        if how == "whole":
+        if ending == "complete":
             self._finish(exchange, plan.after)
-            self._read_next_response()
+            self._send_next_response()
         else:
             exchange.end("broken")
-            self._end(how)
+            self._close(ending)
 
     async def _flush(self) -> None:
-        """A reset throws away what is still to be written; let it go first."""
+        """Wait until the kernel has all written bytes, because a reset discards the write buffer."""
         while self._transport.get_write_buffer_size() and not self._transport.is_closing():
             await asyncio.sleep(0.001)
         await asyncio.sleep(0)
@@ -193,40 +193,43 @@ class Connection(asyncio.Protocol):
     def _finish(self, exchange: Exchange, after: After) -> None:
         exchange.end("sent")
         if exchange.request is not None and exchange.request.is_complete:
-            self._answering = None
-        if after.how == "keep":
+            self._current = None
+        if after.ending == "keep":
             return
-        how: Literal["fin", "rst"] = "rst" if after.how == "rst" else "fin"
+        ending: Literal["fin", "rst"] = "rst" if after.ending == "rst" else "fin"
         if after.delay_ms:
-            self._closing = asyncio.get_running_loop().call_later(after.delay_ms / 1000, self._end, how)
+            self._close_timer = asyncio.get_running_loop().call_later(after.delay_ms / 1000, self._close, ending)
         else:
-            self._end(how)
+            self._close(ending)
 
-    # Ends.
+    # Closing
 
-    def _end(self, how: Literal["fin", "rst", "hang"]) -> None:
-        """We end it; ``hang`` stays silent until the peer leaves."""
-        self._is_deaf = True
-        if how == "rst":
+    def _close(self, ending: Literal["fin", "rst", "hang"]) -> None:
+        """Close the connection from this side. ``hang`` keeps it open and silent until the peer closes it."""
+        self._ignores_input = True
+        if ending == "rst":
             with contextlib.suppress(OSError):
-                connected = self._transport.get_extra_info("socket")
-                connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+                client_socket = self._transport.get_extra_info("socket")
+                client_socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_RESET)
             self._transport.abort()
-        elif how == "fin":
+        elif ending == "fin":
             self._transport.close()
 
-    def _leave(self, how: Literal["fin", "rst"]) -> None:
-        """The connection is over, by whichever side; an answer that was not out is its peer's loss."""
-        if self._has_left:
+    def _disconnect(self, ending: Literal["fin", "rst"]) -> None:
+        """End all open exchanges because the connection is closed. Idempotent.
+
+        Unfinished exchanges are logged as ``broken`` if this side closed the connection, otherwise as ``client_gone``.
+        """
+        if self._is_disconnected:
             return
-        self._has_left = True
-        if self._closing is not None:
-            self._closing.cancel()
+        self._is_disconnected = True
+        if self._close_timer is not None:
+            self._close_timer.cancel()
         if self._task is not None:
             self._task.cancel()
-        concerned = [found for found in (self._answering, *self._waiting, self._coming) if found is not None]
-        if not self._is_deaf:
-            number = concerned[0].number if concerned else 0
-            self._responder.ledger.note("gone", self._number, number, how)
-        for exchange in concerned:
-            exchange.end("broken" if self._is_deaf else "client_gone")
+        exchanges = [exchange for exchange in (self._current, *self._pending, self._incoming) if exchange is not None]
+        if not self._ignores_input:
+            number = exchanges[0].number if exchanges else 0
+            self._responder.ledger.log_event("gone", self._number, number, ending)
+        for exchange in exchanges:
+            exchange.end("broken" if self._ignores_input else "client_gone")

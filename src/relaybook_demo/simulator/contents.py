@@ -1,4 +1,4 @@
-"""Turns a reply into the body's content: which bytes, in which parts, how many; before any framing."""
+"""Turn a reply into the content of the body: its bytes, their division into parts, and their length, before framing."""
 
 import itertools
 import zlib
@@ -22,7 +22,7 @@ class _Coder(NamedTuple):
 
 
 def encode_parts(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """Each part compressed and flushed; one more at the end that closes the format."""
+    """Yield each part compressed and flushed, then the bytes that end the compressed format."""
     coder = _coder(encoding)
     for part in parts:
         yield coder.add(part) + coder.flush()
@@ -30,7 +30,7 @@ def encode_parts(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def encode_whole(body: bytes, encoding: str) -> bytes:
-    """The body compressed at once."""
+    """Return the whole body compressed."""
     coder = _coder(encoding)
     return coder.add(body) + coder.finish()
 
@@ -54,7 +54,7 @@ _HTML = b"<!doctype html><html><head><title>502 Bad Gateway</title></head><body>
 
 @dataclass(slots=True)
 class Content:
-    """The body. A part is what is sent at one moment: an event, or a block; ``length`` None: not known before."""
+    """The body. A part is sent at once: an event or a block. ``length`` is `None` if it is not known in advance."""
 
     parts: Iterable[bytes]
     length: int | None
@@ -63,8 +63,8 @@ class Content:
 
 
 def content_of(reply: Reply, directives: Directives, now_ns: Callable[[], int]) -> Content:
-    """The content of a reply, with everything wished for that concerns it."""
-    content = _unencoded(reply, directives, now_ns)
+    """Return the content of a reply after applying the directives that change it."""
+    content = _plain_content(reply, directives, now_ns)
     if directives.encoding is not None:
         if content.length is not None and content.length <= BLOCK_BYTES * 1024:
             body = encode_whole(b"".join(content.parts), directives.encoding)
@@ -79,16 +79,16 @@ def content_of(reply: Reply, directives: Directives, now_ns: Callable[[], int]) 
     return content
 
 
-def _unencoded(reply: Reply, directives: Directives, now_ns: Callable[[], int]) -> Content:
+def _plain_content(reply: Reply, directives: Directives, now_ns: Callable[[], int]) -> Content:
     if directives.body is not None:
-        return _replaced(directives.body, reply)
+        return _replacement(directives.body, reply)
     if reply.events is not None:
-        events = sse.arrange(reply.events, directives)
+        events = sse.select_events(reply.events, directives)
         return Content(sse.write(events, directives, now_ns), None, reply.content_type, is_stream=True)
     return Content([reply.body] if reply.body else [], len(reply.body), reply.content_type)
 
 
-def _replaced(body: BodyDirectives, reply: Reply) -> Content:
+def _replacement(body: BodyDirectives, reply: Reply) -> Content:
     match body.kind:
         case "endless":
             return Content(itertools.repeat(_BLOCK[:BLOCK_BYTES]), None, b"application/octet-stream")
@@ -108,7 +108,7 @@ def _replaced(body: BodyDirectives, reply: Reply) -> Content:
 
 
 def _blocks(size: int) -> Iterator[bytes]:
-    """Readable bytes that do not repeat in step with the blocks' length."""
+    """Yield printable bytes in blocks. Their period is not a divisor of the block length, so blocks differ."""
     for start in range(0, size, BLOCK_BYTES):
         shift = start % 95
         yield _BLOCK[shift : shift + min(BLOCK_BYTES, size - start)]

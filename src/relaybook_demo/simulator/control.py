@@ -1,4 +1,4 @@
-"""Answers requests about the simulator itself, under ``/__sim/``: scripts, ledger, refused connections."""
+"""Handle control requests to the simulator under ``/__sim/``: scripts, ledger and refused connections."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ Refusal = Literal["fin", "rst", "hang"]
 
 @dataclass(slots=True)
 class Controls:
-    """What can be changed while the simulator runs. ``refusals``: how the next connections are turned away."""
+    """State that can be changed while the simulator runs. ``refusals`` lists how the next connections are refused."""
 
     ledger: Ledger
     scripts: dict[str, Script] = field(default_factory=dict)
@@ -34,11 +34,11 @@ class _Refusals(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def control(request: Request, controls: Controls) -> Reply:
-    """Do what a control request says."""
+    """Execute a control request. Invalid requests get status 400."""
     try:
         return _control(request, controls)
-    except (msgspec.DecodeError, ValueError) as wrong:
-        return replies.refuse(400, f"{request.method} {request.path}: {wrong}")
+    except (msgspec.DecodeError, ValueError) as error:
+        return replies.invalid_request(400, f"{request.method} {request.path}: {error}")
 
 
 def _control(request: Request, controls: Controls) -> Reply:
@@ -53,8 +53,8 @@ def _control(request: Request, controls: Controls) -> Reply:
             controls.ledger.clear()
             return Reply(204)
         case "PUT", "/__sim/refusals":
-            wanted = msgspec.json.decode(request.body, type=_Refusals)
-            controls.refusals = deque([wanted.how] * wanted.count)
+            refusals = msgspec.json.decode(request.body, type=_Refusals)
+            controls.refusals = deque([refusals.how] * refusals.count)
             return Reply(204)
         case _:
             return replies.invalid_url(request.method, path)
@@ -65,6 +65,6 @@ def _script(method: str, name: str, body: bytes, scripts: dict[str, Script]) -> 
         scripts[name] = read_script(body)
         return Reply(204)
     if name not in scripts or method != "DELETE":
-        return replies.refuse(404, f"No script {name!r} can be found by {method}.")
+        return replies.invalid_request(404, f"Script {name!r} does not exist, or scripts do not support {method}.")
     del scripts[name]
     return Reply(204)

@@ -1,98 +1,98 @@
-"""Delivers a planned answer: frames, waits, cuts into pieces, breaks off."""
+"""Deliver a planned response: frame it, wait, split writes, and break off where the plan says so."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Literal, Protocol
 
-from relaybook_demo.simulator.directive_values import Break, Ending, Pieces
+from relaybook_demo.simulator.directive_values import Break, Ending, PacedWrites
 from relaybook_demo.simulator.plans import Plan
 
 
-class Outlet(Protocol):
-    """Where an answer goes. Once the peer is gone the delivery's task is cancelled, so nothing here reports it."""
+class ResponseWriter(Protocol):
+    """Destination of a response. Methods do not report a closed connection: it cancels the delivery's task instead."""
 
     def write(self, data: bytes) -> None:
-        """Hand bytes to the socket."""
+        """Write bytes to the socket."""
 
     def count(self, content: bytes) -> None:
-        """Content, framing not included, is about to be written."""
+        """Count content, without framing, that is about to be written."""
 
     async def drain(self) -> None:
-        """Wait until the socket takes more."""
+        """Wait until the socket accepts more data."""
 
 
-async def deliver(outlet: Outlet, plan: Plan) -> Ending | Literal["whole"]:
-    """Write the answer. Returns how the connection is to be broken, or ``whole``. The caller ends the connection."""
+async def deliver(writer: ResponseWriter, plan: Plan) -> Ending | Literal["complete"]:
+    """Write the response. Returns how to break the connection, or ``complete``. The caller closes the connection."""
     if plan.delay_ms:
         await asyncio.sleep(plan.delay_ms / 1000)
     for interim in plan.interim:
-        outlet.write(interim)
-        await outlet.drain()
+        writer.write(interim)
+        await writer.drain()
         await asyncio.sleep(0)
-    broken = plan.break_
-    if broken is not None and broken.place == "head":
-        await _send(outlet, plan.head[: broken.offset], plan.head_piece)
-        return broken.how
-    await _send(outlet, plan.head, plan.head_piece)
-    await _send_parts(outlet, plan)
-    if broken is not None:
-        return broken.how
-    await _send(outlet, plan.tail, plan.piece)
-    return "whole"
+    break_ = plan.break_
+    if break_ is not None and break_.place == "head":
+        await _send(writer, plan.head[: break_.offset], plan.head_writes)
+        return break_.ending
+    await _send(writer, plan.head, plan.head_writes)
+    await _send_parts(writer, plan)
+    if break_ is not None:
+        return break_.ending
+    await _send(writer, plan.tail, plan.body_writes)
+    return "complete"
 
 
-async def _send_parts(outlet: Outlet, plan: Plan) -> None:
-    """One part per moment; moments are counted from the start, so that a late one does not delay the rest."""
+async def _send_parts(writer: ResponseWriter, plan: Plan) -> None:
+    """Send the parts at their intervals, each scheduled from the start, so that a late part does not delay the rest."""
     now = asyncio.get_running_loop().time
     due = now() + plan.first_ms / 1000
     parts = until_break(plan.parts, plan.break_)
     while True:
         await asyncio.sleep(max(0.0, due - now()) if plan.first_ms or plan.interval_ms else 0)
-        found = next(parts, None)
-        if found is None:
+        item = next(parts, None)
+        if item is None:
             return
-        part, kept = found
-        outlet.count(part if kept is None else part[:kept])
-        await _send(outlet, frame(part, kept) if plan.framing == "chunked" else part[:kept], plan.piece)
+        part, length = item
+        writer.count(part if length is None else part[:length])
+        await _send(writer, frame(part, length) if plan.framing == "chunked" else part[:length], plan.body_writes)
         due += plan.interval_ms / 1000
 
 
-def until_break(parts: Iterable[bytes], broken: Break | None) -> Iterator[tuple[bytes, int | None]]:
-    """The parts up to the break: each with how many bytes of it are sent, None for all."""
-    if broken is None or broken.place == "end":
+def until_break(parts: Iterable[bytes], break_: Break | None) -> Iterator[tuple[bytes, int | None]]:
+    """Yield the parts up to the break, each with the number of bytes to send, or `None` for all of them."""
+    if break_ is None or break_.place == "end":
         for part in parts:
             yield part, None
         return
-    left = broken.offset
-    for at, part in enumerate(parts):
-        if broken.place == "event" and at < broken.number:
+    remaining = break_.offset
+    for index, part in enumerate(parts):
+        if break_.place == "event" and index < break_.number:
             yield part, None
-        elif left >= len(part) and broken.place == "byte":
-            left -= len(part)
+        elif remaining >= len(part) and break_.place == "byte":
+            remaining -= len(part)
             yield part, None
         else:
-            if left:
-                yield part, left
+            if remaining:
+                yield part, remaining
             return
 
 
-def frame(part: bytes, kept: int | None) -> bytes:
-    """A chunk that announces the whole part; without its end if only some of it is kept."""
-    if kept is None or kept > len(part):
+def frame(part: bytes, length: int | None) -> bytes:
+    """Return a chunk that declares the size of the whole part. If only ``length`` bytes are sent, it has no end."""
+    if length is None or length > len(part):
         return b"%x\r\n%b\r\n" % (len(part), part) if part else b""
-    return b"%x\r\n%b" % (len(part), part[:kept])
+    return b"%x\r\n%b" % (len(part), part[:length])
 
 
-async def _send(outlet: Outlet, data: bytes, pieces: Pieces | None) -> None:
+async def _send(writer: ResponseWriter, data: bytes, paced: PacedWrites | None) -> None:
     if not data:
         return
-    if pieces is None:
-        outlet.write(data)
-        await outlet.drain()
+    if paced is None:
+        writer.write(data)
+        await writer.drain()
         return
-    for start in range(0, len(data), pieces.size):
+    for start in range(0, len(data), paced.size):
         if start:
-            await asyncio.sleep(pieces.pause_ms / 1000)
-        outlet.write(data[start : start + pieces.size])
-        await outlet.drain()
-    await asyncio.sleep(pieces.pause_ms / 1000)
+            await asyncio.sleep(paced.pause_ms / 1000)
+        writer.write(data[start : start + paced.size])
+        await writer.drain()
+    await asyncio.sleep(paced.pause_ms / 1000)

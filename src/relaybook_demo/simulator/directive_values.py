@@ -1,4 +1,4 @@
-"""Reads the values of wishes: numbers, header lines, places to break at. Every refusal says what was expected."""
+"""Parse the values of directives: numbers, header lines, places to break off. Errors say what was expected."""
 
 import base64
 import binascii
@@ -12,30 +12,30 @@ BodyKind = Literal["html", "text", "invalid-json", "empty", "endless", "bytes", 
 
 
 class BadDirective(ValueError):
-    """A wish that is misspelt or has a value it cannot have; the text says which and what it could be."""
+    """An unknown directive, or one with an invalid value. The message names it and the values it can have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """Where an answer is broken off, and how. ``offset``: bytes beyond the place."""
+    """Where and how a response is broken off. ``offset`` is the number of bytes after the place."""
 
     place: Literal["head", "event", "byte", "end"]
     number: int
     offset: int
-    how: Ending
+    ending: Ending
 
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """What happens to the connection when the answer was sent."""
+    """What happens to the connection after the response was sent."""
 
-    how: Literal["keep", "close", "rst"]
+    ending: Literal["keep", "close", "rst"]
     delay_ms: float
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """At most ``size`` bytes per write, with a pause between writes."""
+class PacedWrites:
+    """Writes of at most ``size`` bytes, with a pause between them."""
 
     size: int
     pause_ms: float
@@ -43,7 +43,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class BodyDirectives:
-    """Another body than the natural one. ``size`` counts for ``bytes``, ``data`` for ``exact``."""
+    """A body that replaces the default one. ``size`` is used by ``bytes``, ``data`` by ``exact``."""
 
     kind: BodyKind
     size: int = 0
@@ -51,14 +51,14 @@ class BodyDirectives:
 
 
 def number(text: str) -> int:
-    """A whole number, zero or more."""
+    """Parse a whole number of zero or more."""
     if not text.isascii() or not text.isdigit():
         raise BadDirective("a whole number")
     return int(text)
 
 
-def amount(text: str) -> float:
-    """A number, zero or more, such as milliseconds."""
+def non_negative(text: str) -> float:
+    """Parse a number of zero or more, such as milliseconds."""
     try:
         value = float(text)
     except ValueError:
@@ -68,15 +68,15 @@ def amount(text: str) -> float:
     return value
 
 
-def switch(text: str) -> bool:
-    """``yes`` or ``no``, also 1 or 0."""
+def boolean(text: str) -> bool:
+    """Parse ``yes`` or ``no``, or 1 or 0."""
     if text not in ("yes", "no", "1", "0"):
         raise BadDirective("yes or no")
     return text in ("yes", "1")
 
 
 def one_of(*choices: str) -> Callable[[str], Any]:
-    """A reader for one of several words; whoever calls it knows the literal type."""
+    """Return a parser for one of several words. The caller knows the literal type."""
 
     def read(text: str) -> str:
         if text not in choices:
@@ -86,38 +86,38 @@ def one_of(*choices: str) -> Callable[[str], Any]:
     return read
 
 
-def words(*choices: str) -> Callable[[str], frozenset[str]]:
-    """A reader for any of several words, apart by spaces."""
+def any_of(*choices: str) -> Callable[[str], frozenset[str]]:
+    """Return a parser for any of several words, separated by spaces."""
 
     def read(text: str) -> frozenset[str]:
-        found = frozenset(text.split())
-        if not found or not found <= frozenset(choices):
-            raise BadDirective("some of " + ", ".join(choices))
-        return found
+        selected = frozenset(text.split())
+        if not selected or not selected <= frozenset(choices):
+            raise BadDirective("any of " + ", ".join(choices))
+        return selected
 
     return read
 
 
-def raw(text: str) -> bytes:
-    """Base64."""
+def base64_bytes(text: str) -> bytes:
+    """Decode base64."""
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error:
         raise BadDirective("base64") from None
 
 
-def plain(text: str) -> str:
-    """Percent-encoded UTF-8."""
+def percent_text(text: str) -> str:
+    """Decode percent-encoded UTF-8."""
     return unquote_to_bytes(text).decode("utf-8", "replace")
 
 
 def percent_bytes(text: str) -> bytes:
-    """Percent-encoded bytes."""
+    """Decode percent-encoded bytes."""
     return unquote_to_bytes(text)
 
 
 def header_lines(text: str) -> tuple[tuple[bytes, bytes], ...]:
-    """``name: value``, several apart by `` | ``, percent-encoded where a byte is awkward."""
+    """Parse ``name: value``, or several separated by `` | ``. Names and values may be percent-encoded."""
     lines = []
     for line in text.split(" | "):
         name, colon, value = line.partition(":")
@@ -127,48 +127,48 @@ def header_lines(text: str) -> tuple[tuple[bytes, bytes], ...]:
     return tuple(lines)
 
 
-def statuses(text: str) -> tuple[int, ...]:
-    """``103 100`` or ``103*20``: interim responses, in order."""
-    found: list[int] = []
+def interim_statuses(text: str) -> tuple[int, ...]:
+    """Parse the status codes of interim responses, in order: ``103 100`` or ``103*20``."""
+    codes: list[int] = []
     for word in text.split():
         code, _, times = word.partition("*")
-        found += [number(code)] * (number(times) if times else 1)
-    if not found or not all(100 <= code <= 199 for code in found):
+        codes += [number(code)] * (number(times) if times else 1)
+    if not codes or not all(100 <= code <= 199 for code in codes):
         raise BadDirective("codes from 100 to 199, such as 103 or 103*20")
-    return tuple(found)
+    return tuple(codes)
 
 
 def declared_length(text: str) -> tuple[str, int]:
-    """``+10``, ``-3`` or ``42``: the declared length, relative to the true one or absolute."""
+    """Parse a declared length, relative to the true one (``+10``, ``-3``) or absolute (``42``)."""
     sign = text[:1] if text[:1] in ("+", "-") else ""
     return sign, number(text[len(sign) :])
 
 
 def size_and_count(text: str) -> tuple[int, int]:
-    """``COUNT`` or ``COUNT BYTES``; a value has 16 bytes unless told."""
+    """Parse ``COUNT`` or ``COUNT BYTES``. BYTES defaults to 16."""
     count, _, size = text.partition(" ")
     return number(count), number(size) if size else 16
 
 
-def pieces(text: str) -> Pieces:
-    """``BYTES`` or ``BYTES PAUSE_MS``."""
+def paced_writes(text: str) -> PacedWrites:
+    """Parse ``BYTES`` or ``BYTES PAUSE_MS``. The pause defaults to 0."""
     size, _, pause = text.partition(" ")
     if number(size) == 0:
         raise BadDirective("at least 1 byte")
-    return Pieces(number(size), amount(pause) if pause else 0.0)
+    return PacedWrites(number(size), non_negative(pause) if pause else 0.0)
 
 
-def breaking(text: str) -> Break:
-    """``head[:K]``, ``event:N[:K]``, ``byte:N`` or ``end``, then ``fin``, ``rst`` or ``hang`` (fin if left out)."""
-    where, _, how = text.partition(" ")
+def break_point(text: str) -> Break:
+    """Parse ``head[:K]``, ``event:N[:K]``, ``byte:N`` or ``end``, then ``fin`` (default), ``rst`` or ``hang``."""
+    where, _, ending_text = text.partition(" ")
     place, *numbers = where.split(":")
-    found = [number(part) for part in numbers]
-    ending = one_of("fin", "rst", "hang")(how or "fin")
-    match place, found:
+    values = [number(part) for part in numbers]
+    ending = one_of("fin", "rst", "hang")(ending_text or "fin")
+    match place, values:
         case "head", [] | [_]:
-            return Break("head", 0, sum(found), ending)
+            return Break("head", 0, sum(values), ending)
         case "event", [count] | [count, _]:
-            return Break("event", count, sum(found[1:]), ending)
+            return Break("event", count, sum(values[1:]), ending)
         case "byte", [offset]:
             return Break("byte", 0, offset, ending)
         case "end", []:
@@ -177,20 +177,20 @@ def breaking(text: str) -> Break:
 
 
 def after(text: str) -> After:
-    """``keep``, ``close`` or ``rst``, then the milliseconds until then."""
-    how, _, delay = text.partition(" ")
-    return After(one_of("keep", "close", "rst")(how), amount(delay) if delay else 0.0)
+    """Parse ``keep``, ``close`` or ``rst``, then a delay in milliseconds (default 0)."""
+    ending, _, delay = text.partition(" ")
+    return After(one_of("keep", "close", "rst")(ending), non_negative(delay) if delay else 0.0)
 
 
 def body(text: str) -> BodyDirectives:
-    """A kind of body, ``bytes:N`` or ``base64:…``."""
+    """Parse a kind of body, ``bytes:N`` or ``base64:…``."""
     kind, colon, value = text.partition(":")
     if kind == "bytes" and colon:
         return BodyDirectives("bytes", size=number(value))
     if kind == "base64" and colon:
-        return BodyDirectives("exact", data=raw(value))
+        return BodyDirectives("exact", data=base64_bytes(value))
     named = one_of("html", "text", "invalid-json", "empty", "endless")
     try:
         return BodyDirectives(named(text))
-    except BadDirective as wrong:
-        raise BadDirective(f"{wrong}, bytes:N, base64:…") from None
+    except BadDirective as error:
+        raise BadDirective(f"{error}, bytes:N, base64:…") from None

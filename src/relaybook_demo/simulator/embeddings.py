@@ -1,4 +1,4 @@
-"""Writes embeddings: small vectors of length one that depend on the text alone."""
+"""Write embeddings: small unit vectors that depend only on the text."""
 
 import base64
 import hashlib
@@ -13,21 +13,21 @@ DIMENSIONS = 16
 
 
 def embed(request: EmbeddingsRequest) -> Reply:
-    """One vector per input: numbers, or base64 of little-endian 32-bit floats."""
+    """Return one vector per input, as numbers or as base64 of little-endian 32-bit floats."""
     inputs = _inputs(request)
     vectors = [_vector(text, request.dimensions or DIMENSIONS) for text in inputs]
-    as_text = request.encoding_format == "base64"
+    as_base64 = request.encoding_format == "base64"
     tokens = sum(texts.count_tokens(text) for text in inputs)
     data = [
-        {"object": "embedding", "index": at, "embedding": _base64(vector) if as_text else vector}
-        for at, vector in enumerate(vectors)
+        {"object": "embedding", "index": index, "embedding": _base64(vector) if as_base64 else vector}
+        for index, vector in enumerate(vectors)
     ]
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}
     return json_reply({"object": "list", "data": data, "model": request.model, "usage": usage})
 
 
 def _inputs(request: EmbeddingsRequest) -> list[str]:
-    """A text, several texts, one list of token ids, or several of them."""
+    """Return the inputs as texts. A request has one text, several texts, one list of token ids, or several lists."""
     if isinstance(request.input, str):
         return [request.input]
     if request.input and isinstance(request.input[0], int):

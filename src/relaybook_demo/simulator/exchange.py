@@ -1,4 +1,4 @@
-"""One request and its answer as the ledger sees them: each fact noted once, and one end."""
+"""Log one request and its response in the ledger: each event once, and exactly one end."""
 
 from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.incoming import Request
@@ -6,7 +6,7 @@ from relaybook_demo.simulator.ledger import Ledger, Outcome
 
 
 class Exchange:
-    """Begins with the request's first byte. What controls the simulator itself is not noted."""
+    """One exchange, from the first byte of the request. Control requests to the simulator are not logged."""
 
     __slots__ = (
         "_connection",
@@ -31,32 +31,32 @@ class Exchange:
         self._is_head_noted = False
         self._tally = ledger.new_tally()
         if not is_control:
-            ledger.note("first_byte", connection, number)
+            ledger.log_event("first_byte", connection, number)
 
     def count(self, content: bytes) -> None:
-        """Content of the answer is about to be written."""
+        """Count content of the response that is about to be written."""
         if not self._is_control:
             self._tally.add(content)
 
-    def note_head(self) -> None:
-        """The head came before the body; noted at once, so that the tag is known."""
+    def log_head(self) -> None:
+        """Log the head if it arrived before the body, so that the ledger has the tag early. Idempotent."""
         if self.request is None or self.request.is_complete or self._is_head_noted or self._is_control:
             return
         self._is_head_noted = True
-        self._ledger.note_request("head", self._connection, self.number, self.directives.tag, self.request)
+        self._ledger.log_request("head", self._connection, self.number, self.directives.tag, self.request)
 
-    def note_request(self) -> None:
-        """The whole request came."""
+    def log_request(self) -> None:
+        """Log the complete request."""
         if self.request is not None and not self._is_control:
-            self._ledger.note_request("request", self._connection, self.number, self.directives.tag, self.request)
+            self._ledger.log_request("request", self._connection, self.number, self.directives.tag, self.request)
 
-    def note_malformed(self) -> None:
-        """What came is no request."""
-        self._ledger.note("malformed", self._connection, self.number)
+    def log_malformed(self) -> None:
+        """Log that the received bytes are not an HTTP request."""
+        self._ledger.log_event("malformed", self._connection, self.number)
 
     def end(self, outcome: Outcome) -> None:
-        """The answer is out, or never will be. Only the first call counts."""
+        """Log the end of the response, complete or not. Only the first call has an effect."""
         if not self.is_ended:
             self.is_ended = True
             if not self._is_control:
-                self._ledger.note_end(self._connection, self.number, self.directives.tag, self._tally, outcome)
+                self._ledger.log_end(self._connection, self.number, self.directives.tag, self._tally, outcome)

@@ -1,4 +1,4 @@
-"""Writes the head of an answer: status line and header lines."""
+"""Write the head of a response: status line and header lines."""
 
 from email.utils import formatdate
 from functools import lru_cache
@@ -11,23 +11,23 @@ _ORGANISATION: Final = b"org-simulated"
 
 
 def status_line(status: int, http: str) -> bytes:
-    """``HTTP/1.1 200 OK``; unknown codes have an empty reason."""
+    """Return a status line such as ``HTTP/1.1 200 OK``. The reason of unknown codes is empty."""
     return b"HTTP/%b %d %b" % (http.encode(), status, _reason(status))
 
 
 def write_head(line: bytes, headers: list[Header]) -> bytes:
-    """The head with its empty line. Names and values are written as they are."""
+    """Return the head with the empty line after it. Names and values are written unchanged."""
     return b"\r\n".join([line, *[b"%b: %b" % header for header in headers], b"", b""])
 
 
 def interim_head(status: int) -> bytes:
-    """An interim response; 103 carries a link."""
+    """Return the head of an interim response. That of a 103 has a ``link`` header."""
     headers = [(b"link", b"</style.css>; rel=preload")] if status == 103 else []
     return write_head(status_line(status, "1.1"), headers)
 
 
 def few_headers(stamp: Stamp, processing_ms: int, content_type: bytes) -> list[Header]:
-    """Enough to look like a provider."""
+    """Return the minimum of headers that a provider sends."""
     return [
         (b"date", http_date(stamp.created)),
         (b"server", b"simulated-provider"),
@@ -38,7 +38,7 @@ def few_headers(stamp: Stamp, processing_ms: int, content_type: bytes) -> list[H
 
 
 def openai_headers(stamp: Stamp, processing_ms: int, content_type: bytes) -> list[Header]:
-    """What the real provider sends from behind its CDN, case and order included."""
+    """Return the headers that OpenAI sends through its CDN, in their case and order."""
     return [
         (b"Date", http_date(stamp.created)),
         *([(b"Content-Type", content_type)] if content_type else []),
@@ -68,7 +68,7 @@ def openai_headers(stamp: Stamp, processing_ms: int, content_type: bytes) -> lis
 
 @lru_cache(maxsize=8)
 def http_date(second: int) -> bytes:
-    """A moment as HTTP writes it."""
+    """Return a Unix time in the date format of HTTP."""
     return formatdate(second, usegmt=True).encode()
 
 

@@ -1,8 +1,9 @@
-"""Remembers what reached the provider and what it sent: the truth that tests compare a log with.
+"""Record what the simulated upstream received and sent, for tests that compare it with the log of Relaybook.
 
-Entries of one exchange, in order: ``first_byte``, then ``head`` if the body came later, ``request`` (or
-``malformed``), and exactly one ``sent`` that says how it ended. ``gone`` is an entry of the connection: the moment
-the peer's end was noticed. In a file every entry is one ``write`` to a descriptor opened for appending.
+The entries of one exchange are, in order: ``first_byte``; ``head`` if the body arrived later; ``request`` or
+``malformed``; and exactly one ``sent`` with the outcome. The exception is a response that is sent before the body
+arrived: its ``sent`` precedes ``request``. ``gone`` is an entry of the connection, written when the peer's end was
+noticed. Every entry in the file is one ``write`` to a descriptor opened for appending.
 """
 
 import base64
@@ -21,11 +22,11 @@ from relaybook_demo.simulator.settings import LedgerMode
 EventName = Literal["first_byte", "head", "request", "malformed", "sent", "gone"]
 Outcome = Literal["sent", "broken", "client_gone"]
 
-KEPT_BYTES: Final = 64 * 1024
+MAX_STORED_BYTES: Final = 64 * 1024
 
 
 class Entry(msgspec.Struct, omit_defaults=True):
-    """One line. Bytes are base64, header text is Latin-1, ``at_ns`` is the wall clock."""
+    """One line of the ledger. Bytes are base64, headers are decoded as Latin-1, and ``at_ns`` is the wall clock."""
 
     n: int
     event: EventName
@@ -47,54 +48,57 @@ class Entry(msgspec.Struct, omit_defaults=True):
 
 
 class Tally(Protocol):
-    """Counts the content that was handed to the socket."""
+    """Counts the content that is written to the socket."""
 
     def add(self, data: bytes) -> None:
-        """More was handed over."""
+        """Add content."""
 
-    def tell(self, entry: Entry) -> None:
-        """Write the sums into an entry."""
+    def write_to(self, entry: Entry) -> None:
+        """Write length, hash and content to an entry."""
 
 
 class NoTally:
-    """For a ledger that is off."""
+    """The tally of a ledger that is off."""
 
     def add(self, data: bytes) -> None:
-        """Nothing is counted."""
+        """Do nothing."""
 
-    def tell(self, entry: Entry) -> None:
-        """Nothing is known."""
+    def write_to(self, entry: Entry) -> None:
+        """Do nothing."""
 
 
 class ContentTally:
-    """Length and hash of any length of content; the bytes themselves while they are few."""
+    """Computes length and hash of content, and stores the content if it has at most ``MAX_STORED_BYTES``."""
 
-    __slots__ = ("_bytes", "_hash", "_kept")
+    __slots__ = ("_bytes", "_content", "_hash")
 
-    def __init__(self, keeps_bytes: bool) -> None:
+    def __init__(self, stores_content: bool) -> None:
         self._bytes = 0
         self._hash = hashlib.sha256()
-        self._kept: list[bytes] | None = [] if keeps_bytes else None
+        self._content: list[bytes] | None = [] if stores_content else None
 
     def add(self, data: bytes) -> None:
-        """More was handed over."""
+        """Add content."""
         self._bytes += len(data)
         self._hash.update(data)
-        if self._kept is not None:
-            self._kept.append(data)
-            if self._bytes > KEPT_BYTES:
-                self._kept = None
+        if self._content is not None:
+            self._content.append(data)
+            if self._bytes > MAX_STORED_BYTES:
+                self._content = None
 
-    def tell(self, entry: Entry) -> None:
-        """Write the sums into an entry."""
+    def write_to(self, entry: Entry) -> None:
+        """Write length, hash and content to an entry."""
         entry.sent_bytes = self._bytes
         entry.sent_sha256 = self._hash.hexdigest()
-        if self._kept is not None:
-            entry.sent = base64.b64encode(b"".join(self._kept)).decode()
+        if self._content is not None:
+            entry.sent = base64.b64encode(b"".join(self._content)).decode()
 
 
 class Ledger:
-    """All entries, in memory and, if a file is named, there as well."""
+    """The entries, in memory and, if a file is given, also in the file.
+
+    ``keep`` limits the number of entries in memory; the oldest are dropped. `None` means no limit.
+    """
 
     def __init__(self, mode: LedgerMode = "full", keep: int | None = None, file: Path | None = None) -> None:
         self._mode = mode
@@ -105,16 +109,18 @@ class Ledger:
         self.entries: deque[Entry] = deque(maxlen=keep)
 
     def new_tally(self) -> Tally:
-        """A tally for one answer."""
+        """Return a tally for one response."""
         return NoTally() if self._mode == "off" else ContentTally(self._mode == "full")
 
-    def note(self, event: EventName, connection: int, exchange: int, how: Literal["fin", "rst"] | None = None) -> None:
-        """An event of which nothing more is known."""
+    def log_event(
+        self, event: EventName, connection: int, exchange: int, how: Literal["fin", "rst"] | None = None
+    ) -> None:
+        """Log an event without details."""
         if self._mode != "off":
-            self._store(Entry(self._next(), event, connection, exchange, clock.wall_ns(), how=how))
+            self._append(Entry(self._next(), event, connection, exchange, clock.wall_ns(), how=how))
 
-    def note_request(self, event: EventName, connection: int, exchange: int, tag: str, request: Request) -> None:
-        """A request's head, or the whole of it."""
+    def log_request(self, event: EventName, connection: int, exchange: int, tag: str, request: Request) -> None:
+        """Log the head of a request, or the complete request."""
         if self._mode == "off":
             return
         entry = Entry(self._next(), event, connection, exchange, clock.wall_ns(), tag=tag)
@@ -124,23 +130,23 @@ class Ledger:
         if request.is_complete:
             entry.body_bytes = request.body_bytes
             entry.body_sha256 = request.body_sha256
-            if self._mode == "full" and request.body_bytes <= KEPT_BYTES:
+            if self._mode == "full" and request.body_bytes <= MAX_STORED_BYTES:
                 entry.body = base64.b64encode(request.body).decode()
-        self._store(entry)
+        self._append(entry)
 
-    def note_end(self, connection: int, exchange: int, tag: str, tally: Tally, outcome: Outcome) -> None:
-        """The end of an exchange."""
+    def log_end(self, connection: int, exchange: int, tag: str, tally: Tally, outcome: Outcome) -> None:
+        """Log the end of an exchange."""
         if self._mode != "off":
             entry = Entry(self._next(), "sent", connection, exchange, clock.wall_ns(), tag=tag, outcome=outcome)
-            tally.tell(entry)
-            self._store(entry)
+            tally.write_to(entry)
+            self._append(entry)
 
     def lines(self, since: int = 0) -> bytes:
-        """The entries in memory as JSON lines, from number ``since`` on."""
+        """Return the entries in memory as JSON lines, starting with number ``since``."""
         return b"".join(_line(entry) for entry in self.entries if entry.n >= since)
 
     def clear(self) -> None:
-        """Forget what is in memory; a file stays as it is, and numbers go on."""
+        """Delete the entries in memory. The file is unchanged, and numbering continues."""
         self.entries.clear()
 
     def close(self) -> None:
@@ -153,7 +159,7 @@ class Ledger:
         self._n += 1
         return self._n
 
-    def _store(self, entry: Entry) -> None:
+    def _append(self, entry: Entry) -> None:
         self.entries.append(entry)
         if self._descriptor is not None:
             os.write(self._descriptor, _line(entry))

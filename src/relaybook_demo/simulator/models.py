@@ -1,4 +1,4 @@
-"""Which models the simulated provider has."""
+"""List the models of the simulated upstream."""
 
 from typing import Final
 from urllib.parse import unquote
@@ -24,17 +24,17 @@ _CREATED: Final = 1_715_367_049
 
 
 def is_known(model: str) -> bool:
-    """Whether a request for this model is answered."""
+    """Return whether a model exists."""
     return model.startswith(PREFIXES)
 
 
 def list_models() -> Reply:
-    """``GET /v1/models``."""
+    """Respond to ``GET /v1/models``."""
     return json_reply({"object": "list", "data": [_model(name) for name in LISTED]})
 
 
 def show_model(segment: str) -> Reply:
-    """``GET /v1/models/{id}``; the segment may be percent-encoded, as SDKs send it."""
+    """Respond to ``GET /v1/models/{id}``. The segment may be percent-encoded, as SDKs send it."""
     model = unquote(segment)
     return json_reply(_model(model)) if is_known(model) else unknown_model(model)
 

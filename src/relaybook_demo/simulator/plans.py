@@ -1,12 +1,12 @@
-"""Plans an answer: what is written, at which moments, and how it ends. No socket, no waiting."""
+"""Plan a response: which bytes are written, when, and how it ends. Uses no socket and does not wait."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from relaybook_demo.simulator.contents import Content, content_of
-from relaybook_demo.simulator.directive_values import After, Break, Pieces
+from relaybook_demo.simulator.directive_values import After, Break, PacedWrites
 from relaybook_demo.simulator.directives import Directives
-from relaybook_demo.simulator.framing import Case, Framing, declared_length, framing_of, head_of, tail_of
+from relaybook_demo.simulator.framing import Framing, ResponseContext, declared_length, framing_of, head_of, tail_of
 from relaybook_demo.simulator.heads import interim_head
 
 KEEP = After("keep", 0.0)
@@ -15,7 +15,10 @@ CLOSE = After("close", 0.0)
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
-    """An answer ready to be delivered. ``parts`` are content; the delivery frames them, ``tail`` ends the framing."""
+    """A response that is ready to be delivered.
+
+    ``parts`` are content without framing, which the delivery adds. ``tail`` ends the framing.
+    """
 
     head: bytes
     parts: Iterable[bytes] = ()
@@ -25,65 +28,65 @@ class Plan:
     delay_ms: float = 0.0
     first_ms: float = 0.0
     interval_ms: float = 0.0
-    head_piece: Pieces | None = None
-    piece: Pieces | None = None
+    head_writes: PacedWrites | None = None
+    body_writes: PacedWrites | None = None
     break_: Break | None = None
     after: After = KEEP
 
     @property
-    def is_at_once(self) -> bool:
-        """A small answer with nothing to wait for and nothing to break: one write will do."""
-        is_timed = self.delay_ms or self.first_ms or self.interval_ms or self.piece or self.head_piece
-        is_odd = self.interim or self.break_ or self.after.how == "rst" or self.framing == "chunked"
-        return isinstance(self.parts, list | tuple) and len(self.parts) <= 1 and not is_timed and not is_odd
+    def is_single_write(self) -> bool:
+        """Whether the response can be sent in one write: it is small, without delays, interim responses or breaks."""
+        is_timed = self.delay_ms or self.first_ms or self.interval_ms or self.body_writes or self.head_writes
+        is_special = self.interim or self.break_ or self.after.ending == "rst" or self.framing == "chunked"
+        return isinstance(self.parts, list | tuple) and len(self.parts) <= 1 and not is_timed and not is_special
 
 
-def plan_answer(case: Case, now_ns: Callable[[], int]) -> Plan:
-    """The plan for a reply. ``now_ns`` is read when an event is made, if the wish asks for timestamps."""
-    directives = case.directives
-    content = content_of(case.reply, directives, now_ns)
-    framing = framing_of(case, content)
+def plan_response(context: ResponseContext, now_ns: Callable[[], int]) -> Plan:
+    """Return the plan for a reply. For ``Sim-Timestamps``, ``now_ns`` is called when an event is written."""
+    directives = context.directives
+    content = content_of(context.reply, directives, now_ns)
+    framing = framing_of(context, content)
     plan = Plan(
-        head=head_of(case, content, framing),
-        parts=content.parts if case.has_body else (),
-        framing=framing if case.has_body else "none",
+        head=head_of(context, content, framing),
+        parts=content.parts if context.has_body else (),
+        framing=framing if context.has_body else "none",
         interim=tuple(interim_head(code) for code in directives.interim),
         delay_ms=directives.delay_ms,
-        head_piece=directives.head_piece,
-        piece=directives.piece,
+        head_writes=directives.head_piece,
+        body_writes=directives.piece,
         break_=directives.break_,
     )
     plan.tail = tail_of(directives, plan.framing)
-    plan.after = _after(case, plan.framing, content)
-    _pace(plan, case, content)
+    plan.after = _connection_end(context, plan.framing, content)
+    _set_delays(plan, context, content)
     return plan
 
 
 def plan_raw(raw: bytes, directives: Directives) -> Plan:
-    """Exactly these bytes, whatever they are."""
+    """Return a plan that writes exactly these bytes."""
     return Plan(
         head=b"",
         parts=[raw] if raw else [],
         delay_ms=directives.delay_ms,
-        piece=directives.piece,
+        body_writes=directives.piece,
         break_=directives.break_,
         after=directives.after or CLOSE,
     )
 
 
-def _pace(plan: Plan, case: Case, content: Content) -> None:
-    """A stream has its pace between events; a whole answer waits as long before its head."""
+def _set_delays(plan: Plan, context: ResponseContext, content: Content) -> None:
+    """Set the delays: between the events of a stream, or before the head of a response that is not streamed."""
     if content.is_stream:
-        plan.first_ms = case.first_token_ms
-        wished = case.directives.event_interval_ms
-        plan.interval_ms = case.token_ms if wished is None else wished
-    elif case.reply.output_tokens:
-        plan.delay_ms += case.first_token_ms + case.token_ms * case.reply.output_tokens
+        plan.first_ms = context.first_token_ms
+        interval_ms = context.directives.event_interval_ms
+        plan.interval_ms = context.token_ms if interval_ms is None else interval_ms
+    elif context.reply.output_tokens:
+        plan.delay_ms += context.first_token_ms + context.token_ms * context.reply.output_tokens
 
 
-def _after(case: Case, framing: Framing, content: Content) -> After:
-    """A body that ends too early has to end somehow: with the connection."""
-    if case.directives.after is not None:
-        return case.directives.after
-    is_short = framing == "length" and declared_length(case.directives, content) > (content.length or 0)
-    return CLOSE if case.is_last or framing == "close" or is_short else KEEP
+def _connection_end(context: ResponseContext, framing: Framing, content: Content) -> After:
+    """Return what happens to the connection. It is closed after a body that is shorter than declared."""
+    if context.directives.after is not None:
+        return context.directives.after
+    is_short = framing == "length" and declared_length(context.directives, content) > (content.length or 0)
+    return CLOSE if context.closes_connection or framing == "close" or is_short else KEEP

@@ -1,4 +1,4 @@
-"""Routes a request to what an OpenAI-style provider would answer: bytes and a wish in, a reply out."""
+"""Turn a request and its directives into the reply of an OpenAI-compatible API."""
 
 import re
 from typing import Any, Final, Protocol
@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from relaybook_demo.simulator import replies
-from relaybook_demo.simulator.completions import MOST_CHOICES, complete
+from relaybook_demo.simulator.completions import MAX_CHOICES, complete
 from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.embeddings import embed
 from relaybook_demo.simulator.incoming import Request
@@ -19,12 +19,12 @@ Body = ChatRequest | ResponsesRequest | EmbeddingsRequest
 
 ALLOW: Final = b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
-_POSTED: Final[dict[str, type[Body]]] = {
+_REQUEST_TYPES: Final[dict[str, type[Body]]] = {
     "/v1/chat/completions": ChatRequest,
     "/v1/responses": ResponsesRequest,
     "/v1/embeddings": EmbeddingsRequest,
 }
-_FIELD: Final = re.compile(r"`\$\.([^`]*)`|field `([^`]*)`")
+_FIELD_NAME: Final = re.compile(r"`\$\.([^`]*)`|field `([^`]*)`")
 
 
 class _HasModel(Protocol):
@@ -36,11 +36,11 @@ class _Metadata(msgspec.Struct):
 
 
 def reply_to(request: Request, directives: Directives, stamp: Stamp) -> Reply:
-    """What is answered; a status that was wished for replaces the natural one."""
+    """Return the reply to a request. The status in the directives, if any, replaces the default one."""
     status = directives.status if directives.status is not None else 413 if directives.when == "head" else None
     if status is not None and status >= 400:
         return replies.status_error(status)
-    reply = _natural(request, directives, stamp)
+    reply = _default_reply(request, directives, stamp)
     if status is not None:
         reply.status = status
         if status == 101:
@@ -49,7 +49,7 @@ def reply_to(request: Request, directives: Directives, stamp: Stamp) -> Reply:
 
 
 def metadata_of(body: bytes) -> dict[str, Any] | None:
-    """The body's ``metadata`` if it may hold a wish; None for anything that cannot be read."""
+    """Return the ``metadata`` of a body if it may contain directives; `None` otherwise or if it cannot be parsed."""
     if b'"sim_' not in body:
         return None
     try:
@@ -58,7 +58,7 @@ def metadata_of(body: bytes) -> dict[str, Any] | None:
         return None
 
 
-def _natural(request: Request, directives: Directives, stamp: Stamp) -> Reply:
+def _default_reply(request: Request, directives: Directives, stamp: Stamp) -> Reply:
     path = request.path
     if request.method == "OPTIONS":
         return _options()
@@ -66,11 +66,11 @@ def _natural(request: Request, directives: Directives, stamp: Stamp) -> Reply:
         return Reply(body=request.body, content_type=request.header(b"content-type") or b"application/octet-stream")
     if not path.startswith("/v1/"):
         return replies.invalid_url(request.method, path)
-    refused = _check_key(request.header(b"authorization"))
-    if refused is not None:
-        return refused
-    if path in _POSTED:
-        return _posted(request, directives, stamp)
+    error_reply = _check_key(request.header(b"authorization"))
+    if error_reply is not None:
+        return error_reply
+    if path in _REQUEST_TYPES:
+        return _handle_post(request, directives, stamp)
     if request.method in ("GET", "HEAD"):
         if path == "/v1/models":
             return list_models()
@@ -86,19 +86,19 @@ def _check_key(authorization: bytes | None) -> Reply | None:
     return replies.bad_key(key.strip()) if key.strip().startswith("sk-invalid") else None
 
 
-def _posted(request: Request, directives: Directives, stamp: Stamp) -> Reply:
+def _handle_post(request: Request, directives: Directives, stamp: Stamp) -> Reply:
     if request.method != "POST":
         message = f"Not allowed to {request.method} on {request.path}."
-        return replies.refuse(405, message, "method_not_supported")
+        return replies.invalid_request(405, message, "method_not_supported")
     try:
-        parsed: Body = msgspec.json.decode(request.body, type=_POSTED[request.path])
-    except msgspec.ValidationError as wrong:
-        return _invalid(str(wrong))
+        parsed: Body = msgspec.json.decode(request.body, type=_REQUEST_TYPES[request.path])
+    except msgspec.ValidationError as error:
+        return _invalid(str(error))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return replies.not_json()
-    refused = _check_model(parsed)
-    if refused is not None:
-        return refused
+    error_reply = _check_model(parsed)
+    if error_reply is not None:
+        return error_reply
     match parsed:
         case ChatRequest():
             return _chat(parsed, directives, stamp)
@@ -110,25 +110,27 @@ def _posted(request: Request, directives: Directives, stamp: Stamp) -> Reply:
 
 def _chat(request: ChatRequest, directives: Directives, stamp: Stamp) -> Reply:
     if not request.messages:
-        return replies.refuse(400, "Invalid 'messages': empty array.", "empty_array", "messages")
-    if request.n is not None and not 1 <= request.n <= MOST_CHOICES:
-        return replies.refuse(400, f"Invalid 'n': expected 1 to {MOST_CHOICES}.", "invalid_value", "n")
+        return replies.invalid_request(400, "Invalid 'messages': empty array.", "empty_array", "messages")
+    if request.n is not None and not 1 <= request.n <= MAX_CHOICES:
+        return replies.invalid_request(400, f"Invalid 'n': expected 1 to {MAX_CHOICES}.", "invalid_value", "n")
     return complete(request, directives, stamp)
 
 
 def _check_model(request: _HasModel) -> Reply | None:
     if not request.model:
-        return replies.refuse(400, "you must provide a model parameter")
+        return replies.invalid_request(400, "you must provide a model parameter")
     return None if is_known(request.model) else replies.unknown_model(request.model)
 
 
-def _invalid(wrong: str) -> Reply:
-    """Names the parameter as the provider does: ``Missing required parameter: 'messages'.``"""
-    found = _FIELD.search(wrong)
-    param = (found.group(1) or found.group(2)) if found else None
-    if "missing required field" in wrong:
-        return replies.refuse(400, f"Missing required parameter: '{param}'.", "missing_required_parameter", param)
-    return replies.refuse(400, f"Invalid type for '{param}': {wrong}.", "invalid_type", param)
+def _invalid(error: str) -> Reply:
+    """Return an error that names the parameter as OpenAI does: ``Missing required parameter: 'messages'.``"""
+    match = _FIELD_NAME.search(error)
+    param = (match.group(1) or match.group(2)) if match else None
+    if "missing required field" in error:
+        return replies.invalid_request(
+            400, f"Missing required parameter: '{param}'.", "missing_required_parameter", param
+        )
+    return replies.invalid_request(400, f"Invalid type for '{param}': {error}.", "invalid_type", param)
 
 
 def _options() -> Reply:

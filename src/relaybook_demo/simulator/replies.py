@@ -1,4 +1,7 @@
-"""An answer before it is bytes: status, headers, and one body or the events of a stream; with the provider's errors."""
+"""Represent a response before it is encoded: status, headers, and a body or the events of a stream.
+
+Also builds error responses in OpenAI's format.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,7 +17,7 @@ encode_json = msgspec.json.encode
 
 
 class Event(NamedTuple):
-    """One server-sent event: its data (JSON, or ``[DONE]``), and its name where it has one."""
+    """One server-sent event: its data (JSON or ``[DONE]``) and its name, empty if it has none."""
 
     data: bytes
     name: bytes = b""
@@ -22,7 +25,7 @@ class Event(NamedTuple):
 
 @dataclass(slots=True)
 class Reply:
-    """What the provider says. ``events`` is None for a whole answer; ``output_tokens`` sets the pace of one."""
+    """A response. ``events`` is `None` if it is not streamed; its delay then depends on ``output_tokens``."""
 
     status: int = 200
     body: bytes = b""
@@ -33,24 +36,24 @@ class Reply:
 
 
 class Stamp(NamedTuple):
-    """What is new in every answer: a number that is never used twice, and the second it was made."""
+    """The values that differ in every response: a unique text, and the Unix time at which it was created."""
 
     unique: str
     created: int
 
 
 def json_reply(value: Any, status: int = 200, output_tokens: int = 0) -> Reply:
-    """A whole JSON answer."""
+    """Return a JSON response that is not streamed."""
     return Reply(status, encode_json(value), output_tokens=output_tokens)
 
 
-def error_body(message: str, kind: str, code: str | None = None, param: str | None = None) -> dict[str, Any]:
-    """The provider's error object."""
-    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+def error_body(message: str, error_type: str, code: str | None = None, param: str | None = None) -> dict[str, Any]:
+    """Return an error object in OpenAI's format."""
+    return {"error": {"message": message, "type": error_type, "param": param, "code": code}}
 
 
-def refuse(status: int, message: str, code: str | None = None, param: str | None = None) -> Reply:
-    """A refused request, in the provider's shape."""
+def invalid_request(status: int, message: str, code: str | None = None, param: str | None = None) -> Reply:
+    """Return an ``invalid_request_error``."""
     return json_reply(error_body(message, "invalid_request_error", code, param), status)
 
 
@@ -68,44 +71,48 @@ _STATUS_ERRORS: dict[int, tuple[str, str, str | None]] = {
 
 
 def status_error(status: int) -> Reply:
-    """The error the provider sends with a status of 400 or more."""
-    usual = "server_error" if status >= 500 else "invalid_request_error"
-    message, kind, code = _STATUS_ERRORS.get(status, (f"The request failed with status {status}.", usual, None))
-    return json_reply(error_body(message, kind, code), status)
+    """Return the error that OpenAI sends with a status of 400 or more."""
+    default_type = "server_error" if status >= 500 else "invalid_request_error"
+    message, error_type, code = _STATUS_ERRORS.get(
+        status, (f"The request failed with status {status}.", default_type, None)
+    )
+    return json_reply(error_body(message, error_type, code), status)
 
 
 def stream_error() -> bytes:
-    """The data of an error that comes after the head said 200."""
+    """Return the data of an error event, which follows a head with status 200."""
     message = "The server had an error while processing your request."
     return encode_json(error_body(message, "server_error", "server_error"))
 
 
 def no_key() -> Reply:
-    """The answer to a request without a bearer key."""
+    """Return the error for a request without a bearer token."""
     message = (
         "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "
         "(i.e. Authorization: Bearer YOUR_KEY)."
     )
-    return refuse(401, message)
+    return invalid_request(401, message)
 
 
 def bad_key(key: str) -> Reply:
-    """The answer to a key that the provider does not know; as there, most of it is masked."""
+    """Return the error for an unknown API key. Most of the key is masked, as OpenAI does."""
     masked = f"{key[:8]}{'*' * max(4, len(key) - 12)}{key[-4:]}"
     message = f"Incorrect API key provided: {masked}. You can find your API key in your account settings."
-    return refuse(401, message, "invalid_api_key")
+    return invalid_request(401, message, "invalid_api_key")
 
 
 def unknown_model(model: str) -> Reply:
-    """The answer to a model that does not exist."""
-    return refuse(404, f"The model `{model}` does not exist or you do not have access to it.", "model_not_found")
+    """Return the error for a model that does not exist."""
+    return invalid_request(
+        404, f"The model `{model}` does not exist or you do not have access to it.", "model_not_found"
+    )
 
 
 def invalid_url(method: str, path: str) -> Reply:
-    """The answer to a path the provider does not serve."""
-    return refuse(404, f"Invalid URL ({method} {path})")
+    """Return the error for a path that does not exist."""
+    return invalid_request(404, f"Invalid URL ({method} {path})")
 
 
 def not_json() -> Reply:
-    """The answer to a body that is not JSON."""
-    return refuse(400, "We could not parse the JSON body of your request. The API expects a JSON payload.")
+    """Return the error for a body that is not JSON."""
+    return invalid_request(400, "We could not parse the JSON body of your request. The API expects a JSON payload.")

@@ -1,6 +1,6 @@
-"""The parts of an OpenAI request that a simulated answer depends on.
+"""Declare the parts of OpenAI's requests that a simulated response depends on.
 
-Only what is read is declared; every other parameter is accepted, as a provider with newer parameters would.
+All other parameters are accepted and ignored, so that clients with newer parameters work.
 """
 
 from typing import Any
@@ -9,54 +9,54 @@ import msgspec
 
 
 class ContentPart(msgspec.Struct):
-    """One part of a message; parts that are not text are counted as nothing."""
+    """One part of a message. Parts that are not text count as 0 tokens."""
 
     type: str = ""
     text: str | None = None
 
 
 class Message(msgspec.Struct):
-    """One message of a chat, or one input item of a response."""
+    """One message of a chat request, or one input item of a Responses request."""
 
     role: str = ""
     content: str | list[ContentPart] | None = None
 
 
 class Function(msgspec.Struct):
-    """A function that a tool call can name."""
+    """A function that the model can call."""
 
     name: str
     parameters: dict[str, Any] | None = None
 
 
 class Tool(msgspec.Struct):
-    """A tool; only functions are called."""
+    """A tool. Only functions are called."""
 
     type: str = "function"
     function: Function | None = None
 
 
 class JsonSchema(msgspec.Struct):
-    """The schema of a structured answer."""
+    """The schema of a structured output."""
 
     schema: dict[str, Any] | None = None
 
 
 class ResponseFormat(msgspec.Struct):
-    """``text``, ``json_object`` or ``json_schema``."""
+    """The format of the response: ``text``, ``json_object`` or ``json_schema``."""
 
     type: str = "text"
     json_schema: JsonSchema | None = None
 
 
 class StreamOptions(msgspec.Struct):
-    """Options of a streamed answer."""
+    """Options of a streamed response."""
 
     include_usage: bool = False
 
 
 class ChatRequest(msgspec.Struct):
-    """``POST /v1/chat/completions``."""
+    """The body of ``POST /v1/chat/completions``."""
 
     messages: list[Message]
     model: str | None = None
@@ -74,7 +74,7 @@ class ChatRequest(msgspec.Struct):
 
 
 class ResponsesRequest(msgspec.Struct):
-    """``POST /v1/responses``."""
+    """The body of ``POST /v1/responses``."""
 
     input: str | list[Message]
     model: str | None = None
@@ -84,7 +84,7 @@ class ResponsesRequest(msgspec.Struct):
 
 
 class EmbeddingsRequest(msgspec.Struct):
-    """``POST /v1/embeddings``; token ids are accepted and counted."""
+    """The body of ``POST /v1/embeddings``. The input may consist of token ids."""
 
     input: str | list[Any]
     model: str | None = None
@@ -93,12 +93,12 @@ class EmbeddingsRequest(msgspec.Struct):
 
 
 def text_of(content: str | list[ContentPart] | None) -> str:
-    """The text of a message; parts are joined by line ends."""
+    """Return the text of a message. Its parts are joined by newlines."""
     if content is None or isinstance(content, str):
         return content or ""
     return "\n".join(part.text for part in content if part.text is not None)
 
 
 def last_user_text(messages: list[Message]) -> str:
-    """What the user said last, or nothing."""
+    """Return the text of the last user message, or an empty text."""
     return next((text_of(message.content) for message in reversed(messages) if message.role == "user"), "")

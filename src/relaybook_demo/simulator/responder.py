@@ -1,4 +1,4 @@
-"""What all connections share: settings, ledger, scripts, counters; and the way from a request to a plan."""
+"""Turn requests into plans, with the state that all connections share: settings, ledger, scripts and counters."""
 
 import itertools
 import os
@@ -8,10 +8,10 @@ from relaybook_demo.simulator import replies
 from relaybook_demo.simulator.control import PREFIX, Controls, Refusal, control
 from relaybook_demo.simulator.directive_values import BadDirective
 from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives, read_directives
-from relaybook_demo.simulator.framing import Case
+from relaybook_demo.simulator.framing import ResponseContext
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.ledger import Ledger
-from relaybook_demo.simulator.plans import Plan, plan_answer, plan_raw
+from relaybook_demo.simulator.plans import Plan, plan_raw, plan_response
 from relaybook_demo.simulator.provider import metadata_of, reply_to
 from relaybook_demo.simulator.replies import Reply, Stamp
 from relaybook_demo.simulator.scripts import plan_script
@@ -19,7 +19,7 @@ from relaybook_demo.simulator.settings import SimulatorSettings
 
 
 class Responder:
-    """Decides; never touches a socket."""
+    """Decides how to respond. Uses no socket."""
 
     def __init__(self, settings: SimulatorSettings) -> None:
         self.settings = settings
@@ -31,32 +31,32 @@ class Responder:
         self._exchanges = itertools.count(1)
 
     def next_connection(self) -> int:
-        """The number of a new connection."""
+        """Return the number of a new connection, from 1."""
         return next(self._connections)
 
     def next_exchange(self) -> int:
-        """The number of a new exchange."""
+        """Return the number of a new exchange, from 1."""
         return next(self._exchanges)
 
     def next_refusal(self) -> Refusal | None:
-        """How a new connection is turned away, if it is."""
+        """Return how to refuse the new connection, or `None` to accept it."""
         return self.controls.refusals.popleft() if self.controls.refusals else None
 
     def directives_of(self, request: Request) -> Directives:
-        """What the request asks for so far; a wish that cannot be read is refused when it is answered."""
+        """Return the directives received so far. If they are invalid, none: the response will be an error."""
         try:
             return self._read_directives(request)
         except BadDirective:
             return NO_DIRECTIVES
 
     def plan(self, request: Request) -> Plan:
-        """How a request is answered."""
+        """Return the plan for the response to a request."""
         if request.path.startswith(PREFIX):
             return self.plan_reply(request, NO_DIRECTIVES, control(request, self.controls))
         try:
             directives = self._read_directives(request)
-        except BadDirective as wrong:
-            return self.plan_reply(request, NO_DIRECTIVES, replies.refuse(400, str(wrong), "bad_wish"))
+        except BadDirective as error:
+            return self.plan_reply(request, NO_DIRECTIVES, replies.invalid_request(400, str(error), "bad_wish"))
         if directives.raw is not None:
             return plan_raw(directives.raw, directives)
         if directives.script is not None:
@@ -65,11 +65,11 @@ class Responder:
         return self._plan(request, directives, reply_to(request, directives, stamp), stamp)
 
     def plan_reply(self, request: Request, directives: Directives, reply: Reply) -> Plan:
-        """How a reply that is already decided is sent."""
+        """Return the plan for a given reply."""
         return self._plan(request, directives, reply, self._stamp())
 
     def _plan(self, request: Request, directives: Directives, reply: Reply, stamp: Stamp) -> Plan:
-        return plan_answer(Case(request, directives, reply, stamp, self.settings), clock.wall_ns)
+        return plan_response(ResponseContext(request, directives, reply, stamp, self.settings), clock.wall_ns)
 
     def _read_directives(self, request: Request) -> Directives:
         return read_directives(
@@ -79,7 +79,9 @@ class Responder:
     def _plan_script(self, request: Request, name: str) -> Plan:
         script = self.controls.scripts.get(name)
         if script is None:
-            reply = replies.refuse(400, f"There is no script {name!r}: PUT /__sim/scripts/{name} first.", "bad_wish")
+            reply = replies.invalid_request(
+                400, f"Script {name!r} does not exist. Store it with PUT /__sim/scripts/{name}.", "bad_wish"
+            )
             return self.plan_reply(request, NO_DIRECTIVES, reply)
         return plan_script(script, request.method)
 

@@ -1,4 +1,4 @@
-"""Answers written out by a test: exact on every byte, cut into exactly the writes it wants."""
+"""Build responses that a test defines byte by byte, including their division into writes."""
 
 from collections.abc import Iterable, Iterator
 from typing import Literal
@@ -10,7 +10,7 @@ from relaybook_demo.simulator.plans import CLOSE, KEEP, Plan
 
 
 class Raw(msgspec.Struct, forbid_unknown_fields=True):
-    """Bytes that are no text: ``{"base64": "…"}``."""
+    """Bytes in base64: ``{"base64": "…"}``."""
 
     base64: bytes
 
@@ -19,32 +19,32 @@ Text = str | Raw
 
 
 class Script(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """One answer; nothing is added but what ``framing`` says. Text is Latin-1, ``body`` is base64 in JSON."""
+    """One response. Only the header of ``framing`` is added. Text is Latin-1, and ``body`` is base64 in JSON."""
 
     status_line: Text = "HTTP/1.1 200 OK"
     headers: list[tuple[Text, Text]] = []
     body: bytes = b""
-    #: ``length`` and ``chunked`` add their header after the others; ``close`` ends with the connection; ``raw`` adds
-    #: nothing and keeps the connection.
+    #: ``length`` and ``chunked`` add their header after the others. ``close`` closes the connection after the body.
+    #: ``raw`` adds nothing and keeps the connection open.
     framing: Literal["length", "chunked", "close", "raw"] = "length"
-    #: How the body is cut into chunks; what is left after the last size is one chunk more.
+    #: The sizes of chunks. The rest of the body is one more chunk.
     chunk_sizes: list[int] = []
     trailers: list[tuple[Text, Text]] = []
-    #: Written before the status line: interim responses, or nonsense.
+    #: Bytes before the status line, such as interim responses or garbage.
     prelude: Text = ""
-    #: How all bytes are cut into writes; what is left after the last size is one write more.
+    #: The sizes of writes, including the head. The remaining bytes are one more write.
     piece_sizes: list[int] = []
     pause_ms: float = 0.0
     after: Literal["keep", "close", "rst"] | None = None
 
 
 def read_script(data: bytes) -> Script:
-    """A script from its JSON. Raises msgspec.DecodeError with the place of what is wrong."""
+    """Parse a script from JSON. Raises msgspec.DecodeError, whose message names the invalid field."""
     return msgspec.json.decode(data, type=Script)
 
 
 def wire_bytes(script: Script, has_body: bool = True) -> bytes:
-    """Everything that is written; without the body in answer to HEAD."""
+    """Return all bytes of the response, without the body if ``has_body`` is false, as for HEAD."""
     lines = [_raw(script.status_line), *_lines(script.headers)]
     if script.framing == "length":
         lines.append(b"content-length: %d" % len(script.body))
@@ -56,8 +56,8 @@ def wire_bytes(script: Script, has_body: bool = True) -> bytes:
     return head + (_chunked(script) if script.framing == "chunked" else script.body)
 
 
-def cut(data: bytes, sizes: Iterable[int]) -> Iterator[bytes]:
-    """The data in pieces of these sizes, zero skipped; then what is left."""
+def split_bytes(data: bytes, sizes: Iterable[int]) -> Iterator[bytes]:
+    """Yield the data in chunks of these sizes, then the rest. Sizes of zero are skipped."""
     start = 0
     for size in sizes:
         if size > 0 and start < len(data):
@@ -68,18 +68,18 @@ def cut(data: bytes, sizes: Iterable[int]) -> Iterator[bytes]:
 
 
 def plan_script(script: Script, method: str) -> Plan:
-    """The plan that writes a script."""
-    natural = CLOSE if script.framing == "close" else KEEP
+    """Return the plan that writes a script."""
+    default = CLOSE if script.framing == "close" else KEEP
     return Plan(
         head=b"",
-        parts=cut(wire_bytes(script, has_body=method != "HEAD"), script.piece_sizes),
+        parts=split_bytes(wire_bytes(script, has_body=method != "HEAD"), script.piece_sizes),
         interval_ms=script.pause_ms,
-        after=natural if script.after is None else After(script.after, 0.0),
+        after=default if script.after is None else After(script.after, 0.0),
     )
 
 
 def _chunked(script: Script) -> bytes:
-    chunks = b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in cut(script.body, script.chunk_sizes))
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in split_bytes(script.body, script.chunk_sizes))
     return chunks + b"".join([b"0\r\n", *(line + b"\r\n" for line in _lines(script.trailers)), b"\r\n"])
 
 

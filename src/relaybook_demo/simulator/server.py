@@ -1,4 +1,4 @@
-"""Starts and stops the simulated provider, inside a program or as one of its own."""
+"""Start and stop the simulated upstream, inside a program or as a separate process."""
 
 import asyncio
 import signal
@@ -14,20 +14,20 @@ _BACKLOG = 4096
 
 
 class Simulator:
-    """A provider on a port of this machine. Use it once: start, close."""
+    """A simulated upstream on a local port. An instance can be started and closed only once."""
 
     def __init__(self, settings: SimulatorSettings | None = None) -> None:
         self._responder = Responder(settings or SimulatorSettings())
-        self._open: set[Connection] = set()
+        self._connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
 
     @property
     def controls(self) -> Controls:
-        """Ledger, scripts and refusals, without going through ``/__sim/``."""
+        """Ledger, scripts and refusals, for direct access without ``/__sim/``."""
         return self._responder.controls
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, *, listener: socket.socket | None = None) -> int:
-        """Listen, there or on a socket that is bound already; returns the port. Raises OSError."""
+        """Listen on an address, or on ``listener``, a bound socket. Returns the port. Raises OSError on failure."""
         loop = asyncio.get_running_loop()
         if listener is not None:
             self._server = await loop.create_server(self._connect, sock=listener, backlog=_BACKLOG)
@@ -37,13 +37,13 @@ class Simulator:
         return bound
 
     async def close(self) -> None:
-        """Stop listening and cut every connection. Idempotent."""
+        """Stop listening and abort every connection. Idempotent."""
         if self._server is None:
             return
         self._server.close()
-        tasks = [connection.abort() for connection in list(self._open)]
+        tasks = [connection.abort() for connection in list(self._connections)]
         await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)
-        while self._open:
+        while self._connections:
             await asyncio.sleep(0)
         await self._server.wait_closed()
         self._server = None
@@ -58,25 +58,25 @@ class Simulator:
         await self.close()
 
     def _connect(self) -> Connection:
-        return Connection(self._responder, self._open)
+        return Connection(self._responder, self._connections)
 
 
 def run(settings: SimulatorSettings) -> None:
-    """Serve until SIGTERM or SIGINT; prints one line once it listens."""
+    """Serve until SIGTERM or SIGINT. Prints one line when it is listening."""
     with asyncio.Runner(loop_factory=_fast_loop) as runner:
         runner.run(_serve(settings))
 
 
 async def _serve(settings: SimulatorSettings) -> None:
-    stopped = asyncio.Event()
+    stop_requested = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
+        loop.add_signal_handler(number, stop_requested.set)
     async with Simulator(settings) as simulator:
         port = await simulator.start(settings.host, settings.port)
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         print(f"simulated provider on http://{host}:{port}/v1", flush=True)
-        await stopped.wait()
+        await stop_requested.wait()
 
 
 def _fast_loop() -> asyncio.AbstractEventLoop:

@@ -1,4 +1,4 @@
-"""What a simulated provider can be told at its start."""
+"""Declare the settings of the simulated upstream."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,25 +10,28 @@ HeaderSet = Literal["few", "openai"]
 
 @dataclass(frozen=True, slots=True)
 class SimulatorSettings:
-    """Defaults answer at once; everything about one answer can be changed by that request (see ``directives``)."""
+    """Settings for all responses. A request can change its own response with directives (see ``directives``).
+
+    By default, responses are sent without delay.
+    """
 
     host: str = "127.0.0.1"
     port: int = 0
-    """0: the system chooses one."""
+    """0 lets the system choose a free port."""
 
     first_token_ms: float = 0.0
-    """Wait before the first event of a stream, or before a whole answer."""
+    """Delay before the first event of a stream, or before a response that is not streamed."""
 
     tokens_per_second: float = 0.0
-    """Speed after the first token; 0: as fast as it goes. A whole answer waits as long as its stream would take."""
+    """Speed after the first token, 0 is unlimited. Other responses are delayed by the time their stream would take."""
 
     response_headers: HeaderSet = "few"
 
     ledger_mode: LedgerMode = "full"
-    """``digest`` keeps no bodies, ``off`` keeps nothing."""
+    """``digest`` stores no bodies, ``off`` stores nothing."""
 
     ledger_keep: int | None = None
-    """Entries kept in memory, the oldest dropped first; None: all of them."""
+    """Maximum number of entries in memory; the oldest are dropped. `None` means no limit."""
 
     ledger_file: Path | None = None
-    """Every entry is appended here as one line, too."""
+    """Also append every entry to this file, as one line."""

@@ -1,4 +1,4 @@
-"""Writes server-sent events the way a test wants them: line ends, comments, several data lines, cut short."""
+"""Write server-sent events with the line ends, comments and data lines that directives set, complete or truncated."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -8,8 +8,8 @@ from relaybook_demo.simulator.replies import Event, stream_error
 _BOM = b"\xef\xbb\xbf"
 
 
-def arrange(events: list[Event], directives: Directives) -> list[Event]:
-    """The events that are to be sent: without ``[DONE]``, or ended by an error, where that was wished."""
+def select_events(events: list[Event], directives: Directives) -> list[Event]:
+    """Return the events to send. Directives may remove ``[DONE]`` or end the stream with an error event."""
     if directives.error_event is not None:
         count, is_named = directives.error_event
         return [*events[:count], Event(stream_error(), b"error" if is_named else b"")]
@@ -19,21 +19,21 @@ def arrange(events: list[Event], directives: Directives) -> list[Event]:
 
 
 def write(events: Iterable[Event], directives: Directives, now_ns: Callable[[], int]) -> Iterator[bytes]:
-    """The bytes of each event, made when it is asked for; ``now_ns`` is read for ``Sim-Timestamps``."""
+    """Yield the bytes of each event, encoded when it is requested. ``Sim-Timestamps`` adds the time from ``now_ns``."""
     if not directives.sse and not directives.timestamps:
         for data, name in events:
             yield b"event: %b\ndata: %b\n\n" % (name, data) if name else b"data: %b\n\n" % data
         return
-    for at, event in enumerate(events):
+    for index, event in enumerate(events):
         stamped = _stamp(event.data, now_ns()) if directives.timestamps else event.data
-        yield _block(at, Event(stamped, event.name), directives.sse)
+        yield _event_block(index, Event(stamped, event.name), directives.sse)
 
 
 def _stamp(data: bytes, now_ns: int) -> bytes:
     return b'{"sent_at_ns":%d,%b' % (now_ns, data[1:]) if data.startswith(b"{") else data
 
 
-def _block(at: int, event: Event, style: frozenset[str]) -> bytes:
+def _event_block(index: int, event: Event, style: frozenset[str]) -> bytes:
     colon = b":" if "nospace" in style else b": "
     lines: list[bytes] = []
     if "comments" in style:
@@ -41,13 +41,13 @@ def _block(at: int, event: Event, style: frozenset[str]) -> bytes:
     if event.name or "named" in style:
         lines.append(b"event" + colon + (event.name or b"message"))
     if "ids" in style:
-        lines.append(b"id" + colon + b"%d" % at)
+        lines.append(b"id" + colon + b"%d" % index)
     lines += [b"data" + colon + line for line in (_json_lines(event.data) if "lines" in style else [event.data])]
     end = b"\r\n" if "crlf" in style else b"\r" if "cr" in style else b"\n"
-    prefix = _BOM if at == 0 and "bom" in style else b""
+    prefix = _BOM if index == 0 and "bom" in style else b""
     return prefix + end.join([*lines, b"", b""])
 
 
 def _json_lines(data: bytes) -> list[bytes]:
-    """The object over three lines; joined by line ends it is still the same JSON."""
+    """Split an object over three lines. Joined by newlines they are still the same JSON value."""
     return [data[:1], data[1:-1], data[-1:]] if data.startswith(b"{") else [data]

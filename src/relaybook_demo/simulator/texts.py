@@ -1,7 +1,7 @@
-"""Chooses what the simulated model says: the same prompt always gets the same text.
+"""Choose the text of a simulated response. The same prompt always gets the same text.
 
-Many topics have answers written by hand (``prepared``), so that a demonstration reads like a chat; any other prompt is
-quoted back with something harmless. Nothing here knows about requests or formats.
+Many topics have prepared texts (``prepared``), so that a demonstration reads like a chat. Other prompts are quoted
+back in a generic text. This module is independent of requests and formats.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from relaybook_demo.simulator.prepared import TOPICS
 
-#: The fields that a result must have, and the sentence. The first that fits is taken.
+#: Required fields of a tool result, and the sentence about it. The first match is used.
 SENTENCES: Final[tuple[tuple[frozenset[str], str], ...]] = (
     (
         frozenset({"city", "sky", "celsius", "wind"}),
@@ -42,65 +42,65 @@ _FILLER: Final = (
     "the lantern keeps a steady light while we wait for morning and count the small boats coming home along the quiet "
     "river with bread tea letters and old songs"
 )
-_WORDS: Final = tuple(_FILLER.split())
+_FILLER_WORDS: Final = tuple(_FILLER.split())
 _TOKEN: Final = re.compile(r"\s?\w{1,8}|\s?[^\w\s]|\s+?")
-_PATTERNS: Final = tuple((re.compile(pattern, re.IGNORECASE), answers) for pattern, answers in TOPICS)
-#: How much of a prompt is searched for topics: what is asked for stands at the beginning.
+_PATTERNS: Final = tuple((re.compile(pattern, re.IGNORECASE), responses) for pattern, responses in TOPICS)
+#: Number of characters of a prompt that are searched for topics. The task is usually at the beginning.
 _SEARCHED: Final = 1000
 
 
 @lru_cache(maxsize=1024)
-def answer_text(prompt: str, variant: int = 0) -> str:
-    """The answer to a prompt; each ``variant`` (the index of a choice) is another text."""
-    pick = zlib.crc32(prompt.encode("utf-8", "surrogatepass")) + variant
-    answers, values = _topic(prompt)
-    text = _filled(answers[pick % len(answers)], values)
-    return text if variant < len(answers) else f"({variant + 1}) {text}"
+def response_text(prompt: str, variant: int = 0) -> str:
+    """Return the text for a prompt. Each ``variant``, the index of a choice, gets a different text."""
+    seed = zlib.crc32(prompt.encode("utf-8", "surrogatepass")) + variant
+    responses, values = _topic(prompt)
+    text = _fill(responses[seed % len(responses)], values)
+    return text if variant < len(responses) else f"({variant + 1}) {text}"
 
 
 def result_text(result: Any) -> str | None:
-    """A sentence about a tool's result, if one is prepared for the fields it has."""
+    """Return a sentence about a tool result, or `None` if none is prepared for its fields."""
     if not isinstance(result, dict):
         return None
     sentence = next((sentence for fields, sentence in SENTENCES if fields <= result.keys()), None)
-    return None if sentence is None else _filled(sentence, {name: str(value) for name, value in result.items()})
+    return None if sentence is None else _fill(sentence, {name: str(value) for name, value in result.items()})
 
 
 def _topic(prompt: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    """The answers to choose from, and what stands for the names in them."""
-    for pattern, answers in _PATTERNS:
-        found = pattern.search(prompt, 0, _SEARCHED)
-        if found is not None:
-            return answers, found.groupdict("")
+    """Return the texts for a prompt, and the values of their placeholders."""
+    for pattern, responses in _PATTERNS:
+        match = pattern.search(prompt, 0, _SEARCHED)
+        if match is not None:
+            return responses, match.groupdict("")
     return _OPENINGS, {"prompt": _quote(prompt)}
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    """Not ``str.format``: texts hold code and JSON."""
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    """Replace placeholders. ``str.format`` cannot be used because texts contain code and JSON."""
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", value)
     return text
 
 
 def reasoning_text() -> str:
-    """What a reasoning model thinks before it answers."""
+    """Return the reasoning of a reasoning model."""
     return _REASONING
 
 
 def filler_tokens(count: int) -> tuple[str, ...]:
-    """Exactly ``count`` tokens of harmless words."""
-    words = [f" {_WORDS[at % len(_WORDS)]}" for at in range(count)]
+    """Return exactly ``count`` tokens of filler words."""
+    words = [f" {_FILLER_WORDS[index % len(_FILLER_WORDS)]}" for index in range(count)]
     return (words[0].lstrip().capitalize(), *words[1:]) if words else ()
 
 
 @lru_cache(maxsize=1024)
 def split_tokens(text: str) -> tuple[str, ...]:
-    """The text cut into token-like pieces of at most nine characters; joined they are the text again."""
+    """Split a text into tokens of at most nine characters. Joined they are the text again."""
     return tuple(_TOKEN.findall(text))
 
 
 def count_tokens(text: str) -> int:
-    """A quick estimate for prompts, in the order of what a real tokenizer counts."""
+    """Estimate the number of tokens of a prompt as four characters each, close to a real tokenizer."""
     return (len(text) + 3) // 4
 
 
@@ -108,5 +108,5 @@ def _quote(prompt: str) -> str:
     line = " ".join(prompt.split())
     if not line:
         return "nothing at all."
-    shown = line if len(line) <= 120 else line[:119].rstrip() + "…"
-    return shown if shown[-1] in ".?!…" else shown + "."
+    excerpt = line if len(line) <= 120 else line[:119].rstrip() + "…"
+    return excerpt if excerpt[-1] in ".?!…" else excerpt + "."

@@ -9,7 +9,10 @@ import pytest
 from relaybook.log.namespaces import Labels
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Reader, TextIndex, Writer
-from relaybook.log.store.sqlite import SqliteLabels, SqliteReader, SqliteTextIndex, SqliteWriter
+from relaybook.log.store.sqlite.labels import SqliteLabels
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.text_index import SqliteTextIndex
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 
 class Store:

@@ -50,7 +50,7 @@ def test_empty_and_missing_bodies_are_told_apart(store: Store, request_: bytes |
 
 
 def test_bytes_set_aside_come_before_the_rest(store: Store) -> None:
-    first, second = store.writer.set_aside(b"one "), store.writer.set_aside(b"two ")
+    first, second = store.writer.write_body(b"one "), store.writer.write_body(b"two ")
     entry = an_entry(Body([first], [b"and ", b"rest"]), Body([second], []))
     store.commit(entry)
     assert body(store, entry, "request") == b"one and rest"
@@ -61,10 +61,10 @@ def test_bytes_set_aside_come_before_the_rest(store: Store) -> None:
 
 
 def test_bytes_set_aside_in_an_earlier_commits_time_survive_a_restart(store: Store) -> None:
-    extent = store.writer.set_aside(b"early ")
+    ref = store.writer.write_body(b"early ")
     store.commit(an_entry())
     store.restart()
-    entry = an_entry(Body([extent], [b"late"]))
+    entry = an_entry(Body([ref], [b"late"]))
     store.commit(entry)
     assert body(store, entry, "request") == b"early late"
 
@@ -72,7 +72,7 @@ def test_bytes_set_aside_in_an_earlier_commits_time_survive_a_restart(store: Sto
 def test_bodies_of_several_megabytes_come_in_pieces(store: Store) -> None:
     aside = [noise(n, 1 << 20) for n in range(3)]
     rest = noise(9, 3 << 20)
-    entry = an_entry(Body([store.writer.set_aside(part) for part in aside], [b"tail"]), rest)
+    entry = an_entry(Body([store.writer.write_body(part) for part in aside], [b"tail"]), rest)
     store.commit(entry)
     pieces = list(store.reader.body(entry.record.id, "request"))
     assert b"".join(pieces) == b"".join(aside) + b"tail"

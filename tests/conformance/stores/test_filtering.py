@@ -15,7 +15,8 @@ from relaybook.log.query.filters import NAMES, Cursor, Filter, Term, matches
 from relaybook.log.record import Note, Record
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Count
-from relaybook.log.store.sqlite import SqliteReader, SqliteWriter
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
 
 TEXTS = (
     "",

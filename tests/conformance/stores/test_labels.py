@@ -4,7 +4,7 @@ import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import an_entry, soon
 
-from relaybook.log.namespaces import FIRST, LabelChange, NotPinned
+from relaybook.log.namespaces import MAX_AUTO_PINNED, LabelChange, NotPinned
 from relaybook.log.query.filters import Filter
 
 
@@ -93,14 +93,14 @@ def test_a_new_log_pins_the_first_eight_names_that_do_not_look_like_ids(store: S
     for number in range(7):
         store.restart()
         store.commit(an_entry(namespace=f"app {number}"), an_entry(namespace="production"))
-    assert len(rows(store, pinned=True)) == FIRST
+    assert len(rows(store, pinned=True)) == MAX_AUTO_PINNED
     assert shown(rows(store)["app 5"]) == (True, 8, None, 7)
     assert shown(rows(store)["app 6"]) == NOT_PINNED
 
 
 def test_only_eight_are_made_ever_also_when_people_unpin_some(store: Store) -> None:
     store.commit(*(an_entry(namespace=f"app {number}") for number in range(20)))
-    assert len(rows(store, pinned=True)) == FIRST
+    assert len(rows(store, pinned=True)) == MAX_AUTO_PINNED
     for name in rows(store, pinned=True):
         change(store, name, pinned=False)
     store.restart()

@@ -6,9 +6,8 @@ import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import an_entry, soon
 
-from relaybook.log.namespaces import LabelChange
+from relaybook.log.namespaces import LabelChange, NamespaceSort
 from relaybook.log.query.filters import BadFilter
-from relaybook.log.store.port import NamespaceSort
 
 SORTS: tuple[NamespaceSort, ...] = ("last_at", "requests", "failed", "cost_usd")
 

@@ -8,7 +8,7 @@ from relaybook import ids
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Detail, Gap
 from relaybook.log.store.errors import BatchRejected
-from relaybook.log.store.port import Moved, Running, RunPosition
+from relaybook.log.store.port import ExchangeCheckpoint, Running, RunPosition
 
 RUN, OTHER = "0192f0c8-7b3a-7cde-8f00-000000000001", "0192f0c8-7b3a-7cde-8f00-000000000002"
 
@@ -18,12 +18,12 @@ def position(n):
 
 
 def moved(exchange, run=RUN, number=1, state=b"state"):
-    return Moved(run=run, exchange=exchange, number=number, state=state)
+    return ExchangeCheckpoint(run=run, exchange=exchange, number=number, state=state)
 
 
 def test_a_new_store_has_no_positions(store: Store) -> None:
     assert store.writer.positions() == {}
-    assert store.writer.moved(RUN) == []
+    assert store.writer.checkpoints(RUN) == []
 
 
 def test_positions_are_those_of_the_last_commit(store: Store) -> None:
@@ -36,31 +36,33 @@ def test_positions_are_those_of_the_last_commit(store: Store) -> None:
 
 def test_moved_states_come_back_and_are_replaced(store: Store) -> None:
     first, second = ids.new_id(), ids.new_id()
-    store.commit(moved=[moved(first), moved(second, run=OTHER)])
-    store.commit(moved=[moved(first, number=9, state=b"\x00" * 100_000)])
+    store.commit(checkpoints=[moved(first), moved(second, run=OTHER)])
+    store.commit(checkpoints=[moved(first, number=9, state=b"\x00" * 100_000)])
     store.restart()
-    assert store.writer.moved(RUN) == [moved(first, number=9, state=b"\x00" * 100_000)]
-    assert store.writer.moved(OTHER) == [moved(second, run=OTHER)]
+    assert store.writer.checkpoints(RUN) == [moved(first, number=9, state=b"\x00" * 100_000)]
+    assert store.writer.checkpoints(OTHER) == [moved(second, run=OTHER)]
 
 
 def test_a_state_is_dropped_with_the_commit_of_its_record(store: Store) -> None:
     exchange, other = ids.new_id(), ids.new_id()
-    store.commit(moved=[moved(exchange), moved(other)])
+    store.commit(checkpoints=[moved(exchange), moved(other)])
     store.restart()
     store.commit(an_entry(id=ids.id_text(exchange)))
-    assert store.writer.moved(RUN) == [moved(other)]
-    store.commit(an_entry(id=ids.id_text(other)), moved=[moved(other)])
-    assert store.writer.moved(RUN) == []
+    assert store.writer.checkpoints(RUN) == [moved(other)]
+    store.commit(an_entry(id=ids.id_text(other)), checkpoints=[moved(other)])
+    assert store.writer.checkpoints(RUN) == []
 
 
 def test_a_run_that_is_over_is_forgotten(store: Store) -> None:
     exchange, other = ids.new_id(), ids.new_id()
-    store.commit(positions={RUN: position(1), OTHER: position(1)}, moved=[moved(exchange), moved(other, run=OTHER)])
-    store.commit(runs_over=[RUN])
+    store.commit(
+        positions={RUN: position(1), OTHER: position(1)}, checkpoints=[moved(exchange), moved(other, run=OTHER)]
+    )
+    store.commit(finished_runs=[RUN])
     store.restart()
     assert list(store.writer.positions()) == [OTHER]
-    assert store.writer.moved(RUN) == []
-    assert store.writer.moved(OTHER) == [moved(other, run=OTHER)]
+    assert store.writer.checkpoints(RUN) == []
+    assert store.writer.checkpoints(OTHER) == [moved(other, run=OTHER)]
 
 
 def running(request=None, response=None, detail=None, **fields):

@@ -4,22 +4,22 @@ import random
 
 import pytest
 from tests.conformance.stores.conftest import Store
-from tests.support.records import A_MOMENT, an_entry, soon
+from tests.support.records import A_TIMESTAMP, an_entry, soon
 
 from relaybook.log.aggregate.aggregates import percentiles
-from relaybook.log.aggregate.stats import MOST_GROUPS, Question, Stats
+from relaybook.log.aggregate.stats import MAX_GROUPS, Stats, StatsQuery
 from relaybook.log.query.filters import Filter, Term
 
 MINUTE = 60_000_000
 HOUR = 60 * MINUTE
 #: The beginning of a day.
-START = A_MOMENT // (24 * HOUR) * (24 * HOUR)
+START = A_TIMESTAMP // (24 * HOUR) * (24 * HOUR)
 
 
 def ask(store: Store, *terms: Term, by: str | None = None, bucket_s: int | None = 60, **span: int | None) -> Stats:
     from_us, to_us = span.get("from_us", START), span.get("to_us", START + HOUR)
     assert to_us is not None
-    question = Question(wanted=Filter(terms), from_us=from_us, to_us=to_us, bucket_s=bucket_s, by=by)
+    question = StatsQuery(filter_=Filter(terms), from_us=from_us, to_us=to_us, bucket_s=bucket_s, by=by)
     return store.reader.stats(question, soon())
 
 
@@ -90,13 +90,13 @@ def test_requests_without_a_value_are_a_group_of_their_own(store: Store, by: str
 
 
 def test_what_is_beyond_the_largest_groups_is_added_up(store: Store) -> None:
-    names = [f"m{number:02d}" for number in range(MOST_GROUPS + 5)]
-    store.commit(*(an_entry(started_at=START, model=name) for name in (*names[:MOST_GROUPS], *names)))
+    names = [f"m{number:02d}" for number in range(MAX_GROUPS + 5)]
+    store.commit(*(an_entry(started_at=START, model=name) for name in (*names[:MAX_GROUPS], *names)))
     found = ask(store, by="model")
-    assert [group.value for group in found.groups] == names[:MOST_GROUPS]
+    assert [group.value for group in found.groups] == names[:MAX_GROUPS]
     assert found.other is not None
     assert found.other.total.requests == 5
-    assert found.total.requests == MOST_GROUPS * 2 + 5
+    assert found.total.requests == MAX_GROUPS * 2 + 5
 
 
 def test_many_namespaces_like_ids_are_added_up_in_all(store: Store) -> None:

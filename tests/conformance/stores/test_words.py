@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 from tests.conformance.stores.conftest import Store
-from tests.support.records import A_MOMENT, an_entry, soon
+from tests.support.records import A_TIMESTAMP, an_entry, soon
 
 from relaybook.log import search_text
-from relaybook.log.aggregate.stats import Question
+from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import CONTAINS, WORDS, Cursor, Filter, Term
 from relaybook.log.store.port import Body, Entry
 
@@ -142,7 +142,9 @@ def test_a_piece_of_text_is_found_before_it_is_indexed_and_past_what_an_index_ta
 @pytest.mark.parametrize("term", [says("refund"), says("refun*"), holds("efun")])
 def test_requests_with_a_text_are_added_up(store: Store, term: Term) -> None:
     fill(store)
-    question = Question(wanted=Filter((term,)), from_us=A_MOMENT - DAY_US, to_us=A_MOMENT + DAY_US, bucket_s=3600)
+    question = StatsQuery(
+        filter_=Filter((term,)), from_us=A_TIMESTAMP - DAY_US, to_us=A_TIMESTAMP + DAY_US, bucket_s=3600
+    )
     assert store.reader.stats(question, soon()).total.requests == 2
 
 
@@ -208,11 +210,11 @@ def test_without_an_index_nothing_is_found_and_nothing_fails(store: Store) -> No
 
 
 def test_entries_come_whole_and_in_order(store: Store) -> None:
-    extent = store.writer.set_aside(b"aside, ")
+    ref = store.writer.write_body(b"aside, ")
     large = Body(rest=[b"x" * 400_000])
     store.commit(
         an_entry(b"one", b"two"),
-        an_entry(Body(extents=[extent], rest=[b"rest"]), None),
+        an_entry(Body(refs=[ref], rest=[b"rest"]), None),
         an_entry(large, b"small"),
     )
     found = store.reader.entries(0, 10, 1000)

@@ -16,11 +16,11 @@ from tests.support.raw_http import (
     PATH,
     QUESTION,
     SMUGGLED,
-    ask,
     at,
     parse,
     request,
-    talk,
+    send_raw,
+    send_request,
 )
 from tests.support.server import Server, SimulatedProvider
 from tests.support.simulated_upstream import Ledger, World
@@ -36,7 +36,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def is_relayed(world: World, sent: bytes, target: str) -> dict[str, Any]:
     """Bytes whose request reaches the provider, at this target; the ledger's entry."""
     ledger = Ledger(world.provider)
-    parse(talk(world.server.port, sent))
+    parse(send_raw(world.server.port, sent))
     (entry,) = ledger.requests()
     assert entry["target"] == target
     assert dict(entry["headers"])["Host"] == urlsplit(world.provider.url).netloc
@@ -97,7 +97,7 @@ def test_a_redirect_is_passed_on_and_not_followed(world: World) -> None:
     with socket.create_server(("127.0.0.1", 0)) as decoy:
         decoy.settimeout(0)
         where = f"http://127.0.0.1:{decoy.getsockname()[1]}/v1"
-        answer = ask(world.server.port, b"Sim-Status: 307", f"Sim-Header: location: {where}".encode())
+        answer = send_request(world.server.port, b"Sim-Status: 307", f"Sim-Header: location: {where}".encode())
         assert (answer.status, answer.header("location")) == (307, where)
         with pytest.raises(BlockingIOError):
             decoy.accept()
@@ -110,11 +110,11 @@ def test_a_chunked_body_of_single_bytes_with_extensions_and_trailers_is_read_rig
         CHUNKED, b"Connection: close", body=pieces + b"0;last\r\nX-Trailer: " + SMUGGLED.encode() + b"\r\n\r\n"
     )
     ledger = Ledger(world.provider)
-    answer = parse(talk(world.server.port, sent))
+    answer = parse(send_raw(world.server.port, sent))
     assert answer.status == 200
     (entry,) = ledger.requests()
     assert base64.b64decode(entry["body"]) == QUESTION
-    assert SMUGGLED.encode() not in ledger.bytes_seen()
+    assert SMUGGLED.encode() not in ledger.received_bytes()
     record = world.server.record(answer.header("service-request-id") or "")
     assert (record["outcome"], record["request_bytes"]) == ("complete", len(QUESTION))
 
@@ -132,7 +132,7 @@ def test_100_continue_is_said_once_and_never_passed_on(world: World) -> None:
 
 
 def test_a_namespace_by_underscore_is_not_ours(world: World) -> None:
-    answer = ask(world.server.port, b"Service_Namespace: " + b"evil")
+    answer = send_request(world.server.port, b"Service_Namespace: " + b"evil")
     assert answer.header("service-namespace") == "default"
 
 
@@ -159,14 +159,14 @@ def test_what_is_meant_for_us_or_for_a_proxy_does_not_reach_the_provider(world: 
     tags = ("Service-Namespace", "sErViCe-Property-A", "Relaybook-Log", "Service-Nonsense", "Upgrade", "TE", "Trailer")
     lines = [f"{name}: {SMUGGLED}".encode() for name in (*names, *tags)]
     ledger = Ledger(world.provider)
-    assert ask(world.server.port, *lines).status == 200
+    assert send_request(world.server.port, *lines).status == 200
     assert len(ledger.requests()) == 1
-    assert SMUGGLED.encode() not in ledger.bytes_seen()
+    assert SMUGGLED.encode() not in ledger.received_bytes()
 
 
 def test_what_follows_a_chunked_request_is_not_taken_for_another(world: World) -> None:
     ledger = Ledger(world.provider)
-    answer = parse(talk(world.server.port, request(CHUNKED, body=FIRST + b"0\r\n\r\n" + HIDDEN)))
+    answer = parse(send_raw(world.server.port, request(CHUNKED, body=FIRST + b"0\r\n\r\n" + HIDDEN)))
     assert (answer.status, answer.rest) == (200, b"")
     assert len(ledger.requests()) == 1
-    assert SMUGGLED.encode() not in ledger.bytes_seen()
+    assert SMUGGLED.encode() not in ledger.received_bytes()

@@ -1,4 +1,4 @@
-"""The application is what its document says it is."""
+"""The application matches its OpenAPI document, and its responses carry the default headers."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from tests.support.api_log import app_of, client_of, log_of, open_of, record_of,
 from tests.support.asgi import Client
 
 from relaybook.api import schemas
-from relaybook.api.app import DEFAULTS, SafeHeaders
+from relaybook.api.app import DEFAULT_HEADERS, SecurityHeaders
 from relaybook.log.query.filters import NAMES
 from relaybook.log.record import FIELDS, Gap
 from relaybook.log.store.port import Batch
@@ -23,29 +23,29 @@ def log() -> Any:
     return store
 
 
-def test_scripts_from_elsewhere_are_not_served() -> None:
+def test_interactive_docs_are_not_served() -> None:
     for path in ("/docs", "/redoc", "/docs/oauth2-redirect"):
         assert client_of().get(path).status == 404
 
 
-def test_a_slash_at_the_end_is_another_path() -> None:
+def test_a_path_with_a_trailing_slash_is_not_found() -> None:
     assert client_of().get("/api/status/").status == 404
 
 
-def test_another_method_is_refused_in_our_shape() -> None:
-    answer = client_of().ask("DELETE", "/api/status")
-    assert (answer.status, answer.json()["error"]["code"]) == (405, "method_not_allowed")
+def test_an_unsupported_method_gets_an_error_response() -> None:
+    response = client_of().request("DELETE", "/api/status")
+    assert (response.status, response.json()["error"]["code"]) == (405, "method_not_allowed")
 
 
 @pytest.mark.parametrize("path", ["/api/requests", "/api/status", "/metrics", "/api/live"])
-def test_head_is_refused_where_it_is_not_documented(path: str) -> None:
-    answer = client_of().ask("HEAD", path)
-    assert (answer.status, answer.header("allow")) == (405, None)
+def test_head_is_rejected_where_it_is_not_documented(path: str) -> None:
+    response = client_of().request("HEAD", path)
+    assert (response.status, response.header("allow")) == (405, None)
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json"])
 def test_head_is_accepted_by_health_checks_and_the_document(path: str) -> None:
-    assert client_of().ask("HEAD", path).status == 200
+    assert client_of().request("HEAD", path).status == 200
 
 
 def test_the_dashboard_starts_without_libraries_that_only_some_requests_need() -> None:
@@ -74,12 +74,12 @@ def test_the_dashboard_starts_without_libraries_that_only_some_requests_need() -
         ("/api/nothing", schemas.ErrorResponse),
     ],
 )
-def test_answers_have_exactly_the_documented_fields(target: str, model: Any) -> None:
+def test_responses_have_exactly_the_documented_fields(target: str, model: Any) -> None:
     body = client_of(log()).get(target).body
     assert json.loads(msgspec.json.encode(msgspec.json.decode(body, type=model))) == json.loads(body)
 
 
-def test_the_document_names_every_route_of_the_contract() -> None:
+def test_the_document_lists_every_route() -> None:
     paths = app_of().openapi()["paths"]
     assert set(paths) == {
         "/api/requests",
@@ -101,12 +101,12 @@ def test_the_document_names_every_route_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/requests", "/api/count", "/api/stats", "/api/live"])
-def test_the_document_names_every_filter(path: str) -> None:
+def test_the_document_lists_every_filter(path: str) -> None:
     named = {parameter["name"] for parameter in app_of().openapi()["paths"][path]["get"]["parameters"]}
     assert {*NAMES, "property.<name>", "not.<name>"} <= named
 
 
-def test_the_documents_row_has_every_field_with_its_meaning() -> None:
+def test_the_row_model_describes_every_field() -> None:
     row = app_of().openapi()["components"]["schemas"]["Row"]
     assert tuple(row["properties"]) == FIELDS
     assert set(row["required"]) == set(FIELDS)
@@ -114,14 +114,14 @@ def test_the_documents_row_has_every_field_with_its_meaning() -> None:
     assert row["properties"]["started_at"]["format"] == "date-time"
 
 
-def test_every_reference_of_the_document_leads_somewhere() -> None:
+def test_every_reference_in_the_document_resolves() -> None:
     text = client_of().get("/openapi.json").body.decode()
     schemas = json.loads(text)["components"]["schemas"]
     refs = {part.partition('"')[0] for part in text.split("#/components/schemas/")[1:]}
     assert refs <= set(schemas)
 
 
-def test_every_operation_has_an_id_of_its_own_and_a_description() -> None:
+def test_every_operation_has_a_unique_id_and_a_description() -> None:
     paths = app_of().openapi()["paths"]
     operations = [operation for path in paths.values() for operation in path.values()]
     assert len({operation["operationId"] for operation in operations}) == len(operations)
@@ -136,18 +136,18 @@ def test_the_document_is_built_once() -> None:
 @pytest.mark.parametrize(
     "target", ["/", "/api/requests", "/api/requests?x=1", "/nothing", "/metrics", "/healthz", "/v1"]
 )
-def test_answers_and_refusals_have_them(target: str) -> None:
+def test_all_responses_have_the_default_headers(target: str) -> None:
     for client in (client_of(), client_of(token="hunter2")):
-        answer = client.get(target)
-        assert {name: answer.header(name) for name in DEFAULTS} == DEFAULTS
+        response = client.get(target)
+        assert {name: response.header(name) for name in DEFAULT_HEADERS} == DEFAULT_HEADERS
 
 
-def test_they_forbid_what_they_are_to_forbid() -> None:
-    assert DEFAULTS["X-Content-Type-Options"] == "nosniff"
-    assert DEFAULTS["Referrer-Policy"] == "no-referrer"
-    assert DEFAULTS["Cache-Control"] == "no-store"
-    assert "default-src 'none'" in DEFAULTS["Content-Security-Policy"]
-    assert "frame-ancestors 'none'" in DEFAULTS["Content-Security-Policy"]
+def test_the_default_headers_are_restrictive() -> None:
+    assert DEFAULT_HEADERS["X-Content-Type-Options"] == "nosniff"
+    assert DEFAULT_HEADERS["Referrer-Policy"] == "no-referrer"
+    assert DEFAULT_HEADERS["Cache-Control"] == "no-store"
+    assert "default-src 'none'" in DEFAULT_HEADERS["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in DEFAULT_HEADERS["Content-Security-Policy"]
 
 
 def test_a_response_with_its_own_policy_keeps_it() -> None:
@@ -156,5 +156,5 @@ def test_a_response_with_its_own_policy_keeps_it() -> None:
         await send({"type": "http.response.start", "status": 200, "headers": own})
         await send({"type": "http.response.body", "body": b""})
 
-    answer = Client(SafeHeaders(page)).get("/")
-    assert [value for name, value in answer.headers if name == "content-security-policy"] == ["script-src 'self'"]
+    response = Client(SecurityHeaders(page)).get("/")
+    assert [value for name, value in response.headers if name == "content-security-policy"] == ["script-src 'self'"]

@@ -1,4 +1,4 @@
-"""One poller tells all live connections what is new and what changed, and waits for none of them."""
+"""One poller sends new and changed rows to all live connections and never waits for one of them."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from relaybook.log.store.port import Batch
 ALL = Filter()
 
 
-def with_hub(store: Any, test: Callable[[Broadcaster], Awaitable[None]]) -> None:
+def with_broadcaster(store: Any, test: Callable[[Broadcaster], Awaitable[None]]) -> None:
     async def run() -> None:
         async with asyncio.timeout(20):
             await test(Broadcaster(store, poll_seconds=0.005))
@@ -28,21 +28,21 @@ def with_hub(store: Any, test: Callable[[Broadcaster], Awaitable[None]]) -> None
 
 
 def record(store: MemoryStore, *records: Record, running: list[Record] | None = None) -> None:
-    store.commit(Batch(entries=[entry_of(one) for one in records], running=running))
+    store.commit(Batch(entries=[entry_of(each) for each in records], running=running))
 
 
-def ids_in(news: bytes) -> list[str]:
-    return [str(json.loads(line[6:])["id"]) for line in news.splitlines() if line.startswith(b"data: ")]
+def ids_in(data: bytes) -> list[str]:
+    return [str(json.loads(line[6:])["id"]) for line in data.splitlines() if line.startswith(b"data: ")]
 
 
 async def take_ids(subscription: Subscription, count: int) -> list[str]:
-    found: list[str] = []
-    while len(found) < count:
-        found += ids_in(await subscription.take(5))
-    return found
+    ids: list[str] = []
+    while len(ids) < count:
+        ids += ids_in(await subscription.take(5))
+    return ids
 
 
-def test_what_is_recorded_after_subscribing_is_told_and_nothing_before() -> None:
+def test_a_subscription_gets_records_made_after_it_and_none_before() -> None:
     store = log_of(record_of(1))
 
     async def test(broadcaster: Broadcaster) -> None:
@@ -52,10 +52,10 @@ def test_what_is_recorded_after_subscribing_is_told_and_nothing_before() -> None
         assert await take_ids(subscription, 2) == [record_of(2).id, record_of(3).id]
         broadcaster.unsubscribe(subscription)
 
-    with_hub(store, test)
+    with_broadcaster(store, test)
 
 
-def test_each_gets_what_its_filter_wants() -> None:
+def test_each_subscription_gets_the_rows_that_match_its_filter() -> None:
     store = MemoryStore()
 
     async def test(broadcaster: Broadcaster) -> None:
@@ -67,10 +67,10 @@ def test_each_gets_what_its_filter_wants() -> None:
         broadcaster.unsubscribe(a)
         broadcaster.unsubscribe(b)
 
-    with_hub(store, test)
+    with_broadcaster(store, test)
 
 
-def test_running_rows_are_told_at_once_and_again_when_they_change() -> None:
+def test_running_rows_are_sent_at_once_and_again_when_they_change() -> None:
     store = MemoryStore()
     store.commit(Batch(running=[open_of(1), open_of(2)]))
 
@@ -78,15 +78,15 @@ def test_running_rows_are_told_at_once_and_again_when_they_change() -> None:
         subscription = await broadcaster.subscribe(ALL)
         assert ids_in(await subscription.take(0)) == [running_of(1).id, running_of(2).id]
         store.commit(Batch(running=[open_of(1), open_of(2, chunks=5)]))
-        news = await subscription.take(5)
-        assert ids_in(news) == [running_of(2).id]
-        assert b'"chunks":5' in news
+        data = await subscription.take(5)
+        assert ids_in(data) == [running_of(2).id]
+        assert b'"chunks":5' in data
         broadcaster.unsubscribe(subscription)
 
-    with_hub(store, test)
+    with_broadcaster(store, test)
 
 
-def test_a_running_row_that_does_not_change_is_told_once() -> None:
+def test_a_running_row_that_does_not_change_is_sent_once() -> None:
     store = MemoryStore()
 
     async def test(broadcaster: Broadcaster) -> None:
@@ -97,10 +97,10 @@ def test_a_running_row_that_does_not_change_is_told_once() -> None:
         assert await take_ids(subscription, 1) == [record_of(2).id]
         broadcaster.unsubscribe(subscription)
 
-    with_hub(store, test)
+    with_broadcaster(store, test)
 
 
-def test_the_end_of_a_row_that_was_shown_is_told_even_if_the_filter_no_longer_wants_it() -> None:
+def test_the_end_of_a_row_is_sent_even_if_the_row_no_longer_matches() -> None:
     store = MemoryStore()
 
     async def test(broadcaster: Broadcaster) -> None:
@@ -108,15 +108,15 @@ def test_the_end_of_a_row_that_was_shown_is_told_even_if_the_filter_no_longer_wa
         store.commit(Batch(running=[open_of(1)]))
         assert await take_ids(subscription, 1) == [running_of(1).id]
         record(store, record_of(1), record_of(2), running=[])
-        news = await subscription.take(5)
-        assert ids_in(news) == [record_of(1).id]
-        assert b'"outcome":"complete"' in news
+        data = await subscription.take(5)
+        assert ids_in(data) == [record_of(1).id]
+        assert b'"outcome":"complete"' in data
         broadcaster.unsubscribe(subscription)
 
-    with_hub(store, test)
+    with_broadcaster(store, test)
 
 
-def test_a_stale_table_of_running_rows_does_not_bring_an_ended_one_back() -> None:
+def test_a_stale_list_of_running_rows_does_not_bring_back_an_ended_one() -> None:
     store = MemoryStore()
 
     async def test(broadcaster: Broadcaster) -> None:
@@ -128,30 +128,30 @@ def test_a_stale_table_of_running_rows_does_not_bring_an_ended_one_back() -> Non
         assert await take_ids(subscription, 1) == [record_of(3).id]
         broadcaster.unsubscribe(subscription)
 
-    with_hub(store, test)
+    with_broadcaster(store, test)
 
 
-def test_a_row_that_ended_in_the_look_before_is_not_brought_back_either() -> None:
+def test_a_row_that_ended_in_the_previous_poll_is_not_brought_back() -> None:
     broadcaster = Broadcaster(MemoryStore(), poll_seconds=1)
     assert broadcaster._changed([], {running_of(1).id}) == []
     assert broadcaster._changed([running_of(1)], set()) == []
     assert broadcaster._changed([running_of(1)], set()) == []
 
 
-def test_more_than_one_look_takes_is_told_whole_and_in_order() -> None:
+def test_more_records_than_one_poll_reads_are_sent_completely_and_in_order() -> None:
     store = MemoryStore()
     records = [record_of(number) for number in range(1, 901)]
 
     async def test(broadcaster: Broadcaster) -> None:
         subscription = await broadcaster.subscribe(ALL)
         record(store, *records)
-        assert await take_ids(subscription, 900) == [one.id for one in records]
+        assert await take_ids(subscription, 900) == [each.id for each in records]
         broadcaster.unsubscribe(subscription)
 
-    with_hub(store, test)
+    with_broadcaster(store, test)
 
 
-def test_a_slow_subscriber_is_cut_and_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_subscriber_is_closed_and_does_not_block_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broadcaster, "QUEUE_EVENTS", 10)
     store = MemoryStore()
 
@@ -160,25 +160,25 @@ def test_a_slow_subscriber_is_cut_and_holds_up_nobody(monkeypatch: pytest.Monkey
         other = await broadcaster.subscribe(Filter((Term("namespace", ("b",)),)))
         record(store, *(record_of(number) for number in range(1, 21)), record_of(21, namespace="b"))
         assert await take_ids(other, 1) == [record_of(21).id]
-        assert slow.is_cut
+        assert slow.is_closed
         assert await slow.take(0) == b""
         broadcaster.unsubscribe(slow)
         broadcaster.unsubscribe(other)
 
-    with_hub(store, test)
+    with_broadcaster(store, test)
 
 
-def test_a_store_that_is_away_for_a_while_costs_no_row() -> None:
-    class Away(MemoryStore):
+def test_no_row_is_lost_while_the_store_is_unavailable() -> None:
+    class Unavailable(MemoryStore):
         failures = 5
 
-        def since(self, seq: int, wanted: Filter, limit: int) -> tuple[list[Record], int]:
+        def since(self, seq: int, filter_: Filter, limit: int) -> tuple[list[Record], int]:
             if self.failures:
                 self.failures -= 1
                 raise StoreUnavailable("locked")
-            return super().since(seq, wanted, limit)
+            return super().since(seq, filter_, limit)
 
-    store = Away()
+    store = Unavailable()
 
     async def test(broadcaster: Broadcaster) -> None:
         subscription = await broadcaster.subscribe(ALL)
@@ -186,16 +186,16 @@ def test_a_store_that_is_away_for_a_while_costs_no_row() -> None:
         assert await take_ids(subscription, 1) == [record_of(1).id]
         broadcaster.unsubscribe(subscription)
 
-    with_hub(store, test)
+    with_broadcaster(store, test)
 
 
-def test_nobody_subscribed_means_nobody_polls() -> None:
+def test_without_subscriptions_the_store_is_not_polled() -> None:
     class Counting(MemoryStore):
-        looks = 0
+        polls = 0
 
-        def running(self, wanted: Filter) -> list[Record]:
-            self.looks += 1
-            return super().running(wanted)
+        def running(self, filter_: Filter) -> list[Record]:
+            self.polls += 1
+            return super().running(filter_)
 
     store = Counting()
 
@@ -212,10 +212,10 @@ def test_nobody_subscribed_means_nobody_polls() -> None:
         assert again.position == 1
         broadcaster.unsubscribe(again)
 
-    with_hub(store, test)
+    with_broadcaster(store, test)
 
 
-def test_subscriptions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_subscriptions_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broadcaster, "MAX_SUBSCRIPTIONS", 1)
 
     async def test(broadcaster: Broadcaster) -> None:
@@ -224,36 +224,36 @@ def test_subscriptions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             await broadcaster.subscribe(ALL)
         broadcaster.unsubscribe(subscription)
 
-    with_hub(MemoryStore(), test)
+    with_broadcaster(MemoryStore(), test)
 
 
-def test_closing_cuts_everybody() -> None:
+def test_closing_the_broadcaster_closes_all_subscriptions() -> None:
     async def test(broadcaster: Broadcaster) -> None:
         subscription = await broadcaster.subscribe(ALL)
         broadcaster.close()
         assert await subscription.take(5) == b""
-        assert (subscription.is_cut, broadcaster.is_closed) == (True, True)
+        assert (subscription.is_closed, broadcaster.is_closed) == (True, True)
         broadcaster.unsubscribe(subscription)
 
-    with_hub(MemoryStore(), test)
+    with_broadcaster(MemoryStore(), test)
 
 
-def test_whoever_subscribes_after_closing_is_cut_at_once() -> None:
+def test_a_subscription_after_closing_is_closed_at_once() -> None:
     async def test(broadcaster: Broadcaster) -> None:
         broadcaster.close()
         subscription = await broadcaster.subscribe(ALL)
-        assert subscription.is_cut
+        assert subscription.is_closed
         broadcaster.unsubscribe(subscription)
 
-    with_hub(MemoryStore(), test)
+    with_broadcaster(MemoryStore(), test)
 
 
-def test_only_finished_rows_have_a_point_to_resume_from() -> None:
+def test_only_finished_rows_have_an_event_id() -> None:
     assert row_event(record_of(1, seq=7)).startswith(b'id: 7\nevent: request\ndata: {"id":')
     assert row_event(running_of(1)).startswith(b"event: request\ndata: ")
 
 
-def test_a_row_cannot_break_out_of_its_event() -> None:
+def test_line_breaks_in_a_row_do_not_end_its_event() -> None:
     event = row_event(record_of(1, seq=7, namespace="a\n\nevent: gap\r\rdata: x\u2028"))
     assert event.count(b"\n") == 4
     assert b"\r" not in event

@@ -1,4 +1,4 @@
-"""Every refusal has one shape, and no defect shows its insides."""
+"""All errors have one form, and no error reveals internal details."""
 
 import asyncio
 import json
@@ -10,15 +10,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from tests.support.asgi import Client, scope_of
 
-from relaybook.api.errors import CODES, ApiError, Failures, answer_error, error_response
+from relaybook.api.errors import CODES, ApiError, ErrorMiddleware, error_response, handle_error
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
 
 REQUEST = Request(scope_of("GET", "/", []))
 
 
-def answered(error: Exception) -> tuple[int, dict[str, Any]]:
-    response = asyncio.run(answer_error(REQUEST, error))
+def handled(error: Exception) -> tuple[int, dict[str, Any]]:
+    response = asyncio.run(handle_error(REQUEST, error))
     return response.status_code, json.loads(bytes(response.body))["error"]
 
 
@@ -36,41 +36,41 @@ def answered(error: Exception) -> tuple[int, dict[str, Any]]:
     ],
 )
 def test_each_expected_error_has_its_code(error: Exception, status: int, code: str, param: str | None) -> None:
-    got_status, shape = answered(error)
-    assert (got_status, shape["code"], shape["param"]) == (status, code, param)
-    assert shape["type"] == ("api_error" if status >= 500 else "invalid_request_error")
-    assert set(shape) == {"message", "type", "param", "code"}
-    assert shape["message"]
+    actual_status, body = handled(error)
+    assert (actual_status, body["code"], body["param"]) == (status, code, param)
+    assert body["type"] == ("api_error" if status >= 500 else "invalid_request_error")
+    assert set(body) == {"message", "type", "param", "code"}
+    assert body["message"]
 
 
-def test_codes_have_statuses_of_errors() -> None:
+def test_codes_have_error_statuses_and_meanings() -> None:
     assert all(400 <= status < 600 and meaning for status, meaning in CODES.values())
 
 
-def test_a_store_that_cannot_be_read_is_told_with_its_reason() -> None:
-    assert "disk I/O error" in answered(StoreUnavailable("disk I/O error"))[1]["message"]
+def test_the_error_for_an_unreadable_store_has_the_reason() -> None:
+    assert "disk I/O error" in handled(StoreUnavailable("disk I/O error"))[1]["message"]
 
 
-def test_a_refused_sign_in_says_how() -> None:
+def test_a_401_response_has_www_authenticate() -> None:
     assert error_response(ApiError("not_signed_in", "x")).headers["www-authenticate"].startswith("Bearer")
 
 
-def test_a_defect_is_told_to_the_operator_and_not_to_the_caller(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_defect_is_logged_and_not_shown_to_the_client(caplog: pytest.LogCaptureFixture) -> None:
     async def broken(scope: Any, receive: Any, send: Any) -> None:
         raise ZeroDivisionError("/secret/path")
 
     with caplog.at_level(logging.ERROR, "relaybook.api"):
-        answer = Client(Failures(broken)).get("/x")
-    assert answer.status == 500
-    assert answer.json()["error"]["code"] == "internal"
-    assert b"secret" not in answer.body
+        response = Client(ErrorMiddleware(broken)).get("/x")
+    assert response.status == 500
+    assert response.json()["error"]["code"] == "internal"
+    assert b"secret" not in response.body
     assert [entry.message for entry in caplog.records] == ["api_failed"]
 
 
-def test_a_response_already_begun_is_broken_off() -> None:
+def test_a_response_that_has_started_is_aborted() -> None:
     async def broken(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        Client(Failures(broken)).get("/x")
+        Client(ErrorMiddleware(broken)).get("/x")

@@ -1,4 +1,4 @@
-"""A live connection gets every row it wants, and after a break everything it missed."""
+"""A live connection gets every matching row, and after a disconnect every row it missed."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from tests.support.asgi import scope_of
 
 from relaybook.api import broadcaster, live
 from relaybook.api.broadcaster import Broadcaster
-from relaybook.api.reading import Reading
+from relaybook.api.reading import AsyncReader
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Record
 from relaybook.log.store.memory import MemoryStore
@@ -23,60 +23,60 @@ from relaybook.log.store.port import Batch
 class Event(NamedTuple):
     name: str
     data: Any
-    point: int | None
+    event_id: int | None
 
 
 class Listener:
-    """Reads one live connection as a browser would: it keeps the point to resume from."""
+    """Reads one live connection as a browser does, and keeps the last event id."""
 
-    def __init__(self, pieces: AsyncIterator[bytes]) -> None:
-        self._pieces = pieces
+    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
+        self._chunks = chunks
         self._waiting: list[Event] = []
-        self.point: int | None = None
+        self.event_id: int | None = None
         self.pings = 0
 
     async def next(self) -> Event | None:
-        """The next event with data; None at the end of the stream."""
+        """Return the next event with data. `None` at the end of the stream."""
         while not self._waiting:
-            piece = await anext(self._pieces, None)
-            if piece is None:
+            chunk = await anext(self._chunks, None)
+            if chunk is None:
                 return None
-            assert piece.endswith(b"\n\n")
-            for block in piece.decode().split("\n\n")[:-1]:
+            assert chunk.endswith(b"\n\n")
+            for block in chunk.decode().split("\n\n")[:-1]:
                 self._read(block)
         return self._waiting.pop(0)
 
     async def rows(self, count: int) -> list[str]:
-        """The ids of the next rows."""
-        found = []
+        """Return the ids of the next rows."""
+        ids = []
         for _ in range(count):
             event = await self.next()
             assert event is not None
             assert event.name == "request"
-            found.append(event.data["id"])
-        return found
+            ids.append(event.data["id"])
+        return ids
 
     def _read(self, block: str) -> None:
         fields = dict(line.split(": ", 1) for line in block.split("\n") if not line.startswith(":"))
         self.pings += block.startswith(": ping")
-        point = int(fields["id"]) if "id" in fields else None
-        self.point = self.point if point is None else point
+        event_id = int(fields["id"]) if "id" in fields else None
+        self.event_id = self.event_id if event_id is None else event_id
         if "data" in fields:
-            self._waiting.append(Event(fields["event"], json.loads(fields["data"]), point))
+            self._waiting.append(Event(fields["event"], json.loads(fields["data"]), event_id))
 
 
-class World:
-    """A log that grows, and connections to it."""
+class LiveLog:
+    """A growing log and connections to it."""
 
     def __init__(self, *records: Record) -> None:
         self.store = log_of(*records)
         self.broadcaster = Broadcaster(self.store, poll_seconds=0.002)
-        self.reading = Reading(self.store, 1)
+        self.async_reader = AsyncReader(self.store, 1)
 
-    async def listen(self, resume_from: int | None = None, wanted: Filter | None = None, ping: float = 30) -> Listener:
-        subscription = await self.broadcaster.subscribe(wanted or Filter())
-        listener = Listener(live.stream(self.broadcaster, subscription, self.reading, resume_from, ping))
-        self.leave = lambda: self.broadcaster.unsubscribe(subscription)
+    async def listen(self, resume_from: int | None = None, filter_: Filter | None = None, ping: float = 30) -> Listener:
+        subscription = await self.broadcaster.subscribe(filter_ or Filter())
+        listener = Listener(live.stream(self.broadcaster, subscription, self.async_reader, resume_from, ping))
+        self.unsubscribe = lambda: self.broadcaster.unsubscribe(subscription)
         return listener
 
     def record(self, *records: Record) -> None:
@@ -95,76 +95,76 @@ def ids(numbers: range) -> list[str]:
     return [record_of(number).id for number in numbers]
 
 
-def test_a_new_row_is_told_with_its_point_to_resume_from() -> None:
+def test_a_new_row_is_sent_with_its_event_id() -> None:
     async def test() -> None:
-        world = World(record_of(1))
-        listener = await world.listen()
-        world.record(record_of(2))
+        log = LiveLog(record_of(1))
+        listener = await log.listen()
+        log.record(record_of(2))
         event = await listener.next()
         assert event is not None
-        assert (event.name, event.data["id"], event.point) == ("request", record_of(2).id, 2)
-        world.leave()
+        assert (event.name, event.data["id"], event.event_id) == ("request", record_of(2).id, 2)
+        log.unsubscribe()
 
     run(test)
 
 
-def test_a_running_row_is_told_again_when_it_changes() -> None:
+def test_a_running_row_is_sent_again_when_it_changes() -> None:
     async def test() -> None:
-        world = World()
-        world.store.commit(Batch(running=[open_of(1)]))
-        listener = await world.listen()
+        log = LiveLog()
+        log.store.commit(Batch(running=[open_of(1)]))
+        listener = await log.listen()
         assert await listener.rows(1) == [running_of(1).id]
-        world.store.commit(Batch(running=[open_of(1, chunks=9)]))
+        log.store.commit(Batch(running=[open_of(1, chunks=9)]))
         event = await listener.next()
         assert event is not None
-        assert (event.data["chunks"], event.point) == (9, None)
-        world.leave()
+        assert (event.data["chunks"], event.event_id) == (9, None)
+        log.unsubscribe()
 
     run(test)
 
 
-def test_a_connection_begins_with_a_point_so_that_an_early_break_loses_nothing() -> None:
+def test_a_connection_starts_with_an_event_id_so_that_an_early_disconnect_loses_nothing() -> None:
     async def test() -> None:
-        world = World(record_of(1), record_of(2))
-        subscription = await world.broadcaster.subscribe(Filter())
-        pieces = live.stream(world.broadcaster, subscription, world.reading, None, 30)
-        assert await anext(pieces) == b"retry: 2000\n\n"
-        assert await anext(pieces) == b"id: 2\n\n"
-        world.broadcaster.unsubscribe(subscription)
+        log = LiveLog(record_of(1), record_of(2))
+        subscription = await log.broadcaster.subscribe(Filter())
+        chunks = live.stream(log.broadcaster, subscription, log.async_reader, None, 30)
+        assert await anext(chunks) == b"retry: 2000\n\n"
+        assert await anext(chunks) == b"id: 2\n\n"
+        log.broadcaster.unsubscribe(subscription)
 
     run(test)
 
 
-def test_whoever_resumes_gets_what_was_recorded_meanwhile() -> None:
+def test_a_resumed_connection_gets_the_rows_recorded_meanwhile() -> None:
     async def test() -> None:
-        world = World(*(record_of(number) for number in range(1, 1201)))
-        listener = await world.listen(resume_from=7)
-        world.record(record_of(1201))
+        log = LiveLog(*(record_of(number) for number in range(1, 1201)))
+        listener = await log.listen(resume_from=7)
+        log.record(record_of(1201))
         assert await listener.rows(1194) == ids(range(8, 1202))
-        world.leave()
+        log.unsubscribe()
 
     run(test)
 
 
-def test_what_is_recorded_while_the_past_is_replayed_comes_once() -> None:
+def test_a_row_recorded_during_the_replay_is_sent_once() -> None:
     async def test() -> None:
-        world = World(record_of(1))
-        world.broadcaster = Broadcaster(world.store, poll_seconds=0.05)
-        listener = await world.listen(resume_from=0)
-        world.record(record_of(2))
+        log = LiveLog(record_of(1))
+        log.broadcaster = Broadcaster(log.store, poll_seconds=0.05)
+        listener = await log.listen(resume_from=0)
+        log.record(record_of(2))
         assert await listener.rows(2) == ids(range(1, 3))
         assert not listener._waiting
-        world.record(record_of(3))
+        log.record(record_of(3))
         assert await listener.rows(1) == [record_of(3).id]
-        world.leave()
+        log.unsubscribe()
 
     run(test)
 
 
-def test_resuming_again_and_again_while_rows_are_added_loses_none_and_doubles_none() -> None:
+def test_resuming_repeatedly_while_rows_are_added_loses_and_repeats_none() -> None:
     async def test() -> None:
-        world = World(record_of(1))
-        seen: list[str] = []
+        log = LiveLog(record_of(1))
+        ids_seen: list[str] = []
         total = 400
         added = 1
 
@@ -172,129 +172,131 @@ def test_resuming_again_and_again_while_rows_are_added_loses_none_and_doubles_no
             nonlocal added
             while added < total:
                 added += 1
-                world.record(record_of(added))
+                log.record(record_of(added))
                 await asyncio.sleep(0)
 
         adding = asyncio.create_task(add())
-        point: int | None = 1
-        while len(seen) < total - 1:
-            listener = await world.listen(resume_from=point)
-            seen += await listener.rows(min(7, total - 1 - len(seen)))
-            # What was read of a piece but not looked at is lost with the connection, as in a browser.
-            point = 1 + len(seen)
-            world.leave()
+        event_id: int | None = 1
+        while len(ids_seen) < total - 1:
+            listener = await log.listen(resume_from=event_id)
+            ids_seen += await listener.rows(min(7, total - 1 - len(ids_seen)))
+            # Events that were received but not handled are lost with the connection, as in a browser.
+            event_id = 1 + len(ids_seen)
+            log.unsubscribe()
         await adding
-        assert seen == ids(range(2, total + 1))
+        assert ids_seen == ids(range(2, total + 1))
 
     run(test)
 
 
-def test_a_filter_applies_to_what_was_missed_and_to_what_is_new() -> None:
+def test_a_filter_applies_to_missed_and_to_new_rows() -> None:
     async def test() -> None:
-        wanted = Filter((Term("namespace", ("a",)),))
-        world = World(*(record_of(number, namespace="ab"[number % 2]) for number in range(1, 11)))
-        listener = await world.listen(resume_from=0, wanted=wanted)
-        world.record(record_of(11, namespace="b"), record_of(12, namespace="a"))
+        filter_ = Filter((Term("namespace", ("a",)),))
+        log = LiveLog(*(record_of(number, namespace="ab"[number % 2]) for number in range(1, 11)))
+        listener = await log.listen(resume_from=0, filter_=filter_)
+        log.record(record_of(11, namespace="b"), record_of(12, namespace="a"))
         assert await listener.rows(6) == ids(range(2, 13, 2))
-        world.leave()
+        log.unsubscribe()
 
     run(test)
 
 
 @pytest.mark.parametrize("resume_from", [0, 999])
-def test_a_point_too_old_or_from_another_log_is_a_gap(resume_from: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_id_that_is_too_old_or_from_another_log_is_a_gap(
+    resume_from: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(live, "MAX_REPLAY", 5)
 
     async def test() -> None:
-        world = World(*(record_of(number) for number in range(1, 11)))
-        listener = await world.listen(resume_from=resume_from)
+        log = LiveLog(*(record_of(number) for number in range(1, 11)))
+        listener = await log.listen(resume_from=resume_from)
         assert await listener.next() == Event("gap", {"seq": 10}, 10)
-        world.record(record_of(11))
+        log.record(record_of(11))
         assert await listener.rows(1) == [record_of(11).id]
-        world.leave()
+        log.unsubscribe()
 
     run(test)
 
 
-def test_a_store_too_slow_to_tell_what_was_missed_makes_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_too_slow_to_replay_makes_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
-        world = World(*(record_of(number) for number in range(1, 11)))
-        monkeypatch.setattr(world.store, "since", lambda seq, wanted, limit: ([], seq))
-        listener = await world.listen(resume_from=5)
+        log = LiveLog(*(record_of(number) for number in range(1, 11)))
+        monkeypatch.setattr(log.store, "since", lambda seq, filter_, limit: ([], seq))
+        listener = await log.listen(resume_from=5)
         assert await listener.next() == Event("gap", {"seq": 10}, 10)
         monkeypatch.undo()
-        world.record(record_of(11))
+        log.record(record_of(11))
         assert await listener.rows(1) == [record_of(11).id]
-        world.leave()
+        log.unsubscribe()
 
     run(test)
 
 
-def test_a_point_ahead_of_the_last_look_is_no_gap() -> None:
+def test_an_event_id_ahead_of_the_last_poll_is_no_gap() -> None:
     async def test() -> None:
-        world = World(record_of(1))
-        world.broadcaster = Broadcaster(world.store, poll_seconds=0.05)
-        await world.listen()
-        world.record(record_of(2))
-        listener = await world.listen(resume_from=2)
-        world.record(record_of(3))
+        log = LiveLog(record_of(1))
+        log.broadcaster = Broadcaster(log.store, poll_seconds=0.05)
+        await log.listen()
+        log.record(record_of(2))
+        listener = await log.listen(resume_from=2)
+        log.record(record_of(3))
         assert record_of(3).id in await listener.rows(2)
-        world.leave()
+        log.unsubscribe()
 
     run(test)
 
 
-def test_a_slow_client_is_told_of_the_gap_and_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_client_gets_a_gap_and_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broadcaster, "QUEUE_EVENTS", 5)
 
     async def test() -> None:
-        world = World()
-        listener = await world.listen()
-        other = await world.listen(wanted=Filter((Term("namespace", ("b",)),)))
-        world.record(*(record_of(number) for number in range(1, 20)), record_of(20, namespace="b"))
+        log = LiveLog()
+        listener = await log.listen()
+        other = await log.listen(filter_=Filter((Term("namespace", ("b",)),)))
+        log.record(*(record_of(number) for number in range(1, 20)), record_of(20, namespace="b"))
         assert await other.rows(1) == [record_of(20).id]
         assert await listener.next() == Event("gap", {"seq": 20}, 20)
         assert await listener.next() is None
-        world.leave()
+        log.unsubscribe()
 
     run(test)
 
 
-def test_pings_come_by_themselves_and_move_the_point_on() -> None:
+def test_pings_are_sent_regularly_and_advance_the_event_id() -> None:
     async def test() -> None:
-        world = World()
-        wanted = Filter((Term("namespace", ("nobody",)),))
-        listener = await world.listen(wanted=wanted, ping=0.01)
-        world.record(record_of(1), record_of(2))
-        reading = asyncio.create_task(listener.next())
-        while listener.point != 2:
+        log = LiveLog()
+        filter_ = Filter((Term("namespace", ("nobody",)),))
+        listener = await log.listen(filter_=filter_, ping=0.01)
+        log.record(record_of(1), record_of(2))
+        waiting = asyncio.create_task(listener.next())
+        while listener.event_id != 2:
             await asyncio.sleep(0.001)
         assert listener.pings
-        reading.cancel()
-        world.leave()
+        waiting.cancel()
+        log.unsubscribe()
 
     run(test)
 
 
 def test_closing_ends_the_stream_without_a_gap() -> None:
     async def test() -> None:
-        world = World()
-        listener = await world.listen()
-        world.broadcaster.close()
+        log = LiveLog()
+        listener = await log.listen()
+        log.broadcaster.close()
         assert await listener.next() is None
-        world.leave()
+        log.unsubscribe()
 
     run(test)
 
 
-def test_a_client_that_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stalled_client_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "STALL_SECONDS", 0.01)
 
     async def test() -> None:
-        world = World()
-        subscription = await world.broadcaster.subscribe(Filter())
-        events = live.stream(world.broadcaster, subscription, world.reading, None, 30)
-        response = live.EventStream(events, partial(world.broadcaster.unsubscribe, subscription))
+        log = LiveLog()
+        subscription = await log.broadcaster.subscribe(Filter())
+        events = live.stream(log.broadcaster, subscription, log.async_reader, None, 30)
+        response = live.EventStream(events, partial(log.broadcaster.unsubscribe, subscription))
 
         async def receive() -> Message:
             await asyncio.Event().wait()
@@ -305,13 +307,13 @@ def test_a_client_that_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch
                 await asyncio.Event().wait()
 
         await response(scope_of("GET", "/api/live", []), receive, send)
-        assert world.broadcaster._subscriptions == set()
+        assert log.broadcaster._subscriptions == set()
 
     run(test)
 
 
 @pytest.mark.parametrize("target", ["/api/live", "/api/live?q=refund"])
-def test_a_client_that_leaves_is_forgotten(target: str) -> None:
+def test_a_disconnected_client_is_removed(target: str) -> None:
     async def test() -> None:
         app = app_of(MemoryStore())
         started = asyncio.Event()
@@ -326,8 +328,8 @@ def test_a_client_that_leaves_is_forgotten(target: str) -> None:
 
         await app(scope_of("GET", target, []), receive, send)
         assert app.state.broadcaster._subscriptions == set()
-        app.state.followers.enter()
-        assert app.state.followers._number == 1
+        app.state.search_streams.acquire()
+        assert app.state.search_streams._count == 1
 
     run(test)
 
@@ -343,12 +345,12 @@ def test_a_client_that_leaves_is_forgotten(target: str) -> None:
         ("/api/live", [("last-event-id", "9" * 19)], "Last-Event-ID"),
     ],
 )
-def test_what_is_unknown_or_malformed_is_refused_by_name(target: str, headers: Any, param: str) -> None:
-    answer = client_of().get(target, *headers)
-    assert (answer.status, answer.json()["error"]["param"]) == (400, param)
+def test_unknown_and_malformed_parameters_are_rejected_by_name(target: str, headers: Any, param: str) -> None:
+    response = client_of().get(target, *headers)
+    assert (response.status, response.json()["error"]["param"]) == (400, param)
 
 
-def test_too_many_connections_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_connections_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broadcaster, "MAX_SUBSCRIPTIONS", 0)
-    answer = client_of().get("/api/live")
-    assert (answer.status, answer.json()["error"]["code"]) == (503, "too_many_streams")
+    response = client_of().get("/api/live")
+    assert (response.status, response.json()["error"]["code"]) == (503, "too_many_streams")

@@ -1,4 +1,4 @@
-"""Namespaces are listed by a sort, in pages, and nothing unknown is ignored."""
+"""Namespaces are listed in sorted pages, and unknown parameters are rejected."""
 
 import pytest
 from tests.support.api_log import START_US, client_of, log_of, record_of
@@ -11,7 +11,7 @@ from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Count
 
 
-def test_namespaces_have_their_counters_and_moments_as_text() -> None:
+def test_namespaces_have_counters_and_timestamps() -> None:
     name = "user-1234"
     records = record_of(1, namespace=name, input_tokens=3), record_of(2, namespace=name, failed=True, cost_usd=0.5)
     store = log_of(*records)
@@ -34,7 +34,7 @@ def test_namespaces_have_their_counters_and_moments_as_text() -> None:
     }
 
 
-def test_pinned_ones_can_be_asked_for_or_left_out() -> None:
+def test_namespaces_can_be_filtered_by_pinned() -> None:
     store = log_of(record_of(1, namespace="user-1234"))
     store.change(LabelChange(namespace="p", pinned=True, color=3, position=5))
     client = client_of(store)
@@ -44,7 +44,7 @@ def test_pinned_ones_can_be_asked_for_or_left_out() -> None:
     assert [row["namespace"] for row in client.get("/api/namespaces?pinned=false").json()["data"]] == ["user-1234"]
 
 
-def test_labels_are_counted_for_a_span_of_time_and_what_is_not_kept_for_one_is_null() -> None:
+def test_labels_are_counted_for_a_time_range_and_other_counters_are_null() -> None:
     store = log_of(
         *(record_of(number, namespace="ab"[number % 2], failed=number == 4, cost_usd=0.5) for number in range(6))
     )
@@ -60,7 +60,7 @@ def test_labels_are_counted_for_a_span_of_time_and_what_is_not_kept_for_one_is_n
         assert row["pinned"]
 
 
-def test_labels_share_the_time_for_counting_and_the_page_says_when_it_was_not_enough(
+def test_labels_share_the_time_limit_and_an_incomplete_page_is_marked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(clock, "monotonic_ns", lambda: 0)
@@ -68,9 +68,9 @@ def test_labels_share_the_time_for_counting_and_the_page_says_when_it_was_not_en
     deadlines: list[int] = []
 
     class Slow(MemoryStore):
-        def count(self, wanted: Filter, deadline_ns: int) -> Count:
+        def count(self, filter_: Filter, deadline_ns: int) -> Count:
             deadlines.append(deadline_ns)
-            return Count(requests=5, last_at=START_US, complete=wanted.terms[0].values != ("b",))
+            return Count(requests=5, last_at=START_US, complete=filter_.terms[0].values != ("b",))
 
     store = Slow()
     for name in "abc":
@@ -82,10 +82,10 @@ def test_labels_share_the_time_for_counting_and_the_page_says_when_it_was_not_en
 
 
 @pytest.mark.parametrize("query", ["from=-1h", "to=-1h", "pinned=false&from=-1h", "pinned=false&to=-1h&prefix=a"])
-def test_a_span_of_time_goes_with_labels_only(query: str) -> None:
-    answer = client_of().get(f"/api/namespaces?{query}")
-    error = answer.json()["error"]
-    assert (answer.status, error["param"]) == (400, "from" if "from" in query else "to")
+def test_a_time_range_requires_pinned(query: str) -> None:
+    response = client_of().get(f"/api/namespaces?{query}")
+    error = response.json()["error"]
+    assert (response.status, error["param"]) == (400, "from" if "from" in query else "to")
     assert "pinned=true" in error["message"]
 
 
@@ -105,7 +105,7 @@ def test_pages_of_any_sort_cover_all_namespaces(sort: str) -> None:
     assert sorted(seen) == sorted(names)
 
 
-def test_a_prefix_is_only_text() -> None:
+def test_a_prefix_has_no_wildcards() -> None:
     client = client_of(log_of(record_of(1, namespace="100%"), record_of(2, namespace="100 euros")))
     assert [row["namespace"] for row in client.get("/api/namespaces?prefix=100%25").json()["data"]] == ["100%"]
 
@@ -126,6 +126,6 @@ def test_a_prefix_is_only_text() -> None:
         ("prefix=%ff", "prefix"),
     ],
 )
-def test_what_is_unknown_or_malformed_is_refused_by_name(query: str, param: str) -> None:
-    answer = client_of().get(f"/api/namespaces?{query}")
-    assert (answer.status, answer.json()["error"]["param"]) == (400, param)
+def test_unknown_and_malformed_parameters_are_rejected_by_name(query: str, param: str) -> None:
+    response = client_of().get(f"/api/namespaces?{query}")
+    assert (response.status, response.json()["error"]["param"]) == (400, param)

@@ -1,9 +1,9 @@
-"""A person who opens an address is told from a program that calls the API."""
+"""Navigations of browsers are distinguished from requests of programs."""
 
 import pytest
 from tests.support.asgi import scope_of
 
-from relaybook.api.pages import is_known_to_page, is_navigation
+from relaybook.api.pages import is_navigation, is_page_path
 
 BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8"
 
@@ -14,25 +14,25 @@ def is_opened(method: str, path: str, accept: str | None) -> bool:
 
 @pytest.mark.parametrize("accept", [BROWSER, "TEXT/HTML", "application/xml, text/html;q=0.9"])
 @pytest.mark.parametrize("path", ["/", "/requests/1", "/a.html", "/apis", "//api", "*", "x", ""])
-def test_who_asks_for_html_by_get_opens_an_address(accept: str, path: str) -> None:
+def test_get_and_head_requests_for_html_are_navigations(accept: str, path: str) -> None:
     assert is_opened("GET", path, accept)
     assert is_opened("HEAD", path, accept)
 
 
 @pytest.mark.parametrize("accept", [None, "", "*/*", "application/json", "text/*", "text/htmlx", "x/text/html"])
-def test_who_does_not_is_a_program(accept: str | None) -> None:
+def test_requests_that_do_not_accept_html_are_not_navigations(accept: str | None) -> None:
     assert not is_opened("GET", "/requests", accept)
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE", "OPTIONS", "get"])
-def test_other_methods_are_a_programs(method: str) -> None:
+def test_other_methods_are_not_navigations(method: str) -> None:
     assert not is_opened(method, "/requests", BROWSER)
 
 
 @pytest.mark.parametrize(
     "path", ["/api", "/api/x", "/v1/models", "/metrics", "/openapi.json", "/healthz/x", "/readyz", "/assets/x.js"]
 )
-def test_paths_of_programs_are_never_an_address_to_open(path: str) -> None:
+def test_paths_of_programs_are_never_navigations(path: str) -> None:
     assert not is_opened("GET", path, BROWSER)
 
 
@@ -40,5 +40,5 @@ def test_paths_of_programs_are_never_an_address_to_open(path: str) -> None:
     ("path", "known"),
     [("/overview", True), ("/a.b/c", True), ("/overview/", True), ("/x.js", False), ("/a/favicon.ico", False)],
 )
-def test_what_looks_like_a_file_is_not_one_of_the_pages_addresses(path: str, known: bool) -> None:
-    assert is_known_to_page(path) is known
+def test_paths_that_look_like_files_are_not_page_paths(path: str, known: bool) -> None:
+    assert is_page_path(path) is known

@@ -1,29 +1,28 @@
-"""People change how namespaces are shown, for everybody."""
+"""Labels can be changed, for all users."""
 
 import json
 from typing import Any
 
 import pytest
 from tests.support.api_log import app_of, client_of, log_of, record_of
-from tests.support.asgi import Answer, Client
+from tests.support.asgi import Client, Response
 
-from relaybook.log.namespaces import LabelChange
+from relaybook.log.namespaces import LabelChange, NamespaceRow
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.port import NamespaceRow
 
 JSON = ("content-type", "application/json")
 
 
-def change(client: Client, **fields: Any) -> Answer:
-    return client.ask("PATCH", "/api/namespaces", JSON, body=json.dumps(fields).encode())
+def change(client: Client, **fields: Any) -> Response:
+    return client.request("PATCH", "/api/namespaces", JSON, body=json.dumps(fields).encode())
 
 
-def test_a_namespace_is_pinned_with_what_was_given() -> None:
+def test_a_namespace_is_pinned_with_the_fields_of_the_body() -> None:
     client = client_of(log_of(record_of(1, namespace="user-1234")))
-    answer = change(client, namespace="user-1234", pinned=True, color=3, group="Customers", position=4)
-    assert answer.status == 200
-    assert answer.json() == {
+    response = change(client, namespace="user-1234", pinned=True, color=3, group="Customers", position=4)
+    assert response.status == 200
+    assert response.json() == {
         "namespace": "user-1234",
         "requests": 1,
         "failed": 0,
@@ -37,7 +36,7 @@ def test_a_namespace_is_pinned_with_what_was_given() -> None:
         "group": "Customers",
         "position": 4,
     }
-    assert client.get("/api/namespaces?pinned=true").json()["data"] == [answer.json()]
+    assert client.get("/api/namespaces?pinned=true").json()["data"] == [response.json()]
 
 
 def test_a_namespace_without_a_request_can_be_pinned_and_unpinned() -> None:
@@ -54,67 +53,69 @@ def test_a_namespace_without_a_request_can_be_pinned_and_unpinned() -> None:
 @pytest.mark.parametrize(
     ("body", "param", "message"),
     [
-        ({"pinned": True}, "namespace", "namespace is missing: it takes text of 1 to 256 characters"),
+        ({"pinned": True}, "namespace", "namespace is missing: expected a string of 1 to 256 characters"),
         ({"namespace": ""}, "namespace", 'namespace is ""'),
         ({"namespace": "x" * 257}, "namespace", "namespace is"),
         ({"namespace": "a\0"}, "namespace", r"namespace is \"a\\u0000\""),
         ({"namespace": 5}, "namespace", "namespace is 5"),
-        ({"namespace": "a", "pinned": None}, "pinned", "pinned is null: it takes true or false"),
+        ({"namespace": "a", "pinned": None}, "pinned", "pinned is null: expected true or false"),
         ({"namespace": "a", "pinned": 1}, "pinned", "pinned is 1"),
-        ({"namespace": "a", "color": 0}, "color", "color is 0: it takes a whole number from 1 to 8"),
+        ({"namespace": "a", "color": 0}, "color", "color is 0: expected an integer from 1 to 8"),
         ({"namespace": "a", "color": 9}, "color", "color is 9"),
         ({"namespace": "a", "color": "red"}, "color", 'color is "red"'),
-        ({"namespace": "a", "group": ""}, "group", 'group is "": it takes text of 1 to 40 characters, or null'),
+        ({"namespace": "a", "group": ""}, "group", 'group is "": expected a string of 1 to 40 characters, or null'),
         ({"namespace": "a", "group": "x" * 41}, "group", "group is"),
-        ({"namespace": "a", "position": -1}, "position", "position is -1: it takes a whole number from 0 to 9999"),
+        ({"namespace": "a", "position": -1}, "position", "position is -1: expected an integer from 0 to 9999"),
         ({"namespace": "a", "position": 10_000}, "position", "position is 10000"),
-        ({"namespace": "a", "colour": 3}, "colour", "colour is not a field here. Known: namespace, pinned, color"),
-        ({"namespace": "a"}, None, "Nothing is to be changed: give pinned, color, group or position"),
-        ({"namespace": "a", "color": 3}, "pinned", "'a' is not pinned, so it has no color"),
-        ({"namespace": "a", "pinned": False, "color": 3}, "pinned", "'a' is not pinned, so it has no color"),
+        (
+            {"namespace": "a", "colour": 3},
+            "colour",
+            "colour is not a known field. Known: namespace, pinned, color",
+        ),
+        ({"namespace": "a"}, None, "The body changes nothing. Set pinned, color, group or position"),
+        ({"namespace": "a", "color": 3}, "pinned", "'a' is not pinned, so it cannot have a color"),
+        ({"namespace": "a", "pinned": False, "color": 3}, "pinned", "'a' is not pinned, so it cannot have a color"),
     ],
 )
-def test_a_body_that_cannot_be_meant_is_refused_with_the_field(
-    body: dict[str, Any], param: str | None, message: str
-) -> None:
+def test_an_invalid_body_is_rejected_with_the_field(body: dict[str, Any], param: str | None, message: str) -> None:
     store = MemoryStore()
-    answer = change(client_of(store), **body)
-    error = answer.json()["error"]
-    assert (answer.status, error["code"], error["param"]) == (400, "bad_body", param)
+    response = change(client_of(store), **body)
+    error = response.json()["error"]
+    assert (response.status, error["code"], error["param"]) == (400, "bad_body", param)
     assert message.replace(r"\"", '"').replace(r"\\", "\\") in error["message"]
     assert store.status().labels == 0
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"5", b"{", b"\xff", b'{"namespace": "\\ud800", "pinned": true}'])
-def test_anything_but_one_object_is_refused(body: bytes) -> None:
-    answer = client_of().ask("PATCH", "/api/namespaces", JSON, body=body)
-    assert (answer.status, answer.json()["error"]["code"]) == (400, "bad_body")
+def test_a_body_that_is_not_an_object_is_rejected(body: bytes) -> None:
+    response = client_of().request("PATCH", "/api/namespaces", JSON, body=body)
+    assert (response.status, response.json()["error"]["code"]) == (400, "bad_body")
 
 
-def test_another_site_and_another_type_of_body_change_nothing() -> None:
+def test_cross_site_requests_and_other_content_types_change_nothing() -> None:
     store = MemoryStore()
     body = b'{"namespace": "a", "pinned": true}'
-    other = client_of(store).ask("PATCH", "/api/namespaces", JSON, ("origin", "http://evil.example"), body=body)
+    other = client_of(store).request("PATCH", "/api/namespaces", JSON, ("origin", "http://evil.example"), body=body)
     assert (other.status, other.json()["error"]["code"]) == (403, "cross_site")
-    assert client_of(store).ask("PATCH", "/api/namespaces", ("content-type", "text/plain"), body=body).status == 415
+    assert client_of(store).request("PATCH", "/api/namespaces", ("content-type", "text/plain"), body=body).status == 415
     assert store.status().labels == 0
 
 
-def test_parameters_are_refused() -> None:
-    answer = client_of().ask("PATCH", "/api/namespaces?a=b", JSON, body=b'{"namespace": "a", "pinned": true}')
-    assert (answer.status, answer.json()["error"]["param"]) == (400, "a")
+def test_parameters_are_rejected() -> None:
+    response = client_of().request("PATCH", "/api/namespaces?a=b", JSON, body=b'{"namespace": "a", "pinned": true}')
+    assert (response.status, response.json()["error"]["param"]) == (400, "a")
 
 
-def test_a_store_that_cannot_be_written_says_that_nothing_changed() -> None:
+def test_the_error_for_a_store_that_cannot_be_written_says_that_nothing_changed() -> None:
     class Busy(MemoryStore):
         def change(self, change: LabelChange) -> NamespaceRow:
             raise StoreUnavailable("relaybook.sqlite: another program holds the database")
 
-    answer = change(client_of(Busy()), namespace="a", pinned=True)
-    assert (answer.status, answer.json()["error"]["code"]) == (503, "store_unavailable")
-    assert "Nothing was changed" in answer.json()["error"]["message"]
+    response = change(client_of(Busy()), namespace="a", pinned=True)
+    assert (response.status, response.json()["error"]["code"]) == (503, "store_unavailable")
+    assert "Nothing was changed" in response.json()["error"]["message"]
 
 
-def test_a_log_that_is_only_read_is_not_changed() -> None:
-    answer = change(Client(app_of(MemoryStore(), labels=None)), namespace="a", pinned=True)
-    assert (answer.status, answer.json()["error"]["code"]) == (503, "store_unavailable")
+def test_labels_of_a_read_only_log_cannot_be_changed() -> None:
+    response = change(Client(app_of(MemoryStore(), labels=None)), namespace="a", pinned=True)
+    assert (response.status, response.json()["error"]["code"]) == (503, "store_unavailable")

@@ -1,4 +1,4 @@
-"""Prometheus reads figures; what is unknown is left out rather than 0."""
+"""Metrics are served to Prometheus. Unknown metrics are omitted, not 0."""
 
 import msgspec
 from msgspec.structs import replace
@@ -25,10 +25,10 @@ def lines(text: bytes) -> list[str]:
     return [line for line in text.decode().splitlines() if not line.startswith("#")]
 
 
-def test_all_figures_have_their_names() -> None:
+def test_all_metrics_have_their_names() -> None:
     log = LogMetrics(journal_lag_bytes=1, journal_lag_seconds=0.5, disk_free_bytes=8)
-    told = [line for line in lines(render(STORE, 3, 7, log)) if not line.endswith("} 0.0")]
-    assert told == [
+    metrics = [line for line in lines(render(STORE, 3, 7, log)) if not line.endswith("} 0.0")]
+    assert metrics == [
         "relaybook_records 5.0",
         "relaybook_running 3.0",
         "relaybook_not_indexed 5.0",
@@ -42,20 +42,20 @@ def test_all_figures_have_their_names() -> None:
     ]
 
 
-def test_codes_that_were_never_seen_are_there_from_the_start() -> None:
-    """A counter that appears with its first increase shows none to whoever looks for increases."""
-    never = replace(STORE, refused={})
-    codes = [line.partition(" ")[0] for line in lines(render(never, 0, 0, LogMetrics())) if "refused" in line]
+def test_counters_start_at_zero_for_every_code() -> None:
+    """Prometheus cannot compute the first increase of a counter that appears with it."""
+    store = replace(STORE, refused={})
+    codes = [line.partition(" ")[0] for line in lines(render(store, 0, 0, LogMetrics())) if "refused" in line]
     assert 'relaybook_refused_total{code="log_unavailable"}' in codes
     assert 'relaybook_refused_total{code="overloaded"}' in codes
     assert not [code for code in codes if "upstream" in code]
 
 
 def test_durations_are_histograms() -> None:
-    found = Histogram.over(0.1, 1.0)
+    histogram = Histogram.with_bounds(0.1, 1.0)
     for seconds in (0.05, 0.1, 0.5, 7.0):
-        found.add(seconds)
-    text = lines(render(STORE, 0, 0, LogMetrics(quarantined=2, histograms={"upstream_latency": found})))
+        histogram.add(seconds)
+    text = lines(render(STORE, 0, 0, LogMetrics(quarantined=2, histograms={"upstream_latency": histogram})))
     assert text[-6:] == [
         "relaybook_quarantined 2.0",
         'relaybook_upstream_latency_seconds_bucket{le="0.1"} 2.0',
@@ -66,11 +66,11 @@ def test_durations_are_histograms() -> None:
     ]
 
 
-def test_unknown_figures_are_left_out() -> None:
+def test_unknown_metrics_are_omitted() -> None:
     assert b"lag" not in render(STORE, 0, 0, LogMetrics())
 
 
-def test_codes_cannot_break_the_text() -> None:
+def test_codes_are_escaped() -> None:
     store = msgspec.structs.replace(STORE, refused={'a"\n} 1': 1})
     assert 'relaybook_refused_total{code="a\\"\\n} 1"} 1.0' in lines(render(store, 0, 0, LogMetrics()))
 
@@ -78,6 +78,6 @@ def test_codes_cannot_break_the_text() -> None:
 def test_metrics_are_served_as_prometheus_text() -> None:
     store = log_of(record_of(1))
     store.commit(Batch(refused={"overloaded": 1}))
-    answer = client_of(store).get("/metrics")
-    assert answer.header("content-type") == "text/plain; version=0.0.4; charset=utf-8"
-    assert "relaybook_records 1.0" in lines(answer.body)
+    response = client_of(store).get("/metrics")
+    assert response.header("content-type") == "text/plain; version=0.0.4; charset=utf-8"
+    assert "relaybook_records 1.0" in lines(response.body)

@@ -1,4 +1,4 @@
-"""Questions to the store run in a bounded number of threads, each with its deadline."""
+"""Queries of the store run in a bounded number of threads, each with a deadline."""
 
 import asyncio
 import threading
@@ -7,53 +7,53 @@ import pytest
 from tests.support.api_log import client_of
 
 from relaybook import clock
-from relaybook.api.reading import Reading
+from relaybook.api.reading import AsyncReader
 from relaybook.log.query.filters import Cursor, Filter
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Page, Reader
 
 
-def test_no_more_questions_than_threads_are_asked_at_a_time() -> None:
-    asked: list[int] = []
+def test_no_more_queries_than_threads_run_at_a_time() -> None:
+    threads: list[int] = []
     gate = threading.Event()
 
-    def question(_: Reader) -> None:
-        asked.append(threading.get_ident())
+    def query(_: Reader) -> None:
+        threads.append(threading.get_ident())
         gate.wait(10)
 
-    async def ask_all() -> None:
-        reading = Reading(MemoryStore(), 1, threads=2)
-        questions = [asyncio.create_task(reading.ask(question)) for _ in range(3)]
+    async def run_all() -> None:
+        async_reader = AsyncReader(MemoryStore(), 1, threads=2)
+        tasks = [asyncio.create_task(async_reader.run(query)) for _ in range(3)]
         try:
             async with asyncio.timeout(10):
-                while len(asked) < 2 or reading._limiter.statistics().tasks_waiting < 1:
-                    assert len(asked) <= 2
+                while len(threads) < 2 or async_reader._limiter.statistics().tasks_waiting < 1:
+                    assert len(threads) <= 2
                     await asyncio.sleep(0)
         finally:
             gate.set()
-            await asyncio.gather(*questions)
-        assert len(asked) == 3
+            await asyncio.gather(*tasks)
+        assert len(threads) == 3
 
-    asyncio.run(ask_all())
+    asyncio.run(run_all())
 
 
-def test_what_a_question_raises_comes_out() -> None:
-    async def ask() -> None:
-        await Reading(MemoryStore(), 1).ask(lambda _: 1 // 0)
+def test_exceptions_of_a_query_are_propagated() -> None:
+    async def run() -> None:
+        await AsyncReader(MemoryStore(), 1).run(lambda _: 1 // 0)
 
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(ask())
+        asyncio.run(run())
 
 
-def test_the_deadline_counts_from_the_requests_start() -> None:
-    told: list[int] = []
+def test_the_deadline_counts_from_the_start_of_the_request() -> None:
+    deadlines: list[int] = []
 
-    class Listening(MemoryStore):
-        def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
-            told.append(deadline_ns)
-            return super().page(wanted, limit, cursor, deadline_ns)
+    class Recording(MemoryStore):
+        def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+            deadlines.append(deadline_ns)
+            return super().page(filter_, limit, cursor, deadline_ns)
 
     before = clock.monotonic_ns()
-    client_of(Listening(), query_seconds=2.0).get("/api/requests")
+    client_of(Recording(), query_seconds=2.0).get("/api/requests")
     after = clock.monotonic_ns()
-    assert before + 2 * clock.NANOSECONDS <= told[0] <= after + 2 * clock.NANOSECONDS
+    assert before + 2 * clock.NANOSECONDS <= deadlines[0] <= after + 2 * clock.NANOSECONDS

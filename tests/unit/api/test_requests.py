@@ -1,4 +1,4 @@
-"""The list of requests: every filter passes through, nothing unknown is ignored, and pages cover the log exactly."""
+"""Requests are listed with every filter, unknown parameters are rejected, and pages cover the log exactly."""
 
 from typing import Any
 from urllib.parse import quote
@@ -29,50 +29,52 @@ GOOD_VALUES |= {"retry_count": "%3E=1", "warning": "value_cut", "advice": "doubl
 GOOD_VALUES |= {"id": "0199a3d2-0000-7000-8000-000000000001", "key": "3fa9c2d1e0b4"}
 
 
-class Listening(MemoryStore):
-    """A store that keeps the filters it was asked with."""
+class Recording(MemoryStore):
+    """A store that records the filters of its queries."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[Filter] = []
+        self.filters: list[Filter] = []
 
-    def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
-        self.asked.append(wanted)
-        return super().page(wanted, limit, cursor, deadline_ns)
+    def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+        self.filters.append(filter_)
+        return super().page(filter_, limit, cursor, deadline_ns)
 
 
-def ids(answer: Any) -> list[str]:
-    return [row["id"] for row in answer["data"]]
+def ids(response: Any) -> list[str]:
+    return [row["id"] for row in response["data"]]
 
 
 def error(client: Client, target: str) -> tuple[int, str | None, str]:
-    answer = client.get(target)
-    return answer.status, answer.json()["error"]["param"], answer.json()["error"]["code"]
+    response = client.get(target)
+    return response.status, response.json()["error"]["param"], response.json()["error"]["code"]
 
 
 NEGATABLE = [name for name in (*NAMES, "property.user-id") if name not in ("from", "to")]
-#: What goes with it.
-NEEDED = {"contains": "&from=-1h"}
-ASKED = [*((name, False) for name in (*NAMES, "property.user-id")), *((name, True) for name in NEGATABLE)]
+#: Parameters that a filter requires.
+REQUIRED = {"contains": "&from=-1h"}
+FILTERS = [*((name, False) for name in (*NAMES, "property.user-id")), *((name, True) for name in NEGATABLE)]
 
 
-@pytest.mark.parametrize(("name", "negated"), ASKED)
+@pytest.mark.parametrize(("name", "negated"), FILTERS)
 def test_every_filter_name_reaches_the_store(name: str, negated: bool) -> None:
-    store = Listening()
-    asked = ("not." if negated else "") + name
-    answer = client_of(store).get(f"/api/requests?{asked}={GOOD_VALUES.get(name, 'x%25%27%22')}{NEEDED.get(name, '')}")
-    assert answer.status == 200
-    term = store.asked[0].terms[0]
+    store = Recording()
+    parameter = ("not." if negated else "") + name
+    response = client_of(store).get(
+        f"/api/requests?{parameter}={GOOD_VALUES.get(name, 'x%25%27%22')}{REQUIRED.get(name, '')}"
+    )
+    assert response.status == 200
+    term = store.filters[0].terms[0]
     stored = "namespace" if name == "namespace_prefix" else name
     assert (term.name, term.negated) == (stored, negated)
     if name not in GOOD_VALUES:
         assert (term.values or term.prefixes) == ("x%'\"",)
 
 
-def test_several_names_are_anded_and_repeats_are_any_of() -> None:
-    store = Listening()
+def test_different_names_are_anded_and_repeated_names_are_ored() -> None:
+    store = Recording()
     client_of(store).get("/api/requests?namespace=a&model=m&namespace=b&property.User_Id=7")
-    assert store.asked[0].terms == (
+    assert store.filters[0].terms == (
         Term("namespace", ("a", "b")),
         Term("model", ("m",)),
         Term("property.user-id", ("7",)),
@@ -116,14 +118,14 @@ def test_several_names_are_anded_and_repeats_are_any_of() -> None:
         ("=a", ""),
     ],
 )
-def test_what_is_unknown_or_malformed_is_refused_by_name(target: str, param: str) -> None:
+def test_unknown_and_malformed_parameters_are_rejected_by_name(target: str, param: str) -> None:
     assert error(client_of(), f"/api/requests?{target}") == (400, param, "bad_parameter")
 
 
 def test_a_query_adds_its_terms() -> None:
-    store = Listening()
+    store = Recording()
     client_of(store).get("/api/requests?model=a&q=-namespace:b*%20%22free%20text%22")
-    assert store.asked[0].terms == (
+    assert store.filters[0].terms == (
         Term("model", ("a",)),
         Term("namespace", (), negated=True, prefixes=("b",)),
         Term("words", ("free text",)),
@@ -131,30 +133,30 @@ def test_a_query_adds_its_terms() -> None:
 
 
 @pytest.mark.parametrize("query", ["q=modell:x", "q=%22open", "q=!!", "q=a&q=b", "q=duration:2s"])
-def test_a_query_that_cannot_be_meant_is_refused(query: str) -> None:
+def test_an_invalid_query_is_rejected(query: str) -> None:
     assert error(client_of(), f"/api/requests?{query}") == (400, "q", "bad_parameter")
 
 
 @pytest.mark.parametrize("value", ["'; DROP TABLE records; --", '" OR 1=1', "%", "_", "*", "\\", "../../etc/passwd"])
-def test_values_are_only_values(value: str) -> None:
+def test_special_characters_in_values_are_matched_literally(value: str) -> None:
     store = log_of(record_of(1, namespace=value), record_of(2, namespace="other"))
-    answer = client_of(store).get(f"/api/requests?namespace={quote(value, safe='')}")
-    assert ids(answer.json()) == [record_of(1).id]
+    response = client_of(store).get(f"/api/requests?namespace={quote(value, safe='')}")
+    assert ids(response.json()) == [record_of(1).id]
 
 
 def test_pages_cover_all_of_230_records_in_both_directions() -> None:
     records = [record_of(number) for number in range(1, 231)]
     client, newest_first = client_of(log_of(*records)), [record.id for record in records[::-1]]
-    seen: list[str] = []
+    ids_seen: list[str] = []
     page = client.get("/api/requests").json()
     first_newer = page["newer_cursor"]
     while True:
-        seen += ids(page)
+        ids_seen += ids(page)
         oldest = page
         if page["next_cursor"] is None:
             break
         page = client.get(f"/api/requests?cursor={page['next_cursor']}").json()
-    assert seen == newest_first
+    assert ids_seen == newest_first
     assert client.get(f"/api/requests?cursor={first_newer}").json()["data"] == []
 
     back = ids(oldest)
@@ -184,7 +186,7 @@ def test_around_an_unknown_id_is_not_found() -> None:
     assert error(client_of(), "/api/requests?around=nobody") == (404, "around", "not_found")
 
 
-def test_running_requests_come_with_the_first_page_alone_and_are_filtered() -> None:
+def test_only_the_first_page_has_running_requests_and_they_are_filtered() -> None:
     store = log_of(record_of(1), record_of(2))
     store.commit(Batch(running=[open_of(3, namespace="a"), open_of(4, namespace="b")]))
     client = client_of(store)
@@ -200,16 +202,16 @@ def test_a_request_that_ended_meanwhile_is_not_also_running() -> None:
     assert [row["id"] for row in page["running"]] == [running_of(2).id]
 
 
-def test_rows_have_moments_as_text_and_unknown_as_null() -> None:
+def test_rows_have_timestamps_as_text_and_null_for_unknown_values() -> None:
     [row] = client_of(log_of(record_of(1, warnings=[Note("value_cut", "long")]))).get("/api/requests").json()["data"]
     assert row["started_at"] == "2026-01-01T00:00:01.000000Z"
     assert row["cost_usd"] is None
     assert row["warnings"] == [{"code": "value_cut", "message": "long"}]
 
 
-def test_a_page_its_deadline_ended_says_so() -> None:
+def test_a_page_stopped_at_its_deadline_is_marked() -> None:
     class Slow(MemoryStore):
-        def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+        def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
             return Page(records=[], next_cursor=Cursor("older", 7), newer_cursor=None, complete=False)
 
     page = client_of(Slow()).get("/api/requests").json()
@@ -219,9 +221,9 @@ def test_a_page_its_deadline_ended_says_so() -> None:
 @pytest.mark.parametrize(
     ("failure", "code"), [(DeadlinePassed(), "deadline"), (StoreUnavailable("locked"), "store_unavailable")]
 )
-def test_a_store_that_fails_is_told_as_unavailable(failure: Exception, code: str) -> None:
+def test_a_failing_store_gets_a_503(failure: Exception, code: str) -> None:
     class Failing(MemoryStore):
-        def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+        def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
             raise failure
 
     assert error(client_of(Failing()), "/api/requests") == (503, None, code)

@@ -13,9 +13,9 @@ from relaybook.api.schemas import Health, SignIn
 def declared() -> Routes:
     routes = Routes("things")
 
-    @routes.get("/things/{id:path}", document.reads(Health), accepts_head=True)
-    @routes.get("/things", document.reads(Health, [document.limit(5)]))
-    @routes.post("/things", document.reads(None, body=SignIn))
+    @routes.get("/things/{id:path}", document.describe(Health), accepts_head=True)
+    @routes.get("/things", document.describe(Health, [document.limit(5)]))
+    @routes.post("/things", document.describe(None, body=SignIn))
     @routes.undocumented("/hidden", ["GET", "DELETE"])
     async def ask_things(request: Request) -> Response:
         """Answer with the method."""
@@ -25,7 +25,7 @@ def declared() -> Routes:
 
 
 def status(method: str, path: str) -> int:
-    return Client(Router(declared().declared)).ask(method, path).status
+    return Client(Router(declared().declared)).request(method, path).status
 
 
 def test_head_is_accepted_only_where_it_is_declared() -> None:
@@ -33,7 +33,7 @@ def test_head_is_accepted_only_where_it_is_declared() -> None:
     assert status("HEAD", "/things") == status("HEAD", "/hidden") == 405
 
 
-def test_other_methods_are_refused() -> None:
+def test_other_methods_are_rejected() -> None:
     assert status("POST", "/things") == status("DELETE", "/hidden") == 200
     assert status("PUT", "/things") == status("POST", "/hidden") == status("OPTIONS", "/things") == 405
 

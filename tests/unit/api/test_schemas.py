@@ -1,9 +1,9 @@
-"""Every field of a record has its meaning written down."""
+"""Every field of a record is documented."""
 
 from relaybook.api.schemas import MEANINGS
 from relaybook.log.record import FIELDS
 
 
-def test_the_meanings_are_those_of_the_records_fields_in_their_order() -> None:
+def test_every_field_of_a_record_has_a_meaning_in_the_same_order() -> None:
     assert tuple(MEANINGS) == FIELDS
     assert all(meaning.endswith(".") for meaning in MEANINGS.values())

@@ -1,4 +1,4 @@
-"""People and probes are told how Relaybook is."""
+"""The state of Relaybook is served to users and health checks."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from relaybook.log.store.port import Batch, StoreStatus
 
 
 class Probe:
-    def figures(self) -> LogMetrics:
+    def read(self) -> LogMetrics:
         return LogMetrics(journal_lag_bytes=5, journal_lag_seconds=0.2, disk_free_bytes=7, data_path="/data")
 
 
@@ -23,7 +23,7 @@ class Broken(MemoryStore):
         raise OSError("/secret/path is gone")
 
 
-def test_the_status_has_the_stores_and_the_probes_figures() -> None:
+def test_the_status_has_the_metrics_of_the_store_and_the_probe() -> None:
     store = log_of(record_of(1))
     store.commit(Batch(running=[open_of(2)], refused={"overloaded": 3}))
     status = client_of(store, probe=Probe(), settings={"workers": 1}).get("/api/status").json()
@@ -42,11 +42,11 @@ def test_the_status_has_the_number_of_namespaces_and_of_labels() -> None:
 
 
 @pytest.mark.parametrize("sample_data", [False, True])
-def test_the_status_says_whether_the_log_holds_sample_data(sample_data: bool) -> None:
+def test_the_status_says_whether_the_log_has_sample_data(sample_data: bool) -> None:
     assert client_of(sample_data=sample_data).get("/api/status").json()["sample_data"] is sample_data
 
 
-def test_gaps_are_told_latest_first_and_counted() -> None:
+def test_gaps_are_listed_latest_first_and_counted() -> None:
     store = MemoryStore()
     gaps = [
         Gap(from_at=START_US + at * 1_000_000, to_at=START_US + at * 1_000_000, count=at, reason="log_unavailable")
@@ -58,33 +58,33 @@ def test_gaps_are_told_latest_first_and_counted() -> None:
     assert status["gaps"][0]["from_at"] == "2026-01-01T00:02:30.000000Z"
 
 
-def test_the_status_tells_which_page_is_served(tmp_path: Path) -> None:
+def test_the_status_has_the_build_of_the_page(tmp_path: Path) -> None:
     assert client_of(page=page_in(tmp_path)).get("/api/status").json()["page_build"] == BUILD
     assert client_of().get("/api/status").json()["page_build"] is None
 
 
 def test_the_token_is_not_in_the_status() -> None:
-    answer = client_of(token="hunter2").get("/api/status", ("authorization", "Bearer hunter2"))
-    assert answer.status == 200
-    assert b"hunter2" not in answer.body
+    response = client_of(token="hunter2").get("/api/status", ("authorization", "Bearer hunter2"))
+    assert response.status == 200
+    assert b"hunter2" not in response.body
 
 
 @pytest.mark.parametrize(("path", "status"), [("/healthz", "ok"), ("/readyz", "ready")])
-def test_probes_are_answered_under_any_host_without_a_token(path: str, status: str) -> None:
+def test_health_checks_work_under_any_host_without_a_token(path: str, status: str) -> None:
     client = client_of(token="hunter2", dashboard_url="https://a.example/logs")
     for target in (path, "/logs" + path):
-        answer = client.get(target, ("host", "10.0.0.7:4101"))
-        assert (answer.status, answer.json()) == (200, {"status": status})
-    assert client.ask("HEAD", path).status == 200
+        response = client.get(target, ("host", "10.0.0.7:4101"))
+        assert (response.status, response.json()) == (200, {"status": status})
+    assert client.request("HEAD", path).status == 200
 
 
-def test_a_log_that_cannot_be_read_is_alive_but_not_ready_and_tells_no_insides() -> None:
+def test_with_an_unreadable_log_the_dashboard_is_healthy_but_not_ready() -> None:
     client: Client = client_of(Broken())
-    answer = client.get("/readyz")
-    assert (answer.status, answer.json()["error"]["code"]) == (503, "store_unavailable")
-    assert b"secret" not in answer.body
+    response = client.get("/readyz")
+    assert (response.status, response.json()["error"]["code"]) == (503, "store_unavailable")
+    assert b"secret" not in response.body
     assert client.get("/healthz").status == 200
 
 
-def test_parameters_are_refused() -> None:
+def test_parameters_are_rejected() -> None:
     assert client_of().get("/api/status?verbose=1").status == 400

@@ -1,4 +1,4 @@
-"""A thread is told in the order of recording, in pages, with what is new in each request."""
+"""A thread is listed in the order of recording, in pages, with the new messages of each request."""
 
 import json
 from typing import Any
@@ -11,21 +11,21 @@ from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Entry
 
 
-def entry(number: int, messages: list[str], answer: str, **fields: Any) -> Entry:
+def entry(number: int, messages: list[str], response: str, **fields: Any) -> Entry:
     roles = ("user", "assistant")
-    asked = {"messages": [{"role": roles[n % 2], "content": text} for n, text in enumerate(messages)]}
-    facts = formats.read_request("chat", json.dumps(asked).encode()).asked
+    request_json = {"messages": [{"role": roles[n % 2], "content": text} for n, text in enumerate(messages)]}
+    facts = formats.read_request("chat", json.dumps(request_json).encode()).message_hashes
     assert facts is not None
-    said = {"choices": [{"index": 0, "message": {"role": "assistant", "content": answer}}]}
-    answered = formats.read_response("chat", json.dumps(said).encode(), streamed=False, complete=True)
+    response_json = {"choices": [{"index": 0, "message": {"role": "assistant", "content": response}}]}
+    parsed = formats.read_response("chat", json.dumps(response_json).encode(), streamed=False, complete=True)
     made = entry_of(record_of(number, **({"namespace": "user-1", "cost_usd": 0.5} | fields)))
-    made.turn = formats.encode_chain(formats.turn(facts, answered.said))
+    made.turn = formats.encode_chain(formats.build_chain(facts, parsed.output_keys))
     return made
 
 
 def conversation(turns: int, first: int = 1, **fields: Any) -> list[Entry]:
-    said = [f"{part} {turn}" for turn in range(1, turns + 1) for part in ("question", "answer")]
-    return [entry(first + turn, said[: 2 * turn + 1], said[2 * turn + 1], **fields) for turn in range(turns)]
+    texts = [f"{part} {turn}" for turn in range(1, turns + 1) for part in ("question", "answer")]
+    return [entry(first + turn, texts[: 2 * turn + 1], texts[2 * turn + 1], **fields) for turn in range(turns)]
 
 
 def log(*entries: Entry) -> MemoryStore:
@@ -35,50 +35,50 @@ def log(*entries: Entry) -> MemoryStore:
 
 
 def thread(store: MemoryStore, query: str = "namespace=user-1") -> Any:
-    answer = client_of(store).get(f"/api/thread?{query}")
-    assert answer.status == 200
-    return answer.json()
+    response = client_of(store).get(f"/api/thread?{query}")
+    assert response.status == 200
+    return response.json()
 
 
-def test_a_conversation_is_told_turn_by_turn() -> None:
-    found = thread(log(*conversation(3), entry_of(record_of(9, namespace="other"))))
+def test_a_conversation_is_listed_turn_by_turn() -> None:
+    result = thread(log(*conversation(3), entry_of(record_of(9, namespace="other"))))
     ids = [record_of(number).id for number in (1, 2, 3)]
-    assert [row["id"] for row in found["data"]] == ids
-    assert [row["turn"] for row in found["data"]] == [1, 2, 3]
-    assert [row["follows"] for row in found["data"]] == [None, *ids[:2]]
-    assert {row["conversation"] for row in found["data"]} == {ids[0]}
-    assert [row["new_messages"] for row in found["data"]] == [
+    assert [row["id"] for row in result["data"]] == ids
+    assert [row["turn"] for row in result["data"]] == [1, 2, 3]
+    assert [row["follows"] for row in result["data"]] == [None, *ids[:2]]
+    assert {row["conversation"] for row in result["data"]} == {ids[0]}
+    assert [row["new_messages"] for row in result["data"]] == [
         {"from": 0, "count": 1},
         {"from": 2, "count": 1},
         {"from": 4, "count": 1},
     ]
-    [whole] = found["conversations"]
+    [whole] = result["conversations"]
     assert (whole["requests"], whole["turns"], whole["cost_usd"]) == (3, 3, 1.5)
-    assert found["total"]["requests"] == 3
-    assert found["is_thread"] is True
-    assert (found["next_cursor"], found["complete"]) == (None, True)
+    assert result["total"]["requests"] == 3
+    assert result["is_thread"] is True
+    assert (result["next_cursor"], result["complete"]) == (None, True)
 
 
-def test_a_page_knows_what_it_goes_on_from() -> None:
+def test_a_page_has_links_to_requests_of_earlier_pages() -> None:
     store = log(*conversation(7))
-    found = thread(store, "namespace=user-1&limit=3")
-    assert [row["turn"] for row in found["data"]] == [5, 6, 7]
-    assert found["data"][0]["follows"] == record_of(4).id
-    earlier = thread(store, f"namespace=user-1&limit=3&cursor={found['next_cursor']}")
+    result = thread(store, "namespace=user-1&limit=3")
+    assert [row["turn"] for row in result["data"]] == [5, 6, 7]
+    assert result["data"][0]["follows"] == record_of(4).id
+    earlier = thread(store, f"namespace=user-1&limit=3&cursor={result['next_cursor']}")
     assert [row["turn"] for row in earlier["data"]] == [2, 3, 4]
     assert earlier["total"]["requests"] == 7
 
 
-def test_a_page_can_be_around_a_request_of_long_ago() -> None:
+def test_a_page_can_be_around_an_old_request() -> None:
     store = log(*conversation(9))
-    found = thread(store, f"namespace=user-1&limit=3&around={record_of(4).id}")
-    assert [row["turn"] for row in found["data"]] == [3, 4, 5]
-    assert found["data"][0]["follows"] == record_of(2).id
-    earlier = thread(store, f"namespace=user-1&limit=3&cursor={found['next_cursor']}")
+    result = thread(store, f"namespace=user-1&limit=3&around={record_of(4).id}")
+    assert [row["turn"] for row in result["data"]] == [3, 4, 5]
+    assert result["data"][0]["follows"] == record_of(2).id
+    earlier = thread(store, f"namespace=user-1&limit=3&cursor={result['next_cursor']}")
     assert [row["turn"] for row in earlier["data"]] == [1, 2]
 
 
-def test_around_is_refused_with_a_reason() -> None:
+def test_an_invalid_around_is_rejected_with_a_reason() -> None:
     client = client_of(log(*conversation(2)))
     other = client_of(log(*conversation(2), entry_of(record_of(9, namespace="other"))))
     foreign = other.get(f"/api/thread?namespace=user-1&around={record_of(9).id}")
@@ -88,29 +88,29 @@ def test_around_is_refused_with_a_reason() -> None:
     assert (both.status, both.json()["error"]["param"]) == (400, "around")
     unknown = client.get(f"/api/thread?namespace=user-1&around={record_of(99).id}")
     assert (unknown.status, unknown.json()["error"]["param"]) == (404, "around")
-    assert "an id of ours" in unknown.json()["error"]["message"]
+    assert "(Service-Request-Id)" in unknown.json()["error"]["message"]
 
 
-def test_a_retry_repeats_what_failed() -> None:
+def test_a_retry_repeats_the_failed_request() -> None:
     store = log(*conversation(2), entry(8, ["question 1", "answer 1", "question 2"], "another"))
     [_, second, third] = thread(store)["data"]
     assert (third["turn"], third["repeats"]) == (2, second["id"])
 
 
-def test_single_requests_are_no_thread_and_the_answer_says_so() -> None:
+def test_unrelated_requests_are_marked_as_no_thread() -> None:
     store = log(*(entry(number, [f"q{number}"], f"a{number}") for number in range(1, 9)), *conversation(2, 20))
-    found = thread(store)
-    assert found["is_thread"] is False
-    assert len(found["conversations"]) == 9
+    result = thread(store)
+    assert result["is_thread"] is False
+    assert len(result["conversations"]) == 9
 
 
-def test_a_propertys_value_is_a_thread_too() -> None:
+def test_a_property_value_is_a_thread_too() -> None:
     store = log(*conversation(2, properties={"user-id": "42"}))
     assert len(thread(store, "property.User_Id=42")["data"]) == 2
     assert thread(store, "property.user-id=43")["data"] == []
 
 
-def test_a_request_without_messages_is_told_all_the_same() -> None:
+def test_a_request_without_messages_is_listed_too() -> None:
     [row] = thread(log(entry_of(record_of(1, namespace="user-1"))))["data"]
     assert (row["turn"], row["new_messages"]) == (1, {"from": 0, "count": 0})
 
@@ -130,6 +130,6 @@ def test_a_request_without_messages_is_told_all_the_same() -> None:
         ("namespace=a&cursor=n5", "cursor"),
     ],
 )
-def test_anything_but_one_thread_is_refused_by_name(query: str, param: str) -> None:
-    answer = client_of(MemoryStore()).get(f"/api/thread?{query}")
-    assert (answer.status, answer.json()["error"]["param"]) == (400, param)
+def test_anything_but_one_thread_is_rejected_by_name(query: str, param: str) -> None:
+    response = client_of(MemoryStore()).get(f"/api/thread?{query}")
+    assert (response.status, response.json()["error"]["param"]) == (400, param)

@@ -1,4 +1,4 @@
-"""Values of a field are listed for pickers."""
+"""The values of a field are listed with counts."""
 
 import pytest
 from tests.support.api_log import client_of, log_of, record_of
@@ -10,18 +10,18 @@ LOG = log_of(
 )
 
 
-def test_values_come_most_frequent_first() -> None:
-    answer = client_of(LOG).get("/api/values/model").json()
-    assert answer == {"data": [{"value": "b", "requests": 2}, {"value": "a", "requests": 1}]}
+def test_values_are_listed_most_frequent_first() -> None:
+    response = client_of(LOG).get("/api/values/model").json()
+    assert response == {"data": [{"value": "b", "requests": 2}, {"value": "a", "requests": 1}]}
 
 
-def test_names_of_properties_and_values_of_one_are_listed() -> None:
+def test_property_names_and_values_are_listed() -> None:
     client = client_of(LOG)
     assert [row["value"] for row in client.get("/api/values/property").json()["data"]] == ["user-id", "channel"]
     assert [row["value"] for row in client.get("/api/values/property.User_Id").json()["data"]] == ["7", "8"]
 
 
-def test_the_name_of_a_property_may_hold_a_slash_or_a_space() -> None:
+def test_a_property_name_may_contain_a_slash_or_a_space() -> None:
     client = client_of(log_of(record_of(1, properties={"team/cost": "a", "sp ace": "b"})))
     assert client.get("/api/values/property.team%2Fcost").json()["data"] == [{"value": "a", "requests": 1}]
     assert client.get("/api/values/property.sp%20ace").json()["data"] == [{"value": "b", "requests": 1}]
@@ -34,11 +34,11 @@ def test_a_prefix_and_a_limit_narrow_the_list() -> None:
 
 
 @pytest.mark.parametrize("field", ["seq", "input_preview", "property.", "model%20", "property.%00", "%27--"])
-def test_other_fields_are_refused(field: str) -> None:
-    answer = client_of(LOG).get(f"/api/values/{field}")
-    assert (answer.status, answer.json()["error"]["param"]) == (400, "field")
+def test_other_fields_are_rejected(field: str) -> None:
+    response = client_of(LOG).get(f"/api/values/{field}")
+    assert (response.status, response.json()["error"]["param"]) == (400, "field")
 
 
-def test_other_parameters_are_refused() -> None:
-    answer = client_of(LOG).get("/api/values/model?sort=value")
-    assert (answer.status, answer.json()["error"]["param"]) == (400, "sort")
+def test_other_parameters_are_rejected() -> None:
+    response = client_of(LOG).get("/api/values/model?sort=value")
+    assert (response.status, response.json()["error"]["param"]) == (400, "sort")

@@ -1,4 +1,4 @@
-"""``config`` shows values and sources, and no secret."""
+"""``config`` prints values and sources, but no secrets."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Flags that derive from the settings."""
+"""Flags that are derived from settings."""
 
 import inspect
 from typing import Any
@@ -12,17 +12,17 @@ def some(word: str, *, loud: bool = False, **flags: Any) -> int:
     return len(word) + loud + len(flags)
 
 
-def test_flags_take_the_place_of_the_keywords() -> None:
+def test_flags_replace_the_keyword_arguments() -> None:
     assert list(inspect.signature(some).parameters) == ["word", "loud", "config", "data", "hosts"]
 
 
-def test_a_flag_is_none_unless_given() -> None:
+def test_an_unused_flag_is_none() -> None:
     parameters = inspect.signature(some).parameters
     assert parameters["data"].default is None
     assert parameters["data"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
-def test_every_setting_has_its_flag_by_default() -> None:
+def test_by_default_every_setting_has_a_flag() -> None:
     @takes_settings()
     def every(**flags: Any) -> int:
         return len(flags)
@@ -30,7 +30,7 @@ def test_every_setting_has_its_flag_by_default() -> None:
     assert list(inspect.signature(every).parameters) == ["config", *FLAGS]
 
 
-def test_the_help_says_what_may_be_written_and_what_is_taken_otherwise() -> None:
+def test_the_help_contains_choices_and_default() -> None:
     @takes_settings()
     def every(**flags: Any) -> int:
         return len(flags)

@@ -1,4 +1,4 @@
-"""The command line: what it prints, its exit codes, what it imports."""
+"""The command line: messages, exit codes and imports."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from relaybook import __version__
 from relaybook.cli import main as cli
 from relaybook.cli.failure import CommandFailed
 
-#: What only some commands need; importing it would slow down all of them.
+#: Modules that only some commands need. Importing them would slow down all commands.
 HEAVY = ("apsw", "asyncio", "genai_prices", "pydantic", "rich", "starlette", "uvicorn", "uvloop", "zstandard")
 
 
@@ -20,19 +20,19 @@ def empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
-def test_alone_it_prints_five_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_command_it_prints_a_short_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 5
 
 
-def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out.strip() == __version__
 
 
-def test_only_tail_takes_filters(capsys: pytest.CaptureFixture[str]) -> None:
+def test_filters_are_suggested_for_tail_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["show", "--namespace", "ios"]) == 2
-    assert "It is a filter" not in capsys.readouterr().err
+    assert "Write the filter" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -40,40 +40,43 @@ def test_only_tail_takes_filters(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["srve"], 'Unknown command "srve". Did you mean "serve"?'),
         (["config", "--idle-timout", "3"], "Unknown option: --idle-timout. Did you mean --idle-timeout?"),
-        (["config", "--workers", "many"], "--workers is 'many': it takes a whole number"),
+        (["config", "--workers", "many"], "--workers is 'many': expected a whole number"),
         (["config", "--workers"], "--workers requires an argument"),
         (["config", "--workers", "1", "--workers", "2"], "specified multiple times"),
-        (["config", "more"], "Nothing here takes 'more'."),
-        (["config", "--listen", "here"], "write host:port, like 127.0.0.1:4100. Set by --listen."),
+        (["config", "more"], "Unexpected argument: 'more'."),
+        (["config", "--listen", "here"], "expected host:port, such as 127.0.0.1:4100. It was set by --listen."),
         (["config", "--dashboard", "0.0.0.0:4101"], "Set RELAYBOOK_DASHBOARD_TOKEN"),
-        (["config", "--dashboard-token", "x"], "is no flag, for others could read it"),
-        (["config", "--dashboard-token=x"], "set RELAYBOOK_DASHBOARD_TOKEN, or dashboard_token in relaybook.toml"),
-        (["config", "--config", "none.toml"], "none.toml cannot be read"),
-        (["serve", "--upstream", "api.openai.com"], "write a base URL like https://api.openai.com/v1"),
-        (["serve", "--upstream", "localhost:8000/v1"], "It lacks the https:// or http:// at its beginning."),
+        (["config", "--dashboard-token", "x"], "is not a flag, because other users could read it"),
+        (["config", "--dashboard-token=x"], "Set RELAYBOOK_DASHBOARD_TOKEN, or dashboard_token in relaybook.toml"),
+        (["config", "--config", "none.toml"], "none.toml could not be read"),
+        (["serve", "--upstream", "api.openai.com"], "expected a URL such as https://api.openai.com/v1"),
+        (["serve", "--upstream", "localhost:8000/v1"], "It must start with https:// or http://."),
         (
             ["serve", "--listen", "[::1]:4300", "--dashboard", "[::1]:4300"],
-            "and so is listen: give it a port of its own",
+            "dashboard and listen are both [::1]:4300. Choose another port for one of them.",
         ),
-        (["tail", "nonsense:x"], "is no name here"),
-        (["tail", "--lines", "0"], "--lines is 0: it takes a number from 1 to 500, with --follow also 0."),
+        (["tail", "nonsense:x"], "is not a known name"),
+        (["tail", "--lines", "0"], "--lines is 0: expected a number from 1 to 500, or 0 with --follow."),
         (["tail", "-f", "--lines", "501"], "--lines is 501"),
-        (["tail", "-refund"], "To leave out what is refund, write it after --: relaybook tail -- -refund"),
-        (["tail", "-namespace:ios"], "write it after --: relaybook tail -- -namespace:ios"),
-        (["tail", "-model:o1", "x"], "write it after --: relaybook tail -- -model:o1"),
-        (["tail", "-5"], "-5 would leave out the word 5: for the latest 5 requests write -n 5"),
-        (["tail", "--", "-5"], "-5 would leave out the word 5: for the latest 5 requests write -n 5"),
-        (["tail", "caf\udce9"], r"The filter caf\udce9 is not UTF-8: write it in UTF-8."),
-        (["show"], "show takes the id of a request: relaybook show ID"),
-        (["serve", "--port", "4200"], "Unknown option: --port. It is --listen HOST:PORT here."),
-        (["tail", "--limit=5"], "Unknown option: --limit. It is -n here."),
-        (["tail", "--namespace", "ios"], "It is a filter: write namespace=VALUE, without the dashes."),
-        (["tail", "--finish-reason=stop"], "Unknown option: --finish-reason. It is a filter: write finish_reason="),
-        (["simulate", "--listen", "x"], "write host:port"),
-        (["simulate", "--first-token-ms", "-1"], "it takes a number from 0 on"),
+        (["tail", "-refund"], "To exclude refund, write the filter after --: relaybook tail -- -refund"),
+        (["tail", "-namespace:ios"], "write the filter after --: relaybook tail -- -namespace:ios"),
+        (["tail", "-model:o1", "x"], "write the filter after --: relaybook tail -- -model:o1"),
+        (["tail", "-5"], "-5 would exclude the word 5. For the latest 5 requests, write -n 5."),
+        (["tail", "--", "-5"], "-5 would exclude the word 5. For the latest 5 requests, write -n 5."),
+        (["tail", "caf\udce9"], r"The filter caf\udce9 is not valid UTF-8."),
+        (["show"], "The id of the request is missing: relaybook show ID"),
+        (["serve", "--port", "4200"], "Unknown option: --port. Use --listen HOST:PORT."),
+        (["tail", "--limit=5"], "Unknown option: --limit. Use -n N."),
+        (["tail", "--namespace", "ios"], "Write the filter without dashes: namespace=VALUE"),
+        (
+            ["tail", "--finish-reason=stop"],
+            "Unknown option: --finish-reason. Write the filter without dashes: finish_reason=",
+        ),
+        (["simulate", "--listen", "x"], "expected host:port"),
+        (["simulate", "--first-token-ms", "-1"], "expected 0 or a larger number."),
     ],
 )
-def test_bad_arguments_end_in_one_line_and_2(
+def test_bad_arguments_print_one_line_and_exit_with_2(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(arguments) == 2
@@ -84,7 +87,7 @@ def test_bad_arguments_end_in_one_line_and_2(
     assert err.count("\n") == 1
 
 
-def test_what_cannot_be_done_ends_in_one_line_and_1(
+def test_a_failure_prints_one_line_and_exits_with_1(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> int:
@@ -105,10 +108,10 @@ def test_flags_reach_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
 def test_warnings_go_to_standard_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAYBOOK_PORT", "tcp://10.0.0.1:80")
     assert cli.main(["config"]) == 0
-    assert capsys.readouterr().err == "relaybook: Not a setting, ignored: RELAYBOOK_PORT.\n"
+    assert capsys.readouterr().err == "relaybook: Ignoring unknown settings: RELAYBOOK_PORT.\n"
 
 
-def test_on_windows_it_points_to_wsl(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_windows_it_suggests_wsl(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relaybook.cli.main.PLATFORM", "nt")
     assert cli.main(["serve"]) == 2
     assert "WSL" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A request in one line."""
+"""A request as one line."""
 
 import time
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from relaybook.cli.output import (
     escape,
     is_text,
     one_line,
-    question_and_answer,
+    previews,
     result,
     tokens,
 )
@@ -31,7 +31,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("fields", "text"),
     [
         ({"outcome": "open", "status": None}, "◐ running"),
         ({}, "✓ 200"),
@@ -48,15 +48,15 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ({"outcome": "refused", "status": None, "failed": True}, "✗ refused"),
     ],
 )
-def test_the_result_says_how_it_ended_and_by_whom(fields: dict[str, Any], words: str) -> None:
-    assert result(row(**fields)) == words
+def test_the_result_describes_the_outcome(fields: dict[str, Any], text: str) -> None:
+    assert result(row(**fields)) == text
 
 
-def test_what_ran_when_the_server_ended_is_unfinished() -> None:
+def test_an_open_request_without_a_server_is_unfinished() -> None:
     assert result(row(outcome="open") | {"is_served": False}) == "◌ unfinished"
 
 
-def test_unknown_is_a_dash_and_never_zero() -> None:
+def test_unknown_values_are_a_dash_and_not_zero() -> None:
     assert (tokens(row()), cost(row()), duration(row())) == ("– → –", "–", "–")
 
 
@@ -68,11 +68,11 @@ def test_tokens_have_thousands_and_estimates_are_marked() -> None:
 @pytest.mark.parametrize(
     ("usd", "text"), [(0.0033, "$0.0033"), (0.00001, "<$0.0001"), (12.5, "$12.50"), (1234.5, "$1,234.50"), (0.0, "$0")]
 )
-def test_money_is_never_rounded_to_nothing(usd: float, text: str) -> None:
+def test_a_small_cost_is_not_rounded_to_zero(usd: float, text: str) -> None:
     assert cost(row(cost_usd=usd)) == text
 
 
-def test_estimated_money_is_marked() -> None:
+def test_an_estimated_cost_is_marked() -> None:
     assert cost(row(cost_usd=0.002, tokens_estimated=True)) == "≈$0.0020"
 
 
@@ -82,7 +82,7 @@ def test_control_characters_and_direction_marks_are_escaped() -> None:
     assert escape("\U000e0001") == "\\U000e0001"
 
 
-def test_another_day_shows_its_date() -> None:
+def test_the_date_is_shown_if_it_is_another_day() -> None:
     timestamp = row()["started_at"]
     assert clock_time(timestamp, date(2026, 11, 21)) == "14:02:27"
     assert clock_time(timestamp, date(2026, 11, 22)) == "2026-11-21 14:02:27"
@@ -105,22 +105,22 @@ def test_the_line_of_a_refused_request() -> None:
     assert cells[4:] == ["2,911 → –", "–", "0.08 s", "Summarise this → Rate limit reached"]
 
 
-def test_a_line_is_one_line_whatever_is_in_it() -> None:
+def test_hostile_text_stays_on_one_line() -> None:
     nasty = "x\n\x1b]0;title\x07\u2028y"
     line = one_line(row(namespace=nasty, model=nasty, input_preview=nasty, output_preview=nasty), date(2026, 11, 21))
     assert line.isprintable()
 
 
-def test_long_previews_are_cut() -> None:
-    text = question_and_answer(row(input_preview="a" * 200, output_preview="b"))
+def test_long_previews_are_truncated() -> None:
+    text = previews(row(input_preview="a" * 200, output_preview="b"))
     assert text.endswith("… → b")
     assert len(text) < 60
 
 
-def test_no_previews_no_text() -> None:
-    assert question_and_answer(row()) == ""
+def test_without_previews_the_text_is_empty() -> None:
+    assert previews(row()) == ""
 
 
-def test_bytes_that_are_no_utf_8_are_no_text() -> None:
+def test_invalid_utf_8_is_not_text() -> None:
     assert is_text("café \U0001f600")
     assert not is_text(b"caf\xe9".decode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""``show`` prints the request it found."""
+"""``show`` prints one request."""
 
 import json
 from datetime import date
@@ -16,7 +16,7 @@ from relaybook.settings.configuration import Configuration, resolve
 
 
 class OneDetail:
-    """A log that knows the id ``known``."""
+    """A log with one request, whose id is ``known``."""
 
     def find(self, text: str) -> dict[str, Any] | None:
         return detail(namespace="ios") if text == "known" else None
@@ -33,19 +33,19 @@ def test_the_request_is_printed(settings: Configuration, capsys: pytest.CaptureF
     assert "namespace   ios\n" in capsys.readouterr().out
 
 
-def test_json_is_the_whole_detail(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output_is_the_whole_detail(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
     module.show(settings, "known", as_json=True)
     assert json.loads(capsys.readouterr().out) == detail(namespace="ios")
 
 
 def test_an_unknown_id_is_a_failure(settings: Configuration) -> None:
-    with pytest.raises(CommandFailed, match=r"has the id no\\x1b: not as ours"):
+    with pytest.raises(CommandFailed, match=r"has the id no\\x1b\."):
         module.show(settings, "no\x1b")
 
 
-def test_bytes_that_are_no_text_are_no_id(settings: Configuration, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_utf_8_is_not_an_id(settings: Configuration, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OneDetail, "find", lambda _, text: text.encode())
-    with pytest.raises(CommandFailed, match=r"has the id caf\\udce9: not as ours"):
+    with pytest.raises(CommandFailed, match=r"has the id caf\\udce9\."):
         module.show(settings, "caf\udce9")
 
 
@@ -61,7 +61,7 @@ def choice(**fields: Any) -> dict[str, Any]:
     return {**own, **fields}
 
 
-def test_facts_stand_first_and_unknown_ones_are_left_out() -> None:
+def test_fields_come_first_and_empty_ones_are_omitted() -> None:
     shown = lines(namespace="ios", model="gpt-4o", response_model="gpt-4o-2024", properties={"tool": "x"})
     assert shown[0] == "result      ✓ 200"
     assert "namespace   ios" in shown
@@ -70,12 +70,12 @@ def test_facts_stand_first_and_unknown_ones_are_left_out() -> None:
     assert not [line for line in shown if line.startswith("key")]
 
 
-def test_the_error_stands_beside_the_result() -> None:
+def test_the_error_follows_the_result() -> None:
     shown = lines(status=429, failed=True, error_code="rate_limit_exceeded", error_message="Slow down")
     assert shown[0] == "result      ✗ 429 provider rate_limit_exceeded: Slow down"
 
 
-def test_the_reason_stands_there_only_when_something_went_wrong() -> None:
+def test_the_reason_is_shown_only_for_failures() -> None:
     assert lines(reason="OK")[0] == "result      ✓ 200"
     assert "OK" not in lines(outcome="open", duration_ms=None, reason="OK")[0]
     assert lines(outcome="client_closed", reason="OK")[0] == "result      ◌ caller left"
@@ -85,10 +85,10 @@ def test_the_reason_stands_there_only_when_something_went_wrong() -> None:
 
 def test_every_id_has_a_label_that_fits() -> None:
     shown = lines(provider_request_id="req_1", completion_id="chatcmpl-1", client_request_id="c1", trace_id="t1")
-    assert {"provider id req_1", "completion  chatcmpl-1", "client id   c1", "trace       t1"} <= set(shown)
+    assert {"upstream id req_1", "completion  chatcmpl-1", "client id   c1", "trace       t1"} <= set(shown)
 
 
-def test_warnings_and_other_carriers_are_listed() -> None:
+def test_warnings_and_other_requests_with_the_id_are_listed() -> None:
     shown = lines(
         warnings=[Note(code="namespace_cut", message="It was long")],
         also=[{"id": "other", "started_at": "2026-11-21T10:00:00.000000Z"}],
@@ -97,7 +97,7 @@ def test_warnings_and_other_carriers_are_listed() -> None:
     assert [line for line in shown if line.startswith("also        other, ")]
 
 
-def test_messages_and_answer_are_written_out() -> None:
+def test_messages_and_response_are_printed() -> None:
     text = transcript(
         detail(
             messages=[
@@ -119,27 +119,27 @@ def test_messages_and_answer_are_written_out() -> None:
     assert "── system\n   Be\n   brief" in text
     assert "── user\n   Look\n   [image_url]" in text
     assert "ƒ f(None)" in text
-    assert "── answer 1 of 2 (stop)\n   (thought) Hm\n   Hello" in text
-    assert "── answer 2 of 2 (not finished)" in text
+    assert "── response 1 of 2 (stop)\n   (reasoning) Hm\n   Hello" in text
+    assert "── response 2 of 2 (not finished)" in text
 
 
 @pytest.mark.parametrize("calls", [5, "text", {"function": {"name": "f"}}, True, [5, None, {"function": 5}]])
-def test_tool_calls_of_an_odd_shape_are_passed_over(calls: object) -> None:
+def test_malformed_tool_calls_are_skipped(calls: object) -> None:
     message = {"role": "user", "text": "Hi", "parts": [], "tool_calls": calls}
     assert lines(messages=[message])[-2:] == ["── user", "   Hi"]
 
 
-def test_tool_calls_of_the_answer_are_shown_as_calls() -> None:
+def test_tool_calls_of_the_response_are_shown_as_calls() -> None:
     call = {"id": "c", "type": "function", "name": "get_weather", "arguments": '{"city":"Rome"}'}
     assert '   ƒ get_weather({"city":"Rome"})' in lines(answer={"choices": [choice(tool_calls=[call])]})
 
 
-def test_bodies_that_are_not_stored_are_said_to_be_so() -> None:
+def test_it_says_if_bodies_are_not_stored() -> None:
     assert lines(body_state="no_bodies")[-1].startswith("Not stored")
     assert lines(body_state="expired")[-1].startswith("No longer stored")
 
 
-def test_what_callers_and_models_wrote_cannot_move_the_cursor() -> None:
+def test_text_of_clients_and_models_cannot_move_the_cursor() -> None:
     nasty = "a\x1b[2J\rb"
     text = transcript(
         detail(

@@ -1,4 +1,4 @@
-"""Which address a command asks."""
+"""The address that a command connects to."""
 
 import pytest
 
@@ -16,5 +16,5 @@ from relaybook.cli.source import own_address
         ("10.0.0.7:4101", "http://10.0.0.7:4101"),
     ],
 )
-def test_the_own_dashboard_is_reached_on_this_machine(dashboard: str, url: str) -> None:
+def test_the_dashboard_is_reached_on_this_machine(dashboard: str, url: str) -> None:
     assert own_address(dashboard) == url

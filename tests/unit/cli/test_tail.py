@@ -1,4 +1,4 @@
-"""``tail`` prints what its log gives it."""
+"""``tail``: output, filters and hints."""
 
 import json
 from pathlib import Path
@@ -29,41 +29,39 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
     return resolve({"data": "log"}, {}, tmp_path)
 
 
-def test_a_line_for_each_request(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_request_is_one_line(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
     assert module.tail(settings, ["kind=chat"], lines=3) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert "[('kind', 'chat')] 3" in line
 
 
-def test_ids_stand_before_the_lines_where_they_are_wanted(
-    settings: Configuration, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ids_are_printed_first_if_requested(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
     module.tail(settings, [], lines=3)
     module.tail(settings, [], lines=3, with_ids=True)
     without, with_id = capsys.readouterr().out.splitlines()
     assert with_id == f"{row()['id']}  {without}"
 
 
-def test_json_is_one_object_a_line(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output_is_one_object_per_line(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
     module.tail(settings, [], lines=3, follow=True, as_json=True)
     (line,) = capsys.readouterr().out.splitlines()
     assert json.loads(line) == row(namespace="followed")
 
 
-def test_a_bad_filter_is_refused_before_anything_is_read(settings: Configuration) -> None:
+def test_a_bad_filter_is_rejected_before_the_log_is_read(settings: Configuration) -> None:
     with pytest.raises(BadArgument):
         module.tail(settings, ["nonsense:x"], lines=3)
 
 
-def test_where_nothing_is_found_that_is_said_with_a_hint(
+def test_without_results_it_prints_a_hint(
     settings: Configuration, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(OneRow, "latest", lambda *_: [])
     assert module.tail(settings, ["model=gpt*"], lines=3) == 0
-    said = capsys.readouterr().err
-    assert said.startswith("No request where model=gpt*. After = a * is")
+    output = capsys.readouterr().err
+    assert output.startswith("No request matches model=gpt*. A * after = is")
     assert module.tail(settings, [], lines=3) == 0
-    assert capsys.readouterr().err == "No request yet.\n"
+    assert capsys.readouterr().err == "No requests yet.\n"
 
 
 def test_arguments_are_names_and_values() -> None:
@@ -91,7 +89,7 @@ def test_arguments_are_names_and_values() -> None:
         (["a==b"], None),
     ],
 )
-def test_everything_else_is_the_query_language(arguments: list[str], query: str | None) -> None:
+def test_other_arguments_are_terms_of_the_query_language(arguments: list[str], query: str | None) -> None:
     if query is None:
         with pytest.raises(BadArgument):
             read_terms(arguments)
@@ -102,27 +100,27 @@ def test_everything_else_is_the_query_language(arguments: list[str], query: str 
 @pytest.mark.parametrize(
     "bad", ["staging:x", "namspace=x", "status=99999", "from=yesterday", "--", "duration:2s", "-12"]
 )
-def test_what_the_api_would_refuse_is_refused_here(bad: str) -> None:
+def test_filters_that_the_api_rejects_are_rejected(bad: str) -> None:
     with pytest.raises(BadArgument):
         read_terms([bad])
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "output"),
     [
-        ("12:30", """'12:30': '12' is no name here. To look for this text, write '"12:30"'."""),
-        ("duration>2s", """'duration>2s': a name is followed by a colon: write duration:>2s."""),
-        ("limit=5", "'limit=5' is no filter: how many are shown says -n, as in -n 5."),
+        ("12:30", """'12:30': '12' is not a known name. To search for this text, write '"12:30"'."""),
+        ("duration>2s", """'duration>2s': the colon after the name is missing. Write duration:>2s."""),
+        ("limit=5", "'limit=5' is not a filter. Set the number of requests with -n, such as -n 5."),
     ],
 )
-def test_what_to_write_instead_can_be_typed_into_a_shell(bad: str, said: str) -> None:
+def test_corrections_are_quoted_for_a_shell(bad: str, output: str) -> None:
     with pytest.raises(BadArgument) as refused:
         read_terms([bad])
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(output)
 
 
 class Log:
-    """A log with some namespaces and names of properties, at most one id, and nothing else in it."""
+    """A log with the given namespaces, property names and at most one id."""
 
     def __init__(
         self,
@@ -145,90 +143,87 @@ class Log:
         return self._values[field]
 
 
-def told(log: Log, *filters: str) -> str:
-    return hint(log, read_terms(filters))  # type: ignore[arg-type]  # it asks for nothing else
+def hint_for(log: Log, *filters: str) -> str:
+    return hint(log, read_terms(filters))  # type: ignore[arg-type]  # hint calls no other methods
 
 
 @pytest.mark.parametrize(
-    ("asked", "hint"),
+    ("term", "hint"),
     [
-        ("model=gpt*", "write model:gpt* for"),
-        ("not.model=gpt*", "write -model:gpt* for"),
+        ("model=gpt*", "write model:gpt*."),
+        ("not.model=gpt*", "write -model:gpt*."),
         ("model:gpt*", ""),
         ("fternoo", ""),
     ],
 )
-def test_a_star_after_an_equals_sign_is_explained(asked: str, hint: str) -> None:
-    said = told(Log(["x"], ["user"]), asked)
-    assert hint in said
-    assert ("After = a *" in said) == bool(hint)
+def test_a_star_after_an_equals_sign_is_explained(term: str, hint: str) -> None:
+    output = hint_for(Log(["x"], ["user"]), term)
+    assert hint in output
+    assert ("A * after =" in output) == bool(hint)
 
 
 @pytest.mark.parametrize(
-    ("asked", "is_explained"), [("fternoo", True), ("aftern*", False), ("model:fternoo", False), ("-fternoo", False)]
+    ("term", "is_explained"), [("fternoo", True), ("aftern*", False), ("model:fternoo", False), ("-fternoo", False)]
 )
-def test_that_words_are_found_whole_is_explained(asked: str, is_explained: bool) -> None:
-    said = told(Log(), asked)
+def test_matching_of_whole_words_is_explained(term: str, is_explained: bool) -> None:
+    output = hint_for(Log(), term)
     assert (
-        said == " Words are found whole: for a piece of text write 'contains:\"fternoo\"' from=-1h."
+        output == " Only whole words match. For part of a word, write 'contains:\"fternoo\"' from=-1h"
     ) == is_explained
 
 
-def test_an_id_or_a_namespace_looked_for_as_a_word_is_explained() -> None:
-    assert told(Log(known_id="chatcmpl-9"), "chatcmpl-9") == (
-        " It is the id of a request: relaybook show chatcmpl-9 tells it."
+def test_a_search_for_an_id_or_a_namespace_is_explained() -> None:
+    assert hint_for(Log(known_id="chatcmpl-9"), "chatcmpl-9") == (
+        " This is the id of a request. To print it, run relaybook show chatcmpl-9"
     )
-    assert told(Log(["ios", "web"]), "ios") == " It is a namespace: write namespace=ios for its requests."
-    assert " write 'namespace=my app' for" in told(Log(["my app"]), '"my app"')
-    assert "Words are found whole" in told(Log(["ios"], known_id="chatcmpl-9"), "chatcmpl-8")
+    assert hint_for(Log(["ios", "web"]), "ios") == " This is a namespace. Write namespace=ios"
+    assert " Write 'namespace=my app'" in hint_for(Log(["my app"]), '"my app"')
+    assert "Only whole words match" in hint_for(Log(["ios"], known_id="chatcmpl-9"), "chatcmpl-8")
 
 
 @pytest.mark.parametrize("side", ["request", "response"])
-def test_the_path_of_a_body_is_not_asked_for_as_an_id(side: str) -> None:
-    assert "Words are found whole" in told(Log(known_id=f"chatcmpl-9/{side}"), f"chatcmpl-9/{side}")
+def test_the_path_of_a_body_is_not_looked_up_as_an_id(side: str) -> None:
+    assert "Only whole words match" in hint_for(Log(known_id=f"chatcmpl-9/{side}"), f"chatcmpl-9/{side}")
 
 
-def test_a_moment_later_than_now_is_explained() -> None:
-    assert " from is later than now, which is 2" in told(Log(), "from=9000-01-01")
-    assert "later than now" not in told(Log(), "from=2020-01-01", "namespace=ios")
+def test_a_from_in_the_future_is_explained() -> None:
+    assert " from is in the future: the time is 2" in hint_for(Log(), "from=9000-01-01")
+    assert "in the future" not in hint_for(Log(), "from=2020-01-01", "namespace=ios")
 
 
-def test_where_no_bodies_are_kept_it_is_told_that_there_are_no_words() -> None:
-    assert "logged without bodies" in told(Log(body_state="no_bodies"), "fternoo")
-    assert "Words are found whole" in told(Log(body_state="stored"), "fternoo")
-    assert told(Log(body_state="no_bodies"), "model:fternoo") == ""
+def test_a_text_search_in_a_log_without_bodies_is_explained() -> None:
+    assert "logged without bodies" in hint_for(Log(body_state="no_bodies"), "fternoo")
+    assert "Only whole words match" in hint_for(Log(body_state="stored"), "fternoo")
+    assert hint_for(Log(body_state="no_bodies"), "model:fternoo") == ""
 
 
-@pytest.mark.parametrize("asked", ["property.usr=42", "property.usr:42"])
-def test_a_property_that_no_request_has_is_told(asked: str) -> None:
-    assert told(Log(properties=["user", "channel"]), asked) == " No request has a property usr. Did you mean user?"
-    assert told(Log(properties=["b", "a"]), asked) == " No request has a property usr. There are b, a."
-    assert told(Log(), asked) == " No request has a property usr."
+@pytest.mark.parametrize("term", ["property.usr=42", "property.usr:42"])
+def test_an_unknown_property_is_reported(term: str) -> None:
+    assert hint_for(Log(properties=["user", "channel"]), term) == " No request has a property usr. Did you mean user?"
+    assert hint_for(Log(properties=["b", "a"]), term) == " No request has a property usr. Known properties: b, a."
+    assert hint_for(Log(), term) == " No request has a property usr."
 
 
-def test_names_cannot_change_how_the_rest_is_shown() -> None:
+def test_direction_marks_in_names_are_escaped() -> None:
     names = ["us\u202eer", "a\x1b[2J"]
-    assert told(Log(properties=names), "property.user=42").endswith(r"Did you mean us\u202eer?")
-    assert told(Log(properties=names), "property.x=42").endswith(r"There are us\u202eer, a\x1b[2J.")
-    assert told(Log(names), "namespace=user").endswith(r"Did you mean us\u202eer?")
+    assert hint_for(Log(properties=names), "property.user=42").endswith(r"Did you mean us\u202eer?")
+    assert hint_for(Log(properties=names), "property.x=42").endswith(r"Known properties: us\u202eer, a\x1b[2J.")
+    assert hint_for(Log(names), "namespace=user").endswith(r"Did you mean us\u202eer?")
 
 
-def test_a_namespace_under_which_nothing_was_logged_is_told() -> None:
+def test_an_unknown_namespace_is_reported() -> None:
     log = Log(["production", "staging"])
-    assert (
-        told(log, "namespace=prodction")
-        == " Nothing was logged under the namespace prodction. Did you mean production?"
-    )
-    assert told(log, "namespace=ios", "status=error") == " Nothing was logged under the namespace ios."
+    assert hint_for(log, "namespace=prodction") == " No request has the namespace prodction. Did you mean production?"
+    assert hint_for(log, "namespace=ios", "status=error") == " No request has the namespace ios."
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "term",
     ["namespace=staging", "namespace=ios namespace=staging", "-namespace:ios", "namespace:s*", "property.user=7"],
 )
-def test_nothing_is_said_of_what_there_is(asked: str) -> None:
-    assert told(Log(["production", "staging"], ["user"]), *asked.split()) == ""
+def test_there_is_no_hint_for_existing_names(term: str) -> None:
+    assert hint_for(Log(["production", "staging"], ["user"]), *term.split()) == ""
 
 
-def test_nothing_is_said_where_not_all_values_are_known() -> None:
-    assert told(Log([f"user-{n}" for n in range(MAX_LIMIT)]), "namespace=ios") == ""
+def test_there_is_no_hint_if_the_list_of_values_is_incomplete() -> None:
+    assert hint_for(Log([f"user-{n}" for n in range(MAX_LIMIT)]), "namespace=ios") == ""

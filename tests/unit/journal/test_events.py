@@ -1,4 +1,4 @@
-"""Claims about the payloads of head frames."""
+"""Payloads of head frames."""
 
 import msgspec
 from tests.support.frames import opened
@@ -15,12 +15,12 @@ from relaybook.journal.events import (
 )
 
 
-def test_what_the_relay_writes_is_what_the_recorder_reads() -> None:
+def test_encoded_events_are_decoded_unchanged() -> None:
     assert decode_opened(encode_event(opened(namespace="ios"))) == opened(namespace="ios")
     assert decode_answered(encode_event(Answered(200, b"OK", b"a: b"))) == Answered(200, b"OK", b"a: b")
     assert decode_closed(encode_event(Closed("complete"))) == Closed("complete")
     assert decode_noted(encode_event(Noted(1, 2, {"overloaded": 3}))) == Noted(1, 2, {"overloaded": 3})
 
 
-def test_fields_that_came_later_have_defaults() -> None:
+def test_fields_added_later_have_defaults() -> None:
     assert decode_closed(msgspec.msgpack.encode(["refused"])) == Closed("refused", None, None, None)

@@ -1,4 +1,4 @@
-"""What a change makes of a label, and which names a log pins by itself."""
+"""Test changes of labels, default groups, and namespace cursors."""
 
 import pytest
 from hypothesis import given
@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from relaybook.log.namespaces import (
     Label,
     LabelChange,
+    NamespaceCursor,
+    NamespaceRow,
     NotPinned,
-    Place,
-    changed,
-    group_of,
+    apply_change,
+    cursor_after,
+    default_group,
     looks_like_id,
-    parse_place,
-    place_of,
+    parse_namespace_cursor,
 )
 from relaybook.log.query.filters import BadFilter
-from relaybook.log.store.port import NamespaceRow
 
 
 def label(color: int, position: int = 0) -> Label:
@@ -39,12 +39,12 @@ def pin(namespace: str = "mine", **fields: object) -> LabelChange:
         "٤٤١١",
     ],
 )
-def test_names_of_which_there_are_many_look_like_ids(name: str) -> None:
+def test_generated_names_look_like_ids(name: str) -> None:
     assert looks_like_id(name)
 
 
 @pytest.mark.parametrize("name", ["production", "iOS", "v12", "user-8f3a", "default", "eu-west-1", "Straße 12", ""])
-def test_names_of_which_there_are_few_do_not(name: str) -> None:
+def test_other_names_do_not_look_like_ids(name: str) -> None:
     assert not looks_like_id(name)
 
 
@@ -59,71 +59,71 @@ def test_names_of_which_there_are_few_do_not(name: str) -> None:
         ("checkout", None),
     ],
 )
-def test_usual_names_have_their_group(name: str, group: str | None) -> None:
-    assert group_of(name) == group
+def test_common_names_have_a_default_group(name: str, group: str | None) -> None:
+    assert default_group(name) == group
 
 
-def test_who_is_pinned_gets_the_lowest_free_colour_its_group_and_the_last_place() -> None:
-    assert changed(Label(), pin("iOS"), []) == Label(True, 1, "Channel", 0)
-    assert changed(Label(), pin("checkout"), [label(1, 4), label(3, 2)]) == Label(True, 2, None, 5)
+def test_pinning_assigns_the_lowest_free_color_the_default_group_and_the_last_position() -> None:
+    assert apply_change(Label(), pin("iOS"), []) == Label(True, 1, "Channel", 0)
+    assert apply_change(Label(), pin("checkout"), [label(1, 4), label(3, 2)]) == Label(True, 2, None, 5)
 
 
-def test_when_all_colours_are_given_the_next_in_turn_follows() -> None:
+def test_if_all_colors_are_in_use_they_rotate() -> None:
     eight = [label(color) for color in range(1, 9)]
-    assert changed(Label(), pin(), eight).color == 1
-    assert changed(Label(), pin(), [*eight, label(1)]).color == 2
-    assert changed(Label(), pin(), [*eight[1:], label(2)]).color == 1
+    assert apply_change(Label(), pin(), eight).color == 1
+    assert apply_change(Label(), pin(), [*eight, label(1)]).color == 2
+    assert apply_change(Label(), pin(), [*eight[1:], label(2)]).color == 1
 
 
-def test_what_is_given_counts_and_null_is_a_group_too() -> None:
+def test_given_fields_override_defaults_and_group_may_be_null() -> None:
     change = pin("ios", color=7, group=None, position=3)
-    assert changed(Label(), change, [label(1)]) == Label(True, 7, None, 3)
+    assert apply_change(Label(), change, [label(1)]) == Label(True, 7, None, 3)
 
 
-def test_what_is_left_out_stays() -> None:
+def test_omitted_fields_are_unchanged() -> None:
     now = Label(True, 4, "Mine", 6)
-    assert changed(now, pin("ios"), []) == now
-    assert changed(now, LabelChange(namespace="ios", color=5), []) == Label(True, 5, "Mine", 6)
-    assert changed(now, LabelChange(namespace="ios", group=None), []) == Label(True, 4, None, 6)
+    assert apply_change(now, pin("ios"), []) == now
+    assert apply_change(now, LabelChange(namespace="ios", color=5), []) == Label(True, 5, "Mine", 6)
+    assert apply_change(now, LabelChange(namespace="ios", group=None), []) == Label(True, 4, None, 6)
 
 
-def test_who_is_not_pinned_any_more_has_nothing_else() -> None:
-    assert changed(Label(True, 4, "Mine", 6), LabelChange(namespace="x", pinned=False), []) == Label()
+def test_unpinning_removes_all_other_fields() -> None:
+    assert apply_change(Label(True, 4, "Mine", 6), LabelChange(namespace="x", pinned=False), []) == Label()
 
 
 @pytest.mark.parametrize("change", [{"color": 3}, {"group": None}, {"position": 1}, {"pinned": False, "color": 3}])
-def test_who_is_not_pinned_cannot_be_given_anything(change: dict[str, object]) -> None:
-    with pytest.raises(NotPinned, match=r"'x' is not pinned, so it has no \w+: send \"pinned\": true"):
-        changed(Label(), LabelChange(namespace="x", **change), [])  # type: ignore[arg-type]
+def test_fields_of_a_namespace_that_is_not_pinned_are_rejected(change: dict[str, object]) -> None:
+    with pytest.raises(NotPinned, match=r"'x' is not pinned, so it cannot have a \w+\. Send \"pinned\": true"):
+        apply_change(Label(), LabelChange(namespace="x", **change), [])  # type: ignore[arg-type]
 
 
-def test_the_last_place_is_not_passed() -> None:
-    assert changed(Label(), pin(), [label(1, 9999)]).position == 9999
+def test_positions_do_not_exceed_the_last() -> None:
+    assert apply_change(Label(), pin(), [label(1, 9999)]).position == 9999
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.floats(0, 1e308))
-def test_places_come_back(namespace: str, cost_usd: float) -> None:
-    place = Place("cost_usd", cost_usd, namespace)
-    assert parse_place(str(place), "cost_usd") == place
+def test_namespace_cursors_survive_encoding(namespace: str, cost_usd: float) -> None:
+    place = NamespaceCursor("cost_usd", cost_usd, namespace)
+    assert parse_namespace_cursor(str(place), "cost_usd") == place
 
 
-def test_a_place_is_that_of_a_row_in_its_sort() -> None:
+def test_a_cursor_has_the_sort_value_of_its_row() -> None:
     row = NamespaceRow(
         namespace="a", requests=3, failed=1, input_tokens=0, output_tokens=0, cost_usd=0.5, first_at=1, last_at=9
     )
-    assert place_of(row, "requests") == Place("requests", 3, "a")
-    assert place_of(row, "cost_usd") == Place("cost_usd", 0.5, "a")
+    assert cursor_after(row, "requests") == NamespaceCursor("requests", 3, "a")
+    assert cursor_after(row, "cost_usd") == NamespaceCursor("cost_usd", 0.5, "a")
 
 
 @pytest.mark.parametrize(
     "text", ["", "o5", "[]", '["requests",1]', '["requests",99999999999999999999,"a"]', '["drop",1,"a"]', "\ud800"]
 )
-def test_anything_else_is_refused(text: str) -> None:
-    with pytest.raises(BadFilter) as refused:
-        parse_place(text, "requests")
-    assert refused.value.parameter == "cursor"
+def test_invalid_namespace_cursors_are_rejected(text: str) -> None:
+    with pytest.raises(BadFilter) as error:
+        parse_namespace_cursor(text, "requests")
+    assert error.value.parameter == "cursor"
 
 
-def test_a_place_of_another_sort_is_refused() -> None:
-    with pytest.raises(BadFilter, match="sorted alike"):
-        parse_place(str(Place("failed", 1, "a")), "requests")
+def test_a_cursor_of_another_sort_is_rejected() -> None:
+    with pytest.raises(BadFilter, match="a page with the same sort"):
+        parse_namespace_cursor(str(NamespaceCursor("failed", 1, "a")), "requests")

@@ -1,7 +1,7 @@
-"""The record's declaration, and its JSON."""
+"""Test the declaration of the record and its JSON."""
 
 import msgspec
-from tests.support.records import A_MOMENT, a_record
+from tests.support.records import A_TIMESTAMP, a_record
 
 from relaybook.log.record import FIELDS, TIMESTAMPS, Detail, Note, split_head, to_json
 
@@ -10,7 +10,7 @@ def test_json_has_every_field_by_its_name() -> None:
     assert tuple(to_json(a_record())) == FIELDS
 
 
-def test_moments_are_text_in_json_and_nothing_else_is() -> None:
+def test_only_timestamps_become_text_in_json() -> None:
     assert {"started_at", "ended_at"} == TIMESTAMPS
     out = to_json(a_record(duration_ms=1.5, ended_at=None))
     assert out["started_at"] == "2026-11-21T14:02:31.000000Z"
@@ -28,13 +28,13 @@ def test_json_can_be_written() -> None:
     assert msgspec.json.decode(msgspec.json.encode(to_json(a_record())))["status"] == 200
 
 
-def test_records_do_not_share_what_can_be_changed() -> None:
+def test_records_do_not_share_mutable_defaults() -> None:
     a_record().properties["a"] = "b"
     assert a_record().properties == {}
 
 
 def test_unknown_is_none_and_never_zero() -> None:
-    record = msgspec.convert({"id": "x", "started_at": A_MOMENT}, type(a_record()))
+    record = msgspec.convert({"id": "x", "started_at": A_TIMESTAMP}, type(a_record()))
     unknown = (
         "ended_at",
         "model",
@@ -48,7 +48,7 @@ def test_unknown_is_none_and_never_zero() -> None:
     assert [getattr(record, name) for name in unknown] == [None] * len(unknown)
 
 
-def test_heads_are_read_in_order_and_repeats_stay() -> None:
+def test_headers_are_in_order_with_repeats() -> None:
     detail = Detail(
         request_head=b"Host: a\r\nX-Twice: 1\r\nx-twice:\t2 ", response_head=b"X-Colon: a:b\r\nX-Latin: \xe9"
     )

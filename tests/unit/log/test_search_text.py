@@ -1,4 +1,4 @@
-"""What a request says: its answer, then its messages from the newest on, as far as 16 KiB go."""
+"""Test the search text of a request: the response, then the messages, newest first, up to 16,384 characters."""
 
 import gzip
 import json
@@ -14,10 +14,10 @@ from relaybook.log.store.port import Entry
 
 
 def entry(
-    asked: Any, answered: Any = None, *, stream: bool = False, detail: Detail | None = None, **fields: Any
+    request_json: Any, response_json: Any = None, *, stream: bool = False, detail: Detail | None = None, **fields: Any
 ) -> Entry:
-    request = asked if isinstance(asked, bytes) else json.dumps(asked).encode()
-    response = answered if isinstance(answered, bytes) else json.dumps(answered or {}).encode()
+    request = request_json if isinstance(request_json, bytes) else json.dumps(request_json).encode()
+    response = response_json if isinstance(response_json, bytes) else json.dumps(response_json or {}).encode()
     return an_entry(request, response, detail, stream=stream, **fields)
 
 
@@ -29,29 +29,29 @@ def answer(text: str | None, **more: Any) -> dict[str, Any]:
     return {"choices": [{"index": 0, "message": {"role": "assistant", "content": text} | more}]}
 
 
-def test_the_answer_comes_first_and_the_newest_message_next() -> None:
+def test_the_response_comes_first_and_the_newest_message_next() -> None:
     assert text_of(entry(chat("first", "second"), answer("said"))) == "said\nsecond\nfirst"
 
 
-def test_streams_are_put_together() -> None:
-    pieces = ("So", "ft rain")
+def test_streams_are_assembled() -> None:
+    chunks = ("So", "ft rain")
     stream = "".join(
-        f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': piece}}]})}\n\n" for piece in pieces
+        f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': chunk}}]})}\n\n" for chunk in chunks
     )
     assert text_of(entry(chat("haiku"), f"{stream}data: [DONE]\n\n".encode(), stream=True)) == "Soft rain\nhaiku"
 
 
-def test_tools_are_found_by_name_and_arguments() -> None:
+def test_tool_names_and_arguments_are_included() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "get_refund", "arguments": '{"order": 4411}'}}
-    asked = {"messages": [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "content": "sent"}]}
-    assert text_of(entry(asked, answer(None, tool_calls=[call]))).splitlines() == [
+    request_json = {"messages": [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "content": "sent"}]}
+    assert text_of(entry(request_json, answer(None, tool_calls=[call]))).splitlines() == [
         'get_refund {"order": 4411}',
         "sent",
         'get_refund {"order": 4411}',
     ]
 
 
-def test_parts_and_other_kinds_have_their_text() -> None:
+def test_parts_and_other_kinds_have_text() -> None:
     parts = [
         {"type": "text", "text": "what is"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
@@ -68,42 +68,42 @@ def test_parts_and_other_kinds_have_their_text() -> None:
     )
 
 
-def test_an_error_is_found_by_its_message() -> None:
+def test_an_error_message_is_included() -> None:
     failed = entry(chat("hi"), {"error": {"message": "x"}}, status=429, error_message="Rate limit reached")
     assert text_of(failed) == "Rate limit reached\nhi"
 
 
-def test_compressed_bodies_are_read() -> None:
+def test_compressed_bodies_are_decoded() -> None:
     head = Detail(request_head=b"Content-Encoding: gzip", response_head=b"")
     assert text_of(entry(gzip.compress(json.dumps(chat("packed")).encode()), detail=head)) == "packed"
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "request_json",
     [b"", b"not json", b"[" * 100_000, b'{"messages": 5}', b'{"messages": [5, null, {"content": {}}]}', b"\xff\xfe"],
 )
-def test_whatever_the_bytes_there_is_a_text(asked: bytes) -> None:
-    assert isinstance(text_of(entry(asked, b"\x00\xff")), str)
+def test_any_bytes_give_a_text(request_json: bytes) -> None:
+    assert isinstance(text_of(entry(request_json, b"\x00\xff")), str)
 
 
-def test_what_cannot_be_decoded_says_nothing() -> None:
+def test_undecodable_bodies_have_no_text() -> None:
     head = Detail(request_head=b"Content-Encoding: gzip", response_head=b"Content-Encoding: zstd, gzip")
     assert text_of(entry(b"not gzip", b"neither", detail=head)) == ""
 
 
-def test_without_bodies_or_understanding_nothing_is_said() -> None:
+def test_unstored_bodies_and_unsupported_kinds_have_no_text() -> None:
     assert text_of(an_entry(None, None, body_state="no_bodies")) == ""
     assert text_of(entry(chat("hi"), kind="other")) == ""
 
 
-def test_of_a_long_conversation_the_newest_is_kept() -> None:
-    said = text_of(entry(chat("oldest", "x" * MAX_CHARACTERS, "newest"), answer("answer")))
-    assert len(said) <= MAX_CHARACTERS
-    assert said.startswith("answer\nnewest\nxxx")
-    assert "oldest" not in said
+def test_the_newest_messages_of_a_long_conversation_are_kept() -> None:
+    text = text_of(entry(chat("oldest", "x" * MAX_CHARACTERS, "newest"), answer("answer")))
+    assert len(text) <= MAX_CHARACTERS
+    assert text.startswith("answer\nnewest\nxxx")
+    assert "oldest" not in text
 
 
-def test_what_is_not_read_is_not_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_beyond_the_limit_are_not_converted(monkeypatch: pytest.MonkeyPatch) -> None:
     laid_out = []
     lay_out = detail._message
     monkeypatch.setattr(detail, "_message", lambda item: laid_out.append(item) or lay_out(item))
@@ -111,7 +111,7 @@ def test_what_is_not_read_is_not_laid_out(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(laid_out) == 1
 
 
-def test_the_wrong_content_is_found_too() -> None:
+def test_unexpected_content_is_included() -> None:
     delta = json.dumps({"choices": [{"index": 0, "delta": {"content": "needle"}}]})
     assert text_of(entry({}, answer("needle"), stream=True)) == "needle"
     assert text_of(entry({}, f"data: {delta}\n\ndata: [DONE]\n\n".encode())) == "needle"

@@ -1,4 +1,4 @@
-"""The built page is read once and then told from memory, each time with a nonce of its own."""
+"""The built page is read once and served from memory, with a new nonce for each load."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ from relaybook.page.page import load_page
 NONCE = re.compile(r'nonce="([\w-]{20,})"')
 
 
-def test_each_load_of_the_page_has_a_fresh_nonce_in_the_page_and_in_its_policy(tmp_path: Path) -> None:
+def test_each_load_has_a_new_nonce_in_the_page_and_in_its_policy(tmp_path: Path) -> None:
     page = page_in(tmp_path)
     loads = [page.index(""), page.index("")]
     nonces = [set(NONCE.findall(load.text)) for load in loads]
@@ -23,7 +23,7 @@ def test_each_load_of_the_page_has_a_fresh_nonce_in_the_page_and_in_its_policy(t
         assert "__NONCE__" not in load.text
 
 
-def test_the_policy_allows_our_own_files_and_nothing_else(tmp_path: Path) -> None:
+def test_the_policy_allows_only_the_pages_own_files(tmp_path: Path) -> None:
     policy = re.sub(r"nonce-[\w-]+", "nonce-…", page_in(tmp_path).index("").policy)
     assert policy == (
         "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-…'; img-src 'self' data:; connect-src 'self';"
@@ -32,7 +32,7 @@ def test_the_policy_allows_our_own_files_and_nothing_else(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("base", ["", "/logs", "/a/b"])
-def test_the_pages_files_are_found_from_every_depth_and_below_a_sub_path(tmp_path: Path, base: str) -> None:
+def test_asset_paths_are_absolute_and_include_the_sub_path(tmp_path: Path, base: str) -> None:
     page = page_in(tmp_path)
     assert f'src="{base}/assets/index-a1.js"' in page.index(base).text
     assert f'href="{base}/assets/index-b2.css"' in page.index(base).text
@@ -41,17 +41,17 @@ def test_the_pages_files_are_found_from_every_depth_and_below_a_sub_path(tmp_pat
     assert f'data-base="{base}"' in page.sign_in(base).text
 
 
-def test_a_sub_path_cannot_break_out_of_its_attribute(tmp_path: Path) -> None:
+def test_the_sub_path_is_escaped(tmp_path: Path) -> None:
     text = page_in(tmp_path).index("""/"><script>'&""").text
     assert 'data-base="/&quot;&gt;&lt;script&gt;&#x27;&amp;"' in text
     assert "><script>'" not in text
 
 
-def test_the_build_is_the_one_the_page_names(tmp_path: Path) -> None:
+def test_the_build_is_read_from_the_page(tmp_path: Path) -> None:
     assert page_in(tmp_path).build == BUILD
 
 
-def test_a_page_that_names_no_build_has_none(tmp_path: Path) -> None:
+def test_the_build_of_a_page_without_an_id_is_none(tmp_path: Path) -> None:
     assert page_in(tmp_path, index=INDEX.replace(BUILD, "__BUILD__")).build is None
 
 
@@ -63,10 +63,10 @@ def test_nothing_is_read_after_loading(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["index.html", "sign-in.html"])
-def test_a_page_that_lacks_a_half_counts_as_not_built(tmp_path: Path, missing: str) -> None:
+def test_a_page_that_lacks_a_document_is_not_built(tmp_path: Path, missing: str) -> None:
     (write_page(tmp_path) / missing).unlink()
     assert load_page(tmp_path) is None
 
 
-def test_a_checkout_has_no_page(tmp_path: Path) -> None:
+def test_a_missing_directory_is_not_built(tmp_path: Path) -> None:
     assert load_page(tmp_path / "static") is None

@@ -1,4 +1,4 @@
-"""Claims about exchanges that kill the recorder."""
+"""Test exchanges that crash the recorder."""
 
 from pathlib import Path
 
@@ -7,30 +7,30 @@ from relaybook.recorder.crash_guard import CrashGuard
 ONE, OTHER = b"1" * 16, b"2" * 16
 
 
-def die_with(path: Path, exchange: bytes) -> None:
-    assert CrashGuard(path).take(exchange)  # and never let go
+def crash_with(path: Path, exchange: bytes) -> None:
+    assert CrashGuard(path).begin(exchange)  # and never cleared
 
 
-def test_an_exchange_that_was_at_hand_at_two_deaths_is_not_read_again(tmp_path: Path) -> None:
-    die_with(tmp_path, ONE)
-    die_with(tmp_path, ONE)
+def test_an_exchange_that_was_current_in_two_crashes_is_not_parsed_again(tmp_path: Path) -> None:
+    crash_with(tmp_path, ONE)
+    crash_with(tmp_path, ONE)
     crash_guard = CrashGuard(tmp_path)
-    assert not crash_guard.take(ONE)
-    assert crash_guard.take(OTHER)
+    assert not crash_guard.begin(ONE)
+    assert crash_guard.begin(OTHER)
 
 
-def test_one_death_proves_nothing(tmp_path: Path) -> None:
-    die_with(tmp_path, ONE)
-    die_with(tmp_path, OTHER)
+def test_an_exchange_that_was_current_in_one_crash_is_parsed_again(tmp_path: Path) -> None:
+    crash_with(tmp_path, ONE)
+    crash_with(tmp_path, OTHER)
     crash_guard = CrashGuard(tmp_path)
-    assert crash_guard.take(ONE)
-    assert crash_guard.take(OTHER)
+    assert crash_guard.begin(ONE)
+    assert crash_guard.begin(OTHER)
 
 
-def test_a_death_with_nothing_at_hand_is_nobodys(tmp_path: Path) -> None:
+def test_a_crash_without_current_exchange_blocks_nothing(tmp_path: Path) -> None:
     for _ in range(3):
         crash_guard = CrashGuard(tmp_path)
-        crash_guard.take(ONE)
-        crash_guard.let_go()
+        crash_guard.begin(ONE)
+        crash_guard.clear()
     assert not (tmp_path / "recorder.deaths").exists()
     assert (tmp_path / "recorder.at-hand").stat().st_mode & 0o777 == 0o600

@@ -1,24 +1,24 @@
-"""Claims about the fold: every exchange comes out once, whole, wherever the reading was cut."""
+"""Test the fold: every exchange is returned once and whole, however the frames are batched."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.frames import Script
 
 from relaybook.journal.events import Answered, encode_event
-from relaybook.journal.frame import Kind
+from relaybook.journal.frame import FrameKind
 from relaybook.recorder.fold import Fold, decode_exchange, encode_exchange
 
 A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
 
 
 def three() -> Script:
-    script = Script().open(A).open(B, namespace="ios").ask(A, b"re", b"quest").open(C)
-    script.answer(A, b"one").ask(B, b"q").answer(A, b"two").close(A)
-    return script.answer(B, b"x", b"y", b"z").close(B, "client_closed").ask(C, b"still")
+    script = Script().open(A).open(B, namespace="ios").request(A, b"re", b"quest").open(C)
+    script.respond(A, b"one").request(B, b"q").respond(A, b"two").close(A)
+    return script.respond(B, b"x", b"y", b"z").close(B, "client_closed").request(C, b"still")
 
 
-def test_an_exchange_comes_out_whole_at_its_end() -> None:
-    ended = Fold().feed(Script().open(A).ask(A, b"re", b"quest").answer(A, b"an", b"swer").close(A).frames)
+def test_an_exchange_is_returned_whole_when_it_ends() -> None:
+    ended = Fold().feed(Script().open(A).request(A, b"re", b"quest").respond(A, b"an", b"swer").close(A).frames)
     (exchange,) = ended
     assert (exchange.request.rest, exchange.response.rest) == ([b"re", b"quest"], [b"an", b"swer"])
     assert (exchange.request_bytes, exchange.response_bytes, exchange.chunks) == (7, 6, 2)
@@ -37,7 +37,7 @@ def test_interleaved_exchanges_do_not_mix() -> None:
 
 
 @given(st.lists(st.integers(0, 30), max_size=6))
-def test_reading_in_pieces_changes_nothing(cuts: list[int]) -> None:
+def test_reading_in_batches_changes_nothing(cuts: list[int]) -> None:
     frames = three().frames
     whole = [encode_exchange(each) for each in Fold().feed(frames)]
     fold, got, start = Fold(), [], 0
@@ -47,7 +47,7 @@ def test_reading_in_pieces_changes_nothing(cuts: list[int]) -> None:
     assert [encode_exchange(each) for each in got] == whole
 
 
-def test_what_is_open_when_the_run_is_over_was_interrupted() -> None:
+def test_exchanges_open_at_the_end_of_the_run_are_interrupted() -> None:
     fold = Fold()
     fold.feed(three().frames)
     (cut,) = fold.end()
@@ -59,7 +59,7 @@ def test_what_is_open_when_the_run_is_over_was_interrupted() -> None:
 
 
 @given(st.integers(0, 20))
-def test_after_a_restart_nothing_comes_out_twice_and_nothing_is_missing(recorded: int) -> None:
+def test_after_a_restart_no_exchange_is_repeated_or_missing(recorded: int) -> None:
     frames = three().frames
     before = Fold()
     first = before.feed(frames[:recorded])
@@ -72,20 +72,20 @@ def test_after_a_restart_nothing_comes_out_twice_and_nothing_is_missing(recorded
 
 
 @given(st.integers(1, 18))
-def test_an_exchange_moved_aside_goes_on_where_it_was(moved_at: int) -> None:
+def test_a_moved_exchange_continues_where_it_was(moved_at: int) -> None:
     frames = three().frames
     before = Fold()
     ended = before.feed(frames[:moved_at])
     states = [encode_exchange(each) for each in before.open.values()]
     after = Fold(moved_at, [decode_exchange(state) for state in states])
-    for frame_from in (moved_at, 0):  # also when frames are seen again that are in the state already
+    for frame_from in (moved_at, 0):  # also if frames that the state includes are read again
         again = Fold(moved_at, [decode_exchange(state) for state in states])
         got = ended + again.feed(frames[frame_from:])
         assert [b"".join(each.response.rest) for each in got] == [b"onetwo", b"xyz"]
     assert len(after.open) == len(states)
 
 
-def test_the_first_frame_still_needed_is_known() -> None:
+def test_the_first_needed_frame_is_that_of_the_oldest_open_exchange() -> None:
     fold = Fold()
     fold.feed(three().frames)
     assert fold.first_needed() == (1, 128 + 600, 6)
@@ -93,9 +93,9 @@ def test_the_first_frame_still_needed_is_known() -> None:
     assert fold.first_needed() is None
 
 
-def test_bodies_that_came_with_their_heads_are_whole() -> None:
+def test_bodies_in_head_frames_are_whole() -> None:
     script = Script().open(A, body=b"request", complete=True)
-    script.add(Kind.ANSWERED, A, encode_event(Answered(200, b"OK", b"", False, b"answer"))).close(A)
+    script.add(FrameKind.ANSWERED, A, encode_event(Answered(200, b"OK", b"", False, b"answer"))).close(A)
     (exchange,) = Fold().feed(script.frames)
     assert (exchange.request.rest, exchange.response.rest) == ([b"request"], [b"answer"])
     assert (exchange.request_bytes, exchange.response_bytes, exchange.chunk_bytes) == (7, 6, [6])
@@ -103,10 +103,10 @@ def test_bodies_that_came_with_their_heads_are_whole() -> None:
     assert (exchange.opened.body, exchange.answered and exchange.answered.body) == (b"", b"")
 
 
-def test_bytes_of_our_own_are_part_of_the_answer_and_no_chunk() -> None:
-    (exchange,) = Fold().feed(Script().open(A).ask(A).answer(A, b"{}", status=502, made=True).close(A).frames)
+def test_bytes_sent_by_the_relay_are_part_of_the_response_but_not_a_chunk() -> None:
+    (exchange,) = Fold().feed(Script().open(A).request(A).respond(A, b"{}", status=502, made=True).close(A).frames)
     assert (exchange.response.rest, exchange.chunks, exchange.chunk_at_us) == ([b"{}"], 0, [])
 
 
-def test_frames_of_an_exchange_nobody_opened_are_passed_over() -> None:
-    assert Fold().feed(Script().ask(A, b"x").close(A).frames) == []
+def test_frames_of_an_exchange_that_was_not_opened_are_ignored() -> None:
+    assert Fold().feed(Script().request(A, b"x").close(A).frames) == []

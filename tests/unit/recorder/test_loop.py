@@ -1,4 +1,4 @@
-"""Claims about notes on requests that have no record."""
+"""Test counting of requests that have no record."""
 
 from relaybook.journal.events import Noted
 from relaybook.log.record import Gap
@@ -11,7 +11,7 @@ def test_refusals_are_added_by_code() -> None:
     assert refused == {"overloaded": 5, "not_found": 1}
 
 
-def test_only_what_the_log_missed_makes_a_gap() -> None:
+def test_only_unlogged_requests_make_a_gap() -> None:
     note = Noted(5_000, 9_999, {"overloaded": 3, "log_unavailable": 2}, 7)
     assert gaps_of(note) == [
         Gap(from_at=5, to_at=9, count=7, reason="forwarded_unlogged"),

@@ -1,4 +1,4 @@
-"""Claims about costs: as genai-prices says, unknown is None, the provider's own figure wins, nothing is dialled."""
+"""Test costs: they equal those of genai-prices, unknown is `None`, and a stated cost takes precedence."""
 
 import random
 import subprocess
@@ -57,7 +57,7 @@ def by_the_library(provider_id: str, model: str, usage: Usage, tier: str | None,
 
 @cache
 def chat_models() -> list[tuple[str, str]]:
-    """Ids of a provider and a model, for models found by their own id whose provider reads chat usage."""
+    """Return ids of provider and model, for models found by their id whose provider has an extractor for chat."""
     return [
         (provider.id, model.id)
         for provider in get_snapshot().providers
@@ -117,7 +117,7 @@ def test_context_tiers_apply_to_long_prompts(model: str) -> None:
     assert long > 3.1 * short
 
 
-def test_the_tier_of_service_changes_the_price() -> None:
+def test_the_service_tier_changes_the_price() -> None:
     usage = chat(100_000, 1_000)
     plain, flex = cost(usage, "gpt-5.5"), cost(usage, "gpt-5.5", service_tier="flex")
     assert plain is not None
@@ -125,7 +125,7 @@ def test_the_tier_of_service_changes_the_price() -> None:
     assert flex < plain
 
 
-def test_written_cache_has_its_own_price_and_is_not_counted_twice() -> None:
+def test_cache_writes_have_their_own_price_and_are_not_counted_twice() -> None:
     usage: Usage = chat(10_000, 0) | {"prompt_tokens_details": {"cached_tokens": 2_000, "cache_write_tokens": 3_000}}
     model = "anthropic/claude-sonnet-4"
     found = cost(usage, model, OPENROUTER)
@@ -144,7 +144,7 @@ def test_prices_by_the_hour_follow_the_hour() -> None:
     )
 
 
-def test_a_borrowed_model_has_plain_prices_only() -> None:
+def test_a_model_of_another_provider_has_plain_prices_only() -> None:
     usage = chat(100_000, 1_000)
     assert cost(usage, "gpt-4.1", service_tier="priority") != cost(usage, "gpt-4.1")
     assert cost(usage, "gpt-4.1", AZURE, service_tier="priority") == cost(usage, "gpt-4.1", AZURE) is not None
@@ -172,7 +172,7 @@ def test_providers_without_an_extractor_are_priced() -> None:
     assert cost(usage, model.id, "https://api.together.xyz/v1")
 
 
-def test_the_model_that_answered_is_priced_before_the_one_asked_for() -> None:
+def test_the_response_model_is_priced_before_the_requested_one() -> None:
     usage = chat(1000, 500)
     assert cost(usage, "gpt-4.1", response_model="gpt-4.1-nano-2025-04-14") == cost(usage, "gpt-4.1-nano")
     assert cost(usage, "gpt-4.1", response_model="my-deployment") == cost(usage, "gpt-4.1")
@@ -204,7 +204,7 @@ def test_an_unknown_upstream_may_be_priced_as_another() -> None:
 
 
 @pytest.mark.parametrize(("stated", "expected"), [(0.00123, 0.00123), (0, 0.0), (1, 1.0), (1e6, 1e6)])
-def test_the_providers_own_figure_wins(stated: float, expected: float) -> None:
+def test_the_cost_stated_by_the_provider_takes_precedence(stated: float, expected: float) -> None:
     usage: Usage = {"prompt_tokens": 1, "completion_tokens": 1, "cost": stated}
     assert Prices().cost(LOCAL, "any", None, usage, None, AT_US) == (expected, FROM_PROVIDER)
 
@@ -213,17 +213,17 @@ def test_the_providers_own_figure_wins(stated: float, expected: float) -> None:
     "stated",
     [True, "0.1", -1, None, float("inf"), float("nan"), 1e19, 10**30, {"total_cost": 1.0}],
 )
-def test_a_figure_that_is_no_amount_is_passed_over(stated: Any) -> None:
+def test_an_invalid_stated_cost_is_ignored(stated: Any) -> None:
     usage: Usage = chat(1000, 500) | {"cost": stated}
     assert cost(usage) == cost(chat(1000, 500))
 
 
-def test_the_version_of_the_prices_is_told() -> None:
+def test_the_version_of_the_prices_is_returned() -> None:
     assert (Prices().cost(OPENAI, "gpt-4.1", None, chat(1, 1), None, AT_US)[1] or "").startswith("genai-prices ")
 
 
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relaybook.recorder.prices._MOST_REMEMBERED", 10)
+def test_the_cache_of_plans_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relaybook.recorder.prices._MAX_CACHED_PLANS", 10)
     prices = Prices()
     for number in range(25):
         assert prices.cost(OPENAI, f"no-such-model-{number}", None, chat(1, 1), None, AT_US) == (None, None)
@@ -239,7 +239,7 @@ def test_no_usage_raises(usage: Usage) -> None:
     assert dollars is None or dollars >= 0
 
 
-def test_the_library_is_imported_only_when_a_price_is_wanted() -> None:
+def test_the_library_is_imported_only_for_the_first_price() -> None:
     program = (
         "import sys; from relaybook.recorder.prices import Prices; prices = Prices('openai');"
         "prices.cost('x', 'm', None, None, None, 0); prices.cost('x', 'm', None, {'cost': 1}, None, 0);"

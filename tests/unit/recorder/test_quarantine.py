@@ -1,4 +1,4 @@
-"""Claims about the quarantine."""
+"""Test the quarantine."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from relaybook.log.store.port import Body, Entry
 from relaybook.recorder.quarantine import Quarantine, decode_quarantined
 
 
-def test_an_entry_is_kept_with_its_reason_for_its_owner_only(tmp_path: Path) -> None:
+def test_an_entry_is_saved_with_its_reason_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     record = Record(id="01a1fc49-f842-7000-ba81-d9e8ed513cc3", started_at=1)
     entry = Entry(record=record, detail=Detail(), request=Body([], [b"\xff"]), response=None)
     quarantine = Quarantine(tmp_path / "quarantine")
@@ -23,7 +23,7 @@ def test_an_entry_is_kept_with_its_reason_for_its_owner_only(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("value", ["\ud800 alone", "fine"])
-def test_what_no_store_takes_is_kept_as_near_as_there_is_a_form_for_it(tmp_path: Path, value: str) -> None:
+def test_values_that_cannot_be_encoded_are_saved_as_the_nearest_ones(tmp_path: Path, value: str) -> None:
     entry = an_entry(b"the body", user=value, input_tokens=1 << 70)
     Quarantine(tmp_path).put(entry, "it was refused")
     kept = decode_quarantined((tmp_path / f"{entry.record.id}.msgpack").read_bytes())

@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 
 from relaybook.log.store.errors import BodyDamaged, StoreDamaged, StoreFull, StoreUnavailable
-from relaybook.recorder.memory_reserve import Ballast
-from relaybook.recorder.retry import GivenUp, Retry
+from relaybook.recorder.disk_reserve import DiskReserve
+from relaybook.recorder.retry import Retry, RetryAborted
 
 MIN_FREE = 1 << 20
 
 
 class Refusing:
-    """Raises what it is given, one after the other, and then is done."""
+    """Raises the given errors, one per call, and then returns."""
 
     def __init__(self, *errors: Exception) -> None:
         self.left = list(errors)
@@ -24,53 +24,53 @@ class Refusing:
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    found: list[float] = []
-    monkeypatch.setattr("time.sleep", found.append)
-    return found
+    result: list[float] = []
+    monkeypatch.setattr("time.sleep", result.append)
+    return result
 
 
-def retry(tmp_path: Path, times_told: Callable[[], int] = lambda: 0) -> Retry:
-    return Retry(Ballast(tmp_path / "ballast", MIN_FREE), times_told)
+def retry(tmp_path: Path, stop_requests: Callable[[], int] = lambda: 0) -> Retry:
+    return Retry(DiskReserve(tmp_path / "ballast", MIN_FREE), stop_requests)
 
 
-def test_it_tries_until_it_is_done_and_pauses_longer_each_time(tmp_path: Path, pauses: list[float]) -> None:
+def test_it_retries_with_increasing_pauses_until_it_succeeds(tmp_path: Path, pauses: list[float]) -> None:
     act = Refusing(*[StoreUnavailable("not now")] * 8)
     assert retry(tmp_path).until_done(act) == "done"
     assert pauses == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
 
 
-def test_told_to_stop_it_tries_four_times_more(tmp_path: Path, pauses: list[float]) -> None:
-    with pytest.raises(GivenUp):
+def test_after_a_stop_request_it_tries_four_more_times(tmp_path: Path, pauses: list[float]) -> None:
+    with pytest.raises(RetryAborted):
         retry(tmp_path, lambda: len(pauses) >= 6).until_done(Refusing(*[StoreUnavailable("not now")] * 20))
     assert pauses == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 0.1, 0.2, 0.4, 0.8]
     assert retry(tmp_path, lambda: 1).until_done(Refusing(*[StoreUnavailable("not now")] * 4)) == "done"
 
 
-def test_told_twice_it_gives_up_at_once(tmp_path: Path, pauses: list[float]) -> None:
-    with pytest.raises(GivenUp):
+def test_after_two_stop_requests_it_aborts_at_once(tmp_path: Path, pauses: list[float]) -> None:
+    with pytest.raises(RetryAborted):
         retry(tmp_path, lambda: 2 * (len(pauses) >= 2)).until_done(Refusing(*[StoreUnavailable("not now")] * 20))
     assert pauses == [0.1, 0.2]
 
 
 @pytest.mark.parametrize("error", [StoreDamaged("torn"), BodyDamaged("torn"), ValueError("ours")])
-def test_what_does_not_pass_is_not_waited_for(tmp_path: Path, pauses: list[float], error: Exception) -> None:
+def test_damage_and_bugs_are_not_retried(tmp_path: Path, pauses: list[float], error: Exception) -> None:
     with pytest.raises(type(error)):
         retry(tmp_path).until_done(Refusing(error))
     assert pauses == []
 
 
-def test_on_a_full_disk_it_first_gives_the_room_it_holds(tmp_path: Path, pauses: list[float]) -> None:
-    patient = retry(tmp_path)
-    patient.prepare()
+def test_on_a_full_disk_it_first_releases_the_reserve(tmp_path: Path, pauses: list[float]) -> None:
+    retrying = retry(tmp_path)
+    retrying.prepare()
     assert (tmp_path / "ballast").exists()
-    assert patient.until_done(Refusing(StoreFull("full"), StoreFull("full"))) == "done"
+    assert retrying.until_done(Refusing(StoreFull("full"), StoreFull("full"))) == "done"
     assert not (tmp_path / "ballast").exists()
     assert pauses == [0.1]
 
 
-def test_what_else_is_wrong_costs_no_room(tmp_path: Path, pauses: list[float]) -> None:
-    patient = retry(tmp_path)
-    patient.prepare()
-    patient.until_done(Refusing(StoreUnavailable("locked")))
+def test_other_errors_do_not_release_the_reserve(tmp_path: Path, pauses: list[float]) -> None:
+    retrying = retry(tmp_path)
+    retrying.prepare()
+    retrying.until_done(Refusing(StoreUnavailable("locked")))
     assert (tmp_path / "ballast").exists()
     assert pauses == [0.1]

@@ -1,4 +1,4 @@
-"""The pass over the log: in order, once, as far as there is time; what fails now is tried again later."""
+"""Test indexing of the log: in order, once, within the time limit; failures are retried later."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from relaybook.recorder.text_pass import TextPass
 
 
 class Failing(MemoryStore):
-    """A store whose index raises what it is given."""
+    """A store whose index raises the given error."""
 
     failure: Exception | None = None
 
@@ -28,7 +28,7 @@ class Failing(MemoryStore):
 
 
 class Counting(MemoryStore):
-    """A store that counts what is read back out of it."""
+    """A store that counts the entries read from it."""
 
     read_back = 0
 
@@ -38,9 +38,11 @@ class Counting(MemoryStore):
         return found
 
 
-def filled(store: MemoryStore, number: int, asked: Body | None = None) -> list[Entry]:
-    asked = asked or Body(rest=[json.dumps({"messages": [{"role": "user", "content": "where is my refund"}]}).encode()])
-    entries = [an_entry(asked, b"{}") for _ in range(number)]
+def filled(store: MemoryStore, number: int, request: Body | None = None) -> list[Entry]:
+    request = request or Body(
+        rest=[json.dumps({"messages": [{"role": "user", "content": "where is my refund"}]}).encode()]
+    )
+    entries = [an_entry(request, b"{}") for _ in range(number)]
     store.commit(a_batch(*entries))
     return entries
 
@@ -49,7 +51,7 @@ def found(store: MemoryStore) -> int:
     return store.count(Filter((Term(WORDS, ("refund",)),)), soon()).requests
 
 
-def test_all_of_a_log_becomes_findable_and_then_nothing_is_left_to_do() -> None:
+def test_the_whole_log_is_indexed_and_then_nothing_is_left() -> None:
     store = MemoryStore()
     filled(store, 450)
     text = TextPass(store, store)
@@ -61,7 +63,7 @@ def test_all_of_a_log_becomes_findable_and_then_nothing_is_left_to_do() -> None:
     assert found(store) == 451
 
 
-def test_without_time_nothing_is_done() -> None:
+def test_without_time_nothing_is_indexed() -> None:
     store = MemoryStore()
     filled(store, 1)
     assert not TextPass(store, store).work(clock.monotonic_ns() - 1)
@@ -69,7 +71,7 @@ def test_without_time_nothing_is_done() -> None:
 
 
 @pytest.mark.parametrize("failure", [StoreFull("full"), StoreDamaged("damaged")])
-def test_an_index_that_fails_is_left_alone_for_a_while(failure: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_index_is_retried_only_after_a_pause(failure: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Failing()
     store.failure = failure
     filled(store, 5)
@@ -83,7 +85,7 @@ def test_an_index_that_fails_is_left_alone_for_a_while(failure: Exception, monke
     assert found(store) == 5
 
 
-def test_a_request_whose_words_cannot_be_read_keeps_no_other_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_whose_text_cannot_be_read_does_not_block_others(monkeypatch: pytest.MonkeyPatch) -> None:
     store = MemoryStore()
     filled(store, 3)
 
@@ -100,17 +102,17 @@ def test_a_request_whose_words_cannot_be_read_keeps_no_other_back(monkeypatch: p
     assert store.indexed_to() == 3
 
 
-def test_no_defect_of_the_index_comes_out() -> None:
+def test_unexpected_errors_of_the_index_are_not_raised() -> None:
     store = Failing()
     store.failure = RuntimeError("a defect")
     filled(store, 1)
     assert not TextPass(store, store).work(soon())
 
 
-def test_what_was_just_committed_is_not_read_back() -> None:
+def test_recently_committed_entries_are_not_read_from_the_store() -> None:
     store = Counting()
     text = TextPass(store, store)
-    filled(store, 3)  # recorded before this pass began
+    filled(store, 3)  # recorded before this TextPass was created
     text.committed(filled(store, 450))
     text.committed(filled(store, 2))
     assert text.work(soon())
@@ -122,18 +124,18 @@ def test_what_was_just_committed_is_not_read_back() -> None:
     assert (found(store), store.read_back) == (462, before)
 
 
-def test_what_is_not_whole_in_memory_or_too_much_for_it_is_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_pass, "_MOST_FRESH", 5)
+def test_entries_that_are_not_in_memory_are_read_from_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_pass, "_MAX_FRESH", 5)
     store = Counting()
     text = TextPass(store, store)
-    aside = Body([store.set_aside(b'{"messages": [{"role": "user", "content": "refund"}]}')])
+    aside = Body([store.write_body(b'{"messages": [{"role": "user", "content": "refund"}]}')])
     text.committed([*filled(store, 2), *filled(store, 1, aside), *filled(store, 9)])
     assert text.work(soon())
     assert found(store) == store.indexed_to() == 12
     assert store.read_back == 10
 
 
-def test_a_repeated_request_does_not_lead_back() -> None:
+def test_a_repeated_entry_does_not_move_the_position_back() -> None:
     store = Counting()
     text = TextPass(store, store)
     entries = filled(store, 3)

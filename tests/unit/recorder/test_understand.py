@@ -1,4 +1,4 @@
-"""Claims about entries: what is told of an exchange, whatever its bytes."""
+"""Test entries of exchanges, whatever their bytes are."""
 
 import gzip
 import json
@@ -14,7 +14,7 @@ from relaybook.recorder.prices import Prices
 from relaybook.recorder.understand import Understanding
 
 A = b"a" * 16
-UNDERSTANDING = Understanding(Prices(), lambda extent: b"")
+UNDERSTANDING = Understanding(Prices(), lambda ref: b"")
 REQUEST = json.dumps(
     {
         "model": "gpt-4o-mini",
@@ -57,10 +57,10 @@ def record_of(script: Script) -> Record:
 def call(
     answer: bytes = ANSWER, request: bytes = REQUEST, head: bytes = b"", status: int = 200, **fields: Any
 ) -> Script:
-    return Script().open(A, **fields).ask(A, request).answer(A, answer, head=head, status=status).close(A)
+    return Script().open(A, **fields).request(A, request).respond(A, answer, head=head, status=status).close(A)
 
 
-def test_a_whole_answer_is_understood() -> None:
+def test_a_whole_response_is_parsed() -> None:
     record = record_of(call(head=b"x-request-id: req_1"))
     assert (record.model, record.response_model) == ("gpt-4o-mini", "gpt-4o-mini-2024-07-18")
     assert (record.input_tokens, record.output_tokens, record.tokens_estimated) == (12, 4, False)
@@ -73,15 +73,15 @@ def test_a_whole_answer_is_understood() -> None:
     assert not record.stream
 
 
-def test_metadata_becomes_properties_and_a_header_wins() -> None:
+def test_metadata_becomes_properties_and_headers_take_precedence() -> None:
     record = record_of(call(properties={"channel": "header"}))
     assert record.properties == {"channel": "header", "user-id": "7"}
 
 
-def test_a_stream_is_put_together_and_timed() -> None:
+def test_a_stream_is_assembled_and_timed() -> None:
     role = b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n'
-    script = Script().open(A).ask(A, REQUEST)
-    script.answer(A, role, event("It "), event("was"), b"data: [DONE]\n\n", head=STREAM_HEAD).close(A)
+    script = Script().open(A).request(A, REQUEST)
+    script.respond(A, role, event("It "), event("was"), b"data: [DONE]\n\n", head=STREAM_HEAD).close(A)
     record = record_of(script)
     assert (record.stream, record.stream_ended, record.chunks) == (True, "done", 4)
     assert record.output_preview == "It was"
@@ -90,14 +90,14 @@ def test_a_stream_is_put_together_and_timed() -> None:
     assert record.output_tokens == 2
 
 
-def test_a_stream_that_was_cut_says_so() -> None:
-    script = Script().open(A).ask(A, REQUEST).answer(A, event("It "), head=STREAM_HEAD)
+def test_a_truncated_stream_ends_as_cut() -> None:
+    script = Script().open(A).request(A, REQUEST).respond(A, event("It "), head=STREAM_HEAD)
     record = record_of(script)
     assert (record.outcome, record.failed, record.stream_ended) == ("interrupted", True, "cut")
     assert record.output_preview == "It"
 
 
-def test_a_compressed_answer_is_read_and_stored_as_it_crossed() -> None:
+def test_a_compressed_response_is_parsed_and_stored_compressed() -> None:
     packed = gzip.compress(ANSWER)
     entry = entry_of(call(packed, head=b"Content-Encoding: gzip"))
     assert entry.record.output_preview == "It was sent."
@@ -105,7 +105,7 @@ def test_a_compressed_answer_is_read_and_stored_as_it_crossed() -> None:
     assert entry.response.rest == [packed]
 
 
-def test_a_providers_refusal_is_failed_with_its_words() -> None:
+def test_an_upstream_error_is_failed_with_its_message() -> None:
     body = b'{"error": {"message": "Rate limit reached", "type": "requests", "code": "rate_limit_exceeded"}}'
     record = record_of(call(body, status=429))
     assert (record.outcome, record.failed) == ("complete", True)
@@ -113,35 +113,35 @@ def test_a_providers_refusal_is_failed_with_its_words() -> None:
     assert record.cost_usd is None
 
 
-def test_an_error_event_in_a_stream_is_failed() -> None:
+def test_an_error_event_fails_a_stream() -> None:
     broken = b'data: {"error": {"message": "overloaded", "code": "server_error"}}\n\n'
-    script = Script().open(A).ask(A, REQUEST).answer(A, event("It"), broken, head=STREAM_HEAD).close(A)
+    script = Script().open(A).request(A, REQUEST).respond(A, event("It"), broken, head=STREAM_HEAD).close(A)
     record = record_of(script)
     assert (record.outcome, record.failed, record.error_code) == ("complete", True, "server_error")
 
 
-def test_an_answer_of_our_own_keeps_our_words() -> None:
-    script = Script().open(A).ask(A, REQUEST).answer(A, b"{}", status=502, made=True)
+def test_a_response_of_the_relay_keeps_its_error() -> None:
+    script = Script().open(A).request(A, REQUEST).respond(A, b"{}", status=502, made=True)
     record = record_of(script.close(A, "upstream_failed", "upstream_reset", "It broke off."))
     assert (record.status, record.failed, record.error_code) == (502, True, "upstream_reset")
     assert record.error_message == "It broke off."
     assert record.model == "gpt-4o-mini"
 
 
-def test_a_caller_who_left_is_not_a_failure() -> None:
-    script = Script().open(A).ask(A, REQUEST).answer(A, event("It"), head=STREAM_HEAD).close(A, "client_closed")
+def test_a_client_that_disconnects_is_not_a_failure() -> None:
+    script = Script().open(A).request(A, REQUEST).respond(A, event("It"), head=STREAM_HEAD).close(A, "client_closed")
     record = record_of(script)
     assert (record.outcome, record.failed) == ("client_closed", False)
 
 
-def test_a_caller_who_leaves_at_the_streams_end_has_it_all() -> None:
+def test_a_client_that_disconnects_at_done_got_a_complete_response() -> None:
     pieces = (event("It"), b"data: [DONE]\n\n")
-    script = Script().open(A).ask(A, REQUEST).answer(A, *pieces, head=STREAM_HEAD).close(A, "client_closed")
+    script = Script().open(A).request(A, REQUEST).respond(A, *pieces, head=STREAM_HEAD).close(A, "client_closed")
     record = record_of(script)
     assert (record.outcome, record.stream_ended, record.failed) == ("complete", "done", False)
 
 
-def test_without_bodies_the_figures_stay_and_the_words_go() -> None:
+def test_without_bodies_metrics_are_kept_and_text_is_removed() -> None:
     entry = entry_of(call(log="no-bodies"))
     assert (entry.request, entry.response) == (None, None)
     record = entry.record
@@ -151,12 +151,12 @@ def test_without_bodies_the_figures_stay_and_the_words_go() -> None:
     assert (failed.error_message, failed.error_code) == (None, "x")
 
 
-def test_headers_that_become_fields() -> None:
+def test_headers_become_fields() -> None:
     head = (
         b"X-Client-Request-Id: mine\r\nx-stainless-retry-count: 2\r\n"
         b"traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     )
-    record = record_of(call(head=b"", request=REQUEST) if not head else Script().open(A, head=head).ask(A).close(A))
+    record = record_of(call(head=b"", request=REQUEST) if not head else Script().open(A, head=head).request(A).close(A))
     assert (record.client_request_id, record.retry_count) == ("mine", 2)
     assert record.trace_id == "0af7651916cd43dd8448eb211c80319c"
 
@@ -165,7 +165,7 @@ def test_headers_that_become_fields() -> None:
     "body",
     [b"", b"\xff\xfe", b"{", b"[" * 100_000, b'{"model": ' + b"9" * 5000 + b"}", b'"\\ud800"', b"\0\0", b"null"],
 )
-def test_whatever_the_bytes_there_is_an_entry(body: bytes) -> None:
+def test_any_bytes_give_an_entry(body: bytes) -> None:
     entry = entry_of(call(body, request=body))
     assert entry.record.status == 200
     assert len(entry.record.model or "") <= 256
@@ -173,14 +173,14 @@ def test_whatever_the_bytes_there_is_an_entry(body: bytes) -> None:
     assert b"".join(entry.request.rest) == body
 
 
-def test_the_query_and_path_are_told_apart() -> None:
+def test_path_and_query_are_separated() -> None:
     record = record_of(call(target=b"/v1/chat/completions?a=1&b=2"))
     assert (record.path, record.query, record.kind) == ("/v1/chat/completions", "a=1&b=2", "chat")
 
 
-def test_a_running_request_is_open_and_shows_its_answer_so_far() -> None:
+def test_a_running_request_is_open_and_shows_its_response_so_far() -> None:
     fold = Fold()
-    fold.feed(Script().open(A).ask(A, REQUEST).answer(A, event("So far"), head=STREAM_HEAD).frames)
+    fold.feed(Script().open(A).request(A, REQUEST).respond(A, event("So far"), head=STREAM_HEAD).frames)
     running = UNDERSTANDING.running(fold.open[A])
     record = running.record
     assert (record.outcome, record.failed, record.ended_at, record.duration_ms) == ("open", False, None, None)
@@ -188,10 +188,10 @@ def test_a_running_request_is_open_and_shows_its_answer_so_far() -> None:
     assert (running.detail, running.request, running.response) == (None, None, None)
 
 
-def test_a_running_request_that_is_shown_has_the_detail_and_the_bytes_a_finished_one_would_have() -> None:
+def test_a_shown_running_request_has_the_same_detail_and_bytes_as_an_ended_one() -> None:
     fold = Fold()
-    script = Script().open(A).ask(A, REQUEST[:50], REQUEST[50:])
-    fold.feed(script.answer(A, event("So"), event(" far"), head=STREAM_HEAD).frames)
+    script = Script().open(A).request(A, REQUEST[:50], REQUEST[50:])
+    fold.feed(script.respond(A, event("So"), event(" far"), head=STREAM_HEAD).frames)
     running = UNDERSTANDING.running(fold.open[A], is_shown=True)
     assert (running.request, running.response) == (REQUEST, event("So") + event(" far"))
     assert running.detail == UNDERSTANDING.entry(fold.open[A]).detail
@@ -200,7 +200,7 @@ def test_a_running_request_that_is_shown_has_the_detail_and_the_bytes_a_finished
     assert running.detail.chunk_bytes == [len(event("So")), len(event(" far"))]
 
 
-def test_sound_and_images_are_told_by_type_and_size() -> None:
+def test_audio_and_images_are_described_by_type_and_size() -> None:
     head = b"Content-Type: audio/mpeg"
     script = call(b"\xff" * 34_000, b"{}", head, target=b"/v1/audio/speech")
     assert record_of(script).output_preview == "[audio mpeg 34 kB]"

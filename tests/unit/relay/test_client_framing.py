@@ -1,81 +1,87 @@
-"""Claims about how an answer is put on a caller's wire."""
+"""Encoding of responses for the client."""
 
 import pytest
 
-from relaybook.relay.client_framing import CallerFraming
+from relaybook.relay.client_framing import ClientFraming
 from relaybook.relay.response_head import ResponseHead
 
 
 def head(*, chunked: bool = False, length: int | None = None, status: int = 200, stream: bool = False) -> ResponseHead:
-    made = ResponseHead()
-    made.status, made.reason, made.chunked, made.length, made.event_stream = status, b"Fine", chunked, length, stream
-    made.lines = [b"X: 1"]
+    new_head = ResponseHead()
+    new_head.status, new_head.reason, new_head.chunked, new_head.length, new_head.event_stream = (
+        status,
+        b"Fine",
+        chunked,
+        length,
+        stream,
+    )
+    new_head.lines = [b"X: 1"]
     if chunked:
-        made.lines.append(b"Transfer-Encoding: chunked")
+        new_head.lines.append(b"Transfer-Encoding: chunked")
     if length is not None:
-        made.lines.append(b"Content-Length: %d" % length)
-    return made
+        new_head.lines.append(b"Content-Length: %d" % length)
+    return new_head
 
 
-def framing(made: ResponseHead, method: bytes = b"GET", *, version_1_0: bool = False) -> CallerFraming:
-    new = CallerFraming(made, method, version_1_0=version_1_0)
-    new.begin(b"Ours: 1", keep_alive=not new.endless)
-    return new
+def framing(response_head: ResponseHead, method: bytes = b"GET", *, version_1_0: bool = False) -> ClientFraming:
+    framed = ClientFraming(response_head, method, version_1_0=version_1_0)
+    framed.begin(b"Ours: 1", keep_alive=not framed.ends_with_close)
+    return framed
 
 
-def test_a_length_stays_a_length() -> None:
-    made = framing(head(length=5))
-    assert made.wire(b"he") == b"HTTP/1.1 200 Fine\r\nX: 1\r\nContent-Length: 5\r\nOurs: 1\r\n\r\nhe"
-    assert made.wire(b"llo", complete=True) == b"llo"
-    assert not made.endless
+def test_a_content_length_is_kept() -> None:
+    framed = framing(head(length=5))
+    assert framed.encode(b"he") == b"HTTP/1.1 200 Fine\r\nX: 1\r\nContent-Length: 5\r\nOurs: 1\r\n\r\nhe"
+    assert framed.encode(b"llo", complete=True) == b"llo"
+    assert not framed.ends_with_close
 
 
-def test_chunks_stay_chunks_one_for_each_read() -> None:
-    made = framing(head(chunked=True))
-    assert made.wire(b"") == b"HTTP/1.1 200 Fine\r\nX: 1\r\nTransfer-Encoding: chunked\r\nOurs: 1\r\n\r\n"
-    assert made.wire(b"hello") == b"5\r\nhello\r\n"
-    assert made.wire(b"") == b""
-    assert made.wire(b"x", complete=True) == b"1\r\nx\r\n0\r\n\r\n"
+def test_a_chunked_body_stays_chunked_with_one_chunk_per_read() -> None:
+    framed = framing(head(chunked=True))
+    assert framed.encode(b"") == b"HTTP/1.1 200 Fine\r\nX: 1\r\nTransfer-Encoding: chunked\r\nOurs: 1\r\n\r\n"
+    assert framed.encode(b"hello") == b"5\r\nhello\r\n"
+    assert framed.encode(b"") == b""
+    assert framed.encode(b"x", complete=True) == b"1\r\nx\r\n0\r\n\r\n"
 
 
-def test_the_last_chunk_may_come_alone() -> None:
-    made = framing(head(chunked=True))
-    made.wire(b"a")
-    assert made.wire(b"", complete=True) == b"0\r\n\r\n"
+def test_the_last_chunk_can_be_sent_separately() -> None:
+    framed = framing(head(chunked=True))
+    framed.encode(b"a")
+    assert framed.encode(b"", complete=True) == b"0\r\n\r\n"
 
 
-def test_an_answer_without_a_header_or_a_reason_gets_ours_and_no_blank_line() -> None:
-    made = ResponseHead()
-    made.status = 200
-    new = CallerFraming(made, b"GET", version_1_0=False)
-    new.begin(b"Ours: 1", keep_alive=False)
-    assert new.wire(b"x") == b"HTTP/1.1 200 \r\nOurs: 1\r\nConnection: close\r\n\r\nx"
+def test_a_response_without_headers_and_reason_gets_the_relays_headers_and_no_empty_line() -> None:
+    new_head = ResponseHead()
+    new_head.status = 200
+    framed = ClientFraming(new_head, b"GET", version_1_0=False)
+    framed.begin(b"Ours: 1", keep_alive=False)
+    assert framed.encode(b"x") == b"HTTP/1.1 200 \r\nOurs: 1\r\nConnection: close\r\n\r\nx"
 
 
-def test_without_a_length_the_connection_ends_with_the_answer() -> None:
-    made = framing(head())
-    assert made.endless
-    assert made.wire(b"x").endswith(b"Ours: 1\r\nConnection: close\r\n\r\nx")
+def test_without_a_length_the_connection_closes_after_the_response() -> None:
+    framed = framing(head())
+    assert framed.ends_with_close
+    assert framed.encode(b"x").endswith(b"Ours: 1\r\nConnection: close\r\n\r\nx")
 
 
-def test_a_caller_of_http_1_0_gets_no_chunks() -> None:
-    made = framing(head(chunked=True), version_1_0=True)
-    assert made.endless
-    wire = made.wire(b"x", complete=True)
+def test_an_http_1_0_client_gets_no_chunks() -> None:
+    framed = framing(head(chunked=True), version_1_0=True)
+    assert framed.ends_with_close
+    wire = framed.encode(b"x", complete=True)
     assert b"ransfer" not in wire
     assert wire.endswith(b"\r\n\r\nx")
 
 
 @pytest.mark.parametrize(("method", "status"), [(b"HEAD", 200), (b"GET", 204), (b"GET", 304)])
-def test_an_answer_without_a_body_has_none(method: bytes, status: int) -> None:
-    made = framing(head(chunked=True, status=status), method)
-    assert not made.endless
-    assert made.wire(b"", complete=True).endswith(b"\r\n\r\n")
-    assert not made.wire(b"", complete=True)
+def test_responses_that_have_no_body(method: bytes, status: int) -> None:
+    framed = framing(head(chunked=True, status=status), method)
+    assert not framed.ends_with_close
+    assert framed.encode(b"", complete=True).endswith(b"\r\n\r\n")
+    assert not framed.encode(b"", complete=True)
 
 
 @pytest.mark.parametrize(
-    ("pieces", "between"),
+    ("chunks", "between"),
     [
         ([], True),
         ([b"data: a\n\n"], True),
@@ -88,18 +94,18 @@ def test_an_answer_without_a_body_has_none(method: bytes, status: int) -> None:
         ([b"data: a\n\n", b"d"], False),
     ],
 )
-def test_where_an_event_of_our_own_fits(pieces: list[bytes], between: bool) -> None:
-    made = framing(head(chunked=True, stream=True))
-    for piece in pieces:
-        made.wire(piece)
-    assert made.between_events is between
+def test_an_error_event_fits_between_two_events(chunks: list[bytes], between: bool) -> None:
+    framed = framing(head(chunked=True, stream=True))
+    for chunk in chunks:
+        framed.encode(chunk)
+    assert framed.between_events is between
 
 
-def test_only_plain_chunked_event_streams_take_an_event_of_ours() -> None:
+def test_only_uncompressed_chunked_event_streams_can_carry_an_error_event() -> None:
     assert framing(head(chunked=True, stream=True)).is_event_stream
     assert not framing(head(stream=True)).is_event_stream
     assert not framing(head(chunked=True)).is_event_stream
-    packed = head(chunked=True, stream=True)
-    packed.encoded = True
-    assert not framing(packed).is_event_stream
+    compressed = head(chunked=True, stream=True)
+    compressed.encoded = True
+    assert not framing(compressed).is_event_stream
     assert not framing(head(chunked=True, stream=True), version_1_0=True).is_event_stream

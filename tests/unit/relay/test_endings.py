@@ -1,4 +1,4 @@
-"""Claims about the ways an exchange ends that are not the good one."""
+"""Exchanges that do not complete."""
 
 import json
 
@@ -7,14 +7,14 @@ from tests.support.sides import World
 
 from relaybook.errors import RelayError
 from relaybook.journal.events import Closed, decode_closed
-from relaybook.journal.frame import Kind
+from relaybook.journal.frame import FrameKind
 from relaybook.relay import endings
 
 STREAM = (b"Transfer-Encoding: chunked", b"Content-Type: text/event-stream")
 
 
 def closed(world: World) -> Closed:
-    (payload,) = world.payloads(Kind.CLOSED)
+    (payload,) = world.payloads(FrameKind.CLOSED)
     return decode_closed(payload)
 
 
@@ -22,96 +22,96 @@ def broken(world: World) -> None:
     endings.fail(world.exchange, RelayError.UPSTREAM_RESET, "It broke off.")
 
 
-def test_before_the_head_the_caller_gets_an_answer_of_ours() -> None:
-    world = World(b"Content-Length: 0").ask()
+def test_before_the_response_head_the_client_gets_an_error_response() -> None:
+    world = World(b"Content-Length: 0").request()
     broken(world)
-    head, _, body = world.down.sent.partition(b"\r\n\r\n")
+    head, _, body = world.client.sent.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 502 ")
     assert b"Service-Error: upstream_reset" in head
     assert b"Service-Request-Id: " + world.exchange.id_text.encode() in head
     assert b"x-request-id: " + world.exchange.id_text.encode() in head
     assert json.loads(body)["error"]["message"] == "It broke off."
-    assert world.payloads(Kind.MADE) == [body]
+    assert world.payloads(FrameKind.MADE) == [body]
     end = closed(world)
     assert (end.outcome, end.error_code, end.error_message) == ("upstream_failed", "upstream_reset", "It broke off.")
-    assert (world.up.told, world.down.keep_alive) == (["aborted"], True)
+    assert (world.upstream.calls, world.client.keep_alive) == (["aborted"], True)
 
 
-def test_between_two_events_a_broken_stream_gets_an_error_event_and_no_end() -> None:
-    world = World().ask().answer(*STREAM)
-    world.exchange.answer_piece(b"data: 1\n\n", False)
+def test_a_stream_broken_between_two_events_gets_an_error_event_and_no_clean_end() -> None:
+    world = World().request().respond(*STREAM)
+    world.exchange.response_chunk(b"data: 1\n\n", False)
     broken(world)
-    assert b"upstream_stream_interrupted" in world.down.sent
-    assert not world.down.sent.endswith(b"0\r\n\r\n")
-    assert world.down.told == ["cut"]
+    assert b"upstream_stream_interrupted" in world.client.sent
+    assert not world.client.sent.endswith(b"0\r\n\r\n")
+    assert world.client.calls == ["cut"]
     assert closed(world).error_code == "upstream_stream_interrupted"
 
 
 @pytest.mark.parametrize("lines", [STREAM, (b"Transfer-Encoding: chunked",), (b"Content-Length: 99",)])
-def test_elsewhere_a_broken_answer_is_only_cut(lines: tuple[bytes, ...]) -> None:
-    world = World().ask().answer(*lines)
-    world.exchange.answer_piece(b"data: 1\n", False)
-    before = world.down.sent
+def test_any_other_broken_response_is_only_cut(lines: tuple[bytes, ...]) -> None:
+    world = World().request().respond(*lines)
+    world.exchange.response_chunk(b"data: 1\n", False)
+    before = world.client.sent
     broken(world)
-    assert (world.down.sent, world.down.told) == (before, ["cut"])
-    assert world.payloads(Kind.MADE) == []
+    assert (world.client.sent, world.client.calls) == (before, ["cut"])
+    assert world.payloads(FrameKind.MADE) == []
 
 
-def test_a_caller_who_leaves_ends_the_providers_work() -> None:
-    world = World().ask().answer(*STREAM)
-    endings.caller_gone(world.exchange)
-    assert world.up.told == ["aborted"]
+def test_a_lost_client_connection_closes_the_upstream_connection() -> None:
+    world = World().request().respond(*STREAM)
+    endings.client_gone(world.exchange)
+    assert world.upstream.calls == ["aborted"]
     assert closed(world).outcome == "client_closed"
 
 
-def test_by_choice_the_answer_is_read_to_its_end_for_the_log() -> None:
-    world = World(on_client_gone="finish").ask().answer(*STREAM)
-    endings.caller_gone(world.exchange)
-    world.exchange.answer_piece(b"data: 1\n\n", True)
-    assert (world.up.told, closed(world).outcome) == (["reusable"], "client_closed")
-    assert world.payloads(Kind.RECEIVED) == [b"data: 1\n\n"]
+def test_with_on_client_gone_finish_the_response_is_read_to_its_end() -> None:
+    world = World(on_client_gone="finish").request().respond(*STREAM)
+    endings.client_gone(world.exchange)
+    world.exchange.response_chunk(b"data: 1\n\n", True)
+    assert (world.upstream.calls, closed(world).outcome) == (["reusable"], "client_closed")
+    assert world.payloads(FrameKind.RECEIVED) == [b"data: 1\n\n"]
 
 
-def test_a_caller_who_breaks_a_limit_is_told_and_the_connection_ends() -> None:
+def test_a_request_over_a_limit_gets_an_error_and_the_connection_closes() -> None:
     world = World(b"Content-Length: 9")
     world.begin()
     world.exchange.send()
     endings.refuse_admitted(world.exchange, RelayError.REQUEST_TOO_LARGE, "Too large.")
-    assert world.down.sent.startswith(b"HTTP/1.1 413 ")
-    assert b"Connection: close" in world.down.sent
-    assert (closed(world).outcome, world.down.keep_alive) == ("refused", False)
+    assert world.client.sent.startswith(b"HTTP/1.1 413 ")
+    assert b"Connection: close" in world.client.sent
+    assert (closed(world).outcome, world.client.keep_alive) == ("refused", False)
 
 
-@pytest.mark.parametrize(("begun", "told"), [(False, ["handed over"]), (True, ["cut"])])
-def test_when_we_stop_both_sides_are_told(begun: bool, told: list[str]) -> None:
-    world = World().ask()
+@pytest.mark.parametrize(("begun", "calls"), [(False, ["handed over"]), (True, ["cut"])])
+def test_on_shutdown_both_connections_are_ended(begun: bool, calls: list[str]) -> None:
+    world = World().request()
     if begun:
-        world.answer(*STREAM)
+        world.respond(*STREAM)
     endings.interrupt(world.exchange)
-    assert (world.down.told, world.up.told, closed(world).outcome) == (told, ["aborted"], "interrupted")
+    assert (world.client.calls, world.upstream.calls, closed(world).outcome) == (calls, ["aborted"], "interrupted")
 
 
-def test_an_answer_that_waits_to_be_taken_is_cut_when_we_stop() -> None:
-    world = World().ask().answer(b"Content-Length: 2")
-    world.exchange.answer_piece(b"ok", True)
-    sent = world.down.sent
+def test_on_shutdown_a_response_that_waits_for_the_client_is_cut() -> None:
+    world = World().request().respond(b"Content-Length: 2")
+    world.exchange.response_chunk(b"ok", True)
+    sent = world.client.sent
     endings.interrupt(world.exchange)
-    assert (world.down.sent, world.down.told) == (sent, ["handed over", "cut"])
+    assert (world.client.sent, world.client.calls) == (sent, ["handed over", "cut"])
 
 
-def test_when_the_journal_is_lost_nothing_more_is_said() -> None:
-    world = World().ask().answer(*STREAM)
-    sent = world.down.sent
+def test_when_the_journal_fails_nothing_more_is_sent() -> None:
+    world = World().request().respond(*STREAM)
+    sent = world.client.sent
     endings.abandon(world.exchange)
-    assert (world.down.sent, world.down.told, world.up.told) == (sent, ["abandoned"], ["aborted"])
+    assert (world.client.sent, world.client.calls, world.upstream.calls) == (sent, ["abandoned"], ["aborted"])
 
 
-def test_there_is_one_end() -> None:
-    world = World().ask()
+def test_an_exchange_ends_once() -> None:
+    world = World().request()
     broken(world)
     before = list(world.gate.frames)
     broken(world)
     endings.refuse_admitted(world.exchange, RelayError.BAD_REQUEST, "x")
     endings.interrupt(world.exchange)
-    endings.caller_gone(world.exchange)
+    endings.client_gone(world.exchange)
     assert (world.gate.frames, world.over) == (before, 1)

@@ -1,71 +1,74 @@
-"""Claims about an exchange that goes well, and about what it journals."""
+"""Exchanges that complete, and their journal frames."""
 
 from tests.support.sides import World
 
 from relaybook.journal.events import decode_answered, decode_closed, decode_opened
-from relaybook.journal.frame import Kind
+from relaybook.journal.frame import FrameKind
 
 CHUNKED = b"Transfer-Encoding: chunked"
 
 
-def test_a_request_crosses_with_the_providers_host_and_path() -> None:
-    world = World(b"Content-Length: 5", b"X-a: 1", b"Service-Namespace: ios").ask(b"hello")
-    assert world.up.sent == (
+def test_a_request_is_forwarded_with_the_upstreams_host_and_path() -> None:
+    world = World(b"Content-Length: 5", b"X-a: 1", b"Service-Namespace: ios").request(b"hello")
+    assert world.upstream.sent == (
         b"POST /api/v1/chat/completions HTTP/1.1\r\nHost: there:8000\r\nContent-Length: 5\r\nX-a: 1\r\n\r\nhello"
     )
-    opened = decode_opened(world.payloads(Kind.OPENED)[0])
+    opened = decode_opened(world.payloads(FrameKind.OPENED)[0])
     assert (opened.namespace, opened.upstream) == ("ios", "http://there:8000/api/v1")
 
 
 def test_chunked_stays_chunked() -> None:
-    world = World(CHUNKED).ask(b"hello", b"world!")
-    assert world.up.sent.endswith(b"\r\n\r\n5\r\nhello\r\n6\r\nworld!\r\n0\r\n\r\n")
+    world = World(CHUNKED).request(b"hello", b"world!")
+    assert world.upstream.sent.endswith(b"\r\n\r\n5\r\nhello\r\n6\r\nworld!\r\n0\r\n\r\n")
 
 
-def test_the_journal_has_every_frame_in_order_and_one_end() -> None:
-    world = World(b"Content-Length: 5").ask(b"he", b"llo").answer(b"Content-Length: 4")
-    world.exchange.answer_piece(b"an", False)
-    world.exchange.answer_piece(b"sw", True)
-    assert world.down.told == ["handed over"]
-    world.exchange.handed_over()
-    world.exchange.handed_over()
+def test_the_journal_has_all_frames_in_order_and_one_end() -> None:
+    world = World(b"Content-Length: 5").request(b"he", b"llo").respond(b"Content-Length: 4")
+    world.exchange.response_chunk(b"an", False)
+    world.exchange.response_chunk(b"sw", True)
+    assert world.client.calls == ["handed over"]
+    world.exchange.response_sent()
+    world.exchange.response_sent()
     assert world.kinds == ["OPENED", "SENT", "SENT", "ASKED", "ANSWERED", "RECEIVED", "RECEIVED", "CLOSED"]
-    assert decode_closed(world.payloads(Kind.CLOSED)[0]).outcome == "complete"
-    assert (world.over, world.up.told) == (1, ["reusable"])
+    assert decode_closed(world.payloads(FrameKind.CLOSED)[0]).outcome == "complete"
+    assert (world.over, world.upstream.calls) == (1, ["reusable"])
 
 
-def test_once_it_stops_logging_it_goes_on_and_nothing_more_of_it_is_journaled() -> None:
-    world = World(b"Content-Length: 5").ask(b"hello").answer(b"Content-Length: 4")
+def test_after_stop_logging_the_exchange_continues_without_journal_frames() -> None:
+    world = World(b"Content-Length: 5").request(b"hello").respond(b"Content-Length: 4")
     before = list(world.kinds)
     assert world.exchange.stop_logging()
     assert not world.exchange.stop_logging()
-    world.exchange.answer_piece(b"answ", True)
-    world.exchange.handed_over()
-    assert world.down.sent.endswith(b"answ")
+    world.exchange.response_chunk(b"answ", True)
+    world.exchange.response_sent()
+    assert world.client.sent.endswith(b"answ")
     assert (world.kinds, world.over) == (before, 1)
 
 
-def test_what_came_in_one_read_is_one_frame_and_one_write() -> None:
+def test_one_read_is_one_frame_and_one_write() -> None:
     world = World(b"Content-Length: 5").begin(b"hello", complete=True)
     world.exchange.send()
-    assert world.up.sent.endswith(b"\r\n\r\nhello")
-    world.answer(b"Content-Length: 2", body=b"ok", complete=True)
-    world.exchange.handed_over()
+    assert world.upstream.sent.endswith(b"\r\n\r\nhello")
+    world.respond(b"Content-Length: 2", body=b"ok", complete=True)
+    world.exchange.response_sent()
     assert world.kinds == ["OPENED", "ANSWERED", "CLOSED"]
-    opened, answered = decode_opened(world.payloads(Kind.OPENED)[0]), decode_answered(world.payloads(Kind.ANSWERED)[0])
+    opened, answered = (
+        decode_opened(world.payloads(FrameKind.OPENED)[0]),
+        decode_answered(world.payloads(FrameKind.ANSWERED)[0]),
+    )
     assert (opened.body, opened.complete, answered.body) == (b"hello", True, b"ok")
 
 
-def test_a_chunked_request_that_came_whole_is_framed_whole() -> None:
+def test_a_chunked_request_received_in_one_read_is_sent_complete() -> None:
     world = World(CHUNKED).begin(b"hello", complete=True)
     world.exchange.send()
-    assert world.up.sent.endswith(b"\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+    assert world.upstream.sent.endswith(b"\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
 
 
-def test_the_caller_gets_our_headers_and_the_providers_bytes() -> None:
-    world = World(b"Service-Namspace: x").ask().answer(b"Content-Length: 2", b"x-request-id: req_1")
-    world.exchange.answer_piece(b"ok", True)
-    head, _, body = world.down.sent.partition(b"\r\n\r\n")
+def test_the_client_gets_the_relays_headers_and_the_upstreams_bytes() -> None:
+    world = World(b"Service-Namspace: x").request().respond(b"Content-Length: 2", b"x-request-id: req_1")
+    world.exchange.response_chunk(b"ok", True)
+    head, _, body = world.client.sent.partition(b"\r\n\r\n")
     lines = head.split(b"\r\n")
     assert lines[:3] == [b"HTTP/1.1 200 OK", b"Content-Length: 2", b"x-request-id: req_1"]
     assert lines[3] == b"Service-Request-Id: " + world.exchange.id_text.encode()
@@ -74,92 +77,92 @@ def test_the_caller_gets_our_headers_and_the_providers_bytes() -> None:
     assert body == b"ok"
 
 
-def test_the_callers_own_key_is_masked_in_the_journal_and_never_on_the_wire() -> None:
+def test_the_clients_key_is_masked_in_the_journal_but_not_in_forwarded_bytes() -> None:
     key = b"sk-very-secret"
-    world = World(b"Authorization: Bearer " + key, CHUNKED).ask(b"my key is " + key).answer(CHUNKED)
-    world.exchange.answer_piece(b"you said " + key, True)
-    assert key in world.up.sent.partition(b"\r\n\r\n")[2]
-    assert key in world.down.sent
-    assert world.payloads(Kind.SENT) == [b"my key is " + b"*" * len(key)]
-    assert world.payloads(Kind.RECEIVED) == [b"you said " + b"*" * len(key)]
+    world = World(b"Authorization: Bearer " + key, CHUNKED).request(b"my key is " + key).respond(CHUNKED)
+    world.exchange.response_chunk(b"you said " + key, True)
+    assert key in world.upstream.sent.partition(b"\r\n\r\n")[2]
+    assert key in world.client.sent
+    assert world.payloads(FrameKind.SENT) == [b"my key is " + b"*" * len(key)]
+    assert world.payloads(FrameKind.RECEIVED) == [b"you said " + b"*" * len(key)]
     assert not any(key in payload for _, payload in world.gate.frames)
 
 
-def test_a_word_for_a_key_is_no_secret() -> None:
-    world = World(b"Authorization: Bearer none", CHUNKED).ask(b"none of it")
-    assert world.payloads(Kind.SENT) == [b"none of it"]
+def test_a_short_key_is_not_masked() -> None:
+    world = World(b"Authorization: Bearer none", CHUNKED).request(b"none of it")
+    assert world.payloads(FrameKind.SENT) == [b"none of it"]
 
 
-def test_an_early_answer_ends_the_connection_and_drops_the_rest_of_the_request() -> None:
+def test_an_early_response_ends_the_connection_and_drops_the_rest_of_the_request() -> None:
     world = World(b"Content-Length: 10")
     world.begin()
-    world.exchange.request_piece(b"hello")
+    world.exchange.request_chunk(b"hello")
     world.exchange.send()
-    world.answer(b"Content-Length: 0", status=b"413 Too Large", complete=True)
-    world.exchange.request_piece(b"world")
-    assert world.payloads(Kind.SENT) == [b"hello"]
-    assert (world.up.told, world.down.keep_alive) == (["closed"], False)
-    assert b"Connection: close" in world.down.sent
+    world.respond(b"Content-Length: 0", status=b"413 Too Large", complete=True)
+    world.exchange.request_chunk(b"world")
+    assert world.payloads(FrameKind.SENT) == [b"hello"]
+    assert (world.upstream.calls, world.client.keep_alive) == (["closed"], False)
+    assert b"Connection: close" in world.client.sent
 
 
-def test_while_the_provider_is_slow_the_caller_waits() -> None:
+def test_reading_from_the_client_pauses_while_the_upstream_is_slow() -> None:
     world = World(b"Content-Length: 200000")
     world.begin()
-    world.up.write_paused = True
-    world.exchange.request_piece(b"x")
+    world.upstream.write_paused = True
+    world.exchange.request_chunk(b"x")
     world.exchange.send()
-    assert not world.down.reading
-    world.up.write_paused = False
+    assert not world.client.reading
+    world.upstream.write_paused = False
     world.exchange.send()
-    assert world.down.reading
+    assert world.client.reading
 
 
-def test_while_there_is_no_connection_64_kib_wait_and_no_more() -> None:
+def test_without_a_connection_at_most_64_kib_are_buffered() -> None:
     world = World(b"Content-Length: 200000", connected=False)
     world.begin()
-    world.exchange.request_piece(b"x" * 65000)
+    world.exchange.request_chunk(b"x" * 65000)
     world.exchange.send()
-    assert world.down.reading
-    world.exchange.request_piece(b"x" * 1000)
+    assert world.client.reading
+    world.exchange.request_chunk(b"x" * 1000)
     world.exchange.send()
-    assert not world.down.reading
+    assert not world.client.reading
 
 
-def test_while_the_caller_is_slow_the_provider_waits() -> None:
-    world = World(b"Content-Length: 0").ask().answer(CHUNKED)
-    world.down.held = 70000
-    world.exchange.answer_piece(b"x", False)
-    assert not world.up.reading
+def test_reading_from_the_upstream_pauses_while_the_client_is_slow() -> None:
+    world = World(b"Content-Length: 0").request().respond(CHUNKED)
+    world.client.queued_bytes = 70000
+    world.exchange.response_chunk(b"x", False)
+    assert not world.upstream.reading
 
 
-def test_bytes_taken_back_from_a_lost_connection_go_first_and_in_order() -> None:
+def test_bytes_requeued_from_a_lost_connection_are_sent_first_and_in_order() -> None:
     world = World(CHUNKED, connected=False)
     exchange = world.exchange
     world.begin()
-    exchange.pending.clear()  # as if it had been given to the connection
+    exchange.pending.clear()  # as if it had been passed to the connection
     exchange.pending_bytes = 0
     exchange.reclaim()
-    exchange.request_piece(b"third")
+    exchange.request_chunk(b"third")
     exchange.requeue(b"first ")
     exchange.requeue(b"second ")
     world.connected = True
     exchange.send()
-    assert world.up.sent == b""
+    assert world.upstream.sent == b""
     exchange.lost_unused()
-    assert world.up.sent == b"first second 5\r\nthird\r\n"
+    assert world.upstream.sent == b"first second 5\r\nthird\r\n"
 
 
-def test_every_frame_of_a_request_without_bodies_is_one_that_must_not_stay() -> None:
-    world = World(b"Service-Log: no-bodies").ask(b"hello").answer(CHUNKED)
-    world.exchange.answer_piece(b"x", True)
+def test_all_frames_of_a_no_bodies_request_are_private() -> None:
+    world = World(b"Service-Log: no-bodies").request(b"hello").respond(CHUNKED)
+    world.exchange.response_chunk(b"x", True)
     assert world.sealed == len(world.kinds) == 5
-    assert World().ask().sealed == 0
+    assert World().request().sealed == 0
 
 
-def test_the_rest_of_a_request_that_was_answered_early_opens_no_connection() -> None:
-    world = World(b"Content-Length: 9").begin(b"he").answer(b"Content-Length: 2", body=b"no", complete=True)
+def test_the_rest_of_a_request_after_an_early_response_opens_no_connection() -> None:
+    world = World(b"Content-Length: 9").begin(b"he").respond(b"Content-Length: 2", body=b"no", complete=True)
     wanted: list[object] = []
     world.connect = wanted.append  # type: ignore[method-assign]
-    world.exchange.request_piece(b"llo")
+    world.exchange.request_chunk(b"llo")
     world.exchange.send()
     assert wanted == []

@@ -1,11 +1,11 @@
-"""Claims about fingerprints."""
+"""Fingerprints of secrets."""
 
 import pytest
 
 from relaybook.relay.fingerprints import Fingerprints, keys_in
 
 
-def test_a_fingerprint_tells_keys_apart_and_depends_on_the_installation() -> None:
+def test_a_fingerprint_distinguishes_keys_and_depends_on_the_installation() -> None:
     one, other = Fingerprints(b"a"), Fingerprints(b"b")
     assert one.of(b"key-1") == one.of(b"key-1")
     assert one.of(b"key-1") != one.of(b"key-2")
@@ -13,13 +13,13 @@ def test_a_fingerprint_tells_keys_apart_and_depends_on_the_installation() -> Non
     assert len(one.of(b"key-1")) == 12
 
 
-def test_secret_query_parameters_are_replaced_and_others_stay() -> None:
-    made = Fingerprints(b"a").target(b"/v1/x?key=abc&model=gpt&api_key=d%20e&monkey=1&token=&Sig=z")
-    assert b"abc" not in made
-    assert b"d%20e" not in made
-    assert b"&model=gpt&" in made
-    assert b"&monkey=1&" in made
-    assert made.count(b"=key:") == 4
+def test_secret_query_parameters_are_replaced_and_others_are_kept() -> None:
+    replaced = Fingerprints(b"a").target(b"/v1/x?key=abc&model=gpt&api_key=d%20e&monkey=1&token=&Sig=z")
+    assert b"abc" not in replaced
+    assert b"d%20e" not in replaced
+    assert b"&model=gpt&" in replaced
+    assert b"&monkey=1&" in replaced
+    assert replaced.count(b"=key:") == 4
 
 
 SECRET_NAMES = (
@@ -44,24 +44,24 @@ def test_a_parameter_is_secret_by_the_last_word_of_its_name(name: str) -> None:
     assert keys_in(target) == [b"vvvvvvvvvv"]
 
 
-def test_a_name_begins_anew_at_each_question_mark() -> None:
+def test_each_question_mark_starts_a_new_parameter_name() -> None:
     target = b"/v1/models?a?b-key=vvvvvvvvvv"
     assert Fingerprints(b"a").target(target).startswith(b"/v1/models?a?b-key=key:")
     assert keys_in(target) == [b"vvvvvvvvvv"]
 
 
 @pytest.mark.parametrize("name", ["monkey", "keyword", "max_tokens", "design", "key_of", "model"])
-def test_other_parameters_stay(name: str) -> None:
+def test_other_parameters_are_kept(name: str) -> None:
     target = f"/v1/models?{name}=vvvvvvvvvv".encode()
     assert Fingerprints(b"a").target(target) == target
     assert keys_in(target) == []
 
 
-def test_only_the_scheme_of_an_authorization_stays() -> None:
+def test_only_the_scheme_of_an_authorization_is_kept() -> None:
     line = Fingerprints(b"a").line
     assert line(b"Authorization: Bearer sk-secret").startswith(b"Authorization: Bearer key:")
     cookies = (b"Cookie: session=abc; theme=dark", b"Set-Cookie: abc")
     for secret in (*cookies, b"x-api-key: abc v2", b"Authorization: abc def"):
-        made = line(secret)
-        assert b"abc" not in made
-        assert len(made.partition(b": key:")[2]) == 12
+        replaced = line(secret)
+        assert b"abc" not in replaced
+        assert len(replaced.partition(b": key:")[2]) == 12

@@ -1,18 +1,18 @@
-"""Claims about bodies on the wire: where they end, whatever way the bytes come."""
+"""Message bodies: their end is found, however the bytes are split."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybook.relay.framing import ChunkedBody, FramingBroken, LengthBody, NoBody, UntilClose
+from relaybook.relay.framing import ChunkedBody, FramingError, LengthBody, NoBody, UntilClose
 
 
-def pieces_of(data: bytes, sizes: list[int]) -> list[bytes]:
+def split_at(data: bytes, sizes: list[int]) -> list[bytes]:
     out, at = [], 0
     for size in sizes:
         out.append(data[at : at + size])
         at += size
-    return [piece for piece in [*out, data[at:]] if piece]
+    return [chunk for chunk in [*out, data[at:]] if chunk]
 
 
 def chunked(parts: list[bytes], extension: bytes = b"", trailers: bytes = b"") -> bytes:
@@ -21,14 +21,14 @@ def chunked(parts: list[bytes], extension: bytes = b"", trailers: bytes = b"") -
 
 
 @given(st.binary(max_size=300), st.binary(max_size=30), st.lists(st.integers(1, 50)))
-def test_a_length_ends_where_it_says(body: bytes, after: bytes, sizes: list[int]) -> None:
+def test_a_body_with_a_length_ends_after_that_many_bytes(body: bytes, after: bytes, sizes: list[int]) -> None:
     reader = LengthBody(len(body))
     got, surplus = b"", b""
-    for piece in pieces_of(body + after, sizes):
+    for chunk in split_at(body + after, sizes):
         if reader.complete:
-            surplus += piece
+            surplus += chunk
             continue
-        got += reader.feed(piece)
+        got += reader.feed(chunk)
         surplus += reader.surplus
     assert (got, reader.complete) == (body, True)
     assert surplus == after
@@ -36,18 +36,18 @@ def test_a_length_ends_where_it_says(body: bytes, after: bytes, sizes: list[int]
 
 @given(st.lists(st.binary(max_size=100), max_size=6), st.lists(st.integers(1, 9)))
 @settings(max_examples=300)
-def test_chunks_come_out_whole_however_they_are_split(parts: list[bytes], sizes: list[int]) -> None:
+def test_chunks_are_decoded_however_they_are_split(parts: list[bytes], sizes: list[int]) -> None:
     wire = chunked(parts)
     reader = ChunkedBody()
     got = b""
-    for piece in pieces_of(wire, sizes):
+    for chunk in split_at(wire, sizes):
         assert not reader.complete
-        got += reader.feed(piece)
+        got += reader.feed(chunk)
     assert (got, reader.complete, reader.surplus) == (b"".join(parts), True, b"")
 
 
 @given(st.lists(st.binary(max_size=50), max_size=3), st.integers(0, 200))
-def test_a_chunked_body_that_is_cut_is_never_complete(parts: list[bytes], cut: int) -> None:
+def test_a_truncated_chunked_body_is_never_complete(parts: list[bytes], cut: int) -> None:
     wire = chunked(parts)
     reader = ChunkedBody()
     if cut < len(wire):
@@ -76,18 +76,18 @@ def test_bytes_after_the_last_chunk_are_surplus(after: bytes) -> None:
         b"5;a\rb\r\nhello\r\n0\r\n\r\n",
     ],
 )
-def test_a_bad_chunk_is_refused(wire: bytes) -> None:
-    with pytest.raises(FramingBroken):
+def test_a_malformed_chunk_is_rejected(wire: bytes) -> None:
+    with pytest.raises(FramingError):
         ChunkedBody().feed(wire)
 
 
-def test_sound_bytes_before_a_bad_chunk_are_not_lost() -> None:
-    with pytest.raises(FramingBroken) as caught:
+def test_valid_bytes_before_a_malformed_chunk_are_kept() -> None:
+    with pytest.raises(FramingError) as caught:
         ChunkedBody().feed(b"5\r\nshort\r\nno chunk")
-    assert caught.value.piece == b"short"
+    assert caught.value.chunk == b"short"
 
 
-def test_a_second_message_behind_the_body_is_surplus_and_no_body() -> None:
+def test_a_second_message_after_the_body_is_surplus() -> None:
     reader = ChunkedBody()
     evil = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
     assert reader.feed(chunked([b"good"]) + evil) == b"good"
@@ -106,18 +106,18 @@ def feed_all(reader: ChunkedBody, *wires: bytes) -> None:
         reader.feed(wire)
 
 
-def test_endless_trailers_are_refused() -> None:
+def test_endless_trailers_are_rejected() -> None:
     trailers = [b"A: " + b"b" * 1000 + b"\r\n"] * 20
-    with pytest.raises(FramingBroken, match="trailers"):
+    with pytest.raises(FramingError, match="trailers"):
         feed_all(ChunkedBody(), b"1\r\nx\r\n0\r\n", *trailers)
 
 
-def test_chunk_extension_bombs_are_refused() -> None:
-    with pytest.raises(FramingBroken, match="extensions"):
+def test_too_many_chunk_extensions_are_rejected() -> None:
+    with pytest.raises(FramingError, match="extensions"):
         feed_all(ChunkedBody(), *[b"1;" + b"e" * 1000 + b"\r\nx\r\n"] * 100)
 
 
-def test_many_small_chunks_are_no_bomb() -> None:
+def test_many_small_chunks_are_accepted() -> None:
     reader = ChunkedBody()
     for _ in range(50_000):
         reader.feed(b"1\r\nx\r\n")

@@ -1,4 +1,4 @@
-"""Claims about the gate: nothing runs before the journal has what was journaled before it."""
+"""The gate: no action runs before the journal has all earlier frames."""
 
 import asyncio
 import threading
@@ -13,15 +13,15 @@ from relaybook.relay.gate import Gate
 
 
 class Journal:
-    """Writes into a list, and fails on demand."""
+    """A fake journal that writes to a list and can fail."""
 
     def __init__(self) -> None:
         self.events: list[Any] = []
         self.batch: list[bytes] = []
         self.fails = False
         self.sync_fails = False
-        self.may_sync = threading.Event()
-        self.may_sync.set()
+        self.sync_allowed = threading.Event()
+        self.sync_allowed.set()
         self.wake: Callable[[], None] = lambda: None
 
     def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
@@ -40,7 +40,7 @@ class Journal:
         self.events.append(("write", tuple(batch)))
 
     def sync(self) -> None:
-        self.may_sync.wait(10)
+        self.sync_allowed.wait(10)
         if self.sync_fails:
             raise OSError(5, "Input/output error")
         self.events.append("sync")
@@ -55,12 +55,12 @@ class Journal:
 
 
 class World:
-    """A gate over a fake journal; actions land in the same list as writes."""
+    """A gate with a fake journal. Actions and writes are appended to the same list."""
 
     def __init__(self, *, durable: bool = False) -> None:
         self.journal = Journal()
         self.failures: list[str] = []
-        self.goes_on_unlogged = False
+        self.continue_on_failure = False
         self.gate = Gate(
             asyncio.get_running_loop(),
             self.journal,  # type: ignore[arg-type]
@@ -77,7 +77,7 @@ class World:
 
     def failed(self, error: JournalUnavailable) -> bool:
         self.failures.append(str(error))
-        return self.goes_on_unlogged
+        return self.continue_on_failure
 
     async def settle(self, done: Callable[[], bool] = lambda: True) -> None:
         for _ in range(3):
@@ -87,7 +87,7 @@ class World:
                 await asyncio.sleep(0.001)
 
 
-def test_one_write_for_a_tick_and_then_its_actions_in_order() -> None:
+def test_one_write_per_iteration_and_then_its_actions_in_order() -> None:
     async def main() -> None:
         world = World()
         world.gate.frame(1, b"", b"a")
@@ -101,7 +101,7 @@ def test_one_write_for_a_tick_and_then_its_actions_in_order() -> None:
     asyncio.run(main())
 
 
-def test_what_an_action_queues_comes_with_the_next_write() -> None:
+def test_frames_and_actions_queued_by_an_action_wait_for_the_next_write() -> None:
     async def main() -> None:
         world = World()
 
@@ -128,7 +128,7 @@ def test_without_frames_actions_need_no_write() -> None:
     asyncio.run(main())
 
 
-def test_when_the_journal_takes_nothing_nothing_is_released() -> None:
+def test_when_the_journal_cannot_be_written_no_action_runs() -> None:
     async def main() -> None:
         world = World()
         world.journal.fails = True
@@ -145,10 +145,10 @@ def test_when_the_journal_takes_nothing_nothing_is_released() -> None:
     asyncio.run(main())
 
 
-def test_by_choice_what_waited_for_a_lost_batch_is_released() -> None:
+def test_if_on_failure_returns_true_the_actions_of_a_lost_batch_run() -> None:
     async def main() -> None:
         world = World()
-        world.journal.fails = world.goes_on_unlogged = True
+        world.journal.fails = world.continue_on_failure = True
         world.gate.frame(1, b"", b"a")
         world.gate.then(world.act, b"1")
         await world.settle()
@@ -157,18 +157,18 @@ def test_by_choice_what_waited_for_a_lost_batch_is_released() -> None:
     asyncio.run(main())
 
 
-def test_by_choice_what_waited_for_a_sync_is_released_when_the_batch_is_lost() -> None:
+def test_if_on_failure_returns_true_actions_waiting_for_a_failed_sync_run() -> None:
     async def main() -> None:
         world = World(durable=True)
-        world.journal.sync_fails = world.goes_on_unlogged = True
-        world.journal.may_sync.clear()
+        world.journal.sync_fails = world.continue_on_failure = True
+        world.journal.sync_allowed.clear()
         world.gate.frame(1, b"", b"a")
         world.gate.then(world.act, b"1")
         await world.settle(lambda: bool(world.events))
         world.journal.fails = True
         world.gate.frame(1, b"", b"b")
         world.gate.then(world.act, b"2")
-        world.journal.may_sync.set()
+        world.journal.sync_allowed.set()
         await world.settle(lambda: b"2" in world.events)
         assert (world.events, world.failures) == ([("write", (b"a",)), b"1", b"2"], ["full", "full"])
         world.gate.close()
@@ -176,10 +176,10 @@ def test_by_choice_what_waited_for_a_sync_is_released_when_the_batch_is_lost() -
     asyncio.run(main())
 
 
-def test_in_power_mode_actions_wait_for_the_sync_and_one_sync_serves_many() -> None:
+def test_with_power_durability_actions_wait_for_the_sync_and_one_sync_serves_many() -> None:
     async def main() -> None:
         world = World(durable=True)
-        world.journal.may_sync.clear()
+        world.journal.sync_allowed.clear()
         world.gate.frame(1, b"", b"a")
         world.gate.then(world.act, b"1")
         await world.settle()
@@ -189,7 +189,7 @@ def test_in_power_mode_actions_wait_for_the_sync_and_one_sync_serves_many() -> N
             world.gate.then(world.act, name)
             await world.settle()
         assert world.events == [("write", (b"a",))]
-        world.journal.may_sync.set()
+        world.journal.sync_allowed.set()
         await world.settle(lambda: world.events[-1] == b"c")
         assert world.events == [("write", (b"a",)), "sync", b"1", ("write", (b"b", b"c")), "sync", b"b", b"c"]
         world.gate.close()
@@ -197,9 +197,9 @@ def test_in_power_mode_actions_wait_for_the_sync_and_one_sync_serves_many() -> N
     asyncio.run(main())
 
 
-def test_frames_nobody_waits_for_are_synced_with_those_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frames_without_actions_are_synced_together_with_others(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
-        monkeypatch.setattr(gate, "SYNC_LATE_SECONDS", 600.0)
+        monkeypatch.setattr(gate, "LATE_SYNC_SECONDS", 600.0)
         world = World(durable=True)
         world.gate.frame(1, b"", b"closed")
         await world.settle(lambda: bool(world.events))
@@ -214,9 +214,9 @@ def test_frames_nobody_waits_for_are_synced_with_those_of_others(monkeypatch: py
     asyncio.run(main())
 
 
-def test_frames_nobody_waits_for_are_synced_a_little_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frames_without_actions_are_synced_after_a_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
-        monkeypatch.setattr(gate, "SYNC_LATE_SECONDS", 0.001)
+        monkeypatch.setattr(gate, "LATE_SYNC_SECONDS", 0.001)
         world = World(durable=True)
         for name in (b"a", b"b"):
             world.gate.frame(1, b"", name)
@@ -227,11 +227,11 @@ def test_frames_nobody_waits_for_are_synced_a_little_later(monkeypatch: pytest.M
     asyncio.run(main())
 
 
-def test_an_action_waits_for_the_sync_of_frames_before_it_also_when_it_has_none(
+def test_an_action_without_frames_waits_for_the_sync_of_earlier_frames(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def main() -> None:
-        monkeypatch.setattr(gate, "SYNC_LATE_SECONDS", 600.0)
+        monkeypatch.setattr(gate, "LATE_SYNC_SECONDS", 600.0)
         world = World(durable=True)
         world.gate.frame(1, b"", b"a")
         await world.settle(lambda: bool(world.events))
@@ -244,16 +244,16 @@ def test_an_action_waits_for_the_sync_of_frames_before_it_also_when_it_has_none(
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_after_a_failed_sync_the_batch_is_written_again_or_nothing_is_released(fails: bool) -> None:
+def test_after_a_failed_sync_the_batch_is_written_again_or_no_action_runs(fails: bool) -> None:
     async def main() -> None:
         world = World(durable=True)
         world.journal.sync_fails = True
-        world.journal.may_sync.clear()
+        world.journal.sync_allowed.clear()
         world.gate.frame(1, b"", b"a")
         world.gate.then(world.act, b"1")
         await world.settle(lambda: bool(world.events))
         world.journal.fails = fails
-        world.journal.may_sync.set()
+        world.journal.sync_allowed.set()
         await world.settle(lambda: bool(world.failures) if fails else b"1" in world.events)
         assert world.events == [("write", (b"a",))] + ([] if fails else ["again", b"1"])
         world.gate.close()
@@ -262,7 +262,7 @@ def test_after_a_failed_sync_the_batch_is_written_again_or_nothing_is_released(f
 
 
 @pytest.mark.parametrize("durable", [False, True])
-def test_closing_releases_what_is_queued_once_the_journal_has_it(durable: bool) -> None:
+def test_close_runs_queued_actions_once_the_journal_has_their_frames(durable: bool) -> None:
     async def main() -> None:
         world = World(durable=durable)
         world.gate.frame(1, b"", b"a")
@@ -276,7 +276,7 @@ def test_closing_releases_what_is_queued_once_the_journal_has_it(durable: bool) 
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_closing_while_a_sync_fails_writes_the_batch_again_or_releases_nothing(fails: bool) -> None:
+def test_close_during_a_failing_sync_writes_the_batch_again_or_runs_no_action(fails: bool) -> None:
     async def main() -> None:
         world = World(durable=True)
         world.journal.sync_fails = True
@@ -292,7 +292,7 @@ def test_closing_while_a_sync_fails_writes_the_batch_again_or_releases_nothing(f
     asyncio.run(main())
 
 
-def test_after_closing_all_is_synced_and_later_actions_wait_for_a_sync_too() -> None:
+def test_after_close_everything_is_synced_and_later_actions_wait_for_a_sync() -> None:
     async def main() -> None:
         world = World(durable=True)
         world.gate.frame(1, b"", b"closed")

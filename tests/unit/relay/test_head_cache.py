@@ -1,4 +1,4 @@
-"""Claims about heads that are known: what is recalled is what reading would have found."""
+"""The head cache: a cached head equals the parsed head."""
 
 import pytest
 from hypothesis import given
@@ -24,31 +24,31 @@ def read(data: bytes) -> RequestHead:
     return head
 
 
-def facts(head: RequestHead) -> dict[str, object]:
-    """All that a head tells but its lines, which the wire is made of."""
+def attributes_of(head: RequestHead) -> dict[str, object]:
+    """Return all attributes of a head except its lines, which ``wire`` is built from."""
     names = [name for name, value in vars(RequestHead).items() if not (name.startswith("_") or callable(value))]
     return {name: getattr(head, name) for name in names}
 
 
-def memory_of(data: bytes) -> HeadCache:
-    memory = HeadCache()
-    memory.remember(data, read(data))
-    return memory
+def cache_of(data: bytes) -> HeadCache:
+    cache = HeadCache()
+    cache.store(data, read(data))
+    return cache
 
 
 @given(st.integers(1, 10**12 - 1), st.binary(max_size=40))
-def test_what_is_recalled_is_what_reading_would_have_found(length: int, body: bytes) -> None:
+def test_a_cached_head_equals_the_parsed_head(length: int, body: bytes) -> None:
     data = raw(b"%d" % length)
-    found = memory_of(raw()).recall(data + body)
-    assert found is not None
-    head, start = found
+    result = cache_of(raw()).lookup(data + body)
+    assert result is not None
+    head, start = result
     assert start == len(data)
-    assert facts(head) == facts(read(data))
+    assert attributes_of(head) == attributes_of(read(data))
 
 
-def test_two_heads_that_were_recalled_do_not_share_their_lengths() -> None:
-    memory = memory_of(raw())
-    one, two = memory.recall(raw(b"5")), memory.recall(raw(b"77"))
+def test_two_cached_heads_do_not_share_their_lengths() -> None:
+    cache = cache_of(raw())
+    one, two = cache.lookup(raw(b"5")), cache.lookup(raw(b"77"))
     assert one is not None
     assert two is not None
     assert (one[0].length, two[0].length) == (5, 77)
@@ -77,12 +77,12 @@ def test_two_heads_that_were_recalled_do_not_share_their_lengths() -> None:
         b"",
     ],
 )
-def test_any_other_head_has_to_be_read(other: bytes) -> None:
-    assert memory_of(raw()).recall(other) is None
+def test_other_heads_are_not_found(other: bytes) -> None:
+    assert cache_of(raw()).lookup(other) is None
 
 
 @pytest.mark.parametrize(
-    "odd",
+    "unusual",
     [
         raw(b"007"),
         raw(version=b"1.0"),
@@ -93,22 +93,22 @@ def test_any_other_head_has_to_be_read(other: bytes) -> None:
         b"POST /v1/x HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n",
     ],
 )
-def test_odd_heads_are_not_remembered(odd: bytes) -> None:
-    assert memory_of(odd).recall(odd) is None
+def test_unusual_heads_are_not_stored(unusual: bytes) -> None:
+    assert cache_of(unusual).lookup(unusual) is None
 
 
-def test_a_caller_whose_heads_always_differ_is_left_alone_for_longer_and_longer() -> None:
-    memory, kept = HeadCache(), 0
+def test_if_heads_always_differ_they_are_stored_less_and_less_often() -> None:
+    cache, hits = HeadCache(), 0
     for number in range(500):
         data = raw(b"10", *LINES, b"traceparent: %d" % number)
-        assert memory.recall(data) is None
-        memory.remember(data, read(data))
-        kept += memory.recall(data) is not None
-    assert 5 < kept < 20
+        assert cache.lookup(data) is None
+        cache.store(data, read(data))
+        hits += cache.lookup(data) is not None
+    assert 5 < hits < 20
 
 
-def test_secrets_stay_replaced_in_what_the_log_gets() -> None:
-    found = memory_of(raw()).recall(raw(b"5"))
-    assert found is not None
-    assert b"sk-secret-1" not in found[0].logged
-    assert found[0].logged.endswith(b"Content-Length: 5\r\nX-z: 9")
+def test_secrets_are_replaced_in_the_logged_lines_of_a_cached_head() -> None:
+    result = cache_of(raw()).lookup(raw(b"5"))
+    assert result is not None
+    assert b"sk-secret-1" not in result[0].logged
+    assert result[0].logged.endswith(b"Content-Length: 5\r\nX-z: 9")

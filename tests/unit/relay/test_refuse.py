@@ -1,4 +1,4 @@
-"""Claims about the relay's own answers."""
+"""Responses made by the relay."""
 
 import json
 
@@ -9,8 +9,8 @@ from relaybook.relay import refuse
 
 
 @pytest.mark.parametrize("error", list(RelayError))
-def test_every_refusal_has_openais_shape_and_our_header(error: RelayError) -> None:
-    head, _, body = refuse.answer(error, "What to do: naïve.", "Service").partition(b"\r\n\r\n")
+def test_every_error_has_openais_format_and_the_error_header(error: RelayError) -> None:
+    head, _, body = refuse.error_response(error, "What to do: naïve.", "Service").partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % error.status)
     assert f"Service-Error: {error.code}".encode() in head
     assert b"Content-Length: %d" % len(body) in head
@@ -18,17 +18,17 @@ def test_every_refusal_has_openais_shape_and_our_header(error: RelayError) -> No
     assert fields == {"message": "What to do: naïve.", "type": "relay_error", "param": None, "code": error.code}
 
 
-def test_a_caller_learns_when_to_try_again() -> None:
+def test_retryable_errors_have_retry_after_ms() -> None:
     for error in (RelayError.OVERLOADED, RelayError.LOG_UNAVAILABLE, RelayError.SHUTTING_DOWN):
-        assert b"retry-after-ms: " in refuse.answer(error, "", "Service")
-    assert b"retry-after-ms" not in refuse.answer(RelayError.BAD_REQUEST, "", "Service")
+        assert b"retry-after-ms: " in refuse.error_response(error, "", "Service")
+    assert b"retry-after-ms" not in refuse.error_response(RelayError.BAD_REQUEST, "", "Service")
 
 
-def test_an_admitted_refusal_names_its_record() -> None:
+def test_the_error_of_an_admitted_request_has_its_record_id() -> None:
     assert b"x-request-id: abc" in refuse.error_lines(RelayError.UPSTREAM_RESET, b"{}", "Service", "abc")
 
 
-def test_the_event_of_a_broken_stream_is_one_whole_event() -> None:
+def test_the_error_event_of_a_stream_is_one_complete_event() -> None:
     event = refuse.stream_error_event("It broke.")
     assert event.startswith(b"data: ")
     assert event.endswith(b"\n\n")
@@ -36,10 +36,10 @@ def test_the_event_of_a_broken_stream_is_one_whole_event() -> None:
     assert json.loads(event[6:])["error"]["code"] == "upstream_stream_interrupted"
 
 
-def test_the_last_answer_of_a_connection_says_so() -> None:
-    assert b"\r\nConnection: close\r\n\r\nok\n" in refuse.text_answer(200, "ok\n", is_last=True)
-    assert b"Connection" not in refuse.text_answer(200, "ok\n")
+def test_the_last_response_of_a_connection_has_connection_close() -> None:
+    assert b"\r\nConnection: close\r\n\r\nok\n" in refuse.text_response(200, "ok\n", is_last=True)
+    assert b"Connection" not in refuse.text_response(200, "ok\n")
 
 
-def test_a_head_has_no_body() -> None:
-    assert refuse.text_answer(200, "ok\n", head_only=True).endswith(b"Content-Length: 3\r\n\r\n")
+def test_a_response_to_head_has_no_body() -> None:
+    assert refuse.text_response(200, "ok\n", head_only=True).endswith(b"Content-Length: 3\r\n\r\n")

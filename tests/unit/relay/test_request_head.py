@@ -1,4 +1,4 @@
-"""Claims about requests' heads: what crosses, what stays, what is refused, what the log sees."""
+"""Request heads: what is forwarded, dropped, refused and logged."""
 
 import pytest
 
@@ -48,14 +48,14 @@ def test_order_case_and_repeats_are_kept() -> None:
         b"Service-Namspace: a",
     ],
 )
-def test_what_does_not_cross(line: bytes) -> None:
+def test_headers_that_are_not_forwarded(line: bytes) -> None:
     assert read(b"Host: a", line, b"X-After: 1").lines == [b"Host: a", b"X-After: 1"]
 
 
 @pytest.mark.parametrize(
     "line", [b"Service-Worker: script", b"Service_Namespace: a", b"X-Request-Id: 1", b"Cookie2: x"]
 )
-def test_what_crosses_all_the_same(line: bytes) -> None:
+def test_similar_headers_that_are_forwarded(line: bytes) -> None:
     assert line in read(b"Host: a", line).lines
 
 
@@ -71,25 +71,25 @@ def test_what_crosses_all_the_same(line: bytes) -> None:
         (b"Proxy-Authorization: Basic verysecret1", b"verysecret1"),
     ],
 )
-def test_secrets_are_fingerprints_in_the_log(line: bytes, secret: bytes) -> None:
+def test_secrets_are_replaced_by_fingerprints_in_the_log(line: bytes, secret: bytes) -> None:
     head = read(b"Host: a", line)
     assert secret not in head.logged
     assert b"key:" in head.logged
 
 
-def test_the_scheme_of_a_key_stays_readable() -> None:
+def test_the_scheme_of_an_authorization_is_logged() -> None:
     shown = FINGERPRINTS.of(b"sk-verysecret").encode()
     assert read(b"Authorization: Bearer sk-verysecret").logged == b"Authorization: Bearer key:" + shown
 
 
-def test_the_callers_key_is_known_for_masking() -> None:
+def test_the_clients_key_is_found() -> None:
     assert read(b"Authorization: Bearer sk-verysecret").key == b"sk-verysecret"
     assert read(b"api-key: abc").key == b"abc"
     assert read(b"Host: a").key is None
 
 
 @pytest.mark.parametrize("line", [b"x-ratelimit-limit-tokens: 5", b"openai-key: x", b"x-used-tokens: 4"])
-def test_counts_of_tokens_are_no_secrets(line: bytes) -> None:
+def test_token_counts_are_not_secrets(line: bytes) -> None:
     assert read(line).logged == line
 
 
@@ -139,7 +139,7 @@ def test_ambiguous_heads_are_refused(lines: list[bytes]) -> None:
         (b"GET /v1/" + b"x" * 9000 + b" HTTP/1.1", RelayError.URI_TOO_LONG),
     ],
 )
-def test_odd_request_lines_are_refused(first: bytes, error: RelayError) -> None:
+def test_malformed_request_lines_are_refused(first: bytes, error: RelayError) -> None:
     assert refusal(first=first) == error
 
 
@@ -148,24 +148,24 @@ def test_too_many_or_too_long_headers_are_refused() -> None:
     assert refusal(b"X: " + b"y" * 40000) == RelayError.HEADERS_TOO_LARGE
 
 
-def test_http_1_0_is_told_and_has_no_chunks() -> None:
+def test_http_1_0_is_recognized_and_cannot_be_chunked() -> None:
     head = read(b"Host: a", first=b"GET /v1/x HTTP/1.0")
     assert head.version_1_0
     assert not head.keep_alive
     assert refusal(b"Transfer-Encoding: chunked", first=b"POST /v1/x HTTP/1.0") == RelayError.BAD_REQUEST
 
 
-def test_a_length_is_written_anew() -> None:
+def test_a_length_is_normalized() -> None:
     assert read(b"content-length: 007").lines == [b"content-length: 7"]
 
 
-def test_a_learned_spelling_is_treated_as_before() -> None:
+def test_a_cached_spelling_is_handled_as_before() -> None:
     for _ in range(3):
         assert read(b"CoOkIe: a=b", b"X-y: 1").lines == [b"X-y: 1"]
 
 
 @pytest.mark.parametrize("target", [b"/v1/models/org%2Fmodel", b"/v1/x?a=/../b", b"/v1/a.b/..c", b"/v1/%41", b"/v1//x"])
-def test_legal_targets_pass(target: bytes) -> None:
+def test_valid_targets_are_accepted(target: bytes) -> None:
     check_target(target)
 
 
@@ -173,49 +173,49 @@ def test_legal_targets_pass(target: bytes) -> None:
     "target",
     [b"/v1/../x", b"/v1/./x", b"/v1/%2e%2e/x", b"/v1/%2E./x", b"/v1/..%2fx", b"/v1/..%5cx", b"/v1/a\\b", b"/v1/x/.."],
 )
-def test_targets_that_climb_are_refused(target: bytes) -> None:
+def test_targets_with_dot_segments_are_refused(target: bytes) -> None:
     with pytest.raises(HeadRefused):
         check_target(target)
 
 
-def test_a_secret_line_is_replaced_and_no_line_that_has_it_in_itself() -> None:
+def test_a_secret_line_is_replaced_but_not_a_line_that_contains_it() -> None:
     head = read(b"Host: a", b"api-key:", b"x-api-key: sk-12345678-second", b"X-Other: api-key:")
     assert b"sk-12345678-second" not in head.logged
     assert head.logged.endswith(b"X-Other: api-key:")
     assert head.keys == [b"sk-12345678-second"]
 
 
-def test_every_key_is_known_and_the_first_that_is_one_names_the_caller() -> None:
+def test_all_keys_are_found_and_the_first_one_identifies_the_client() -> None:
     head = read(b"Host: a", b"Authorization:", b"x-goog-api-key: AIza-0123456789", b"api-key: other-key-0123")
     assert head.key == b"AIza-0123456789"
     assert head.keys == [b"AIza-0123456789", b"other-key-0123"]
 
 
 @pytest.mark.parametrize("before", [b"\n", b"\r", b"\r\n\n"])
-def test_nothing_may_stand_before_the_method(before: bytes) -> None:
+def test_bytes_before_the_method_are_refused(before: bytes) -> None:
     assert refusal(b"Host: a", first=before + b"TRACE /v1/x HTTP/1.1") == RelayError.BAD_REQUEST
 
 
 @pytest.mark.parametrize("version", [b"RTSP/1.0", b"ICE/1.0"])
-def test_other_protocols_are_not_http(version: bytes) -> None:
+def test_other_protocols_are_refused(version: bytes) -> None:
     assert refusal(b"Host: a", first=b"POST /v1/x " + version) == RelayError.BAD_REQUEST
 
 
 @pytest.mark.parametrize("version", [b"1.2", b"2.0", b"3.0"])
-def test_versions_that_are_not_spoken_are_told_so(version: bytes) -> None:
+def test_unsupported_versions_get_their_own_error(version: bytes) -> None:
     assert refusal(b"Host: a", first=b"POST /v1/x HTTP/" + version) == RelayError.VERSION_NOT_SUPPORTED
 
 
-def test_a_length_of_more_digits_than_any_length_has_is_refused() -> None:
+def test_a_length_with_too_many_digits_is_refused() -> None:
     assert refusal(b"Host: a", b"Content-Length: " + b"0" * 5000) == RelayError.BAD_REQUEST
 
 
-def test_empty_lines_before_a_request_are_passed_over_in_one_step() -> None:
+def test_empty_lines_before_a_request_are_skipped_in_one_step() -> None:
     assert skip_empty_lines(b"\r\n" * 30_000 + b"POST") == b"POST"
     assert skip_empty_lines(b"\nPOST") == b"\nPOST"
 
 
-def test_thousands_of_connection_options_are_no_work() -> None:
+def test_thousands_of_connection_options_are_handled_quickly() -> None:
     options = b",".join(b"%x" % number for number in range(5000))
     lines = [b"X-%d: 1" % number for number in range(90)]
     assert read(b"Connection: close, " + options, *lines).keep_alive is False

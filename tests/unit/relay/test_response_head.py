@@ -1,9 +1,9 @@
-"""Claims about answers' heads: what the caller gets, what is not HTTP."""
+"""Response heads: what is forwarded, and what is rejected."""
 
 import pytest
 
 from relaybook.relay.fingerprints import Fingerprints
-from relaybook.relay.response_head import ResponseBroken, ResponseHead, ResponseHeadReader
+from relaybook.relay.response_head import ResponseHead, ResponseHeadError, ResponseHeadReader
 
 READER = ResponseHeadReader(["Service", "Relaybook"], Fingerprints(b"secret"))
 
@@ -19,7 +19,7 @@ def test_status_reason_order_case_and_repeats_are_kept() -> None:
     assert head.encoded
 
 
-def test_hop_by_hop_and_our_own_names_do_not_cross() -> None:
+def test_hop_by_hop_headers_and_the_relays_own_names_are_not_forwarded() -> None:
     ours = [b"Service-Request-Id: forged", b"service-namespace: x", b"Relaybook-Warning: y", b"Service-Error: z"]
     hops = [b"Connection: keep-alive", b"Keep-Alive: timeout=5", b"Trailer: x", b"Upgrade: h2c", b"Proxy-Connection: x"]
     head = read(*ours, *hops, b"Service-Level: gold")
@@ -27,7 +27,7 @@ def test_hop_by_hop_and_our_own_names_do_not_cross() -> None:
     assert head.idle_seconds == 5
 
 
-def test_cookies_cross_and_are_not_logged() -> None:
+def test_cookies_are_forwarded_but_not_logged() -> None:
     head = read(b"Set-Cookie: session=verysecret")
     assert head.lines == [b"Set-Cookie: session=verysecret"]
     assert b"verysecret" not in head.logged
@@ -52,13 +52,13 @@ def test_rate_limits_are_logged() -> None:
         [b"X-%d: 1" % number for number in range(101)],
     ],
 )
-def test_what_is_not_http_is_broken(lines: list[bytes]) -> None:
-    with pytest.raises(ResponseBroken):
+def test_headers_that_are_not_http_are_rejected(lines: list[bytes]) -> None:
+    with pytest.raises(ResponseHeadError):
         read(*lines)
 
 
-def test_nonsense_is_broken() -> None:
-    with pytest.raises(ResponseBroken):
+def test_a_first_line_of_another_protocol_is_rejected() -> None:
+    with pytest.raises(ResponseHeadError):
         read(first=b"220 smtp ready")
 
 
@@ -68,29 +68,29 @@ def test_http_1_0_and_close_end_the_connection() -> None:
     assert not read(b"Connection: keep-alive").close
 
 
-def test_a_stream_is_known_by_its_type() -> None:
+def test_an_event_stream_is_recognized_by_its_content_type() -> None:
     assert read(b"content-type: text/event-stream; charset=utf-8").event_stream
     assert not read(b"content-type: application/json").event_stream
 
 
-def test_what_the_providers_connection_names_does_not_cross() -> None:
+def test_headers_named_by_the_upstreams_connection_header_are_not_forwarded() -> None:
     head = read(b"X-a: 1", b"Connection: close, x-A", b"X-b: 2", b"Content-Length: 3", b"Connection: content-length")
     assert head.lines == [b"X-b: 2", b"Content-Length: 3"]
     assert head.close
 
 
-def test_of_two_cookies_of_which_one_begins_the_other_both_are_hidden() -> None:
+def test_two_cookies_of_which_one_is_a_prefix_of_the_other_are_both_replaced() -> None:
     head = read(b"Set-Cookie: a=12345678", b"Set-Cookie: a=12345678-and-more")
     assert b"and-more" not in head.logged
     assert b"12345678" not in head.logged
 
 
 @pytest.mark.parametrize("first", [b"\nHTTP/1.1 200 OK", b"HTTP/1.1 000 OK", b"HTTP/1.1 200 O\x00K", b"ICE/1.0 200 OK"])
-def test_what_is_no_status_line_is_no_answer(first: bytes) -> None:
-    with pytest.raises(ResponseBroken):
+def test_an_invalid_status_line_is_rejected(first: bytes) -> None:
+    with pytest.raises(ResponseHeadError):
         read(first=first)
 
 
-def test_a_length_of_more_digits_than_any_length_has_is_no_answer() -> None:
-    with pytest.raises(ResponseBroken):
+def test_a_length_with_too_many_digits_is_rejected() -> None:
+    with pytest.raises(ResponseHeadError):
         read(b"Content-Length: " + b"0" * 5000)

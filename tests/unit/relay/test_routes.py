@@ -1,13 +1,13 @@
-"""Claims about where requests go."""
+"""Mapping of request targets to the upstream."""
 
 import pytest
 
-from relaybook.relay.routes import Origin, Route
+from relaybook.relay.routes import Route, UpstreamUrl
 from relaybook.tags import TagReader
 
 
 def route_to(url: str) -> Route:
-    return Route("default", b"/v1", Origin.parse(url), TagReader(["Service"], "default", "full"))
+    return Route("default", b"/v1", UpstreamUrl.parse(url), TagReader(["Service"], "default", "full"))
 
 
 @pytest.mark.parametrize(
@@ -21,16 +21,16 @@ def route_to(url: str) -> Route:
         ("http://127.0.0.1:8000", b"/v1?x=1", b"/?x=1"),
     ],
 )
-def test_the_base_url_stands_in_for_v1(url: str, target: bytes, mapped: bytes) -> None:
+def test_the_upstreams_base_url_replaces_v1(url: str, target: bytes, mapped: bytes) -> None:
     assert route_to(url).map(target) == mapped
 
 
 @pytest.mark.parametrize(("target", "has"), [(b"/v1/x", True), (b"/v1", True), (b"/v1?x", True), (b"/v10/x", False)])
-def test_what_is_under_a_route(target: bytes, has: bool) -> None:
+def test_targets_below_a_route(target: bytes, has: bool) -> None:
     assert route_to("http://a").has(target) is has
 
 
 def test_ports_and_addresses() -> None:
-    assert Origin.parse("https://a.example/v1").port == 443
-    six = Origin.parse("http://[::1]:8000/v1")
+    assert UpstreamUrl.parse("https://a.example/v1").port == 443
+    six = UpstreamUrl.parse("http://[::1]:8000/v1")
     assert (six.host, six.host_line) == ("::1", b"Host: [::1]:8000")

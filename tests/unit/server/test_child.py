@@ -1,4 +1,4 @@
-"""A child process tells by its exit code how its role ended, whatever it is told on its way out."""
+"""The exit code of a child process is that of its role, even if a signal arrives while it exits."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ sys.exit((child.main(), os.kill(os.getpid(), signal.{name}))[0])
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_a_word_to_stop_that_comes_too_late_changes_no_exit_code(name: str, tmp_path: Path) -> None:
+def test_a_late_stop_signal_does_not_change_the_exit_code(name: str, tmp_path: Path) -> None:
     config = encode_config(WorkerConfig("recorder", Settings(data=tmp_path), "http://127.0.0.1/v1", "http://127.0.0.1"))
     program = _PROGRAM.format(name=name)
     done = subprocess.run([sys.executable, "-c", program], input=config, capture_output=True, timeout=30, check=False)

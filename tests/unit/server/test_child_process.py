@@ -1,4 +1,4 @@
-"""A child that the system has no room for is started later."""
+"""A child that cannot be started is retried later."""
 
 import os
 import subprocess
@@ -17,12 +17,12 @@ def child(monkeypatch: pytest.MonkeyPatch) -> Iterator[Child]:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(subprocess, "Popen", no_room)
-    held = os.open("/dev/null", os.O_RDONLY)
-    yield Child(WorkerConfig("dashboard", Settings(), "", "", sample_data=False), None, held)
-    os.close(held)
+    children_lock = os.open("/dev/null", os.O_RDONLY)
+    yield Child(WorkerConfig("dashboard", Settings(), "", "", sample_data=False), None, children_lock)
+    os.close(children_lock)
 
 
-def test_what_cannot_be_started_is_due_again_and_later_each_time(child: Child) -> None:
+def test_a_failed_start_is_retried_with_growing_delays(child: Child) -> None:
     due = []
     for _ in range(3):
         child.start()
@@ -30,4 +30,4 @@ def test_what_cannot_be_started_is_due_again_and_later_each_time(child: Child) -
         due.append(child.due_ns - child._started_ns)
     assert due == sorted(due)
     assert due[2] > 3 * due[0] > 0
-    assert (child.is_new, child.exit_code, child.left(), child.wait(0)) == (True, None, [], True)
+    assert (child.is_new, child.exit_code, child.to_hand_over(), child.wait(0)) == (True, None, [], True)

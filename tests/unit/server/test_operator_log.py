@@ -1,4 +1,4 @@
-"""The operator's log: JSON for programs, plain sentences on a terminal, no control characters in either."""
+"""The operator's log: JSON or sentences, and no control characters in either."""
 
 import ast
 import io
@@ -21,13 +21,13 @@ def event(message: str, **extra: Any) -> logging.LogRecord:
     return record
 
 
-def test_a_program_gets_json() -> None:
+def test_json_lines_contain_event_and_fields() -> None:
     line = json.loads(JsonLines().format(event("child_died", role="relay", code=1)))
     assert line.pop("at").endswith("Z")
     assert line == {"level": "error", "part": "server", "event": "child_died", "role": "relay", "code": 1}
 
 
-def test_a_person_gets_a_sentence() -> None:
+def test_an_event_is_a_sentence_on_a_terminal() -> None:
     line = Lines().format(event("child_died", role="recorder", code=1, restart_ms=100))
     assert line == "relaybook: recorder exited with code 1; restarting in 100 ms"
 
@@ -38,13 +38,13 @@ def test_a_message_without_a_sentence_is_followed_by_its_fields() -> None:
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\x9b2J", "\u202eevil", "two\nlines"])
-def test_what_could_steer_a_terminal_is_escaped(hostile: str) -> None:
+def test_control_characters_are_escaped(hostile: str) -> None:
     for record in (event(hostile, reason=hostile), event("log_unavailable", reason=hostile)):
         assert JsonLines().format(record).isprintable()
         assert Lines().format(record).isprintable()
 
 
-def test_a_person_sees_where_an_error_came_from() -> None:
+def test_a_traceback_follows_the_sentence() -> None:
     record = event("relay_failed")
     try:
         raise ValueError("\x1b[31mred")
@@ -109,7 +109,7 @@ def logged_events() -> Iterator[tuple[str, set[str]]]:
                     yield name, {str(key.value) for key in extra.keys if isinstance(key, ast.Constant)}
 
 
-def test_every_warning_and_error_has_a_sentence_with_fields_it_has() -> None:
+def test_every_warning_and_error_has_a_sentence_with_its_fields() -> None:
     events = dict(logged_events())
     assert set(SENTENCES) == set(events)
     for name, sentence in SENTENCES.items():

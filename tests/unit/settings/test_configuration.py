@@ -1,4 +1,4 @@
-"""Settings from flags, environment and file: who wins, what is refused, what the message names."""
+"""Settings from flags, environment and file: precedence, validation and messages."""
 
 from pathlib import Path
 
@@ -8,39 +8,39 @@ from relaybook.settings.configuration import FIELDS, FLAGS, default_data, flag_o
 from relaybook.settings.definitions import BadSetting
 
 
-def test_everything_has_a_default_and_says_so(tmp_path: Path) -> None:
-    found = resolve({}, {"HOME": "/home/ada"}, tmp_path)
-    assert found.settings.listen == "127.0.0.1:4100"
-    assert set(found.sources.values()) == {"default"}
-    assert found.warnings == []
+def test_every_setting_has_a_default(tmp_path: Path) -> None:
+    resolved = resolve({}, {"HOME": "/home/ada"}, tmp_path)
+    assert resolved.settings.listen == "127.0.0.1:4100"
+    assert set(resolved.sources.values()) == {"default"}
+    assert resolved.warnings == []
 
 
-def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
+def test_flags_override_environment_file_and_defaults(tmp_path: Path) -> None:
     (tmp_path / "relaybook.toml").write_text('log = "no-bodies"\nworkers = 2\nidle_timeout = "2min"\n')
     environ = {"HOME": "/h", "RELAYBOOK_WORKERS": "3", "RELAYBOOK_IDLE_TIMEOUT": "4min"}
-    found = resolve({"idle_timeout": "5min"}, environ, tmp_path)
-    assert (found.settings.log, found.settings.workers, found.settings.idle_timeout) == ("no-bodies", 3, 300.0)
-    assert found.sources["log"] == "relaybook.toml"
-    assert found.sources["workers"] == "environment RELAYBOOK_WORKERS"
-    assert found.sources["idle_timeout"] == "flag"
-    assert found.sources["listen"] == "default"
+    resolved = resolve({"idle_timeout": "5min"}, environ, tmp_path)
+    assert (resolved.settings.log, resolved.settings.workers, resolved.settings.idle_timeout) == ("no-bodies", 3, 300.0)
+    assert resolved.sources["log"] == "relaybook.toml"
+    assert resolved.sources["workers"] == "environment RELAYBOOK_WORKERS"
+    assert resolved.sources["idle_timeout"] == "flag"
+    assert resolved.sources["listen"] == "default"
 
 
-def test_a_named_file_replaces_the_one_that_lies_there(tmp_path: Path) -> None:
+def test_a_named_file_replaces_the_default_file(tmp_path: Path) -> None:
     (tmp_path / "relaybook.toml").write_text("workers = 2\n")
     (tmp_path / "a.toml").write_text("workers = 3\n")
     (tmp_path / "b.toml").write_text("workers = 4\n")
     environ = {"HOME": "/h", "RELAYBOOK_CONFIG": "a.toml"}
     assert resolve({}, environ, tmp_path).settings.workers == 3
-    found = resolve({}, environ, tmp_path, "b.toml")
-    assert (found.settings.workers, found.sources["workers"]) == (4, "b.toml")
+    resolved = resolve({}, environ, tmp_path, "b.toml")
+    assert (resolved.settings.workers, resolved.sources["workers"]) == (4, "b.toml")
 
 
 def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
     assert resolve({}, {"HOME": "/h", "RELAYBOOK_UPSTREAM": ""}, tmp_path).sources["upstream"] == "default"
 
 
-def refusal(tmp_path: Path, flags: dict[str, object], environ: dict[str, str], toml: str | None = None) -> str:
+def error_of(tmp_path: Path, flags: dict[str, object], environ: dict[str, str], toml: str | None = None) -> str:
     if toml is not None:
         (tmp_path / "relaybook.toml").write_text(toml)
     with pytest.raises(BadSetting) as caught:
@@ -51,64 +51,66 @@ def refusal(tmp_path: Path, flags: dict[str, object], environ: dict[str, str], t
 
 
 def test_a_wrong_value_names_the_flag(tmp_path: Path) -> None:
-    message = refusal(tmp_path, {"idle_timeout": "soon"}, {})
-    assert message == "--idle-timeout is 'soon': it takes seconds, or a duration like 500ms, 15min or 2h."
+    message = error_of(tmp_path, {"idle_timeout": "soon"}, {})
+    assert message == "--idle-timeout is 'soon': expected seconds or a duration such as 500ms, 15min or 2h."
 
 
 def test_a_wrong_value_names_the_variable(tmp_path: Path) -> None:
-    assert "RELAYBOOK_LOG is 'some': it takes full or no-bodies." in refusal(tmp_path, {}, {"RELAYBOOK_LOG": "some"})
+    assert "RELAYBOOK_LOG is 'some': expected full or no-bodies." in error_of(tmp_path, {}, {"RELAYBOOK_LOG": "some"})
 
 
 def test_a_wrong_value_names_file_and_key(tmp_path: Path) -> None:
-    message = refusal(tmp_path, {}, {}, "workers = true\n")
-    assert message.startswith("workers in relaybook.toml is True: it takes a whole number")
+    message = error_of(tmp_path, {}, {}, "workers = true\n")
+    assert message.startswith("workers in relaybook.toml is True: expected a whole number")
 
 
-def test_what_the_settings_themselves_refuse_names_its_source_too(tmp_path: Path) -> None:
-    message = refusal(tmp_path, {}, {"RELAYBOOK_LISTEN": "here"})
-    assert message == "listen is 'here': write host:port, like 127.0.0.1:4100. Set by RELAYBOOK_LISTEN."
+def test_an_error_of_the_validation_names_the_source(tmp_path: Path) -> None:
+    message = error_of(tmp_path, {}, {"RELAYBOOK_LISTEN": "here"})
+    assert message == "listen is 'here': expected host:port, such as 127.0.0.1:4100. It was set by RELAYBOOK_LISTEN."
 
 
-def test_an_unknown_key_is_refused_with_a_suggestion(tmp_path: Path) -> None:
-    message = refusal(tmp_path, {}, {}, "idle-timout = 3\n")
+def test_an_unknown_key_is_rejected_with_a_suggestion(tmp_path: Path) -> None:
+    message = error_of(tmp_path, {}, {}, "idle-timout = 3\n")
     assert message == "relaybook.toml has an unknown key: 'idle-timout'. Did you mean idle_timeout?"
 
 
 @pytest.mark.parametrize("toml", ["workers = ", "workers = 1\nworkers = 2", "[["])
-def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, toml: str) -> None:
-    assert refusal(tmp_path, {}, {}, toml).startswith("relaybook.toml is not TOML: ")
+def test_a_file_that_is_not_toml_is_rejected(tmp_path: Path, toml: str) -> None:
+    assert error_of(tmp_path, {}, {}, toml).startswith("relaybook.toml is not valid TOML: ")
 
 
-def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_utf_8_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "relaybook.toml").write_bytes(b"log = \xff")
-    assert refusal(tmp_path, {}, {}) == "relaybook.toml is not UTF-8 text."
+    assert error_of(tmp_path, {}, {}) == "relaybook.toml is not UTF-8 text."
 
 
-def test_a_named_file_that_is_missing_is_refused(tmp_path: Path) -> None:
-    assert refusal(tmp_path, {}, {"RELAYBOOK_CONFIG": "x.toml"}) == "x.toml cannot be read: No such file or directory."
+def test_a_missing_named_file_is_rejected(tmp_path: Path) -> None:
+    assert (
+        error_of(tmp_path, {}, {"RELAYBOOK_CONFIG": "x.toml"}) == "x.toml could not be read: No such file or directory."
+    )
 
 
 def test_a_secret_of_the_wrong_type_is_not_shown(tmp_path: Path) -> None:
-    message = refusal(tmp_path, {}, {}, "dashboard_token = 12345678\n")
+    message = error_of(tmp_path, {}, {}, "dashboard_token = 12345678\n")
     assert "not shown" in message
     assert "12345678" not in message
 
 
-def test_unknown_variables_warn_in_one_line(tmp_path: Path) -> None:
+def test_unknown_variables_cause_one_warning(tmp_path: Path) -> None:
     injected = {"RELAYBOOK_PORT": "tcp://10.0.0.1:80", "RELAYBOOK_SERVICE_HOST": "10.0.0.1", "OTHER": "x"}
-    found = resolve({}, {"HOME": "/h", **injected}, tmp_path)
-    assert found.warnings == ["Not a setting, ignored: RELAYBOOK_PORT, RELAYBOOK_SERVICE_HOST."]
+    resolved = resolve({}, {"HOME": "/h", **injected}, tmp_path)
+    assert resolved.warnings == ["Ignoring unknown settings: RELAYBOOK_PORT, RELAYBOOK_SERVICE_HOST."]
 
 
-def test_one_misspelt_variable_gets_a_suggestion(tmp_path: Path) -> None:
-    found = resolve({}, {"HOME": "/h", "RELAYBOOK_UPSTEAM": "x"}, tmp_path)
-    assert found.warnings == ["Not a setting, ignored: RELAYBOOK_UPSTEAM. Did you mean RELAYBOOK_UPSTREAM?"]
+def test_one_misspelled_variable_gets_a_suggestion(tmp_path: Path) -> None:
+    resolved = resolve({}, {"HOME": "/h", "RELAYBOOK_UPSTEAM": "x"}, tmp_path)
+    assert resolved.warnings == ["Ignoring unknown settings: RELAYBOOK_UPSTEAM. Did you mean RELAYBOOK_UPSTREAM?"]
 
 
 @pytest.mark.parametrize("upstream", ["http://127.0.0.1:9", "http://127.0.0.1:9/"])
 def test_an_upstream_without_a_path_warns(tmp_path: Path, upstream: str) -> None:
     (warning,) = resolve({"upstream": upstream}, {"HOME": "/h"}, tmp_path).warnings
-    assert warning.endswith("like http://127.0.0.1:9/v1.")
+    assert warning.endswith("such as http://127.0.0.1:9/v1.")
 
 
 def test_relative_data_becomes_absolute(tmp_path: Path) -> None:
@@ -121,17 +123,17 @@ def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
     assert resolve({}, {}, tmp_path, "etc/r.toml").data == tmp_path / "etc" / "log"
 
 
-def test_none_takes_back_what_the_file_set(tmp_path: Path) -> None:
+def test_none_overrides_the_file(tmp_path: Path) -> None:
     (tmp_path / "relaybook.toml").write_text('price_as = "openai"\n')
     assert resolve({"price_as": "none"}, {"HOME": "/h"}, tmp_path).settings.price_as is None
 
 
-def test_default_data_is_the_directory_here_where_it_exists(tmp_path: Path) -> None:
+def test_default_data_is_the_local_directory_if_it_exists(tmp_path: Path) -> None:
     (tmp_path / "relaybook-data").mkdir()
     assert default_data({"XDG_DATA_HOME": "/x"}, tmp_path) == tmp_path / "relaybook-data"
 
 
-def test_default_data_is_the_platforms_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_data_is_otherwise_that_of_the_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     assert default_data({"XDG_DATA_HOME": "/x"}, tmp_path) == Path("/x/relaybook")
     assert default_data({"XDG_DATA_HOME": "x", "HOME": "/h"}, tmp_path) == Path("/h/.local/share/relaybook")
@@ -139,7 +141,7 @@ def test_default_data_is_the_platforms_else(tmp_path: Path, monkeypatch: pytest.
     assert default_data({"HOME": "/h"}, tmp_path) == Path("/h/Library/Application Support/relaybook")
 
 
-def test_names_derive_by_rule() -> None:
+def test_flags_and_variables_are_derived_from_names() -> None:
     assert flag_of("upstream_ca_file") == "--upstream-ca-file"
     assert variable_of("upstream_ca_file") == "RELAYBOOK_UPSTREAM_CA_FILE"
 
@@ -148,5 +150,5 @@ def test_secrets_have_no_flag() -> None:
     assert set(FIELDS) - set(FLAGS) == {name for name, field in FIELDS.items() if field.metadata["secret"]}
 
 
-def test_no_setting_collides_with_what_kubernetes_injects() -> None:
+def test_no_setting_collides_with_variables_of_kubernetes() -> None:
     assert not [name for name in FIELDS if name.startswith(("service_", "port_")) or name in ("port", "config")]

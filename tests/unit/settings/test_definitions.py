@@ -1,4 +1,4 @@
-"""What the settings themselves refuse."""
+"""Validation of the settings."""
 
 import dataclasses
 from typing import Any
@@ -8,47 +8,47 @@ import pytest
 from relaybook.settings.definitions import POSITIVE, BadSetting, Settings, is_loopback, split_address
 
 
-def refusal(**values: Any) -> BadSetting:
+def error_of(**values: Any) -> BadSetting:
     with pytest.raises(BadSetting) as caught:
         Settings(**values)
     return caught.value
 
 
-def test_the_defaults_are_good() -> None:
+def test_the_defaults_are_valid() -> None:
     assert Settings().durable is False
     assert Settings(durability="power").durable is True
 
 
-def test_every_setting_says_what_it_is_in_one_line() -> None:
+def test_every_setting_has_a_description_of_one_line() -> None:
     for field in dataclasses.fields(Settings):
         assert field.metadata["help"]
         assert "\n" not in field.metadata["help"]
 
 
-def test_defaults_that_are_lists_are_not_shared() -> None:
+def test_default_lists_are_not_shared() -> None:
     assert Settings().hosts is not Settings().hosts
 
 
 @pytest.mark.parametrize("listen", ["4100", ":4100", "host", "host:", "host:x", "::1:4100", "h:65536", "h:-1", "h:٣"])
 def test_an_address_is_host_and_port(listen: str) -> None:
-    assert refusal(listen=listen).name == "listen"
+    assert error_of(listen=listen).name == "listen"
 
 
-def test_ipv6_addresses_stand_in_brackets() -> None:
+def test_ipv6_addresses_are_in_brackets() -> None:
     assert split_address("[::1]:0", "listen") == ("::1", 0)
 
 
 @pytest.mark.parametrize(
-    ("host", "truth"),
+    ("host", "expected"),
     [("localhost", True), ("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("0.0.0.0", False), ("h", False)],
 )
-def test_loopback(host: str, truth: bool) -> None:
-    assert is_loopback(host) is truth
+def test_loopback(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
 
 
 @pytest.mark.parametrize("dashboard", ["0.0.0.0:4101", "[::]:4101", "logs.example:4101"])
-def test_a_dashboard_others_can_reach_needs_a_token(dashboard: str) -> None:
-    assert refusal(dashboard=dashboard).name == "dashboard"
+def test_a_public_dashboard_requires_a_token(dashboard: str) -> None:
+    assert error_of(dashboard=dashboard).name == "dashboard"
     assert Settings(dashboard=dashboard, dashboard_token="long enough").dashboard == dashboard
 
 
@@ -67,25 +67,25 @@ def test_a_dashboard_others_can_reach_needs_a_token(dashboard: str) -> None:
     ],
 )
 def test_an_upstream_is_a_base_url(upstream: str) -> None:
-    assert refusal(upstream=upstream).name == "upstream"
+    assert error_of(upstream=upstream).name == "upstream"
 
 
 @pytest.mark.parametrize("name", POSITIVE)
-def test_what_must_be_above_zero_is(name: str) -> None:
-    assert refusal(**{name: 0}).name == name
+def test_zero_is_rejected_if_the_setting_must_be_positive(name: str) -> None:
+    assert error_of(**{name: 0}).name == name
 
 
 def test_a_segment_is_at_least_a_mebibyte() -> None:
-    assert refusal(segment_bytes=1000).name == "segment_bytes"
+    assert error_of(segment_bytes=1000).name == "segment_bytes"
 
 
 @pytest.mark.parametrize("prefix", [[], [""], ["Service-"], ["1x"], ["x" * 33], ["Ä"]])
-def test_a_header_prefix_is_a_word(prefix: list[str]) -> None:
-    assert refusal(header_prefix=prefix).name == "header_prefix"
+def test_a_header_prefix_is_letters_and_digits(prefix: list[str]) -> None:
+    assert error_of(header_prefix=prefix).name == "header_prefix"
 
 
-def test_messages_are_one_line_that_names_the_setting() -> None:
+def test_messages_are_one_line_with_the_name_of_the_setting() -> None:
     for bad in ({"listen": "x\ny"}, {"upstream": "x\ny"}, {"workers": 0}, {"header_prefix": ["a\nb"]}):
-        error = refusal(**bad)
+        error = error_of(**bad)
         assert error.name in str(error)
         assert "\n" not in str(error)

@@ -1,8 +1,8 @@
-"""Names that are near to what was written."""
+"""Suggestions for misspelled names."""
 
 from relaybook.settings.suggestions import suggest
 
 
-def test_what_is_near_is_suggested_and_nothing_else() -> None:
+def test_only_similar_names_are_suggested() -> None:
     assert suggest("modell", ["namespace", "model"]) == " Did you mean model?"
     assert suggest("zzz", ["namespace", "model"]) == ""

@@ -1,4 +1,4 @@
-"""Values of settings as text and from TOML."""
+"""Parse and format values of settings."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -23,12 +23,12 @@ from relaybook.settings.typed_values import BadValue, describe_type, format_valu
         (12, 12),
     ],
 )
-def test_whole_numbers_may_be_sizes(text: object, number: int) -> None:
+def test_whole_numbers_can_be_sizes(text: object, number: int) -> None:
     assert parse_value(int, text) == number
 
 
 @pytest.mark.parametrize("bad", ["", "x", "-1", "1.5", "5 apples", "9" * 30, "999999999TiB", "٣", True, 1.5, -1, []])
-def test_what_is_no_whole_number_is_refused(bad: object) -> None:
+def test_an_invalid_whole_number_is_rejected(bad: object) -> None:
     with pytest.raises(BadValue, match=r"a number below|a whole number"):
         parse_value(int, bad)
 
@@ -44,17 +44,19 @@ def test_durations_are_seconds(text: object, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("bad", ["", "nan", "inf", "-1", "1e9", "5 days", True, float("nan"), float("inf"), -1, None])
-def test_what_is_no_duration_is_refused(bad: object) -> None:
+def test_an_invalid_duration_is_rejected(bad: object) -> None:
     with pytest.raises(BadValue, match="duration"):
         parse_value(float, bad)
 
 
-@pytest.mark.parametrize(("text", "truth"), [("true", True), ("Yes", True), ("0", False), ("off", False), (True, True)])
-def test_booleans(text: object, truth: bool) -> None:
-    assert parse_value(bool, text) is truth
+@pytest.mark.parametrize(
+    ("text", "expected"), [("true", True), ("Yes", True), ("0", False), ("off", False), (True, True)]
+)
+def test_booleans(text: object, expected: bool) -> None:
+    assert parse_value(bool, text) is expected
 
 
-def test_lists_are_split_at_commas_or_given_as_arrays() -> None:
+def test_lists_are_text_with_commas_or_arrays() -> None:
     assert parse_value(list[str], "a, b,,c ") == ["a", "b", "c"]
     assert parse_value(list[str], ["a", "b"]) == ["a", "b"]
     assert parse_value(list[str], "") == []
@@ -62,18 +64,18 @@ def test_lists_are_split_at_commas_or_given_as_arrays() -> None:
         parse_value(list[str], ["a", 1])
 
 
-def test_choices_are_listed_when_refused() -> None:
+def test_a_wrong_choice_is_rejected_with_the_list_of_choices() -> None:
     assert parse_value(Literal["cancel", "finish"], "finish") == "finish"
     with pytest.raises(BadValue, match="cancel or finish"):
         parse_value(Literal["cancel", "finish"], "Finish")
 
 
-def test_none_only_where_the_type_allows_it() -> None:
+def test_none_is_parsed_only_if_the_type_allows_it() -> None:
     assert parse_value(str | None, "none") is None
     assert parse_value(str, "none") == "none"
 
 
-def test_paths_know_the_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tilde_in_paths_is_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ada")
     assert parse_value(Path | None, "~/log") == Path("/home/ada/log")
     for bad in ("", "a\0b", "~nobody-of-this-name/x", 3):
@@ -96,7 +98,7 @@ def test_paths_know_the_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
         ("x", "x"),
     ],
 )
-def test_values_are_written_so_that_they_can_be_read_again(value: Any, text: str) -> None:
+def test_formatted_values_can_be_parsed(value: Any, text: str) -> None:
     assert format_value(value) == text
     if value not in (None, []):
         assert parse_value(list[str] if isinstance(value, list) else type(value), text) == value

@@ -1,1 +1,1 @@
-"""Aggregates: counts, tokens, costs and durations of many records, in total and over time. Pure."""
+"""Aggregate records: counts, tokens, cost and durations, in total and over time. Pure: no I/O."""

@@ -1,7 +1,8 @@
-"""Adds requests up: counts, tokens, cost, and two distributions of time that can be merged. Pure.
+"""Aggregate requests: counts, tokens, cost, and mergeable distributions of two durations.
 
-A distribution counts values in bins, eight to the octave of a microsecond, so merging is adding and a percentile is
-right within 4.5 % (half a bin); a few dozen small numbers describe any number of requests.
+A distribution counts values in logarithmic bins, eight per octave, starting at 1 µs. Merging two distributions means
+adding their counts. A percentile is accurate to 4.5 % (half a bin). A few dozen small numbers describe any number of
+requests. Pure: no I/O.
 """
 
 from bisect import bisect_left
@@ -16,24 +17,25 @@ import msgspec
 
 from relaybook.log.record import Record
 
-#: Bin → how many values lie in it. Bin ``i`` goes from ``2 ** (i / 8)`` microseconds to that of the next.
+#: Bin → number of values in it. Bin ``i`` covers ``2 ** (i / 8)`` to ``2 ** ((i + 1) / 8)`` microseconds.
 Distribution = dict[int, int]
 
 _distribution: Final = msgspec.msgpack.Decoder(Distribution).decode
-#: Of so many distributions the percentiles are remembered, 13 MB. What is over does not change: whoever looks at 30
-#: days by the hour again asks for the same 13,000.
-_REMEMBERED: Final = 32_768
+#: Number of distributions whose percentiles are cached (13 MB). Past buckets do not change: loading a chart of 30 days
+#: by the hour again needs the same 13,000.
+_CACHED_DISTRIBUTIONS: Final = 32_768
 _PER_OCTAVE: Final = 8
-#: Where in a bin a percentile lies is told in steps of 0.3 %: there are few of them, so each is reckoned once.
+#: Steps per bin. Percentiles are interpolated within a bin in steps of 0.3 %; the few values are computed once each.
 _STEPS: Final = 32
-#: More tokens than a request can have: a provider's nonsense must not overflow a sum.
-MOST_TOKENS: Final = 10**12
-#: What one request adds: failed, input tokens, output tokens, cost, whether that is known, bins or None.
-Share = tuple[bool, int, int, float, bool, int | None, int | None]
+#: Token counts are capped at this value, far above any real request, so that a wrong count cannot overflow a sum.
+MAX_TOKENS: Final = 10**12
+#: What one request adds to aggregates: failed, input tokens, output tokens, cost, whether the cost is known, and the
+#: bins of duration and time to first token (`None` if unknown).
+Contribution = tuple[bool, int, int, float, bool, int | None, int | None]
 
 
 class Aggregates(msgspec.Struct, array_like=True):
-    """``cost_usd`` is the sum over the ``costed`` requests whose cost is known."""
+    """Aggregates of any number of requests. ``cost_usd`` is the sum over the ``costed`` requests with a known cost."""
 
     requests: int = 0
     failed: int = 0
@@ -45,14 +47,14 @@ class Aggregates(msgspec.Struct, array_like=True):
     first_token: Distribution = {}
 
     @classmethod
-    def of(cls, shares: Sequence[Share]) -> Self:
-        """Those of at least one request."""
-        failed, asked, answered, cost, is_known, durations, first_tokens = zip(*shares, strict=True)
+    def of(cls, contributions: Sequence[Contribution]) -> Self:
+        """Return the aggregates of at least one request."""
+        failed, input_tokens, output_tokens, cost, is_known, durations, first_tokens = zip(*contributions, strict=True)
         return cls(
-            len(shares),
+            len(contributions),
             sum(failed),
-            sum(asked),
-            sum(answered),
+            sum(input_tokens),
+            sum(output_tokens),
             sum(cost),
             sum(is_known),
             _bins(durations),
@@ -60,7 +62,7 @@ class Aggregates(msgspec.Struct, array_like=True):
         )
 
     def add(self, other: "Aggregates") -> None:
-        """Takes the other's requests in."""
+        """Add the other aggregates to these."""
         self.requests += other.requests
         self.failed += other.failed
         self.input_tokens += other.input_tokens
@@ -71,29 +73,29 @@ class Aggregates(msgspec.Struct, array_like=True):
         _add(self.first_token, other.first_token)
 
     def unpacked(self) -> "Aggregates":
-        """These: they can be added to others as they are."""
+        """Return ``self``: these aggregates are not packed."""
         return self
 
     def without(self, others: Iterable["Aggregates"]) -> "Aggregates | None":
-        """What is left when the others, which are parts of these, are taken out; None when nothing is."""
-        left = Aggregates()
-        left.add(self)
+        """Return these aggregates minus the others, which must be subsets of them. `None` if no request is left."""
+        rest = Aggregates()
+        rest.add(self)
         for other in others:
-            left.requests -= other.requests
-            left.failed -= other.failed
-            left.input_tokens -= other.input_tokens
-            left.output_tokens -= other.output_tokens
-            left.cost_usd -= other.cost_usd
-            left.costed -= other.costed
-            _take(left.duration, other.duration)
-            _take(left.first_token, other.first_token)
-        if left.costed == 0 or left.cost_usd < 0:  # what floating point leaves over
-            left.cost_usd = 0.0
-        return left if left.requests else None
+            rest.requests -= other.requests
+            rest.failed -= other.failed
+            rest.input_tokens -= other.input_tokens
+            rest.output_tokens -= other.output_tokens
+            rest.cost_usd -= other.cost_usd
+            rest.costed -= other.costed
+            _subtract(rest.duration, other.duration)
+            _subtract(rest.first_token, other.first_token)
+        if rest.costed == 0 or rest.cost_usd < 0:  # floating-point rounding
+            rest.cost_usd = 0.0
+        return rest if rest.requests else None
 
 
 class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
-    """Sums as a store keeps them, to be shown: a chart of 6,000 points takes no distribution apart."""
+    """Aggregates as a store encodes them. A chart of 6,000 points is shown without decoding their distributions."""
 
     requests: int
     failed: int
@@ -105,7 +107,7 @@ class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
     first_token: msgspec.Raw
 
     def unpacked(self) -> Aggregates:
-        """The same, to be added to others."""
+        """Return the same aggregates with decoded distributions, so that they can be added to others."""
         return Aggregates(
             self.requests,
             self.failed,
@@ -118,13 +120,13 @@ class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
         )
 
 
-def share(record: Record) -> Share:
-    """What a finished request adds."""
+def contribution_of(record: Record) -> Contribution:
+    """Return what a finished request adds to aggregates."""
     cost = record.cost_usd
     return (
         record.failed,
-        min(record.input_tokens or 0, MOST_TOKENS),
-        min(record.output_tokens or 0, MOST_TOKENS),
+        min(record.input_tokens or 0, MAX_TOKENS),
+        min(record.output_tokens or 0, MAX_TOKENS),
         cost or 0.0,
         cost is not None,
         bin_of(record.duration_ms),
@@ -133,54 +135,57 @@ def share(record: Record) -> Share:
 
 
 def bin_of(milliseconds: float | None) -> int | None:
-    """The bin of a duration; None for none."""
+    """Return the bin of a duration. `None` if the duration is unknown."""
     if milliseconds is None:
         return None
     return int(log2(milliseconds * 1000) * _PER_OCTAVE) if milliseconds > 0.001 else 0
 
 
-def percentiles(found: Distribution | msgspec.Raw, *parts: float) -> tuple[float | None, ...]:
-    """The durations, in milliseconds, below which these parts of them lie; None when there are none."""
-    return _percentiles(bytes(found) if isinstance(found, msgspec.Raw) else msgspec.msgpack.encode(found), parts)
+def percentiles(distribution: Distribution | msgspec.Raw, *fractions: float) -> tuple[float | None, ...]:
+    """Return percentiles in milliseconds, one per fraction (0 to 1). All are `None` if the distribution is empty."""
+    return _percentiles(
+        bytes(distribution) if isinstance(distribution, msgspec.Raw) else msgspec.msgpack.encode(distribution),
+        fractions,
+    )
 
 
-@lru_cache(_REMEMBERED)
-def _percentiles(distribution: bytes, parts: tuple[float, ...]) -> tuple[float | None, ...]:
-    found = _distribution(distribution)
-    if not found:
-        return (None,) * len(parts)
-    places = sorted(found)
-    up_to = list(accumulate(map(found.__getitem__, places)))
-    told: list[float] = []
-    for part in parts:
-        rank = ceil(part * up_to[-1]) or 1
-        at = bisect_left(up_to, rank)
-        place, count = places[at], found[places[at]]
-        told.append(_milliseconds(place * _STEPS + int((rank - up_to[at] + count - 0.5) * _STEPS / count)))
-    return tuple(told)
+@lru_cache(_CACHED_DISTRIBUTIONS)
+def _percentiles(encoded: bytes, fractions: tuple[float, ...]) -> tuple[float | None, ...]:
+    distribution = _distribution(encoded)
+    if not distribution:
+        return (None,) * len(fractions)
+    bins = sorted(distribution)
+    cumulative = list(accumulate(map(distribution.__getitem__, bins)))
+    values: list[float] = []
+    for fraction in fractions:
+        rank = ceil(fraction * cumulative[-1]) or 1
+        at = bisect_left(cumulative, rank)
+        bin_, count = bins[at], distribution[bins[at]]
+        values.append(_milliseconds(bin_ * _STEPS + int((rank - cumulative[at] + count - 0.5) * _STEPS / count)))
+    return tuple(values)
 
 
 @cache
 def _milliseconds(step: int) -> float:
-    """The middle of a step, of which a bin has ``_STEPS``; three digits, more would pretend."""
+    """Return the middle of a step, rounded to three digits: more would suggest a false precision."""
     return float(f"{2 ** ((step + 0.5) / _STEPS / _PER_OCTAVE) / 1000:.3g}")
 
 
-def _bins(places: Iterable[Any]) -> Distribution:
-    found = dict(Counter(places))
-    found.pop(None, None)
-    return found
+def _bins(bins: Iterable[Any]) -> Distribution:
+    distribution = dict(Counter(bins))
+    distribution.pop(None, None)
+    return distribution
 
 
-def _add(into: Distribution, other: Distribution) -> None:
-    for place, count in other.items():
-        into[place] = into.get(place, 0) + count
+def _add(target: Distribution, other: Distribution) -> None:
+    for bin_, count in other.items():
+        target[bin_] = target.get(bin_, 0) + count
 
 
-def _take(out_of: Distribution, other: Distribution) -> None:
-    for place, count in other.items():
-        left = out_of.get(place, 0) - count
-        if left > 0:
-            out_of[place] = left
+def _subtract(out_of: Distribution, other: Distribution) -> None:
+    for bin_, count in other.items():
+        rest = out_of.get(bin_, 0) - count
+        if rest > 0:
+            out_of[bin_] = rest
         else:
-            out_of.pop(place, None)
+            out_of.pop(bin_, None)

@@ -1,4 +1,4 @@
-"""Counts durations by their size: what Prometheus calls a histogram. Pure."""
+"""Count durations in a histogram with fixed buckets, as Prometheus defines it. Pure: no I/O."""
 
 from bisect import bisect_left
 from typing import Self
@@ -7,26 +7,30 @@ import msgspec
 
 
 class Histogram(msgspec.Struct):
-    """``counts`` has one more than ``bounds`` (seconds, rising): what is over the last. ``total`` is in seconds."""
+    """A histogram of durations.
+
+    ``bounds`` are upper bounds in seconds, ascending. ``counts`` has one more element: durations above the last bound.
+    ``total`` is the sum of all durations in seconds.
+    """
 
     bounds: tuple[float, ...]
     counts: list[int]
     total: float = 0.0
 
     @classmethod
-    def over(cls, *bounds: float) -> Self:
-        """An empty one."""
+    def with_bounds(cls, *bounds: float) -> Self:
+        """Return an empty histogram with these upper bounds."""
         return cls(bounds, [0] * (len(bounds) + 1))
 
     def add(self, seconds: float) -> None:
-        """Counts one. A duration equal to a bound is below it."""
+        """Count one duration. A duration equal to a bound belongs to the bucket below it."""
         self.counts[bisect_left(self.bounds, seconds)] += 1
         self.total += seconds
 
     def buckets(self) -> list[tuple[str, int]]:
-        """How many were at most as long, by upper bound, and ``+Inf`` for all."""
-        found, so_far = [], 0
+        """Return the cumulative counts: upper bound and number of durations up to it. The last bound is ``+Inf``."""
+        buckets, cumulative = [], 0
         for bound, count in zip((*map(str, self.bounds), "+Inf"), self.counts, strict=True):
-            so_far += count
-            found.append((bound, so_far))
-        return found
+            cumulative += count
+            buckets.append((bound, cumulative))
+        return buckets

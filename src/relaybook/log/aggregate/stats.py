@@ -1,7 +1,8 @@
-"""What may be asked of a log's statistics, and how sums become groups over time. Pure.
+"""Parse statistics queries, and combine aggregates into groups over time.
 
-Time is cut into buckets that begin at whole multiples of their length, UTC. A question's span is widened to whole
-buckets. ``by`` parts the requests by the value of a field; the largest groups are told apart, the others added up.
+Time is divided into buckets that start at multiples of their length, UTC. The queried time range is extended to whole
+buckets. ``by`` groups the requests by the value of a field. The largest groups are returned separately; all others are
+merged into one. Pure: no I/O.
 """
 
 import re
@@ -15,26 +16,28 @@ from relaybook.log.query.filters import BadFilter, Filter
 
 MINUTE_US: Final = 60_000_000
 _DAY_S: Final = 86_400
-#: The lengths a bucket may have, in seconds: each divides a day.
+#: Allowed bucket lengths in seconds. Each divides a day.
 BUCKETS: Final = (60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, _DAY_S)
-#: A span without a length of its own is cut into about this many.
-_WANTED_BUCKETS: Final = 120
-MOST_BUCKETS: Final = 3000
-MOST_GROUPS: Final = 20
+#: Without a given length, the shortest one is chosen that does not give more buckets than this.
+_TARGET_BUCKETS: Final = 120
+MAX_BUCKETS: Final = 3000
+MAX_GROUPS: Final = 20
 FIELDS: Final = ("namespace", "model", "outcome")
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 
-#: Bucket's beginning (microseconds) → its sums. A bucket without a request is left out.
+#: Start of a bucket (microseconds) → its aggregates. Buckets without requests are omitted.
 Points = dict[int, Aggregates | PackedAggregates]
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """``wanted`` without terms of time. ``from_us`` None: since the log began. ``bucket_s`` None: as fits the span.
+class StatsQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A query for statistics.
 
-    ``by`` is one of FIELDS, ``property.<name>``, or None for all requests as one group.
+    ``filter_`` has no terms of time. ``from_us`` is `None` for the start of the log. ``bucket_s`` is `None` if the
+    length is chosen to fit the time range. ``by`` is one of FIELDS, ``property.<name>``, or `None` for a single group
+    of all requests.
     """
 
-    wanted: Filter
+    filter_: Filter
     from_us: int | None
     to_us: int
     bucket_s: int | None = None
@@ -42,7 +45,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """Whole buckets: from the first moment to below the second."""
+    """A time range of whole buckets: from ``from_us``, inclusive, to ``to_us``, exclusive."""
 
     from_us: int
     to_us: int
@@ -50,7 +53,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Group(msgspec.Struct, kw_only=True):
-    """Requests with one value; ``value`` None: those that have none (or all, when nothing parts them)."""
+    """The requests with one value. ``value`` is `None` for requests without a value, or if requests are not grouped."""
 
     value: str | None
     points: Points
@@ -58,7 +61,7 @@ class Group(msgspec.Struct, kw_only=True):
 
 
 class Stats(msgspec.Struct, kw_only=True):
-    """``other`` adds up the groups that are not told apart; None when all are."""
+    """The result of a statistics query. ``other`` merges all groups beyond the largest; `None` if there are none."""
 
     span: Span
     groups: list[Group]
@@ -67,16 +70,19 @@ class Stats(msgspec.Struct, kw_only=True):
     source: Literal["rollups", "log"]
 
 
-def parse_question(wanted: Filter, bucket: str | None, by: str | None, now_us: int) -> Question:
-    """Reads a filter that may have ``from`` and ``to``, and the two parameters. Raises BadFilter."""
-    from_us = max((int(term.values[0]) for term in wanted.terms if term.name == "from"), default=None)
-    to_us = min((int(term.values[0]) for term in wanted.terms if term.name == "to"), default=now_us)
+def parse_stats_query(filter_: Filter, bucket: str | None, by: str | None, now_us: int) -> StatsQuery:
+    """Build a query from a filter, which may have ``from`` and ``to``, and the parameters ``bucket`` and ``by``.
+
+    Raises BadFilter if a parameter is invalid or the time range is empty.
+    """
+    from_us = max((int(term.values[0]) for term in filter_.terms if term.name == "from"), default=None)
+    to_us = min((int(term.values[0]) for term in filter_.terms if term.name == "to"), default=now_us)
     if from_us is not None and from_us >= to_us:
-        raise BadFilter("from", "from is not before to: there is no time between them.")
+        raise BadFilter("from", "from must be before to.")
     if by is not None and by not in FIELDS and not _is_property(by):
-        raise BadFilter("by", f"by is {by[:80]!r}: it takes one of {', '.join(FIELDS)}, property.<name>.")
-    return Question(
-        wanted=Filter(tuple(term for term in wanted.terms if term.name not in ("from", "to"))),
+        raise BadFilter("by", f"by is {by[:80]!r}: expected one of {', '.join(FIELDS)}, property.<name>.")
+    return StatsQuery(
+        filter_=Filter(tuple(term for term in filter_.terms if term.name not in ("from", "to"))),
         from_us=from_us,
         to_us=to_us,
         bucket_s=None if bucket is None else _bucket(bucket, from_us, to_us),
@@ -90,66 +96,71 @@ def _is_property(by: str) -> bool:
 
 def _bucket(text: str, from_us: int | None, to_us: int) -> int:
     if not (_NUMBER.fullmatch(text) and int(text) in BUCKETS):
-        raise BadFilter("bucket", f"bucket is {text[:80]!r}: it takes seconds, one of {', '.join(map(str, BUCKETS))}.")
+        raise BadFilter("bucket", f"bucket is {text[:80]!r}: expected seconds, one of {', '.join(map(str, BUCKETS))}.")
     seconds = int(text)
-    if from_us is not None and (to_us - from_us) // (seconds * 1_000_000) > MOST_BUCKETS:
-        raise BadFilter(
-            "bucket", f"bucket is {text}: that makes more than {MOST_BUCKETS} buckets; ask for longer ones."
-        )
+    if from_us is not None and (to_us - from_us) // (seconds * 1_000_000) > MAX_BUCKETS:
+        raise BadFilter("bucket", f"bucket is {text}: this gives more than {MAX_BUCKETS} buckets. Use longer buckets.")
     return seconds
 
 
-def span_of(question: Question, began_us: int | None) -> Span:
-    """The whole buckets a question asks for. ``began_us``: when the log's first request started; None: it is empty."""
-    start = question.from_us
+def span_of(query: StatsQuery, began_us: int | None) -> Span:
+    """Return the whole buckets that a query covers.
+
+    ``began_us`` is the start of the log's first request; `None` if the log is empty.
+    """
+    start = query.from_us
     if start is None:
-        start = question.to_us - 1 if began_us is None else min(began_us, question.to_us - 1)
-    bucket_us = (question.bucket_s or _fitting(start, question.to_us)) * 1_000_000
+        start = query.to_us - 1 if began_us is None else min(began_us, query.to_us - 1)
+    bucket_us = (query.bucket_s or _fitting(start, query.to_us)) * 1_000_000
     return Span(
-        from_us=start // bucket_us * bucket_us, to_us=-(-question.to_us // bucket_us) * bucket_us, bucket_us=bucket_us
+        from_us=start // bucket_us * bucket_us, to_us=-(-query.to_us // bucket_us) * bucket_us, bucket_us=bucket_us
     )
 
 
 def _fitting(from_us: int, to_us: int) -> int:
     seconds = (to_us - from_us) / 1_000_000
-    return next((bucket for bucket in BUCKETS if seconds / bucket <= _WANTED_BUCKETS), _DAY_S)
+    return next((bucket for bucket in BUCKETS if seconds / bucket <= _TARGET_BUCKETS), _DAY_S)
 
 
-def grouped(parts: Mapping[str | None, Points]) -> list[Group]:
-    """A group of each value's points."""
-    return [Group(value=value, points=points, total=total_of(points)) for value, points in parts.items()]
+def groups_of(points_by_value: Mapping[str | None, Points]) -> list[Group]:
+    """Return a group for each value."""
+    return [Group(value=value, points=points, total=total_of(points)) for value, points in points_by_value.items()]
 
 
 def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"], rest: Iterable[Group] = ()) -> Stats:
-    """The largest groups first. ``rest`` are those nobody can tell apart any more."""
-    told = sorted(
+    """Return statistics with the largest groups first.
+
+    Groups beyond the first MAX_GROUPS are merged into ``other``, with ``rest``: groups that were merged when they were
+    stored and cannot be separated again.
+    """
+    largest = sorted(
         (group for group in groups if group.points),
         key=lambda group: (-group.total.requests, group.value is None, group.value or ""),
     )
-    other = together([*told[MOST_GROUPS:], *(group for group in rest if group.points)])
-    del told[MOST_GROUPS:]
+    other = merge_groups([*largest[MAX_GROUPS:], *(group for group in rest if group.points)])
+    del largest[MAX_GROUPS:]
     total = Aggregates()
-    for group in (*told, *([other] if other else [])):
+    for group in (*largest, *([other] if other else [])):
         total.add(group.total)
-    return Stats(span=span, groups=told, other=other, total=total, source=source)
+    return Stats(span=span, groups=largest, other=other, total=total, source=source)
 
 
 def total_of(points: Points) -> Aggregates:
-    """All of them in one."""
+    """Return the sum of all points."""
     total = Aggregates()
-    for sums in points.values():
-        total.add(sums.unpacked())
+    for aggregates in points.values():
+        total.add(aggregates.unpacked())
     return total
 
 
-def together(groups: Sequence[Group]) -> Group | None:
-    """All of them as one without a value; None when there are none."""
+def merge_groups(groups: Sequence[Group]) -> Group | None:
+    """Merge groups into one without a value. `None` if there are no groups."""
     if len(groups) == 1:
         return Group(value=None, points=groups[0].points, total=groups[0].total)
     points: dict[int, Aggregates] = {}
     total = Aggregates()
     for group in groups:
         total.add(group.total)
-        for at, sums in group.points.items():
-            points.setdefault(at, Aggregates()).add(sums.unpacked())
+        for at, aggregates in group.points.items():
+            points.setdefault(at, Aggregates()).add(aggregates.unpacked())
     return Group(value=None, points={at: points[at] for at in sorted(points)}, total=total) if groups else None

@@ -1,4 +1,4 @@
-"""Remarks on an exchange that help its caller: what was noticed and what to do. Never a reason to refuse."""
+"""Derive advice from a request and its response: likely mistakes and how to fix them. Advice never fails a request."""
 
 from typing import Final, TypedDict
 
@@ -9,41 +9,41 @@ _CHAT_PATH: Final = "/chat/completions"
 _TOKEN_LIMIT_REASONS: Final = frozenset({"length", "max_output_tokens", "max_tokens"})
 
 
-class Remark(TypedDict):
-    """``code`` is for programs, ``message`` for people."""
+class Advice(TypedDict):
+    """One piece of advice. ``code`` is for programs, ``message`` for people."""
 
     code: AdviceCode
     message: str
 
 
-def advice(path: str, request: RequestFacts, answer: ResponseFacts) -> list[Remark]:
-    """Remarks in a fixed order; empty when there is nothing to say."""
-    remarks: list[Remark] = []
+def advice(path: str, request: RequestFacts, response: ResponseFacts) -> list[Advice]:
+    """Return the advice on an exchange, in a fixed order; empty if there is none."""
+    items: list[Advice] = []
 
-    def remark(code: AdviceCode, message: str) -> None:
-        remarks.append({"code": code, "message": message})
+    def add(code: AdviceCode, message: str) -> None:
+        items.append({"code": code, "message": message})
 
     temperature, top_p = request.temperature, request.top_p
     if temperature is not None and top_p is not None and temperature != 1 and top_p != 1:
-        remark(
+        add(
             "temperature_and_top_p",
-            f"temperature ({temperature:g}) and top_p ({top_p:g}) are both set, and each narrows what the other left; "
-            "set one of them and leave the other out.",
+            f"temperature ({temperature:g}) and top_p ({top_p:g}) are both set, and their effects combine. "
+            "Set one of them and omit the other.",
         )
     if temperature is not None and temperature > 1:
-        remark(
+        add(
             "temperature_above_1",
-            f"temperature is {temperature:g}; above 1 answers tend to become incoherent. Use 0 to 1.",
+            f"temperature is {temperature:g}. Above 1, responses tend to become incoherent. Use 0 to 1.",
         )
-    if _TOKEN_LIMIT_REASONS.intersection((answer.finish_reason or "").split(",")):
+    if _TOKEN_LIMIT_REASONS.intersection((response.finish_reason or "").split(",")):
         limit = "" if request.max_tokens is None else f" ({request.max_tokens})"
-        remark(
+        add(
             "cut_by_max_tokens",
-            f"The answer was cut off at its token limit{limit}; raise max_completion_tokens or ask for less.",
+            f"The response was truncated at its token limit{limit}. Raise max_completion_tokens or request less.",
         )
     if path.count(_CHAT_PATH) > 1:
-        remark(
+        add(
             "doubled_path",
-            f"The path has {_CHAT_PATH} twice: clients add it to the base URL themselves. Let the base URL end in /v1.",
+            f"The path contains {_CHAT_PATH} twice. Clients append it to the base URL. End the base URL in /v1.",
         )
-    return remarks
+    return items

@@ -1,6 +1,7 @@
-"""Reads chat answers, whole and streamed: facts for the record, and where the first token ended.
+"""Parse chat responses, whole or streamed: facts for the record, and the offset of the first token.
 
-Legacy completions (``choices[].text``) and embeddings (no choices) have the same head and are read here too.
+Legacy completions (``choices[].text``) and embeddings (no choices) have the same top-level fields and are parsed here
+too.
 """
 
 from typing import Final
@@ -8,66 +9,66 @@ from typing import Final
 from relaybook.log.formats import lenient
 from relaybook.log.formats.errors import describe_error
 from relaybook.log.formats.facts import ResponseFacts, StreamEnded
-from relaybook.log.formats.message_chain import said_by
-from relaybook.log.formats.output_text import OutputText, Tool, carries_token
-from relaybook.log.formats.sse import DATA, LF, Event, cut, event_ends, events_of
+from relaybook.log.formats.message_chain import output_keys
+from relaybook.log.formats.output_text import OutputText, Tool, has_token
+from relaybook.log.formats.sse import DATA, LF, Event, event_ends, events_of, split_stream
 from relaybook.log.formats.text import clean, clean_or_none, preview
-from relaybook.log.formats.usage import put_usage
-from relaybook.log.formats.wire import ANSWER, Answer, Embedded
+from relaybook.log.formats.usage import set_usage
+from relaybook.log.formats.wire import CHAT_RESPONSE, ChatResponse, Embedding
 
 _DONE: Final = b"[DONE]"
 _ERROR_EVENT: Final = "error"
-#: As many as OpenAI gives at most; those beyond are not read.
-_MOST_CHOICES: Final = 128
+#: The maximum of OpenAI's API. Further choices are ignored.
+_MAX_CHOICES: Final = 128
 
 
 class ChatReader:
-    """Folds an answer's pieces; a whole answer is one piece."""
+    """Collects the chunks of a response. A whole response counts as one chunk."""
 
     def __init__(self) -> None:
-        self.speeches: dict[int, OutputText] = {}
+        self.outputs: dict[int, OutputText] = {}
         self.is_done = False
         self.has_error = False
         self.is_understood = False
         self._facts = ResponseFacts()
-        self._patient = lenient.LenientDecoder(ANSWER)
+        self._decoder = lenient.LenientDecoder(CHAT_RESPONSE)
 
-    def add(self, piece: Answer) -> None:
-        """Takes in a whole answer or one chunk."""
+    def add(self, chunk: ChatResponse) -> None:
+        """Add a whole response or one chunk."""
         facts = self._facts
-        if piece.choices is not None or piece.usage is not None or piece.model is not None:
+        if chunk.choices is not None or chunk.usage is not None or chunk.model is not None:
             self.is_understood = True
-        if piece.choices:
-            for choice in piece.choices:
-                output_text = self.speeches.get(choice.index)
+        if chunk.choices:
+            for choice in chunk.choices:
+                output_text = self.outputs.get(choice.index)
                 if output_text is None:
-                    if len(self.speeches) == _MOST_CHOICES:
+                    if len(self.outputs) == _MAX_CHOICES:
                         continue
-                    output_text = self.speeches[choice.index] = OutputText()
+                    output_text = self.outputs[choice.index] = OutputText()
                 output_text.add(choice)
-        if piece.usage:
-            facts.usage = piece.usage
-        if facts.response_model is None and piece.model:
-            facts.response_model = clean(piece.model)
-        if facts.completion_id is None and piece.id:
-            facts.completion_id = clean(piece.id)
-        if piece.data:
-            facts.output_preview = _embedded(piece.data)
-        if piece.service_tier:
-            facts.service_tier = piece.service_tier
-        if piece.error:
-            self.add_error(piece.error)
+        if chunk.usage:
+            facts.usage = chunk.usage
+        if facts.response_model is None and chunk.model:
+            facts.response_model = clean(chunk.model)
+        if facts.completion_id is None and chunk.id:
+            facts.completion_id = clean(chunk.id)
+        if chunk.data:
+            facts.output_preview = _embeddings_preview(chunk.data)
+        if chunk.service_tier:
+            facts.service_tier = chunk.service_tier
+        if chunk.error:
+            self.add_error(chunk.error)
 
     def add_error(self, error: object) -> None:
-        """The first error counts."""
+        """Set the error. Only the first error is kept."""
         if not self.has_error:
             self.has_error = self.is_understood = True
             self._facts.error_code, self._facts.error_message = describe_error(error)
 
     def add_stream(self, data: bytes) -> None:
-        """Takes in a whole stream of chunks up to ``[DONE]``, the event it broke off in included if it can be read."""
-        decode, add = ANSWER.decode, self.add
-        head, parts = cut(data)
+        """Add all chunks of a stream up to ``[DONE]``, including a truncated last event if it can be parsed."""
+        decode, add = CHAT_RESPONSE.decode, self.add
+        head, parts = split_stream(data)
         self._add_lines(head)
         for part in parts:
             if self.is_done:
@@ -89,88 +90,88 @@ class ChatReader:
         if event.data.startswith(_DONE):
             self.is_done = True
             return
-        piece = self._patient.read(event.data)
-        if piece is not None:
-            self.add(piece)
+        chunk = self._decoder.read(event.data)
+        if chunk is not None:
+            self.add(chunk)
         if event.event == _ERROR_EVENT and not self.has_error:
             self.add_error(lenient.load(event.data) or event.data.decode("utf-8", "replace"))
 
     def facts(self) -> ResponseFacts:
-        """The facts of all that was taken in."""
+        """Return the facts of all chunks added so far."""
         facts = self._facts
         facts.understood = self.is_understood
         facts.service_tier = clean_or_none(facts.service_tier)
         if facts.usage:
-            put_usage(facts, facts.usage)
-        if self.speeches:
-            speeches = [self.speeches[index] for index in sorted(self.speeches)]
-            facts.finish_reason = _finish_reason(speeches)
-            facts.output_preview = output_preview(speeches[0])
-            facts.output_characters = sum([output_text.characters() for output_text in speeches])
-            facts.said = said_by(speeches)
+            set_usage(facts, facts.usage)
+        if self.outputs:
+            outputs = [self.outputs[index] for index in sorted(self.outputs)]
+            facts.finish_reason = _finish_reason(outputs)
+            facts.output_preview = output_preview(outputs[0])
+            facts.output_characters = sum([output_text.characters() for output_text in outputs])
+            facts.output_keys = output_keys(outputs)
         return facts
 
 
 def read_whole(data: bytes) -> ResponseFacts | None:
-    """The facts of one JSON object, or None when it is none."""
-    piece = lenient.read(ANSWER, data)
-    if piece is None:
+    """Return the facts of a response that is one JSON object. `None` if it is not a JSON object."""
+    chunk = lenient.read(CHAT_RESPONSE, data)
+    if chunk is None:
         return None
     reader = ChatReader()
-    reader.add(piece)
+    reader.add(chunk)
     return reader.facts()
 
 
 def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
-    """The facts of a stream of chunks."""
+    """Return the facts of a stream of chunks."""
     reader = ChatReader()
     reader.add_stream(data)
     facts = reader.facts()
-    facts.stream_ended = how_it_ended(is_done=reader.is_done, complete=complete)
+    facts.stream_ended = stream_end(is_done=reader.is_done, complete=complete)
     facts.error_in_stream = reader.has_error
     return facts
 
 
-def how_it_ended(*, is_done: bool, complete: bool) -> StreamEnded:
-    """``done`` once the end mark was there, whatever came of the connection afterwards."""
+def stream_end(*, is_done: bool, complete: bool) -> StreamEnded:
+    """Return how a stream ended: ``done`` if it had its end mark, whatever happened to the connection afterwards."""
     if is_done:
         return "done"
     return "no_done" if complete else "cut"
 
 
 def first_token_offset(data: bytes) -> int | None:
-    """Where in a decoded stream the event ends that brought the first token; None when none did.
+    """Return the end offset of the event with the first token in a decoded stream. `None` if there is no token.
 
-    A token is content, reasoning, refusal, transcript or a tool call; the chunk that only names the role is not one.
+    A token is content, reasoning, refusal, transcript or a tool call. A chunk with only the role has no token.
     """
-    pieces = lenient.LenientDecoder(ANSWER)
+    decoder = lenient.LenientDecoder(CHAT_RESPONSE)
     for payload, end in event_ends(data):
         if payload.startswith(_DONE):
             return None
-        piece = pieces.read(payload)
-        if piece is not None and carries_token(piece):
+        chunk = decoder.read(payload)
+        if chunk is not None and has_token(chunk):
             return end
     return None
 
 
-def _embedded(data: list[Embedded]) -> str:
-    """``3 × 1,536``: how many embeddings, and of how many numbers the first is."""
+def _embeddings_preview(data: list[Embedding]) -> str:
+    """Return a preview such as ``3 × 1,536``: the number of embeddings, and the dimensions of the first."""
     raw = bytes(data[0].embedding)
     numbers = raw.count(b",") + 1 if raw.startswith(b"[") else (len(raw) - 2) * 3 // 16
     return f"{len(data):,} × {numbers:,}"
 
 
-def _finish_reason(speeches: list[OutputText]) -> str | None:
-    if len(speeches) == 1:
-        return clean_or_none(speeches[0].finish_reason)
-    reasons = dict.fromkeys(output_text.finish_reason for output_text in speeches if output_text.finish_reason)
+def _finish_reason(outputs: list[OutputText]) -> str | None:
+    if len(outputs) == 1:
+        return clean_or_none(outputs[0].finish_reason)
+    reasons = dict.fromkeys(output_text.finish_reason for output_text in outputs if output_text.finish_reason)
     return clean_or_none(",".join(reasons))
 
 
 def output_preview(output_text: OutputText) -> str | None:
-    """The text, else the refusal, else the tool calls, else the reasoning."""
-    for pieces in (output_text.text, output_text.transcript, output_text.refusal):
-        if pieces and (shown := preview("".join(pieces))):
+    """Return a preview of the text, else of the refusal, the tool calls or the reasoning. `None` if all are empty."""
+    for chunks in (output_text.text, output_text.transcript, output_text.refusal):
+        if chunks and (shown := preview("".join(chunks))):
             return shown
     if output_text.tools:
         return preview(" ".join(_call_preview(tool) for tool in output_text.tools))

@@ -1,7 +1,7 @@
-"""Undoes content codings (gzip, deflate, br, zstd) of a stored body, within limits.
+"""Decode content codings (gzip, deflate, br, zstd) of a stored body, within limits.
 
-Bodies are stored as they crossed the wire; this is how they become readable. An answer that broke off gives what can
-be read of it. A bomb stops at the limit: 16 MiB, and 100 times the compressed length once beyond 1 MiB.
+Bodies are stored as they were transferred. Of a truncated body, the decodable beginning is returned. Decompression
+bombs stop at the limit: 16 MiB, and 100 times the compressed length if that is more than 1 MiB.
 Sources: RFC 9110 §8.4 (order of codings), RFC 9659 (zstd windows over HTTP are at most 8 MiB).
 """
 
@@ -18,127 +18,131 @@ RATIO: Final = 100
 State: TypeAlias = Literal["plain", "decoded", "cut", "too_large", "undecodable"]
 
 _RATIO_APPLIES_BYTES: Final = 1 << 20
-_MOST_CODINGS: Final = 4
-_PIECE_BYTES: Final = 4096
-#: zstd cannot stop within one call: 256 bytes hold at most 64 blocks of 128 KiB.
-_ZSTD_PIECE_BYTES: Final = 256
+_MAX_CODINGS: Final = 4
+_CHUNK_BYTES: Final = 4096
+#: The output of one zstd call cannot be limited. 256 bytes hold at most 64 blocks of 128 KiB.
+_ZSTD_CHUNK_BYTES: Final = 256
 _ZSTD_WINDOW_BYTES: Final = 8 << 20
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-#: Concatenated gzip members or zstd frames; each costs microseconds however short it is.
-_MOST_MEMBERS: Final = 100_000
+#: Limit of concatenated gzip members or zstd frames. Each takes microseconds, however short it is.
+_MAX_MEMBERS: Final = 100_000
 _GZIP: Final = 31
 _ZLIB: Final = 15
 _RAW_DEFLATE: Final = -15
 
 
 class Decoded(NamedTuple):
-    """``decoded`` is whole, ``cut`` the readable beginning, ``too_large`` the part up to the limit.
+    """A body and how much of it was decoded.
 
-    ``undecodable`` (unknown coding, or not a byte of it readable) carries the data as it was given.
+    ``plain`` has no content coding. ``decoded`` is the whole body, ``cut`` the decodable beginning, ``too_large`` the
+    part up to the limit. ``undecodable`` (unknown coding, or not one byte could be decoded) has the undecoded data.
     """
 
     data: bytes
     state: State
 
 
-_Pieces: TypeAlias = Iterator[bytes]
+_Chunks: TypeAlias = Iterator[bytes]
 
 
-class _Cut(Exception):
-    """The compressed data ends, or stops making sense, before its end mark."""
+class _Truncated(Exception):
+    """The compressed data ends, or becomes invalid, before its end mark."""
 
 
 def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTES, ratio: int = RATIO) -> Decoded:
-    """The body with every coding of ``Content-Encoding`` undone, last applied first. Never raises."""
+    """Decode all codings of a ``Content-Encoding`` value, last applied first. Never raises.
+
+    ``limit`` is the maximum size in bytes, ``ratio`` the maximum ratio to the compressed size for results over 1 MiB.
+    """
     names = [name for part in (content_encoding or "").lower().split(",") if (name := part.strip())]
     codings = [name for name in reversed(names) if name != "identity"]
     if not codings or not data:
         return Decoded(data, "plain")
-    if len(codings) > _MOST_CODINGS or any(name not in _CODINGS for name in codings):
+    if len(codings) > _MAX_CODINGS or any(name not in _CODINGS for name in codings):
         return Decoded(data, "undecodable")
-    most = min(limit, max(_RATIO_APPLIES_BYTES, ratio * len(data)))
-    done = Decoded(data, "decoded")
+    max_bytes = min(limit, max(_RATIO_APPLIES_BYTES, ratio * len(data)))
+    result = Decoded(data, "decoded")
     for name in codings:
-        step = _undo(_CODINGS[name](done.data, most), most)
-        if step.state == "undecodable":
+        decoded = _decode_one(_CODINGS[name](result.data, max_bytes), max_bytes)
+        if decoded.state == "undecodable":
             return Decoded(data, "undecodable")
-        done = Decoded(step.data, done.state if step.state == "decoded" else step.state)
-    return done
+        result = Decoded(decoded.data, result.state if decoded.state == "decoded" else decoded.state)
+    return result
 
 
-def _undo(pieces: _Pieces, most: int) -> Decoded:
+def _decode_one(chunks: _Chunks, max_bytes: int) -> Decoded:
     out = bytearray()
     state: State = "decoded"
     try:
-        for piece in pieces:
-            out += piece
-            if len(out) > most:
-                return Decoded(bytes(out[:most]), "too_large")
-    except _Cut:
+        for chunk in chunks:
+            out += chunk
+            if len(out) > max_bytes:
+                return Decoded(bytes(out[:max_bytes]), "too_large")
+    except _Truncated:
         state = "cut"
     except (zlib.error, brotli.error, zstandard.ZstdError):
         state = "cut" if out else "undecodable"
     return Decoded(bytes(out), state)
 
 
-def _inflate(data: bytes, most: int, bits: int, magic: bytes | None) -> _Pieces:
-    """One deflate stream, or as many members as begin with ``magic``; other bytes after the end are passed over."""
+def _inflate(data: bytes, max_bytes: int, bits: int, magic: bytes | None) -> _Chunks:
+    """Decompress one deflate stream, or several members that start with ``magic``. Trailing bytes are ignored."""
     at = 0
-    for _ in range(_MOST_MEMBERS):
+    for _ in range(_MAX_MEMBERS):
         inflater = zlib.decompressobj(bits)
         while at < len(data) and not inflater.eof:
-            feed = data[at : at + _PIECE_BYTES]
+            feed = data[at : at + _CHUNK_BYTES]
             at += len(feed)
             while feed and not inflater.eof:
-                yield inflater.decompress(feed, most + 1)
+                yield inflater.decompress(feed, max_bytes + 1)
                 feed = inflater.unconsumed_tail
         if not inflater.eof:
             break
         at -= len(inflater.unused_data)
         if magic is None or not data.startswith(magic, at):
             return
-    raise _Cut
+    raise _Truncated
 
 
-def _gzip(data: bytes, most: int) -> _Pieces:
-    return _inflate(data, most, _GZIP, _GZIP_MAGIC)
+def _gzip(data: bytes, max_bytes: int) -> _Chunks:
+    return _inflate(data, max_bytes, _GZIP, _GZIP_MAGIC)
 
 
-def _deflate(data: bytes, most: int) -> _Pieces:
-    # RFC 9110 means the zlib format; old servers send bare deflate. The zlib header is its own check.
+def _deflate(data: bytes, max_bytes: int) -> _Chunks:
+    # RFC 9110 specifies the zlib format, but old servers send raw deflate. The zlib header includes a checksum.
     has_header = len(data) < 2 or (data[0] & 15 == 8 and not (data[0] << 8 | data[1]) % 31)
-    return _inflate(data, most, _ZLIB if has_header else _RAW_DEFLATE, None)
+    return _inflate(data, max_bytes, _ZLIB if has_header else _RAW_DEFLATE, None)
 
 
-def _brotli(data: bytes, most: int) -> _Pieces:
+def _brotli(data: bytes, max_bytes: int) -> _Chunks:
     decompressor = brotli.Decompressor()
-    for at in range(0, len(data), _PIECE_BYTES):
-        feed = data[at : at + _PIECE_BYTES]
-        yield decompressor.process(feed, output_buffer_limit=most + 1)
+    for at in range(0, len(data), _CHUNK_BYTES):
+        feed = data[at : at + _CHUNK_BYTES]
+        yield decompressor.process(feed, output_buffer_limit=max_bytes + 1)
         while not decompressor.can_accept_more_data():
-            yield decompressor.process(b"", output_buffer_limit=most + 1)
+            yield decompressor.process(b"", output_buffer_limit=max_bytes + 1)
         if decompressor.is_finished():
             return
-    raise _Cut
+    raise _Truncated
 
 
-def _zstd(data: bytes, most: int) -> _Pieces:
+def _zstd(data: bytes, max_bytes: int) -> _Chunks:
     at = 0
-    for _ in range(_MOST_MEMBERS):
+    for _ in range(_MAX_MEMBERS):
         decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
         while at < len(data) and not decompressor.eof:
-            yield decompressor.decompress(data[at : at + _ZSTD_PIECE_BYTES])
-            at = min(at + _ZSTD_PIECE_BYTES, len(data))
+            yield decompressor.decompress(data[at : at + _ZSTD_CHUNK_BYTES])
+            at = min(at + _ZSTD_CHUNK_BYTES, len(data))
         if not decompressor.eof:
             break
         at -= len(decompressor.unused_data)
         if not data.startswith(_ZSTD_MAGIC, at):
             return
-    raise _Cut
+    raise _Truncated
 
 
-_CODINGS: Final[dict[str, Callable[[bytes, int], _Pieces]]] = {
+_CODINGS: Final[dict[str, Callable[[bytes, int], _Chunks]]] = {
     "gzip": _gzip,
     "x-gzip": _gzip,
     "deflate": _deflate,

@@ -1,4 +1,4 @@
-"""Reads code and message out of a provider's error, in the shapes seen in the wild."""
+"""Extract code and message from a provider's error, in the shapes that providers use."""
 
 import re
 from typing import Final
@@ -9,21 +9,21 @@ from relaybook.log.formats import lenient
 from relaybook.log.formats.facts import ERROR_CHARACTERS
 from relaybook.log.formats.text import clean_or_none, preview
 
-#: Possessive, so that a tag without an end costs one look.
+#: Possessive quantifiers, so that an unclosed tag is scanned only once.
 _TAG: Final = re.compile(r"<(/?)(\w*+)[^<>]*+>")
-_UNSEEN: Final = frozenset({"script", "style", "head"})
-#: Errors are small; of a larger body only the beginning is looked at, as text.
-_MOST_JSON_BYTES: Final = 1 << 20
-_MOST_TEXT_BYTES: Final = 64 << 10
+_INVISIBLE: Final = frozenset({"script", "style", "head"})
+#: Errors are small. Larger bodies are not parsed as JSON; only their beginning is read, as text.
+_MAX_JSON_BYTES: Final = 1 << 20
+_MAX_TEXT_BYTES: Final = 64 << 10
 
 
 def read_error(data: bytes) -> tuple[str | None, str | None]:
-    """Code and message of an error's body; text that is no JSON gives its first 200 characters as the message.
+    """Return code and message of an error response. If the body is not JSON, the message is its first 200 characters.
 
-    Shapes: ``{"error": {"message", "type", "code"}}``, ``{"error": "text"}``, FastAPI's ``{"detail": …}``,
-    ``{"message": …}``, a list holding one of them (Google), HTML, plain text.
+    Supported shapes: ``{"error": {"message", "type", "code"}}``, ``{"error": "text"}``, FastAPI's ``{"detail": …}``,
+    ``{"message": …}``, a list of one of them (Google), HTML, and plain text.
     """
-    value = lenient.load(data) if len(data) <= _MOST_JSON_BYTES else None
+    value = lenient.load(data) if len(data) <= _MAX_JSON_BYTES else None
     if isinstance(value, list) and value:
         value = value[0]
     if isinstance(value, dict):
@@ -37,7 +37,7 @@ def read_error(data: bytes) -> tuple[str | None, str | None]:
 
 
 def describe_error(error: object) -> tuple[str | None, str | None]:
-    """Code and message of what stood under ``error``."""
+    """Return code and message of an error object: the value of ``error``, or an equivalent."""
     if isinstance(error, str):
         return None, clean_or_none(error, ERROR_CHARACTERS)
     if not isinstance(error, dict):
@@ -56,27 +56,27 @@ def _code(value: object) -> str | None:
 
 
 def _as_text(value: object) -> str:
-    return msgspec.json.encode(lenient.tidy(value)).decode()
+    return msgspec.json.encode(lenient.sanitize(value)).decode()
 
 
 def _plain_message(data: bytes) -> str | None:
-    text = data[:_MOST_TEXT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
-    return preview(_seen_text(text) if text.lstrip().startswith("<") else text)
+    text = data[:_MAX_TEXT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+    return preview(_visible_text(text) if text.lstrip().startswith("<") else text)
 
 
-def _seen_text(html: str) -> str:
-    """What a browser would show of the page, roughly; in one pass, since the page may be hostile."""
-    seen: list[str] = []
+def _visible_text(html: str) -> str:
+    """Return roughly the text that a browser would show. Takes a single pass, because the page may be hostile."""
+    visible: list[str] = []
     within: str | None = None
     start = 0
     for tag in _TAG.finditer(html):
         name = tag[2].lower()
         if within is None:
-            seen.append(html[start : tag.start()])
-            within = name if name in _UNSEEN and not tag[1] else None
+            visible.append(html[start : tag.start()])
+            within = name if name in _INVISIBLE and not tag[1] else None
         elif name == within and tag[1]:
             within = None
         start = tag.end()
     if within is None:
-        seen.append(html[start:])
-    return " ".join(seen)
+        visible.append(html[start:])
+    return " ".join(visible)

@@ -1,7 +1,7 @@
-"""What is read out of a request's and an answer's body: two structs that are safe to store as they are.
+"""Declare the facts extracted from request and response bodies. They are safe to store.
 
-Every text in them can be encoded as UTF-8, holds no NUL and is cut to a stated length; every number fits a signed
-64-bit column. None means "not said" or "not readable", never zero.
+Every text can be encoded as UTF-8, contains no NUL and is truncated to a documented length. Every number fits a signed
+64-bit column. `None` means missing or unreadable, never zero.
 """
 
 from typing import Annotated, Final, Literal, TypeAlias
@@ -14,19 +14,20 @@ NAME_CHARACTERS: Final = 256
 ERROR_CHARACTERS: Final = 2000
 PREVIEW_CHARACTERS: Final = 200
 
-#: A whole number a store can keep.
+#: An integer that fits a store's columns.
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 _Scalar: TypeAlias = Count | float | str | bool | None
 
-#: The provider's ``usage`` as it came: numbers, texts and one level of details; what is neither is left out.
+#: The provider's ``usage`` as received: numbers, texts and one level of details. Other values are omitted.
 Usage: TypeAlias = dict[str, _Scalar | dict[str, _Scalar]]
 
 
 class Origin(Struct, array_like=True, frozen=True, gc=False):
-    """Where a request may come from, see ``turns``. ``new_from`` is the index of its first message behind that answer.
+    """An earlier exchange that a request may continue; see ``message_chain``.
 
-    ``window`` 0: too few messages to tell.
+    ``new_from`` is the index of the first message after the assistant message that ended that exchange. ``window`` is 0
+    if there are too few messages for a window key.
     """
 
     new_from: int
@@ -34,8 +35,8 @@ class Origin(Struct, array_like=True, frozen=True, gc=False):
     window: int
 
 
-class Asked(Struct, gc=False):
-    """A request's messages, hashed; see ``turns``."""
+class MessageHashes(Struct, gc=False):
+    """The hashed messages of a request; see ``message_chain``."""
 
     messages: int
     chain: bytes
@@ -45,27 +46,27 @@ class Asked(Struct, gc=False):
 
 
 class RequestFacts(Struct, gc=False):
-    """What a request asks for. ``understood`` is false when the body is no JSON object (or not of a kind we read)."""
+    """Facts of a request. ``understood`` is false if the body is not a JSON object or its kind is not supported."""
 
     model: str | None = None
     stream_requested: bool | None = None
     user: str | None = None
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
-    #: Names and values as sent (values that are no text: as JSON), clean but not cut: the tag rules do that.
+    #: Names and values as sent (values other than strings as JSON), cleaned but not truncated: the tag rules do that.
     metadata: dict[str, str] = {}
     input_preview: str | None = None
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
     n: int | None = None
-    #: Its messages as a part of a conversation; of requests that have messages.
-    asked: Asked | None = None
+    #: The hashed messages, to link conversations. `None` if the request has no messages.
+    message_hashes: MessageHashes | None = None
     understood: bool = False
 
 
 class ResponseFacts(Struct, gc=False):
-    """What an answer says. ``understood`` is false when nothing of the expected shape was found."""
+    """Facts of a response. ``understood`` is false if the body has none of the expected fields."""
 
     response_model: str | None = None
     completion_id: str | None = None
@@ -83,6 +84,6 @@ class ResponseFacts(Struct, gc=False):
     output_characters: int = 0
     stream_ended: StreamEnded | None = None
     error_in_stream: bool = False
-    #: The key of what each choice said, see ``turns``.
-    said: list[bytes] = []
+    #: The key of each choice's output; see ``message_chain``.
+    output_keys: list[bytes] = []
     understood: bool = False

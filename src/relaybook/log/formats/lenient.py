@@ -1,8 +1,8 @@
-"""Reads JSON that a strict decoder refuses, and fits it to a struct field by field.
+"""Parse JSON leniently: accept what a strict decoder rejects, and fit it to a struct field by field.
 
-Bodies are logged whatever they hold, so their facts must survive a lone surrogate, a byte order mark, NaN, a
-5,000-digit integer or one field of the wrong type. The strict typed decoder comes first (it is ten times faster);
-this is what happens when it refuses. Nothing here raises on any input, and no text it gives holds a lone surrogate.
+Bodies are logged whatever they contain. A lone surrogate, a byte order mark, NaN, a 5,000-digit integer or one field of
+the wrong type must not hide all other facts. The strict typed decoder is tried first (it is ten times faster); lenient
+parsing follows if it fails. Nothing here raises, and no returned text contains a lone surrogate.
 """
 
 import json
@@ -19,14 +19,14 @@ _T = TypeVar("_T")
 _ESCAPE: Final = re.compile(
     r"\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))"
 )
-#: Integers of this many digits or more are kept as text: stores hold 64 bits, and int() refuses 4,300 digits.
+#: Integers with at least this many digits are returned as text: stores have 64 bits, and int() rejects 4,300 digits.
 _LONG_INTEGER: Final = 19
 _MAX_DEPTH: Final = 100
-#: What is looked at of one list or object, so that no body takes more than a moment.
-_MOST_ITEMS: Final = 10_000
-#: Objects and lists of one document; 16 MiB hold five million, which take ten seconds and three gigabytes.
-_MOST_VALUES: Final = 1_000_000
-_PATIENCE: Final = 100
+#: Maximum number of elements that are fitted of one list or object, to bound the time per body.
+_MAX_ITEMS: Final = 10_000
+#: Maximum number of objects and lists in one document. 16 MiB can hold five million, which take 10 s and 3 GB.
+_MAX_VALUES: Final = 1_000_000
+_MAX_FAILURES: Final = 100
 _MISSING: Final = object()
 ANY: Final["msgspec.json.Decoder[Any]"] = msgspec.json.Decoder()
 _SIMPLE: Final[dict[type, type]] = {
@@ -37,39 +37,39 @@ _SIMPLE: Final[dict[type, type]] = {
 
 
 def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
-    """What the typed decoder makes of the JSON; where it refuses, a struct of the fields that fit; else None."""
+    """Decode JSON into the decoder's type, or else into a struct of the fields that fit. `None` if neither works."""
     try:
         return None if _is_too_much(data) else decoder.decode(data)
     except (ValueError, RecursionError):
-        found = fit(load(data), decoder.type)
-        return None if found is _MISSING else found  # type: ignore[return-value]  # fit() made it of that type
+        result = fit(load(data), decoder.type)
+        return None if result is _MISSING else result  # type: ignore[return-value]  # fit() returns that type
 
 
 class LenientDecoder(Generic[_T]):
-    """Reads many pieces; after 100 that could not be read at all, only the strict decoder is asked.
+    """Decodes many documents leniently. After 100 that cannot be decoded, only the strict decoder is used.
 
-    Sixteen mebibytes hold two million events of nonsense, at 20 µs each.
+    16 MiB can hold two million malformed events, and each takes 20 µs.
     """
 
     def __init__(self, decoder: "msgspec.json.Decoder[_T]") -> None:
         self._decoder = decoder
-        self._left = _PATIENCE
+        self._failures_left = _MAX_FAILURES
 
     def read(self, data: bytes) -> _T | None:
-        """Like ``read``."""
+        """Decode one document like the function ``read``."""
         try:
             return None if _is_too_much(data) else self._decoder.decode(data)
         except (ValueError, RecursionError):
-            if not self._left:
+            if not self._failures_left:
                 return None
-            found = read(self._decoder, data)
-            if found is None:
-                self._left -= 1
-            return found
+            result = read(self._decoder, data)
+            if result is None:
+                self._failures_left -= 1
+            return result
 
 
 def load(data: bytes) -> object:
-    """The JSON value, or None for what cannot be read as JSON at all."""
+    """Return the JSON value. `None` if the data cannot be parsed as JSON, even leniently."""
     if _is_too_much(data):
         return None
     try:
@@ -78,24 +78,24 @@ def load(data: bytes) -> object:
         pass
     try:
         return json.loads(
-            _mend(data), strict=False, parse_constant=_nothing, parse_int=_integer, parse_float=_finite_or_none
+            _repair(data), strict=False, parse_constant=_none, parse_int=_integer, parse_float=_finite_or_none
         )
     except (ValueError, RecursionError, LookupError):
         return None
 
 
 def _is_too_much(data: bytes) -> bool:
-    """More objects and lists than are read, of two bytes at least; brackets in texts count, too."""
-    return len(data) > 2 * _MOST_VALUES and data.count(b"{") + data.count(b"[") > _MOST_VALUES
+    """Return whether there are too many objects and lists to parse. Brackets in strings count, too."""
+    return len(data) > 2 * _MAX_VALUES and data.count(b"{") + data.count(b"[") > _MAX_VALUES
 
 
-def _mend(data: bytes) -> str:
-    """UTF-8, UTF-16 or UTF-32 with or without a mark, as text in which every surrogate has its partner."""
+def _repair(data: bytes) -> str:
+    """Decode UTF-8, UTF-16 or UTF-32, with or without byte order mark, and replace escapes of lone surrogates."""
     text = data.decode(json.detect_encoding(data), "replace")
     return _ESCAPE.sub(lambda match: "\\ufffd" if match[1] else match[0], text)
 
 
-def _nothing(_: str) -> None:
+def _none(_: str) -> None:
     return None
 
 
@@ -108,14 +108,14 @@ def _finite_or_none(digits: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def tidy(value: object, depth: int = _MAX_DEPTH) -> object:
-    """The value in a form every JSON encoder and every browser takes: long integers as text, at most 100 levels."""
+def sanitize(value: object, depth: int = _MAX_DEPTH) -> object:
+    """Return the value as any JSON encoder and browser accepts it: long integers as text, at most 100 levels."""
     if isinstance(value, dict | list):
         if not depth:
             return "[nested deeper than 100 levels]"
         if isinstance(value, list):
-            return [tidy(item, depth - 1) for item in value]
-        return {str(key): tidy(item, depth - 1) for key, item in value.items()}
+            return [sanitize(item, depth - 1) for item in value]
+        return {str(key): sanitize(item, depth - 1) for key, item in value.items()}
     if isinstance(value, int) and abs(value) >= 10 ** (_LONG_INTEGER - 1):
         return str(value)
     return value
@@ -126,9 +126,12 @@ def _shape(struct: type) -> inspect.Type:
     return inspect.type_info(struct)
 
 
-def fit(value: object, wanted: object) -> object:
-    """The value as the wanted type (a struct or an inspected shape), leaving out parts that do not fit."""
-    shape = wanted if isinstance(wanted, inspect.Type) else _shape(wanted)
+def fit(value: object, target: object) -> object:
+    """Convert the value to the type ``target`` (a struct or an inspected type), omitting parts that do not fit.
+
+    Returns ``_MISSING`` if the value as a whole does not fit.
+    """
+    shape = target if isinstance(target, inspect.Type) else _shape(target)
     match shape:
         case inspect.UnionType():
             return _fit_union(value, shape)
@@ -141,23 +144,23 @@ def fit(value: object, wanted: object) -> object:
         case inspect.IntType() | inspect.FloatType():
             return _fit_number(value, shape)
         case inspect.RawType():
-            return msgspec.Raw(msgspec.json.encode(tidy(value)))
+            return msgspec.Raw(msgspec.json.encode(sanitize(value)))
         case inspect.AnyType():
             return value
     return value if isinstance(value, _SIMPLE[type(shape)]) else _MISSING
 
 
 def _fit_union(value: object, shape: inspect.UnionType) -> object:
-    # A whole number is tried as an integer only, so that one out of range does not come back as a float.
+    # An integer is only tried as an integer, so that one out of range is not returned as a float.
     types = shape.types
-    if type(value) is int and any(isinstance(one, inspect.IntType) for one in types):
-        types = tuple(one for one in types if isinstance(one, inspect.IntType))
-    elif type(value) is float and any(isinstance(one, inspect.FloatType) for one in types):
-        types = tuple(one for one in types if isinstance(one, inspect.FloatType))
-    for one in types:
-        found = fit(value, one)
-        if found is not _MISSING:
-            return found
+    if type(value) is int and any(isinstance(member, inspect.IntType) for member in types):
+        types = tuple(member for member in types if isinstance(member, inspect.IntType))
+    elif type(value) is float and any(isinstance(member, inspect.FloatType) for member in types):
+        types = tuple(member for member in types if isinstance(member, inspect.FloatType))
+    for member in types:
+        result = fit(value, member)
+        if result is not _MISSING:
+            return result
     return _MISSING
 
 
@@ -165,21 +168,21 @@ def _fit_struct(value: dict[object, object], shape: inspect.StructType) -> objec
     fields = {}
     for field in shape.fields:
         if field.encode_name in value:
-            found = fit(value[field.encode_name], field.type)
-            if found is not _MISSING:
-                fields[field.name] = found
+            result = fit(value[field.encode_name], field.type)
+            if result is not _MISSING:
+                fields[field.name] = result
     return shape.cls(**fields)
 
 
 def _fit_items(items: list[object], shape: inspect.Type) -> list[object]:
-    if len(items) > _MOST_ITEMS:
-        items = items[: _MOST_ITEMS // 2] + items[-_MOST_ITEMS // 2 :]
-    return [found for item in items if (found := fit(item, shape)) is not _MISSING]
+    if len(items) > _MAX_ITEMS:
+        items = items[: _MAX_ITEMS // 2] + items[-_MAX_ITEMS // 2 :]
+    return [result for item in items if (result := fit(item, shape)) is not _MISSING]
 
 
 def _fit_values(values: dict[object, object], shape: inspect.Type) -> dict[object, object]:
     return {
-        key: found for key, item in islice(values.items(), _MOST_ITEMS) if (found := fit(item, shape)) is not _MISSING
+        key: result for key, item in islice(values.items(), _MAX_ITEMS) if (result := fit(item, shape)) is not _MISSING
     }
 
 

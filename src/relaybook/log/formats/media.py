@@ -1,11 +1,11 @@
-"""Says in a few words what cannot be shown as text: an image, sound, a file, by its type and its size. Pure."""
+"""Describe images, audio and files, which cannot be shown as text, by type and size. Pure: no I/O."""
 
 import re
 from typing import Any, Final
 
 from relaybook.log.formats.text import clean
 
-#: By a part's type: the word for it, and the fields its bytes, or its address, may be in.
+#: A part's type → its name in descriptions, and the field with its bytes or its URL.
 _PARTS: Final = {
     "image_url": ("image", "image_url"),
     "input_image": ("image", "image_url"),
@@ -19,42 +19,45 @@ _MEDIA: Final = re.compile(r"(?i)(image|audio|video)/([a-z0-9.+-]{1,40})")
 _STEP: Final = 1000
 
 
-def part_words(part: dict[str, Any]) -> str:
-    """``[image png 34 kB]``; ``[image]`` where the part tells no more. ``part`` has a ``type`` that is text."""
+def describe_part(part: dict[str, Any]) -> str:
+    """Describe a part, such as ``[image png 34 kB]``, or ``[image]`` if no more is known.
+
+    ``part`` must have a ``type`` that is a string.
+    """
     kind = part["type"]
-    word, field = _PARTS.get(kind, (clean(kind, 40), kind))
+    noun, field = _PARTS.get(kind, (clean(kind, 40), kind))
     inner = part.get(field, part)
     if isinstance(inner, str):
         inner = {"url": inner}
-    told = _of(inner) if isinstance(inner, dict) else ()
-    return f"[{' '.join([word, *told])}]"
+    details = _details(inner) if isinstance(inner, dict) else ()
+    return f"[{' '.join([noun, *details])}]"
 
 
-def _of(inner: dict[str, Any]) -> list[str]:
-    told = []
-    name, form = inner.get("filename"), inner.get("format")
+def _details(inner: dict[str, Any]) -> list[str]:
+    details = []
+    name, format_ = inner.get("filename"), inner.get("format")
     data = inner.get("data") or inner.get("file_data") or inner.get("url") or inner.get("file_url")
     if isinstance(name, str) and name:
-        told.append(clean(name, 60))
-    elif isinstance(form, str) and form:
-        told.append(clean(form, 20))
+        details.append(clean(name, 60))
+    elif isinstance(format_, str) and format_:
+        details.append(clean(format_, 20))
     if isinstance(data, str):
-        found = _DATA_URL.match(data)
-        if found is not None and not told and found[1]:
-            told.append(found[1])
-        if found is not None or inner.get("data") or inner.get("file_data"):
-            told.append(size_words((len(data) - (found.end() if found else 0)) * 3 // 4))
-    return told
+        match = _DATA_URL.match(data)
+        if match is not None and not details and match[1]:
+            details.append(match[1])
+        if match is not None or inner.get("data") or inner.get("file_data"):
+            details.append(format_size((len(data) - (match.end() if match else 0)) * 3 // 4))
+    return details
 
 
-def body_words(content_type: str, size: int) -> str | None:
-    """``[audio mpeg 34 kB]`` of a whole body; None for one that is no image, sound or film."""
-    found = _MEDIA.match(content_type)
-    return None if found is None or size == 0 else f"[{found[1].lower()} {found[2].lower()} {size_words(size)}]"
+def describe_body(content_type: str, size: int) -> str | None:
+    """Describe a whole body, such as ``[audio mpeg 34 kB]``. `None` if it is empty or not an image, audio or video."""
+    match = _MEDIA.match(content_type)
+    return None if match is None or size == 0 else f"[{match[1].lower()} {match[2].lower()} {format_size(size)}]"
 
 
-def size_words(size: int) -> str:
-    """``812 B``, ``34 kB``, ``1.2 MB``."""
+def format_size(size: int) -> str:
+    """Format a size in decimal units: ``812 B``, ``34 kB``, ``1.2 MB``."""
     if size < _STEP:
         return f"{size} B"
     number, unit = (size / _STEP, "kB") if size < _STEP**2 else (size / _STEP**2, "MB")

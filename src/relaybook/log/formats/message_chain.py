@@ -1,10 +1,11 @@
-"""Keys by which a later request is seen to go on where an earlier one was answered.
+"""Compute the keys that show that a request continues an earlier exchange.
 
-A request continues another when its messages start with the other's, followed by its answer. So each request has keys
-of what would follow it (its messages and an answer: one for each choice), and keys of where it may itself come from: of
-its messages up to each of its last assistant messages. Both are hashes of role, text and tool calls; system messages do
-not count, for they change. A second key sees only the last two messages before an answer: it still fits when the oldest
-were trimmed. Pure; 63-bit keys, so two different conversations meet once in billions.
+A request continues an exchange if its messages start with that exchange's messages, followed by its response. So each
+exchange has keys for requests that continue it (its messages and the response, one key per choice), and keys of the
+exchanges that it may continue itself (its messages up to each of its last assistant messages). Keys are hashes of role,
+text and tool calls. System messages are ignored because they change. A second key, the window key, covers only the last
+two messages before a response, so that it still matches if a client trims the oldest messages. Keys have 63 bits, so
+collisions of different conversations are negligible. Pure: no I/O.
 """
 
 from collections import deque
@@ -15,27 +16,31 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from relaybook.log.formats.facts import Asked, Origin
+from relaybook.log.formats.facts import MessageHashes, Origin
 from relaybook.log.formats.output_text import OutputText, arguments_text
 from relaybook.log.formats.wire import Message, Part
 
-#: So many of a request's last assistant messages may be where it goes on.
-_MOST_ORIGINS: Final = 4
-_MOST_CHOICES: Final = 4
-#: Messages before an answer that must be the same when older ones are gone.
+#: Number of a request's last assistant messages that are considered as origins.
+_MAX_ORIGINS: Final = 4
+_MAX_CHOICES: Final = 4
+#: Number of messages before a response that a window key covers.
 _WINDOW: Final = 2
 _SYSTEM: Final = frozenset({"system", "developer"})
 
 
 class MessageChain(Struct, array_like=True, frozen=True, omit_defaults=True):
-    """``asked`` is the key of all messages. ``after``: key and window key of each choice of the answer."""
+    """The keys of an exchange.
+
+    ``messages`` is the number of messages, and ``messages_key`` the key of all of them. ``after`` has the key and
+    window key for each choice of the response.
+    """
 
     messages: int
-    asked: int
+    messages_key: int
     after: list[tuple[int, int]] = []
-    #: The latest first.
+    #: Exchanges that the request may continue, latest first.
     origins: list[Origin] = []
-    #: The id of the response it goes on from, which the Responses API names.
+    #: The id of the response that the request continues (``previous_response_id`` of the Responses API).
     previous: str | None = None
 
 
@@ -43,42 +48,45 @@ encode_chain: Final = msgspec.msgpack.Encoder().encode
 decode_chain: Final = msgspec.msgpack.Decoder(MessageChain).decode
 
 
-def asked(messages: Sequence[Message], previous: str | None = None) -> Asked:
-    """The messages of a request, hashed."""
+def hash_messages(messages: Sequence[Message], previous: str | None = None) -> MessageHashes:
+    """Hash the messages of a request."""
     chain = b""
     last: deque[bytes] = deque(maxlen=_WINDOW)
-    origins: deque[Origin] = deque(maxlen=_MOST_ORIGINS)
-    for end, is_assistant, said in _grouped(messages):
-        window = _window(last, said) if is_assistant else 0
-        chain = _hash(chain + said)
-        last.append(said)
+    origins: deque[Origin] = deque(maxlen=_MAX_ORIGINS)
+    for end, is_assistant, key in _merged(messages):
+        window = _window(last, key) if is_assistant else 0
+        chain = _hash(chain + key)
+        last.append(key)
         if is_assistant:
             origins.appendleft(Origin(end, _number(chain), window))
-    return Asked(len(messages), chain, list(last), list(origins), previous)
+    return MessageHashes(len(messages), chain, list(last), list(origins), previous)
 
 
-def said_by(choices: Sequence[OutputText]) -> list[bytes]:
-    """The keys of what the choices of an answer said."""
+def output_keys(choices: Sequence[OutputText]) -> list[bytes]:
+    """Return the key of each choice's output, for at most the first four choices."""
     keys = []
-    for output_text in choices[:_MOST_CHOICES]:
+    for output_text in choices[:_MAX_CHOICES]:
         text = "".join(output_text.text) or "".join(output_text.refusal)
         keys.append(_key("assistant", text, [(tool.name, "".join(tool.arguments)) for tool in output_text.tools]))
     return keys
 
 
-def turn(request: Asked, said: Sequence[bytes]) -> MessageChain:
-    """A request and its answer; nothing can follow it where nothing was said."""
-    after = [(_number(_hash(request.chain + key)), _window(request.last, key)) for key in said]
+def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
+    """Return the keys of a request and its response. Without output, no request can continue the exchange."""
+    after = [(_number(_hash(request.chain + key)), _window(request.last, key)) for key in keys]
     return MessageChain(request.messages, _number(request.chain), after, request.origins, request.previous)
 
 
-def _grouped(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
-    """Messages but the system's, what an assistant says in a row being one: where each ends, whose it is, its key."""
+def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
+    """Yield the messages except system messages, with consecutive assistant messages as one.
+
+    Each is the index of its end, whether it is an assistant message, and its key.
+    """
     texts: list[str] = []
     calls: list[tuple[str | None, str]] = []
     is_open = False
     for index, message in enumerate(messages):
-        if _is_assistants(message):
+        if _is_from_assistant(message):
             is_open = True
             texts.append(_text(message.content))
             calls += _calls(message)
@@ -93,7 +101,7 @@ def _grouped(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
         yield len(messages), True, _key("assistant", "".join(texts), calls)
 
 
-def _is_assistants(message: Message) -> bool:
+def _is_from_assistant(message: Message) -> bool:
     return message.role == "assistant" or (message.role is None and message.type in ("function_call", "reasoning"))
 
 
@@ -113,16 +121,16 @@ def _text(content: str | list[Part] | None) -> str:
 
 
 def _key(role: str, text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
-    """Eight bytes of what one of them says. White space at the ends does not count: clients strip it."""
-    said = f"{role}\0{text.strip()}"
+    """Return an 8-byte hash of a message. Leading and trailing white space is ignored, because clients strip it."""
+    content = f"{role}\0{text.strip()}"
     if calls:
-        said = "\0".join((said, *(f"{name}\1{arguments.strip()}" for name, arguments in calls)))
-    return _hash(said.encode(errors="surrogatepass"))
+        content = "\0".join((content, *(f"{name}\1{arguments.strip()}" for name, arguments in calls)))
+    return _hash(content.encode(errors="surrogatepass"))
 
 
-def _window(last: Sequence[bytes], said: bytes) -> int:
-    """0 where fewer messages come before it: one alone is said too often to tell anything."""
-    return _number(_hash(b"".join((*last, said)))) if len(last) == _WINDOW else 0
+def _window(last: Sequence[bytes], key: bytes) -> int:
+    """Return the window key; 0 if fewer than two messages precede it, because single messages are often equal."""
+    return _number(_hash(b"".join((*last, key)))) if len(last) == _WINDOW else 0
 
 
 def _hash(data: bytes) -> bytes:
@@ -130,5 +138,5 @@ def _hash(data: bytes) -> bytes:
 
 
 def _number(digest: bytes) -> int:
-    """Never 0, never negative."""
+    """Return the digest as a positive 63-bit integer."""
     return int.from_bytes(digest, "big") >> 1 or 1

@@ -1,17 +1,17 @@
-"""Puts together what the model said, choice by choice, from a whole answer or from its chunks."""
+"""Collect a model's output for each choice, from a whole response or from its chunks."""
 
 from typing import Any, Final
 
 import msgspec
 
 from relaybook.log.formats import lenient
-from relaybook.log.formats.wire import Answer, Choice, Function, Said, ToolCall
+from relaybook.log.formats.wire import AssistantMessage, ChatResponse, Choice, Function, ToolCall
 
-_NOTHING: Final = Said()
+_EMPTY: Final = AssistantMessage()
 
 
 class Tool:
-    """One tool call; ``arguments`` arrive in pieces."""
+    """One tool call. ``arguments`` are the parts in which they arrived."""
 
     __slots__ = ("arguments", "id", "name", "type")
 
@@ -23,7 +23,7 @@ class Tool:
 
 
 class OutputText:
-    """What one choice has said so far."""
+    """The output of one choice so far: text, reasoning, refusal, transcript and tool calls."""
 
     __slots__ = ("_by_index", "finish_reason", "reasoning", "refusal", "text", "tools", "transcript")
 
@@ -37,9 +37,9 @@ class OutputText:
         self._by_index: dict[int, Tool] = {}
 
     def add(self, choice: Choice) -> None:
-        """Takes in one choice of a whole answer or of a chunk."""
-        said = choice.delta or choice.message or _NOTHING
-        content = said.content
+        """Add a choice of a whole response or of a chunk."""
+        message = choice.delta or choice.message or _EMPTY
+        content = message.content
         if content:
             if isinstance(content, str):
                 self.text.append(content)
@@ -47,35 +47,35 @@ class OutputText:
                 text, thinking = split_parts(content)
                 self.text.append(text)
                 self.reasoning.append(thinking)
-        reasoning = said.reasoning_content or said.reasoning
+        reasoning = message.reasoning_content or message.reasoning
         if reasoning:
             self.reasoning.append(reasoning)
-        if said.tool_calls:
-            self._add_calls(said.tool_calls, is_whole=choice.delta is None)
+        if message.tool_calls:
+            self._add_calls(message.tool_calls, is_whole=choice.delta is None)
         if choice.finish_reason:
             self.finish_reason = choice.finish_reason
-        if said.refusal or said.audio or said.function_call or choice.text:
-            self._add_rare(choice, said)
+        if message.refusal or message.audio or message.function_call or choice.text:
+            self._add_other(choice, message)
 
     def characters(self) -> int:
-        """Characters the model generated, for an estimate of its tokens."""
+        """Return the number of generated characters, to estimate tokens."""
         total = 0
-        for pieces in (self.text, self.reasoning, self.refusal, self.transcript):
-            if pieces:
-                total += sum(map(len, pieces))
+        for chunks in (self.text, self.reasoning, self.refusal, self.transcript):
+            if chunks:
+                total += sum(map(len, chunks))
         for tool in self.tools:
             total += len(tool.name or "") + sum(map(len, tool.arguments))
         return total
 
-    def _add_rare(self, choice: Choice, said: Said) -> None:
-        if said.refusal:
-            self.refusal.append(said.refusal)
+    def _add_other(self, choice: Choice, message: AssistantMessage) -> None:
+        if message.refusal:
+            self.refusal.append(message.refusal)
         if choice.text:
             self.text.append(choice.text)
-        if said.audio and said.audio.transcript:
-            self.transcript.append(said.audio.transcript)
-        if said.function_call:
-            self._add_calls([ToolCall(index=-1, type="function", function=said.function_call)], is_whole=False)
+        if message.audio and message.audio.transcript:
+            self.transcript.append(message.audio.transcript)
+        if message.function_call:
+            self._add_calls([ToolCall(index=-1, type="function", function=message.function_call)], is_whole=False)
 
     def _add_calls(self, calls: list[ToolCall], *, is_whole: bool) -> None:
         for call in calls:
@@ -90,12 +90,15 @@ class OutputText:
                     tool.arguments.append(arguments)
 
     def _tool_for(self, call: ToolCall, index: int | None) -> Tool:
-        """The call this piece belongs to. Some providers leave out ``index`` or give every call 0: ids tell then."""
+        """Return the tool call that this delta belongs to.
+
+        Some providers omit ``index`` or send 0 for every call. Then ids distinguish the calls.
+        """
         tool = self._by_index.get(index) if index is not None else (self.tools[-1] if self.tools else None)
         if (
             tool is None
             or (call.id and tool.id and call.id != tool.id)
-            or (index is None and _is_named_anew(call, tool))
+            or (index is None and _starts_new_call(call, tool))
         ):
             tool = Tool()
             self.tools.append(tool)
@@ -104,21 +107,21 @@ class OutputText:
         return tool
 
 
-def _is_named_anew(call: ToolCall, tool: Tool) -> bool:
+def _starts_new_call(call: ToolCall, tool: Tool) -> bool:
     function = call.function or call.custom
     return not call.id and bool(tool.name and function and function.name)
 
 
 def arguments_text(function: Function) -> str | None:
-    """The arguments as JSON text, also from providers that send an object."""
+    """Return the arguments as JSON text, also if the provider sends an object. `None` if there are none."""
     arguments = function.arguments
     if isinstance(arguments, dict):
-        return msgspec.json.encode(lenient.tidy(arguments)).decode()
+        return msgspec.json.encode(lenient.sanitize(arguments)).decode()
     return arguments or function.input
 
 
 def split_parts(parts: list[Any]) -> tuple[str, str]:
-    """Text and reasoning of an answer whose content is a list of parts (Mistral's thinking models)."""
+    """Return text and reasoning of content that is a list of parts (Mistral's thinking models)."""
     text: list[str] = []
     thinking: list[str] = []
     for part in parts:
@@ -135,9 +138,9 @@ def split_parts(parts: list[Any]) -> tuple[str, str]:
     return "".join(text), "".join(thinking)
 
 
-def carries_token(piece: Answer) -> bool:
-    """Whether a chunk brings anything the model generated (its role, an end or usage are not that)."""
-    for choice in piece.choices or ():
+def has_token(chunk: ChatResponse) -> bool:
+    """Return whether a chunk has generated output. A role, a finish reason or usage is not output."""
+    for choice in chunk.choices or ():
         output_text = OutputText()
         output_text.add(choice)
         if (

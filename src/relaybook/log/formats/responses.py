@@ -1,20 +1,20 @@
-"""Reads answers of the Responses API, whole and streamed: the facts of its final object, text from its deltas.
+"""Parse responses of the Responses API, whole or streamed.
 
-A streamed response carries its whole object in ``response.completed`` (``failed``, ``incomplete``); it needs no
-``[DONE]``. When it broke off before, the text is put together from the deltas.
+A streamed response has its whole object in ``response.completed`` (or ``failed``, ``incomplete``) and needs no
+``[DONE]``. If the stream ends before that, the text is assembled from the deltas.
 """
 
 from typing import Final
 
 from relaybook.log.formats import lenient
-from relaybook.log.formats.chat import how_it_ended, output_preview
+from relaybook.log.formats.chat import output_preview, stream_end
 from relaybook.log.formats.errors import describe_error
 from relaybook.log.formats.facts import ResponseFacts
-from relaybook.log.formats.message_chain import said_by
+from relaybook.log.formats.message_chain import output_keys
 from relaybook.log.formats.output_text import OutputText, Tool
 from relaybook.log.formats.sse import event_ends, read_events
 from relaybook.log.formats.text import clean_or_none
-from relaybook.log.formats.usage import put_usage
+from relaybook.log.formats.usage import set_usage
 from relaybook.log.formats.wire import RESPONSE, RESPONSE_EVENT, OutputItem, Response, ResponseEvent
 
 _FINAL: Final = frozenset({"response.completed", "response.failed", "response.incomplete", "response.cancelled"})
@@ -22,13 +22,13 @@ _DELTA: Final = ".delta"
 
 
 def read_whole(data: bytes) -> ResponseFacts | None:
-    """The facts of a response object, or None when it is no JSON object."""
+    """Return the facts of a response object. `None` if it is not a JSON object."""
     response = lenient.read(RESPONSE, data)
     return None if response is None else _facts(response, output_text_of(response))
 
 
 def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
-    """The facts of a streamed response, from its final object where there is one."""
+    """Return the facts of a streamed response, from its final object if there is one."""
     last, output_text, error, is_done = fold_stream(data)
     if last.output:
         output_text = output_text_of(last)
@@ -37,12 +37,12 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
         facts.error_code, facts.error_message = describe_error(error)
         facts.understood = True
     facts.error_in_stream = error is not None or bool(last.error)
-    facts.stream_ended = how_it_ended(is_done=is_done, complete=complete)
+    facts.stream_ended = stream_end(is_done=is_done, complete=complete)
     return facts
 
 
 def fold_stream(data: bytes) -> tuple[Response, OutputText, object, bool]:
-    """The last response object seen, what the deltas said, an error event, and whether the stream reached its end."""
+    """Return the last response object, the deltas' output, the first error, and whether the stream is complete."""
     last, output_text = Response(), OutputText()
     error: object = None
     is_done = False
@@ -62,7 +62,7 @@ def fold_stream(data: bytes) -> tuple[Response, OutputText, object, bool]:
 
 
 def first_token_offset(data: bytes) -> int | None:
-    """Like the chat's: where the first event with generated text or arguments ends."""
+    """Return the end offset of the first event with generated text or arguments. `None` if there is no such event."""
     events = lenient.LenientDecoder(RESPONSE_EVENT)
     for payload, end in event_ends(data):
         event = events.read(payload)
@@ -72,7 +72,7 @@ def first_token_offset(data: bytes) -> int | None:
 
 
 def output_text_of(response: Response) -> OutputText:
-    """What the response's output says, all its items as one choice."""
+    """Return the response's output, with all items as one choice."""
     output_text = OutputText()
     for item in response.output or ():
         _add_item(output_text, item)
@@ -80,10 +80,10 @@ def output_text_of(response: Response) -> OutputText:
 
 
 def _add_item(output_text: OutputText, item: OutputItem) -> None:
-    spoken = output_text.reasoning if item.type == "reasoning" else output_text.text
+    target = output_text.reasoning if item.type == "reasoning" else output_text.text
     for part in (item.content or []) + (item.summary or []):
         if part.text:
-            spoken.append(part.text)
+            target.append(part.text)
         if part.refusal:
             output_text.refusal.append(part.refusal)
     arguments = item.arguments if item.arguments is not None else item.input
@@ -120,11 +120,11 @@ def _facts(response: Response, output_text: OutputText) -> ResponseFacts:
         service_tier=clean_or_none(response.service_tier),
         output_preview=output_preview(output_text),
         output_characters=output_text.characters(),
-        said=said_by([output_text]) if output_text.characters() else [],
+        output_keys=output_keys([output_text]) if output_text.characters() else [],
         understood=bool(response.output is not None or response.model or response.error or output_text.text),
     )
     if response.error:
         facts.error_code, facts.error_message = describe_error(response.error)
     if response.usage:
-        put_usage(facts, response.usage)
+        set_usage(facts, response.usage)
     return facts

@@ -1,9 +1,9 @@
-"""Reads event streams (server-sent events): incrementally from network reads, or whole from stored bytes.
+"""Parse event streams (server-sent events), incrementally from network reads or as a whole from stored bytes.
 
-Follows https://html.spec.whatwg.org/multipage/server-sent-events.html: lines end in CR, LF or CRLF, a byte order mark
-at the start is passed over, comments and unknown fields are ignored, several ``data`` lines are one event, and an
-event without data is none. ``id`` and ``retry`` are for reconnecting clients and are passed over. Data stays bytes: a
-log must not fail on a split or broken character.
+Follows https://html.spec.whatwg.org/multipage/server-sent-events.html: lines end in CR, LF or CRLF; a leading byte
+order mark, comments and unknown fields are ignored; several ``data`` lines form one event; events without data are
+dropped. ``id`` and ``retry`` are for reconnecting clients and are ignored. Data stays bytes, so that split or invalid
+characters do no harm.
 """
 
 import re
@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 LINE_LIMIT_BYTES: Final = 1 << 20
 
-#: How nearly every line of a chat stream begins.
+#: The prefix of nearly every line of a chat stream.
 DATA: Final = b"data: "
-#: ``LF in data`` with a number is seven times faster than with bytes.
+#: An integer, because ``LF in data`` is seven times faster with an integer than with bytes.
 LF: Final = 10
 _CR: Final = 13
 _BOM: Final = b"\xef\xbb\xbf"
@@ -23,14 +23,14 @@ _BLANK_LINE: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 
 
 class Event(NamedTuple):
-    """``event`` is the event's name, empty when the stream gave none."""
+    """One event. ``event`` is its name, empty if the stream has none."""
 
     event: str
     data: bytes
 
 
 class _Lines:
-    """The lines of one event, until a blank line dispatches them."""
+    """The fields of one event, collected until a blank line dispatches it."""
 
     __slots__ = ("data", "name")
 
@@ -53,14 +53,14 @@ class _Lines:
 
 
 class SseReader:
-    """Takes network reads, split anywhere, and gives the events each read completed.
+    """Parses network reads, split anywhere, and returns the events that each read completes.
 
-    Memory is bounded by ``line_limit`` per line and 16 times that per event: an event beyond it is passed over and
-    counted in ``overlong``. That concerns parsing only, never what is relayed or stored.
+    Memory is limited to ``line_limit`` bytes per line and 16 times that per event. Larger events are skipped and
+    counted in ``overlong``. This affects parsing only, never the bytes that are relayed or stored.
     """
 
     def __init__(self, line_limit: int = LINE_LIMIT_BYTES) -> None:
-        #: Events passed over because a line of theirs was too long.
+        #: Number of events skipped because they or one of their lines were too long.
         self.overlong = 0
         self._line_limit = line_limit
         self._event_bytes = 0
@@ -71,7 +71,7 @@ class SseReader:
         self._after_cr = False
 
     def feed(self, data: bytes) -> list[Event]:
-        """Events completed by these bytes, in order."""
+        """Return the events that these bytes complete, in order."""
         if self._after_cr and data:
             data = data.removeprefix(b"\n")
             self._after_cr = False
@@ -89,21 +89,21 @@ class SseReader:
         return events
 
     def end(self) -> Event | None:
-        """The event the stream broke off in, if it had data. A client never gets to see it."""
+        """Return the incomplete last event if it has data, else `None`. Clients discard such an event."""
         if self._line:
             self._end_line()
         event = self._lines.dispatch()
         return None if self._is_overlong else event
 
-    def _append(self, piece: bytes) -> None:
-        self._event_bytes += len(piece)
-        if len(self._line) + len(piece) > self._line_limit or self._event_bytes > 16 * self._line_limit:
+    def _append(self, chunk: bytes) -> None:
+        self._event_bytes += len(chunk)
+        if len(self._line) + len(chunk) > self._line_limit or self._event_bytes > 16 * self._line_limit:
             self._is_overlong = True
         if self._is_overlong:
-            # One byte stays to tell a line with text from a blank one.
-            self._line[:] = b":" if self._line or piece else b""
+            # Keep one byte, so that a line with text is not taken for a blank one.
+            self._line[:] = b":" if self._line or chunk else b""
         else:
-            self._line += piece
+            self._line += chunk
 
     def _end_line(self) -> Event | None:
         line = bytes(self._line)
@@ -123,11 +123,12 @@ class SseReader:
         return event
 
 
-def cut(data: bytes) -> tuple[bytes, list[bytes]]:
-    """A whole stream cut before every ``data: `` that follows a blank line, for speed.
+def split_stream(data: bytes) -> tuple[bytes, list[bytes]]:
+    """Split a whole stream before every ``data: `` that follows a blank line. This is fast.
 
-    The first part is what came before the first such line. A further part that holds no LF is the data of one event,
-    or of the one the stream broke off in; one that holds LF is to be read by ``events_of(DATA + part)``.
+    The first part is the text before the first such line. Any other part without LF is the data of one event, which may
+    be the incomplete last one. Parts with LF must be parsed by ``events_of(DATA + part)``. Streams with CR are not
+    split.
     """
     data = data.removeprefix(_BOM)
     if _CR in data:
@@ -137,7 +138,7 @@ def cut(data: bytes) -> tuple[bytes, list[bytes]]:
 
 
 def events_of(lines: bytes, *, unfinished: bool = False) -> Iterator[Event]:
-    """The events in lines of any kind; on request also the one that no blank line ends."""
+    """Yield the events in any lines. With ``unfinished``, include a last event that no blank line ends."""
     *blocks, rest = _BLANK_LINE.split(lines)
     if unfinished:
         blocks.append(rest)
@@ -157,8 +158,8 @@ def _block_event(block: bytes) -> Event | None:
 
 
 def read_events(data: bytes) -> Iterator[bytes]:
-    """The data of every complete event of a whole stream, fast where events are one ``data: `` line."""
-    head, parts = cut(data)
+    """Yield the data of every complete event of a whole stream. Fast for events of one ``data: `` line."""
+    head, parts = split_stream(data)
     last = len(parts) - 1
     for event in events_of(head + b"\n\n" if parts else head):
         yield event.data
@@ -171,7 +172,7 @@ def read_events(data: bytes) -> Iterator[bytes]:
 
 
 def event_ends(data: bytes) -> Iterator[tuple[bytes, int]]:
-    """The data of every complete event with the offset just behind its blank line; stopping early costs nothing."""
+    """Yield the data of every complete event and the offset behind its blank line, without reading ahead."""
     start = len(_BOM) if data.startswith(_BOM) else 0
     for end, after in _blank_lines(data, start):
         event = _block_event(data[start:end]) if end > start else None

@@ -1,18 +1,18 @@
-"""Makes text from bodies fit to be stored and shown: cleaned, cut, collapsed to previews, estimated as tokens."""
+"""Clean and truncate text from bodies so that it can be stored, build previews, and estimate tokens."""
 
 import re
 from typing import Final
 
 from relaybook.log.formats.facts import NAME_CHARACTERS, PREVIEW_CHARACTERS
 
-#: SQLite ends texts at NUL in some functions, and lone surrogates cannot be encoded as UTF-8.
+#: Some SQLite functions truncate text at NUL, and lone surrogates cannot be encoded as UTF-8.
 _UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")
 
 _CHARACTERS_PER_TOKEN: Final = 4
 
 
 def clean(text: str, limit: int = NAME_CHARACTERS) -> str:
-    """At most ``limit`` code points, NUL and lone surrogates replaced by U+FFFD."""
+    """Truncate to ``limit`` code points, and replace NUL and lone surrogates by U+FFFD."""
     if len(text) > limit:
         text = text[:limit]
     if text.isascii() and "\0" not in text:
@@ -21,22 +21,22 @@ def clean(text: str, limit: int = NAME_CHARACTERS) -> str:
 
 
 def clean_or_none(text: str | None, limit: int = NAME_CHARACTERS) -> str | None:
-    """Like ``clean``; an empty text says nothing and becomes None."""
+    """Clean a text like ``clean``. `None` if the text is empty or `None`."""
     return clean(text, limit) if text else None
 
 
 def preview(text: str | None) -> str | None:
-    """The first 200 code points with white space collapsed; None when there is nothing to see."""
+    """Return the first 200 code points with collapsed white space. `None` if nothing is visible."""
     if not text:
         return None
     window = 2 * PREVIEW_CHARACTERS
-    words = " ".join(text[:window].split())
-    while len(words) < PREVIEW_CHARACTERS and window < len(text):
+    collapsed = " ".join(text[:window].split())
+    while len(collapsed) < PREVIEW_CHARACTERS and window < len(text):
         window *= 8
-        words = " ".join(text[:window].split())
-    return clean(words, PREVIEW_CHARACTERS) if words else None
+        collapsed = " ".join(text[:window].split())
+    return clean(collapsed, PREVIEW_CHARACTERS) if collapsed else None
 
 
 def estimate_tokens(characters: int) -> int:
-    """Tokens of a text of that many characters, about four to one. The caller marks the number as estimated."""
+    """Estimate the tokens of a text: one per four characters, rounded up. Callers must mark the number as estimated."""
     return -(-characters // _CHARACTERS_PER_TOKEN)

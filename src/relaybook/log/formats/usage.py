@@ -1,4 +1,4 @@
-"""Reads token counts out of a provider's ``usage``, under the names the providers use."""
+"""Extract token counts from a provider's ``usage``, under the names that providers use."""
 
 from relaybook.log.formats.facts import ResponseFacts, Usage
 
@@ -8,8 +8,8 @@ _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
 
 
-def put_usage(facts: ResponseFacts, usage: Usage) -> None:
-    """Sets the facts' usage and counts; what is missing, negative or no number stays None."""
+def set_usage(facts: ResponseFacts, usage: Usage) -> None:
+    """Set usage and token counts of the facts. Counts that are missing, negative or not integers are `None`."""
     facts.usage = usage
     facts.input_tokens = _count(usage, _INPUT)
     facts.output_tokens = _count(usage, _OUTPUT)

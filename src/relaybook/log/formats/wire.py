@@ -1,7 +1,7 @@
-"""The shapes of bodies as they cross the wire: only the fields that are read, everything else is skipped unread.
+"""Declare the JSON structures of bodies. Only fields that are used are declared; all others are skipped.
 
-Source: OpenAI's API reference of 2026-11 with the additions seen elsewhere: ``reasoning_content`` (DeepSeek, MLX),
-``reasoning`` (vLLM, OpenRouter), content as a list of parts in answers (Mistral), usage with more details.
+Source: OpenAI's API reference of 2026-11, with additions of other providers: ``reasoning_content`` (DeepSeek, MLX),
+``reasoning`` (vLLM, OpenRouter), content as a list of parts in responses (Mistral), usage with more details.
 """
 
 from typing import Any, Final
@@ -13,7 +13,7 @@ from relaybook.log.formats.facts import Usage
 
 
 class Part(Struct, gc=False):
-    """One part of a message's content in a request. What is no text is looked at only where it is shown."""
+    """One part of a message's content in a request. Fields other than text are decoded only for previews."""
 
     type: str | None = None
     text: str | None = None
@@ -24,7 +24,7 @@ class Part(Struct, gc=False):
 
 
 class Function(Struct, gc=False):
-    """What a tool call calls; a custom tool has ``input`` instead of ``arguments``."""
+    """The function of a tool call. A custom tool has ``input`` instead of ``arguments``."""
 
     name: str | None = None
     arguments: str | dict[str, Any] | None = None
@@ -32,7 +32,7 @@ class Function(Struct, gc=False):
 
 
 class ToolCall(Struct, gc=False):
-    """A tool call, or a piece of one that belongs to ``index``."""
+    """A tool call, or a delta for the tool call at ``index``."""
 
     index: int | None = None
     id: str | None = None
@@ -42,7 +42,7 @@ class ToolCall(Struct, gc=False):
 
 
 class Message(Struct, gc=False):
-    """One message of a request, or another item of a response's input (``type``)."""
+    """One message of a request, or an input item of the Responses API (with ``type``)."""
 
     role: str | None = None
     content: str | list[Part] | None = None
@@ -54,7 +54,7 @@ class Message(Struct, gc=False):
 
 
 class Request(Struct, gc=False):
-    """A request of any kind; ``input`` and ``prompt`` belong to kinds other than chat."""
+    """A request of any kind. ``input`` and ``prompt`` are used by kinds other than chat."""
 
     model: str | None = None
     messages: list[Message] | None = None
@@ -75,13 +75,13 @@ class Request(Struct, gc=False):
 
 
 class Audio(Struct, gc=False):
-    """A spoken answer; only its transcript is read."""
+    """An audio response. Only its transcript is read."""
 
     transcript: str | None = None
 
 
-class Said(Struct, gc=False):
-    """What a model said: a whole ``message`` or the ``delta`` of one."""
+class AssistantMessage(Struct, gc=False):
+    """A model's output: a whole ``message``, or the ``delta`` of one."""
 
     content: str | list[Any] | None = None
     reasoning_content: str | None = None
@@ -93,23 +93,23 @@ class Said(Struct, gc=False):
 
 
 class Choice(Struct, gc=False):
-    """One choice of an answer or of a chunk; ``text`` is the legacy completion's."""
+    """One choice of a response or of a chunk. ``text`` is used by legacy completions."""
 
     index: int = 0
-    delta: Said | None = None
-    message: Said | None = None
+    delta: AssistantMessage | None = None
+    message: AssistantMessage | None = None
     text: str | None = None
     finish_reason: str | None = None
 
 
-class Embedded(Struct, gc=False):
-    """One embedding: a list of numbers, or base64 of 32-bit floats."""
+class Embedding(Struct, gc=False):
+    """One embedding: a list of numbers, or base64-encoded 32-bit floats."""
 
     embedding: Raw = Raw()
 
 
-class Answer(Struct, gc=False):
-    """A whole chat completion, or one chunk of a streamed one; embeddings and completions have the same head."""
+class ChatResponse(Struct, gc=False):
+    """A chat completion, or one chunk of it. Embeddings and legacy completions have the same top-level fields."""
 
     choices: list[Choice] | None = None
     usage: Usage | None = None
@@ -117,8 +117,8 @@ class Answer(Struct, gc=False):
     id: str | None = None
     model: str | None = None
     service_tier: str | None = None
-    #: Of embeddings.
-    data: list[Embedded] | None = None
+    #: Set in responses with embeddings.
+    data: list[Embedding] | None = None
 
 
 class OutputPart(Struct, gc=False):
@@ -129,7 +129,7 @@ class OutputPart(Struct, gc=False):
 
 
 class OutputItem(Struct, gc=False):
-    """One item of a response's output: a message, a reasoning summary, a function call."""
+    """One output item of a response: a message, a reasoning summary or a function call."""
 
     type: str | None = None
     id: str | None = None
@@ -148,7 +148,7 @@ class IncompleteDetails(Struct, gc=False):
 
 
 class Response(Struct, gc=False):
-    """The Responses API's object, whole or inside an event."""
+    """A response object of the Responses API, as the whole body or inside an event."""
 
     id: str | None = None
     model: str | None = None
@@ -174,6 +174,6 @@ class ResponseEvent(Struct, gc=False):
 
 
 REQUEST: Final = msgspec.json.Decoder(Request)
-ANSWER: Final = msgspec.json.Decoder(Answer)
+CHAT_RESPONSE: Final = msgspec.json.Decoder(ChatResponse)
 RESPONSE: Final = msgspec.json.Decoder(Response)
 RESPONSE_EVENT: Final = msgspec.json.Decoder(ResponseEvent)

@@ -1,1 +1,1 @@
-"""Queries: filters, and the query parameters and the query language that are parsed into them. Pure."""
+"""Filters, and the parsers of query parameters and of the query language. Pure: no I/O."""

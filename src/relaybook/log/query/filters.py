@@ -1,7 +1,7 @@
-"""What may be asked of a log: a filter and its terms, a place in the log, a page's size. Pure.
+"""Define filters of the log, cursors and page sizes, and decide whether a record matches a filter.
 
-All terms of a filter must hold. Stores translate a Filter into their own language; nothing here knows SQL. Query
-parameters and the query language are read in ``filter_parameters`` and ``query_language``.
+A record matches if it satisfies all terms. Stores translate a Filter into their own query language; nothing here knows
+SQL. ``query.parameters`` parses query parameters and ``query.language`` the query language into a Filter. Pure: no I/O.
 """
 
 import operator
@@ -14,11 +14,11 @@ import msgspec
 from relaybook.log.query import words
 from relaybook.log.record import Record
 
-#: Names whose values are compared as text with the record's field of the same name.
+#: Names of terms that compare text with the record's field of the same name.
 TEXT_FIELDS: Final = ("namespace", "model", "outcome", "kind", "path", "key", "user", "route", "finish_reason", "id")
-#: The name of a term that looks for a piece of text anywhere in prompt and answer.
+#: The name of a term that searches prompt and response for a substring.
 CONTAINS: Final = "contains"
-#: Names whose values compare a number with the record's field: ``>2000.0``.
+#: Names of terms that compare a number with a field of the record, such as ``>2000.0``; and that field.
 NUMBERS: Final = {
     "duration": "duration_ms",
     "first_token": "first_token_ms",
@@ -39,7 +39,7 @@ NAMES: Final = (
     CONTAINS,
     *NUMBERS,
 )
-#: The name of a term that looks for words in prompt and answer. No parameter: such terms come from ``q``.
+#: The name of a term that searches prompt and response for words. Not a parameter: only ``q`` produces such terms.
 WORDS: Final = "words"
 MAX_LIMIT: Final = 500
 _CURSOR = re.compile(r"([on])(\d{1,18})")
@@ -47,7 +47,7 @@ _LIMIT = re.compile(r"\d{1,6}", re.ASCII)
 
 
 class BadFilter(ValueError):
-    """A parameter nobody can understand: ``parameter`` is its name, the text says what is wrong and what is right."""
+    """A query parameter is invalid. ``parameter`` is its name; the message says what was expected."""
 
     def __init__(self, parameter: str, message: str) -> None:
         super().__init__(message)
@@ -55,11 +55,12 @@ class BadFilter(ValueError):
 
 
 class Term(msgspec.Struct, frozen=True):
-    """One condition: the field ``name`` has any of ``values`` or begins with any of ``prefixes`` (negated: neither).
+    """One condition: the field ``name`` equals one of ``values`` or starts with one of ``prefixes``.
 
-    ``name`` is one of NAMES (but for ``namespace_prefix``), ``property.<name>`` or WORDS. Values are as the record
-    holds them: ``failed`` is "true" or "false", ``status`` is "200", "4xx" or "error", moments are microseconds,
-    numbers have their comparison before them: ``>2000.0``. Only text has ``prefixes``.
+    If ``negated``, records that satisfy the condition are excluded. ``name`` is one of NAMES (except
+    ``namespace_prefix``), ``property.<name>`` or WORDS. Values have the record's representation: ``failed`` is "true"
+    or "false", ``status`` is "200", "4xx" or "error", timestamps are microseconds, and numbers are preceded by their
+    comparison operator: ``>2000.0``. Only text fields have ``prefixes``.
     """
 
     name: str
@@ -69,13 +70,13 @@ class Term(msgspec.Struct, frozen=True):
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """All terms must hold. No terms: the whole log."""
+    """A conjunction of terms. A filter without terms matches the whole log."""
 
     terms: tuple[Term, ...] = ()
 
 
 class Cursor(msgspec.Struct, frozen=True):
-    """A place in the log: everything recorded before (older) or after (newer) the record ``seq``."""
+    """A position in the log: all records before (older) or after (newer) the record ``seq``."""
 
     direction: Literal["older", "newer"]
     seq: int
@@ -85,47 +86,48 @@ class Cursor(msgspec.Struct, frozen=True):
 
 
 def parse_cursor(text: str, *, only_older: bool = False) -> Cursor:
-    """Reads what ``str(cursor)`` wrote; anything else raises BadFilter."""
+    """Parse a cursor written by ``str(cursor)``. Raises BadFilter if it is invalid."""
     found = _CURSOR.fullmatch(text)
     if found is None or (only_older and found[1] != "o"):
-        right = "next_cursor" if only_older else "next_cursor or newer_cursor"
-        raise BadFilter("cursor", f"cursor is {text[:80]!r}: pass on the {right} of an earlier page.")
+        expected = "next_cursor" if only_older else "next_cursor or newer_cursor"
+        raise BadFilter("cursor", f"cursor is {text[:80]!r}: expected the {expected} of another page.")
     return Cursor("older" if found[1] == "o" else "newer", int(found[2]))
 
 
 def parse_limit(text: str, default: int = 50) -> int:
-    """A page's size, 1 to 500; empty text gives the default."""
+    """Parse a page size from 1 to 500. Returns ``default`` if the text is empty. Raises BadFilter if it is invalid."""
     if not text:
         return default
     if not (_LIMIT.fullmatch(text) and 1 <= int(text) <= MAX_LIMIT):
-        raise BadFilter("limit", f"limit is {text[:80]!r}: it takes a whole number from 1 to {MAX_LIMIT}.")
+        raise BadFilter("limit", f"limit is {text[:80]!r}: expected an integer from 1 to {MAX_LIMIT}.")
     return int(text)
 
 
-def matches(wanted: Filter, record: Record, indexed: str = "", said: str = "") -> bool:
-    """Whether a record passes the filter: the meaning every store must give it.
+def matches(filter_: Filter, record: Record, indexed_text: str = "", full_text: str = "") -> bool:
+    """Return whether a record matches the filter. This defines the semantics that every store must implement.
 
-    Words are looked for in what is ``indexed`` of prompt and answer, pieces of text in all that was ``said``.
+    Words are searched in ``indexed_text``, the indexed part of prompt and response. Substrings are searched in
+    ``full_text``, their whole text.
     """
-    return all(_holds(term, record, indexed, said) != term.negated for term in wanted.terms)
+    return all(_satisfies(term, record, indexed_text, full_text) != term.negated for term in filter_.terms)
 
 
-def asks_texts(wanted: Filter) -> bool:
-    """Whether the record alone does not tell if it passes: what was said has to be known."""
-    return any(term.name in (WORDS, CONTAINS) for term in wanted.terms)
+def needs_text(filter_: Filter) -> bool:
+    """Return whether the filter searches text, so that the record alone does not decide whether it matches."""
+    return any(term.name in (WORDS, CONTAINS) for term in filter_.terms)
 
 
 def comparison(value: str) -> tuple[str, float]:
-    """The two parts of a number's value, ``>=2000.0``: one of ``> >= < <= =``, and the number."""
+    """Split a numeric value such as ``>=2000.0`` into its operator, one of ``> >= < <= =``, and the number."""
     sign = value[: 2 if value[1:2] == "=" else 1]
     return sign, float(value[len(sign) :])
 
 
-def _holds(term: Term, record: Record, indexed: str, said: str) -> bool:
+def _satisfies(term: Term, record: Record, indexed_text: str, full_text: str) -> bool:
     if term.name == WORDS:
-        return any(words.contains(indexed, phrase) for phrase in term.values)
+        return any(words.contains(indexed_text, phrase) for phrase in term.values)
     if term.name == CONTAINS:
-        return any(words.holds(said, piece) for piece in term.values)
+        return any(words.has_substring(full_text, substring) for substring in term.values)
     if any(_has(term.name, value, record) for value in term.values):
         return True
     found = _text(term.name, record) if term.prefixes else None
@@ -168,7 +170,7 @@ _SIGNS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 def _compares(value: str, number: float | None) -> bool:
-    """Unknown compares with nothing."""
+    """Return whether the number satisfies the comparison. An unknown number satisfies none."""
     sign, other = comparison(value)
     return number is not None and _SIGNS[sign](number, other)
 

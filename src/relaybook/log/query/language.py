@@ -1,8 +1,8 @@
-"""Reads the query language: ``namespace:production -model:gpt-4o* duration:>2s "where is my refund"``. Pure.
+"""Parse the query language: ``namespace:production -model:gpt-4o* duration:>2s "where is my refund"``.
 
-Bare words and phrases are looked for in prompt and answer, and all must be there; ``refun*`` finds words that begin so.
-``name:value`` has the names of the query parameters: several values of one name mean any of them, ``-`` before it
-excludes. A value with white space is quoted; text may end in ``*``.
+Bare words and quoted phrases are searched in prompt and response, and all must be found. ``refun*`` matches words with
+that prefix. ``name:value`` uses the names of the query parameters. Several values of one name match any of them. A
+leading ``-`` excludes. Values with white space are quoted. Text values may end in ``*``. Pure: no I/O.
 """
 
 import re
@@ -16,15 +16,15 @@ from relaybook.settings.suggestions import suggest
 
 MAX_CHARACTERS: Final = 4000
 MAX_PARTS: Final = 100
-#: A name, and a bound or value without the colon between them.
-_ALMOST: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
+#: A name directly followed by a comparison: the colon is missing.
+_MISSING_COLON: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
 
-#: What other search boxes know: looked for as words they would find nothing, silently.
+#: Operators of other query languages. As plain words they would silently match nothing, so they are rejected.
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
 
 
 class _Part(NamedTuple):
-    """One part as it was written. ``name`` is empty for words."""
+    """One part of the query as written. ``name`` is empty for words and phrases."""
 
     at: int
     negated: bool
@@ -35,26 +35,29 @@ class _Part(NamedTuple):
 
 
 def parse_query(text: str, now_us: int) -> tuple[Term, ...]:
-    """The terms, all of which must hold; none for a blank text. Raises BadFilter (``q``) that names the wrong part."""
+    """Parse a query into terms, all of which must hold. A blank query has no terms.
+
+    Raises BadFilter for parameter ``q``; the message quotes the invalid part.
+    """
     if len(text) > MAX_CHARACTERS:
-        raise BadFilter("q", f"q has {len(text)} characters: it takes at most {MAX_CHARACTERS}.")
+        raise BadFilter("q", f"q has {len(text)} characters. The maximum is {MAX_CHARACTERS}.")
     fields: dict[tuple[str, bool], tuple[list[str], list[str]]] = {}
-    alone: list[Term] = []
+    ungrouped: list[Term] = []
     parts = list(_parts(text))
     if len(parts) > MAX_PARTS:
-        raise BadFilter("q", f"q has {len(parts)} parts: it takes at most {MAX_PARTS}.")
+        raise BadFilter("q", f"q has {len(parts)} parts. The maximum is {MAX_PARTS}.")
     for part in parts:
         if not part.name:
-            alone.append(_words(part))
+            ungrouped.append(_text_term(part))
             continue
         name = canonical_name(part.name)
         if name is None:
-            _refuse_name(part)
+            _reject_name(part)
         value, is_prefix = _value(part, name, now_us)
         if name in NUMBERS or name in ("from", "to"):
             if part.negated and name in ("from", "to"):
-                _refuse(part, f"{name} cannot be excluded; from and to say both ends of a span.")
-            alone.append(Term(name, (value,), part.negated))
+                _reject(part, f"{name} cannot be excluded. A time range needs from, to, or both.")
+            ungrouped.append(Term(name, (value,), part.negated))
             continue
         if name == "namespace_prefix":
             name, is_prefix = "namespace", True
@@ -63,59 +66,65 @@ def parse_query(text: str, now_us: int) -> tuple[Term, ...]:
     grouped = (
         Term(name, tuple(exact), negated, tuple(prefixes)) for (name, negated), (exact, prefixes) in fields.items()
     )
-    return (*grouped, *alone)
+    return (*grouped, *ungrouped)
 
 
 def _value(part: _Part, name: str, now_us: int) -> tuple[str, bool]:
-    """The value, and whether it is the beginning of one."""
+    """Return the value, and whether it is a prefix."""
     if not part.value and not part.is_quoted:
-        _refuse(part, f"nothing follows the colon: write {part.name}:value.")
+        _reject(part, f"the value is missing. Write {part.name}:value.")
     is_free_text = name in TEXT_FIELDS and name not in ("outcome", "kind")
-    may_begin = (is_free_text or name.startswith("property.")) and not part.is_quoted
-    is_prefix = may_begin and part.value.endswith("*")
+    allows_prefix = (is_free_text or name.startswith("property.")) and not part.is_quoted
+    is_prefix = allows_prefix and part.value.endswith("*")
     written = part.value[:-1] if is_prefix else part.value
-    if may_begin and "*" in written:
+    if allows_prefix and "*" in written:
         quoted = f'{"-" if part.negated else ""}{part.name}:"{part.value[:80]}"'
-        _refuse(part, f"a * stands at the end of a value alone. For a value with a * in it, write {quoted}.")
+        _reject(part, f"a * is only allowed at the end of a value. For a value that contains a *, write {quoted}.")
     try:
-        return checked_value(name, written, now_us, part.name, is_beginning=is_prefix), is_prefix
+        return checked_value(name, written, now_us, part.name, is_prefix=is_prefix), is_prefix
     except BadFilter as error:
-        _refuse(part, str(error))
+        _reject(part, str(error))
 
 
-def _words(part: _Part) -> Term:
-    meant = None if part.is_quoted else _ALMOST.fullmatch(part.value)
-    if meant is not None and canonical_name(meant[1]) is not None:
+def _text_term(part: _Part) -> Term:
+    match = None if part.is_quoted else _MISSING_COLON.fullmatch(part.value)
+    if match is not None and canonical_name(match[1]) is not None:
         minus = "-" if part.negated else ""
-        right = f"{minus}{meant[1]}:{meant[2].removeprefix('=')}"
+        corrected = f"{minus}{match[1]}:{match[2].removeprefix('=')}"
         quoted = '"' + part.value[:80] + '"'
-        _refuse(part, f"a name is followed by a colon: write {right[:80]}. To look for this text, write {quoted}.")
-    if not part.is_quoted and part.value in _OPERATORS:
-        _refuse(
+        _reject(
             part,
-            f"there is no {part.value} here: all parts must hold, - before one excludes it, and for one of several "
-            f'values write them all (model:a model:b). To look for this word, write "{part.value}".',
+            f"the colon after the name is missing. Write {corrected[:80]}. To search for this text, write {quoted}.",
+        )
+    if not part.is_quoted and part.value in _OPERATORS:
+        _reject(
+            part,
+            f"operator {part.value} is not supported. All parts must match. To exclude a part, put - before it. To "
+            f'match any of several values, list them (model:a model:b). To search for this word, write "{part.value}".',
         )
     if not has_words(part.value):
-        _refuse(part, "it has no letter and no digit to look for.")
+        _reject(part, "a search term needs at least one letter or digit.")
     if not part.is_quoted and "*" in part.value[:-1]:
-        _refuse(part, "a * stands at the end of a word alone. For a piece of text write contains:piece from:-1h.")
+        _reject(
+            part, "a * is only allowed at the end of a word. To search for a substring, write contains:text from:-1h."
+        )
     return Term(WORDS, (part.value,), part.negated)
 
 
-def _refuse_name(part: _Part) -> NoReturn:
-    near = suggest(part.name, NAMES)
-    known = "" if near else f" Known names: {', '.join(NAMES)}, property.<name>."
+def _reject_name(part: _Part) -> NoReturn:
+    suggestion = suggest(part.name, NAMES)
+    known_names = "" if suggestion else f" Known names: {', '.join(NAMES)}, property.<name>."
     quoted = '"' + part.written[:80] + '"'
-    as_property = f" For a property, write property.{part.name[:80]}." if part.name[0].isalpha() else ""
-    _refuse(
+    as_property = f" To filter by a property, write property.{part.name[:80]}." if part.name[0].isalpha() else ""
+    _reject(
         part,
-        f"{part.name[:80]!r} is no name here.{near} To look for this text, write {quoted}.{as_property}{known}",
+        f"{part.name[:80]!r} is not a known name.{suggestion} "
+        f"To search for this text, write {quoted}.{as_property}{known_names}",
     )
 
 
-def _refuse(part: _Part, why: str) -> NoReturn:
-    raise BadFilter("q", f"q, {part.written[:80]!r} at character {part.at + 1}: {why}")
+def _reject(part: _Part, reason: str) -> NoReturn:
+    raise BadFilter("q", f"q, {part.written[:80]!r} at character {part.at + 1}: {reason}")
 
 
 def _parts(text: str) -> Iterator[_Part]:
@@ -140,7 +149,7 @@ def _part(text: str, start: int) -> tuple[_Part, int]:
             name, at = text[at:colon], colon + 1
     if at < len(text) and text[at] == '"':
         value, at = _quoted(text, start, at)
-        # a phrase may be the beginning of one, too
+        # a * after the closing quote makes the phrase a prefix
         if not name and at < len(text) and text[at] == "*":
             value, at = value + "*", at + 1
         return _Part(start, negated, name, value, True, text[start:at]), at
@@ -155,16 +164,16 @@ def _end_of_word(text: str, at: int) -> int:
 
 
 def _quoted(text: str, start: int, at: int) -> tuple[str, int]:
-    """What stands between quotes; ``\\"`` and ``\\\\`` are a quote and a backslash."""
-    found: list[str] = []
+    """Return the quoted text and the offset behind it. ``\\"`` and ``\\\\`` stand for a quote and a backslash."""
+    characters: list[str] = []
     at += 1
     while at < len(text):
-        letter = text[at]
-        if letter == "\\" and text[at + 1 : at + 2] in ('"', "\\"):
-            letter = text[at + 1]
+        character = text[at]
+        if character == "\\" and text[at + 1 : at + 2] in ('"', "\\"):
+            character = text[at + 1]
             at += 1
-        elif letter == '"':
-            return "".join(found), at + 1
-        found.append(letter)
+        elif character == '"':
+            return "".join(characters), at + 1
+        characters.append(character)
         at += 1
-    raise BadFilter("q", f"q, {text[start:][:80]!r} at character {start + 1}: the quote is not closed.")
+    raise BadFilter("q", f"q, {text[start:][:80]!r} at character {start + 1}: the closing quote is missing.")

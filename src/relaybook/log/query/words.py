@@ -1,15 +1,15 @@
-"""Words of a text, as the search sees them: how a text is prepared for the index, and what a search for words means.
+"""Split text into words for the text index, and define how a search for words or substrings matches.
 
-A word is a run of letters and digits; case and diacritics do not count. Scripts that write without spaces (Chinese,
-Japanese, Thai, Lao, Khmer, Burmese) have no words to split at: each of their characters counts as one, and several in
-a row are searched for as a phrase. Pure.
+A word is a run of letters and digits. Case and diacritics are ignored. Scripts that are written without spaces
+(Chinese, Japanese, Thai, Lao, Khmer, Burmese) cannot be split into words: each character counts as a word, and
+consecutive characters are searched as a phrase. Pure: no I/O.
 """
 
 import re
 import unicodedata
 from typing import Final
 
-#: Characters that count as words by themselves.
+#: Characters that each count as a word.
 _ALONE: Final = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"
@@ -19,38 +19,48 @@ _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 def spaced(text: str) -> str:
-    """The text as the index takes it: what counts as a word by itself stands by itself."""
+    """Return the text as it is indexed: with spaces around characters that each count as a word.
+
+    NUL and lone surrogates are replaced by spaces.
+    """
     text = _UNSTORABLE.sub(" ", text)
     return text if text.isascii() else _ALONE.sub(r" \1 ", text)
 
 
 def words_of(text: str) -> list[str]:
-    """The words in their order, folded."""
+    """Return the words in order, case-folded and without diacritics."""
     text = spaced(text)
     if not text.isascii():
-        text = "".join(letter for letter in unicodedata.normalize("NFD", text) if unicodedata.category(letter) != "Mn")
+        text = "".join(
+            character for character in unicodedata.normalize("NFD", text) if unicodedata.category(character) != "Mn"
+        )
     return _WORD.findall(text.casefold())
 
 
 def contains(text: str, phrase: str) -> bool:
-    """Whether the text has the phrase's words one after the other; a ``*`` at its end lets the last one go on."""
+    """Return whether the text contains the phrase's words consecutively.
+
+    If the phrase ends in ``*``, its last word matches as a prefix. A phrase without words is never contained.
+    """
     is_prefix = phrase.endswith("*")
-    wanted, words = words_of(phrase), words_of(text)
-    if not wanted:
+    phrase_words, words = words_of(phrase), words_of(text)
+    if not phrase_words:
         return False
-    length = len(wanted)
+    length = len(phrase_words)
     for start in range(len(words) - length + 1):
-        part = words[start : start + length]
-        if part == wanted or (is_prefix and part[:-1] == wanted[:-1] and part[-1].startswith(wanted[-1])):
+        window = words[start : start + length]
+        if window == phrase_words or (
+            is_prefix and window[:-1] == phrase_words[:-1] and window[-1].startswith(phrase_words[-1])
+        ):
             return True
     return False
 
 
-def holds(text: str, piece: str) -> bool:
-    """Whether the piece stands anywhere in the text; case does not count."""
-    return piece.casefold() in text.casefold()
+def has_substring(text: str, substring: str) -> bool:
+    """Return whether the text contains the substring, ignoring case."""
+    return substring.casefold() in text.casefold()
 
 
 def has_words(phrase: str) -> bool:
-    """Whether there is anything in it to search for."""
+    """Return whether the phrase contains at least one word."""
     return bool(words_of(phrase))

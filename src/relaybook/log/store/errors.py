@@ -1,36 +1,55 @@
-"""What a store says when it cannot do what it was asked for.
+"""Define the exceptions that a store raises.
 
-Three causes: the environment (full, busy, locked, I/O), what is on disk, and the data itself.
+They have three causes: the environment (disk full, database busy or locked, I/O error), damaged data on disk, and a
+batch that cannot be stored.
 """
 
 
 class StoreUnavailable(Exception):
-    """The environment refused: nothing of the batch was stored; try the same again later."""
+    """The environment prevented the operation.
+
+    Nothing of the batch was stored; the same call can be retried later.
+    """
 
 
 class StoreFull(StoreUnavailable):
-    """There is no room left on the disk."""
+    """The disk is full."""
 
 
 class SyncFailed(Exception):
-    """A sync failed, and the system may have dropped what it could not write: only a new start writes it all again."""
+    """A sync failed, and the system may have dropped the unwritten data.
+
+    A second sync would report success without that data. Only a restart writes it again.
+    """
 
 
 class StoreDamaged(StoreUnavailable):
-    """What is on disk cannot be read as a store any more; the text names the file. Trying again does not help."""
+    """The files on disk cannot be read as a store.
+
+    The message names the file. Retrying does not help.
+    """
 
 
 class BodyDamaged(StoreUnavailable):
-    """One body's bytes cannot be read any more; the text names their file. The rest of the store is not concerned."""
+    """The bytes of one body cannot be read.
+
+    The message names the file. The rest of the store is not affected.
+    """
 
 
 class BatchRejected(Exception):
-    """The data itself cannot be stored; send the batch's entries one by one to find which."""
+    """The batch contains data that cannot be stored.
+
+    Commit its entries one by one to find which.
+    """
 
 
 class StoreTooNew(Exception):
-    """A later version of Relaybook wrote this store; the text says which and what to do."""
+    """The store was written by a later version of Relaybook.
+
+    The message names the version and what to do.
+    """
 
 
 class DeadlinePassed(Exception):
-    """The question took longer than its deadline; its resources are free again."""
+    """The query took longer than its deadline. Its resources have been released."""

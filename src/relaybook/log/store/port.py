@@ -1,8 +1,9 @@
-"""The port: what the recorder writes to a store and what readers ask of one.
+"""Define the interface of a log store.
 
-Two faces. A ``Writer`` belongs to the one recorder process; a ``Reader`` may be opened in any number of processes
-beside it. A third, ``Labels``, is in ``log/namespaces.py``; what goes wrong is in ``errors.py``. Implementations
-differ in where things lie, never in meaning: one conformance suite runs on all of them.
+The recorder writes through it, and the API and the command line query it. The recorder process owns the single
+``Writer``. A ``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens them; the
+interface for changing ``Labels`` is in ``log/namespaces.py``, exceptions are in ``errors.py``. Implementations differ
+in where they keep data, not in behavior: one conformance suite runs against all of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,54 +11,64 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from relaybook.log.aggregate.stats import Question, Stats
+from relaybook.log.aggregate.stats import Stats, StatsQuery
+from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter
 from relaybook.log.record import Detail, Gap, Record, Side
 
+#: What a commit survives: a crash of any process, or also a power cut.
+Durability = Literal["process", "power"]
 
-class Extent(msgspec.Struct, frozen=True, array_like=True):
-    """Where a compressed run of body bytes lies. Only the store that made one can read it."""
 
-    pack: int
-    offset: int
-    length: int
-    raw_length: int
+class BodyRef(msgspec.Struct, frozen=True, array_like=True):
+    """A reference to body bytes in a store. ``location`` has a meaning only for the store that created it."""
+
+    location: tuple[int, ...]
+    #: The number of bytes as transferred.
+    size: int
 
 
 class Body(msgspec.Struct, array_like=True):
-    """Bytes as they crossed: extents set aside earlier, then the rest, in order."""
+    """The bytes of one body as transferred.
 
-    extents: list[Extent] = []
+    The bytes in ``refs`` were written earlier; ``rest`` follows them.
+    """
+
+    refs: list[BodyRef] = []
     rest: list[bytes] = []
 
 
 class Entry(msgspec.Struct, kw_only=True):
-    """One finished request on its way into the store. ``record.seq`` is given by the store.
+    """A finished request to be stored. The store assigns ``record.seq``.
 
-    Bodies are None when they must not be kept; ``record.body_state`` says so too.
+    A body is `None` if it must not be stored; ``record.body_state`` says so too.
     """
 
     record: Record
     detail: Detail
     request: Body | None
     response: Body | None
-    #: What tells which other requests it goes on from (``bodies.turns``); opaque to the store.
+    #: The encoded message chain, which identifies the requests that this one continues. Opaque to the store.
     turn: bytes | None = None
 
 
 class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
-    """How far one run of the journal was read, as (segment, offset, frame number).
+    """How far one run of the journal has been read.
 
-    All before ``read_to`` is folded; ``replay_from`` is the first frame of the oldest exchange neither recorded nor
-    moved. A restart folds from ``replay_from`` and skips what ended before ``read_to``.
+    Each position is (segment, offset, frame number). All frames before ``read_to`` have been folded. ``replay_from`` is
+    the first frame of the oldest exchange that is neither recorded nor checkpointed. After a restart, folding starts at
+    ``replay_from`` and skips exchanges that ended before ``read_to``.
     """
 
     read_to: tuple[int, int, int]
     replay_from: tuple[int, int, int]
 
 
-class Moved(msgspec.Struct, kw_only=True):
-    """An open exchange whose frames before ``number`` need no longer be read: its state, and its body bytes so far."""
+class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
+    """A checkpoint of an open exchange: its state, including its body bytes so far.
+
+    The exchange's journal frames before ``number`` need not be read again.
+    """
 
     run: str
     exchange: bytes
@@ -66,7 +77,10 @@ class Moved(msgspec.Struct, kw_only=True):
 
 
 class Running(msgspec.Struct, kw_only=True):
-    """A request that is still open. Detail and body bytes are those so far; None: not told, or not to be kept."""
+    """A running request, with its detail and body bytes so far.
+
+    A value is `None` if it was not reported or must not be stored.
+    """
 
     record: Record
     detail: Detail | None = None
@@ -75,32 +89,36 @@ class Running(msgspec.Struct, kw_only=True):
 
 
 class Batch(msgspec.Struct, kw_only=True):
-    """What one transaction stores, all of it or nothing.
+    """The contents of one transaction. It is stored completely or not at all.
 
-    ``running`` replaces all running requests of this node when it is not None; one whose record is among ``entries``
-    leaves them in any case. ``moved`` replaces earlier states of the same exchange; a state is dropped when its
-    exchange is among ``entries``. ``runs_over`` forgets positions and states of runs read to their end. ``erase`` names
-    extents whose bytes must be unreadable within seconds after the commit (the store finishes that even after a crash).
-    ``refused`` adds to the counts of requests that were not admitted, by code.
+    - ``running``, unless `None`, replaces all running requests. Requests whose record is in ``entries`` are removed
+      from the running requests in any case.
+    - ``checkpoints`` replaces earlier checkpoints of the same exchanges. A checkpoint is deleted when its exchange is
+      in ``entries``.
+    - ``finished_runs`` deletes the positions and checkpoints of runs that have been read completely.
+    - ``erase`` lists body bytes that must be unreadable within seconds after the commit. The store completes this
+      even after a crash.
+    - ``refused`` adds to the counts of requests that were not admitted, by code.
     """
 
     entries: list[Entry] = []
     positions: dict[str, RunPosition] = {}
-    moved: list[Moved] = []
-    runs_over: list[str] = []
+    checkpoints: list[ExchangeCheckpoint] = []
+    finished_runs: list[str] = []
     running: list[Running] | None = None
     gaps: list[Gap] = []
     refused: dict[str, int] = {}
-    erase: list[Extent] = []
+    erase: list[BodyRef] = []
 
 
 class Page(msgspec.Struct, kw_only=True):
-    """A page of the log, latest recorded first. ``complete`` is False when the deadline ended the search early.
+    """A page of the log, newest first.
 
-    ``next_cursor`` is None when nothing older is left. ``newer_cursor`` is None for an empty page: keep the one at
-    hand. A page that the deadline ended has the cursor of its direction set to the place the search reached, also when
-    nothing was found. A full page may have a ``next_cursor`` that leads to an empty one, when looking for one more
-    record would have taken long.
+    ``complete`` is False if the deadline ended the search early. ``next_cursor`` is `None` if there are no older
+    matches. ``newer_cursor`` is `None` for an empty page: keep using the previous one. If the deadline ended the
+    search, the cursor of its direction points to where the search stopped, even if nothing was found. The
+    ``next_cursor`` of a full page may lead to an empty page: the store does not spend long on finding out whether there
+    is one more match.
     """
 
     records: list[Record]
@@ -109,10 +127,11 @@ class Page(msgspec.Struct, kw_only=True):
     complete: bool = True
 
 
-class Stored(msgspec.Struct, kw_only=True):
-    """One record with what the detail view needs. Body sizes are as they crossed; None: not stored.
+class StoredRecord(msgspec.Struct, kw_only=True):
+    """A record with the data for the detail view.
 
-    The bodies themselves are here where they came with the rest at no cost; else None, and ``Reader.body`` reads them.
+    Sizes are those of the transferred bodies; `None` if the body is not stored. ``request`` and ``response`` are set if
+    the bodies were read at no extra cost; otherwise they are `None` and ``Reader.body`` reads them.
     """
 
     record: Record
@@ -124,7 +143,10 @@ class Stored(msgspec.Struct, kw_only=True):
 
 
 class Step(msgspec.Struct, kw_only=True):
-    """What of a finished request tells which others it goes on from. ``turn`` None: it has no messages."""
+    """The data of a finished request that identifies the requests it continues.
+
+    ``turn`` is the encoded message chain; `None` if the request has no messages.
+    """
 
     seq: int
     id: str
@@ -134,31 +156,11 @@ class Step(msgspec.Struct, kw_only=True):
     turn: bytes | None
 
 
-class NamespaceRow(msgspec.Struct, kw_only=True):
-    """A namespace with its counters, kept at write time. ``color``, ``group`` and ``position`` are those of a label.
-
-    ``cost_usd`` adds up the costs that are known; None: none is. In an order it then stands where 0 would.
-    ``first_at`` and ``last_at`` are when its first and last request started; 0 while it has none.
-    """
-
-    namespace: str
-    requests: int
-    failed: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-    first_at: int
-    last_at: int
-    pinned: bool = False
-    color: int | None = None
-    group: str | None = None
-    position: int | None = None
-
-
 class Count(msgspec.Struct, frozen=True, kw_only=True):
-    """What a filter selects, added up. ``last_at`` is when the latest started, None when there is none.
+    """The number of matching requests.
 
-    ``complete`` is False when the deadline ended the counting: there are at least so many, and they are the newest.
+    ``last_at`` is the start time of the latest one; `None` if there is none. ``complete`` is False if the deadline
+    ended the count. The newest matches are counted first, and the true count may be higher.
     """
 
     requests: int = 0
@@ -167,24 +169,24 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool = True
 
 
-NamespaceSort = Literal["last_at", "requests", "failed", "cost_usd"]
-
-
 class ValueCount(msgspec.Struct, kw_only=True):
-    """A value a field has in the log, and on how many records."""
+    """A value of a field, and the number of records that have it."""
 
     value: str
     requests: int
 
 
 class StoreStatus(msgspec.Struct, kw_only=True):
-    """Figures of the store itself, cheap at any size. ``labels`` are the pinned ones among the ``namespaces``."""
+    """Metrics of the store, cheap to read at any size.
+
+    ``labels`` is the number of pinned ``namespaces``.
+    """
 
     records: int
     namespaces: int
     labels: int
     last_seq: int
-    #: The newest record whose words can be found.
+    #: The ``seq`` up to which records are in the text index.
     indexed_to: int
     bytes_on_disk: int
     positions: dict[str, RunPosition]
@@ -192,101 +194,144 @@ class StoreStatus(msgspec.Struct, kw_only=True):
 
 
 class Writer(Protocol):
-    """The recorder's face of a store. One process, one thread."""
+    """The recorder's interface of a store. Used by one thread of one process."""
 
     def commit(self, batch: Batch) -> None:
-        """Stores the batch in one transaction and gives each record its ``seq``.
+        """Store the batch in one transaction and assign each record its ``seq``.
 
-        The first namespaces whose names do not look like ids become labels in it (``label_rules``), eight in all.
+        The first eight namespaces whose names do not look like ids are pinned as labels.
 
-        Durable when it returns as far as the store's durability goes (``process``: survives a crash of any program;
-        ``power``: a power cut). Idempotent by record id: an entry stored before is skipped and not counted again.
-        Raises StoreUnavailable or BatchRejected; then nothing was stored.
+        The batch is durable on return, as configured: with ``process`` it survives a crash of any program, with
+        ``power`` also a power failure. Idempotent by record id: an entry that is already stored is skipped and not
+        counted again. Raises StoreUnavailable or BatchRejected; in both cases nothing was stored.
         """
 
-    def set_aside(self, data: bytes) -> Extent:
-        """Writes body bytes ahead of their record. They count only once a later commit refers to their extent."""
+    def write_body(self, data: bytes) -> BodyRef:
+        """Write body bytes before their record exists.
 
-    def read_back(self, extent: Extent) -> bytes:
-        """The bytes of an extent that ``set_aside`` made."""
+        They count once a commit has the reference.
+        """
+
+    def read_body(self, ref: BodyRef) -> bytes:
+        """Return the bytes that ``write_body`` wrote."""
 
     def positions(self) -> dict[str, RunPosition]:
-        """By run id; empty for a new store."""
+        """Return the journal positions by run id; empty for a new store."""
 
-    def moved(self, run: str) -> list[Moved]:
-        """States of open exchanges moved aside earlier, of one run."""
+    def checkpoints(self, run: str) -> list[ExchangeCheckpoint]:
+        """Return the checkpoints of the open exchanges of one run."""
 
-    def tidy(self, until_ns: int) -> bool:
-        """Does work that can wait, until a moment; readers see no change. False: none is left."""
+    def run_maintenance(self, until_ns: int) -> bool:
+        """Do deferred maintenance until ``until_ns`` (monotonic clock).
+
+        Readers see no change. Returns False if there was nothing to do.
+        """
 
     def close(self) -> None: ...
 
 
 class Reader(Protocol):
-    """What the API and the command line ask. Any thread; each call sees one consistent state.
+    """The interface for queries of the API and the command line.
 
-    ``deadline_ns`` is a moment of the monotonic clock after which the call stops (a page and a count come back
-    incomplete, other calls raise DeadlinePassed).
+    Thread-safe. Each call sees one consistent snapshot. ``deadline_ns`` is the time on the monotonic clock at which a
+    call stops: a page or a count is then returned as incomplete, other calls raise DeadlinePassed.
     """
 
-    def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
-        """One page by key: page 10,000 costs what page 1 costs."""
+    def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+        """Return a page of the log, newest first.
 
-    def around(self, record_id: str, wanted: Filter, limit: int, deadline_ns: int) -> Page | None:
-        """A page with the record in its middle, its neighbours being those of the filter. None: no such record.
-
-        At most ``limit // 2`` newer ones, the record itself (whether or not the filter wants it), and older ones.
+        Pagination is by key, so page 10,000 costs as much as page 1.
         """
 
-    def count(self, wanted: Filter, deadline_ns: int) -> Count:
-        """How many finished requests the filter selects; at once for the whole log and for namespaces of all time."""
+    def around(self, record_id: str, filter_: Filter, limit: int, deadline_ns: int) -> Page | None:
+        """Return a page with the record in the middle of its matching neighbors.
 
-    def stats(self, question: Question, deadline_ns: int) -> Stats:
-        """Finished requests added up over time. Raises DeadlinePassed; a span too long to add up is never cut."""
+        `None` if the record does not exist. The page has at most ``limit // 2`` newer records, the record itself (even
+        if it does not match), and older records.
+        """
 
-    def running(self, wanted: Filter) -> list[Record]:
-        """Requests still open, latest started first; ``seq`` is None. Cheap: reads no body."""
+    def count(self, filter_: Filter, deadline_ns: int) -> Count:
+        """Count the matching finished requests.
+
+        Immediate for the whole log and for namespaces without a time range, which are counted on write.
+        """
+
+    def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:
+        """Return aggregates of finished requests over time.
+
+        Raises DeadlinePassed; a result is never partial.
+        """
+
+    def running(self, filter_: Filter) -> list[Record]:
+        """Return the matching running requests, latest started first.
+
+        ``seq`` is `None`. Cheap: reads no bodies.
+        """
 
     def open_request(self, record_id: str) -> Running | None:
-        """One request still open, by our id, with what there is of it so far. None: it is not open (any more)."""
+        """Return a running request by record id, with its data so far.
 
-    def get(self, record_id: str) -> Stored | None:
-        """A finished record by our id."""
-
-    def entries(self, after: int, limit: int, most_bytes: int) -> list[Entry]:
-        """Finished requests recorded after ``after``, oldest first, with their bodies in memory.
-
-        A body of more than ``most_bytes`` is left out; there are fewer than ``limit`` when all have more together.
+        `None` if it is not running.
         """
 
-    def steps(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Step]:
-        """Like ``page``, but only what tells which requests go on from which; the latest recorded first."""
+    def get(self, record_id: str) -> StoredRecord | None:
+        """Return a finished record by record id. `None` if it does not exist."""
+
+    def entries(self, after: int, limit: int, max_bytes: int) -> list[Entry]:
+        """Return finished requests recorded after ``after``, oldest first.
+
+        Their bodies are in memory. A body larger than ``max_bytes`` is omitted. Fewer than ``limit`` entries are
+        returned if together they exceed ``max_bytes``.
+        """
+
+    def steps(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Step]:
+        """Return the data that links requests to the ones they continue.
+
+        Pagination is that of ``page``, newest first.
+        """
 
     def find(self, foreign_id: str, limit: int) -> list[Record]:
-        """Records that carry the text as the provider's, completion's or client's id, latest recorded first."""
+        """Return records with this foreign id, newest first.
+
+        A foreign id is a provider request id, a completion id or a client request id.
+        """
 
     def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
-        """The bytes that crossed, in pieces. None: not stored (any more)."""
+        """Return the body bytes as transferred, in chunks.
+
+        `None` if the body is not stored or has expired.
+        """
 
     def namespaces(
         self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
-        """Namespaces by the sort, largest first (ties by name), and the cursor of the next page.
+        """Return a page of namespaces and the cursor of the next page.
 
-        One without a request is there while it is pinned. Raises BadFilter for an ``after`` that is not such a cursor.
+        They are sorted descending, ties by name. A namespace without requests is included only while it is pinned.
+        Raises BadFilter if ``after`` is not a valid cursor.
         """
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
-        """Of ``namespace model user key finish_reason property property.<name>``, or BadFilter. Most frequent first."""
+        """Return the values of a field with their counts, most frequent first.
+
+        The field is one of ``namespace model user key finish_reason property property.<name>``; otherwise raises
+        BadFilter.
+        """
 
     def gaps(self, since_us: int) -> list[Gap]:
-        """Spans in which something is missing, latest first."""
+        """Return the gaps that end at or after ``since_us``, newest first."""
 
     def last_seq(self) -> int:
-        """The newest record's number, 0 for an empty log. Cheap enough to ask four times a second."""
+        """Return the ``seq`` of the newest record, 0 for an empty log.
 
-    def since(self, seq: int, wanted: Filter, limit: int) -> tuple[list[Record], int]:
-        """Records recorded after ``seq``, oldest first, and the seq up to which nothing was left out."""
+        Cheap enough to poll four times a second.
+        """
+
+    def since(self, seq: int, filter_: Filter, limit: int) -> tuple[list[Record], int]:
+        """Return matching records after ``seq``, oldest first.
+
+        The second value is the ``seq`` up to which the result is complete.
+        """
 
     def status(self) -> StoreStatus: ...
 
@@ -294,19 +339,83 @@ class Reader(Protocol):
 
 
 def body_size(body: Body | None) -> int | None:
-    """How many bytes crossed."""
+    """Return the size of a body in bytes, as transferred.
+
+    `None` if the body is not stored.
+    """
     if body is None:
         return None
-    return sum(extent.raw_length for extent in body.extents) + sum(map(len, body.rest))
+    return sum(ref.size for ref in body.refs) + sum(map(len, body.rest))
 
 
 class TextIndex(Protocol):
-    """The one writer's face. What it raises are the errors of ``log/store/errors.py``."""
+    """Interface of the single writer of the text index.
+
+    Raises the errors of ``log/store/errors.py``.
+    """
 
     def indexed_to(self) -> int:
-        """The newest ``seq`` that was looked at; 0: none."""
+        """Return the newest ``seq`` that was processed, 0 if none."""
 
     def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
-        """Adds what records say, by ``seq``, rising; all up to ``up_to`` have been looked at then. All or nothing."""
+        """Add the text of records, and set ``indexed_to`` to ``up_to``.
+
+        The records must be in ascending order of ``seq``. All or nothing.
+        """
 
     def close(self) -> None: ...
+
+
+class SetAside(Protocol):
+    """A store that was moved aside because it is damaged."""
+
+    @property
+    def location(self) -> str:
+        """Where it is, for people."""
+
+    def gap(self) -> Gap:
+        """Return the gap that it leaves in the log, as far as it can be read."""
+
+    def entries(self) -> Iterator[Entry | None]:
+        """Yield what can still be read, oldest first; `None` for each request that cannot be read.
+
+        Details and bodies that cannot be read are omitted. Raises StoreDamaged if nothing can be read.
+        """
+
+    def mark_salvaged(self) -> str:
+        """Rename it, so that it is not listed again. Returns its new location."""
+
+
+class Store(Protocol):
+    """A store. Its parts can be opened in different processes; nothing is opened or created before that."""
+
+    def exists(self) -> bool:
+        """Return whether the store was created by a writer."""
+
+    def open_writer(self, *, durability: Durability = "process", lock_wait_s: float = 5.0) -> Writer:
+        """Create or open the store for the single writer.
+
+        Raises StoreUnavailable if another writer does not release it within ``lock_wait_s``, StoreDamaged if it is
+        not a store, StoreTooNew if a later version wrote it.
+        """
+
+    def open_reader(self) -> Reader:
+        """Open a reader. The log is empty until a writer creates the store."""
+
+    def open_text_index(self) -> TextIndex:
+        """Open the text index for its single writer."""
+
+    def open_labels(self) -> Labels:
+        """Open the labels for changes, alongside the writer."""
+
+    def bytes_per_day(self) -> float | None:
+        """Return how much was written per day in the last week. `None` if that was less than 1 MiB."""
+
+    def set_aside(self) -> str | None:
+        """Move the damaged store aside, so that an empty one can replace it, and return its new location.
+
+        `None` if there is no store. Raises OSError.
+        """
+
+    def list_set_aside(self) -> list[SetAside]:
+        """Return the stores that were moved aside and not salvaged, oldest first."""

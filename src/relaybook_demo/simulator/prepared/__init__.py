@@ -1,14 +1,14 @@
-"""Texts written by hand for the simulated model: what is asked about (a pattern), and what is answered.
+"""Declare the prepared texts of the simulated model by topic: a pattern, and the responses to prompts that match it.
 
-The first topic whose pattern is found in the prompt answers it; ``{order}`` in an answer is what the pattern's group of
-that name found. Nothing here knows about requests or formats.
+The first topic whose pattern matches the prompt is used. ``{order}`` in a response is replaced by the value of the
+pattern's group ``order``. This package is independent of requests and formats.
 """
 
 from typing import Final
 
 from relaybook_demo.simulator.prepared import everyday, languages, long_reads, shop, work
 
-#: A pattern, compared without regard to case, and one answer or several that vary.
+#: A case-insensitive pattern, and one or more responses to choose from.
 Topic = tuple[str, tuple[str, ...]]
 
 TOPICS: Final[tuple[Topic, ...]] = (

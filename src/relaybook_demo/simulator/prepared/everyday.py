@@ -1,4 +1,4 @@
-"""What people ask an assistant at home: poems, the weather, dinner, plans, a joke."""
+"""Responses of an assistant at home: poems, the weather, dinner, plans, a joke."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Answers of several hundred words, for streams that one can watch growing."""
+"""Responses of several hundred words, for streams that are visible while they grow."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a small shop's support is asked: parcels, refunds, vouchers, and which tea to buy."""
+"""Responses of a small shop's support: parcels, refunds, vouchers, and which tea to buy."""
 
 from typing import Final
 

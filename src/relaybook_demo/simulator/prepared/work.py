@@ -1,4 +1,4 @@
-"""What programs and people at work ask: summaries, translations, tables, code, letters."""
+"""Responses to tasks at work: summaries, translations, tables, code, letters."""
 
 from typing import Final
 

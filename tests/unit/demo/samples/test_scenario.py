@@ -1,17 +1,17 @@
-"""Accidents wish for what the simulated provider knows."""
+"""Test that the directives of faults are valid."""
 
 import pytest
 
 from relaybook_demo.samples import scenario
 from relaybook_demo.simulator.directives import read_directives
 
-ACCIDENTS = [value for value in vars(scenario).values() if isinstance(value, scenario.Accident)]
+FAULTS = [value for value in vars(scenario).values() if isinstance(value, scenario.Fault)]
 
 
-@pytest.mark.parametrize("accident", ACCIDENTS)
-def test_every_wish_is_one_the_provider_grants(accident: scenario.Accident) -> None:
-    read_directives([(name.encode(), value.encode()) for name, value in accident.directives.items()], "", None)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_directive_of_a_fault_is_valid(fault: scenario.Fault) -> None:
+    read_directives([(name.encode(), value.encode()) for name, value in fault.directives.items()], "", None)
 
 
-def test_there_are_accidents() -> None:
-    assert len(ACCIDENTS) == 10
+def test_there_are_ten_faults() -> None:
+    assert len(FAULTS) == 10

@@ -1,4 +1,4 @@
-"""A connection's requests and ends, without a socket."""
+"""Test the requests and the end of a connection, without a socket."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from relaybook_demo.simulator.settings import SimulatorSettings
 
 
 class FakeTransport(asyncio.Transport):
-    """Remembers what was written and how it ended."""
+    """Records the written bytes and how the connection ended."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class FakeTransport(asyncio.Transport):
         return 0
 
 
-def connected(test: Callable[[Connection, FakeTransport, Responder], None]) -> None:
+def run_connected(test: Callable[[Connection, FakeTransport, Responder], None]) -> None:
     async def main() -> None:
         responder = Responder(SimulatorSettings())
         connection, transport = Connection(responder, set()), FakeTransport()
@@ -52,7 +52,7 @@ def events(responder: Responder) -> list[tuple[int, str]]:
     return [(entry.exchange, entry.event) for entry in responder.ledger.entries]
 
 
-def test_first_byte_is_noted_before_anything_else_is_known() -> None:
+def test_the_first_byte_is_logged_before_the_request_is_parsed() -> None:
     def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.data_received(b"P")
         assert events(responder) == [(1, "first_byte")]
@@ -63,46 +63,46 @@ def test_first_byte_is_noted_before_anything_else_is_known() -> None:
         assert events(responder)[2:] == [(1, "request"), (1, "sent")]
         assert transport.written.endswith(b"\r\n\r\nabc")
 
-    connected(test)
+    run_connected(test)
 
 
-def test_pipelined_requests_are_answered_in_order() -> None:
+def test_responses_to_pipelined_requests_are_in_order() -> None:
     def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.data_received(echo(b"one") + echo(b"two") + b"PO")
         assert transport.written.index(b"one") < transport.written.index(b"two")
         assert events(responder)[-1] == (3, "first_byte")
 
-    connected(test)
+    run_connected(test)
 
 
-def test_peer_that_leaves_ends_what_was_coming() -> None:
+def test_a_fin_from_the_peer_ends_an_incomplete_request() -> None:
     def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.data_received(echo(b"abc")[:-1])
         connection.eof_received()
         assert events(responder)[-2:] == [(1, "gone"), (1, "sent")]
         assert (responder.ledger.entries[-1].outcome, responder.ledger.entries[-2].how) == ("client_gone", "fin")
 
-    connected(test)
+    run_connected(test)
 
 
-def test_reset_is_told_from_a_fin() -> None:
+def test_a_reset_and_a_fin_are_logged_differently() -> None:
     def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.connection_lost(ConnectionResetError())
         assert (events(responder), responder.ledger.entries[-1].how) == ([(0, "gone")], "rst")
 
-    connected(test)
+    run_connected(test)
 
 
-def test_announced_close_is_kept_to() -> None:
+def test_connection_close_closes_the_connection() -> None:
     def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.data_received(echo(b"a", b"Connection: close"))
         assert transport.ended == "closed"
         assert b"Connection: close\r\n" in transport.written
 
-    connected(test)
+    run_connected(test)
 
 
-def test_malformed_request_gets_400_and_the_end() -> None:
+def test_a_malformed_request_gets_400_and_closes_the_connection() -> None:
     def test(connection: Connection, transport: FakeTransport, responder: Responder) -> None:
         connection.data_received(b"no http\r\n\r\n")
         connection.data_received(b"more")
@@ -110,4 +110,4 @@ def test_malformed_request_gets_400_and_the_end() -> None:
         assert transport.ended == "closed"
         assert [event for _, event in events(responder)] == ["first_byte", "malformed", "sent"]
 
-    connected(test)
+    run_connected(test)

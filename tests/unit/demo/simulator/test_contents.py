@@ -1,4 +1,4 @@
-"""Content: which bytes, in which parts, of which length."""
+"""Test the content of bodies: bytes, parts and length."""
 
 import gzip
 import itertools
@@ -22,40 +22,40 @@ def content(reply: Reply, directives: Directives) -> Content:
     return content_of(reply, directives, lambda: 0)
 
 
-def test_whole_body_is_one_part_of_known_length() -> None:
-    found = content(Reply(body=b"abc"), NO_DIRECTIVES)
-    assert (list(found.parts), found.length, found.is_stream) == ([b"abc"], 3, False)
+def test_a_single_body_is_one_part_of_known_length() -> None:
+    actual = content(Reply(body=b"abc"), NO_DIRECTIVES)
+    assert (list(actual.parts), actual.length, actual.is_stream) == ([b"abc"], 3, False)
 
 
-def test_stream_has_a_part_per_event_and_no_length() -> None:
-    found = content(STREAM, NO_DIRECTIVES)
-    assert (list(found.parts), found.length, found.is_stream) == ([b"data: {}\n\n", b"data: [DONE]\n\n"], None, True)
+def test_a_stream_has_one_part_per_event_and_no_length() -> None:
+    actual = content(STREAM, NO_DIRECTIVES)
+    assert (list(actual.parts), actual.length, actual.is_stream) == ([b"data: {}\n\n", b"data: [DONE]\n\n"], None, True)
 
 
-def test_length_framing_measures_a_stream() -> None:
+def test_length_framing_sets_the_length_of_a_stream() -> None:
     assert content(STREAM, Directives(framing="length")).length == len(b"data: {}\n\ndata: [DONE]\n\n")
 
 
 @pytest.mark.parametrize("size", [0, 1, BLOCK_BYTES, 3 * BLOCK_BYTES + 1])
-def test_sized_body_has_its_size(size: int) -> None:
-    found = content(Reply(), Directives(body=BodyDirectives("bytes", size=size)))
-    assert found.length == size == sum(map(len, found.parts))
+def test_a_body_of_a_given_size_has_that_size(size: int) -> None:
+    actual = content(Reply(), Directives(body=BodyDirectives("bytes", size=size)))
+    assert actual.length == size == sum(map(len, actual.parts))
 
 
-def test_ten_gigabytes_cost_no_memory() -> None:
-    found = content(Reply(), Directives(body=BodyDirectives("bytes", size=10 * 2**30)))
-    assert found.length == 10 * 2**30
-    assert len(list(itertools.islice(found.parts, 3))) == 3
+def test_ten_gigabytes_are_generated_lazily() -> None:
+    actual = content(Reply(), Directives(body=BodyDirectives("bytes", size=10 * 2**30)))
+    assert actual.length == 10 * 2**30
+    assert len(list(itertools.islice(actual.parts, 3))) == 3
 
 
-def test_endless_body_has_no_length_to_declare() -> None:
+def test_an_endless_body_has_no_length() -> None:
     assert content(Reply(), Directives(body=BodyDirectives("endless"))).length is None
 
 
-def test_encoded_length_is_that_of_the_encoded_body() -> None:
-    found = content(Reply(body=b"abc" * 100), Directives(encoding="gzip"))
-    (part,) = found.parts
-    assert (gzip.decompress(part), found.length) == (b"abc" * 100, len(part))
+def test_the_length_is_that_of_the_encoded_body() -> None:
+    actual = content(Reply(body=b"abc" * 100), Directives(encoding="gzip"))
+    (part,) = actual.parts
+    assert (gzip.decompress(part), actual.length) == (b"abc" * 100, len(part))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_encoded_length_is_that_of_the_encoded_body() -> None:
         (BodyDirectives("exact", data=b"x"), b"application/json"),
     ],
 )
-def test_other_bodies_have_their_type(body: BodyDirectives, content_type: bytes) -> None:
+def test_replaced_bodies_have_their_content_type(body: BodyDirectives, content_type: bytes) -> None:
     assert content(Reply(body=b"{}"), Directives(body=body)).content_type == content_type
     assert content(Reply(body=b"{}"), Directives(body=body, content_type=b"a/b")).content_type == b"a/b"
 
@@ -80,24 +80,24 @@ def brotli_reader() -> Callable[[bytes], bytes]:
     decoder = brotli.Decompressor()
 
     def read(data: bytes) -> bytes:
-        found = out = decoder.process(data)
-        while out:  # one call gives at most 32 KiB
+        actual = out = decoder.process(data)
+        while out:  # one call returns at most 32 KiB
             out = decoder.process(b"")
-            found += out
-        return bytes(found)
+            actual += out
+        return bytes(actual)
 
     return read
 
 
-def zstd_whole(data: bytes) -> bytes:
+def decompress_zstd(data: bytes) -> bytes:
     return zstandard.ZstdDecompressor().decompressobj().decompress(data)
 
 
 @pytest.mark.parametrize(
     ("encoding", "decode"),
-    [("gzip", gzip.decompress), ("deflate", zlib.decompress), ("br", brotli.decompress), ("zstd", zstd_whole)],
+    [("gzip", gzip.decompress), ("deflate", zlib.decompress), ("br", brotli.decompress), ("zstd", decompress_zstd)],
 )
-def test_whole_and_parts_decode_to_the_same(encoding: str, decode: Callable[[bytes], bytes]) -> None:
+def test_body_and_parts_decode_to_the_same_bytes(encoding: str, decode: Callable[[bytes], bytes]) -> None:
     assert decode(encode_whole(b"".join(PARTS), encoding)) == b"".join(PARTS)
     assert decode(b"".join(encode_parts(PARTS, encoding))) == b"".join(PARTS)
 
@@ -111,7 +111,7 @@ def test_whole_and_parts_decode_to_the_same(encoding: str, decode: Callable[[byt
         ("zstd", lambda: zstandard.ZstdDecompressor().decompressobj().decompress),
     ],
 )
-def test_each_part_can_be_read_when_it_came(encoding: str, reader: Callable[[], Any]) -> None:
+def test_each_part_can_be_decoded_on_arrival(encoding: str, reader: Callable[[], Any]) -> None:
     read = reader()
     encoded = list(encode_parts(PARTS, encoding))
     assert [read(part) for part in encoded[:-1]] == PARTS

@@ -1,4 +1,4 @@
-"""Embeddings depend on the text alone."""
+"""Test that embeddings depend only on the text."""
 
 import base64
 import json
@@ -14,13 +14,13 @@ def vectors(request: EmbeddingsRequest) -> list[Any]:
     return [item["embedding"] for item in json.loads(embed(request).body)["data"]]
 
 
-def test_both_formats_say_the_same() -> None:
+def test_both_formats_have_the_same_numbers() -> None:
     (numbers,) = vectors(EmbeddingsRequest("a"))
     (packed,) = vectors(EmbeddingsRequest("a", encoding_format="base64"))
     assert list(struct.unpack(f"<{DIMENSIONS}f", base64.b64decode(packed))) == numbers
 
 
-def test_vectors_have_length_one_and_differ() -> None:
+def test_vectors_are_unit_vectors_and_differ() -> None:
     first, second = vectors(EmbeddingsRequest(["a", "b"], dimensions=5))
     assert first != second
     assert math.isclose(sum(value * value for value in first), 1, rel_tol=1e-5)

@@ -1,4 +1,4 @@
-"""Requests are read off bytes, however those are cut."""
+"""Test the parsing of requests from bytes, independent of how they are split."""
 
 import hashlib
 import itertools
@@ -15,18 +15,18 @@ CHUNKED = (
 )
 
 
-def read(*pieces: bytes) -> list[Request]:
-    found: list[Request] = []
-    reader = RequestReader(lambda _: None, found.append)
-    for piece in pieces:
-        reader.feed(piece)
-    return found
+def read(*chunks: bytes) -> list[Request]:
+    requests: list[Request] = []
+    reader = RequestReader(lambda _: None, requests.append)
+    for chunk in chunks:
+        reader.feed(chunk)
+    return requests
 
 
 @given(st.sets(st.integers(1, 2 * len(CHUNKED) - 1)))
-def test_cutting_changes_nothing(cuts: set[int]) -> None:
+def test_splitting_the_bytes_does_not_matter(positions: set[int]) -> None:
     data = CHUNKED * 2
-    edges = [0, *sorted(cuts), len(data)]
+    edges = [0, *sorted(positions), len(data)]
     requests = read(*(data[start:end] for start, end in itertools.pairwise(edges)))
     assert [request.body for request in requests] == [b"abcde"] * 2
     assert requests[0].headers == [
@@ -37,21 +37,21 @@ def test_cutting_changes_nothing(cuts: set[int]) -> None:
     ]
 
 
-def test_request_knows_its_parts() -> None:
+def test_a_request_has_its_parts() -> None:
     (request,) = read(CHUNKED)
     assert (request.method, request.path, request.query) == ("POST", "/v1/echo", "a=b%20c")
     assert request.header(b"x-a") == b"1"
     assert request.header(b"x-b") is None
     assert request.body_sha256 == hashlib.sha256(b"abcde").hexdigest()
-    assert request.keeps_alive
+    assert request.keep_alive
 
 
 @pytest.mark.parametrize(("target", "path"), [(b"http://h/v1/x?y", "/v1/x"), (b"http://h", "/"), (b"/%2F", "/%2F")])
-def test_target_may_be_absolute(target: bytes, path: str) -> None:
+def test_the_target_may_be_absolute(target: bytes, path: str) -> None:
     assert Request(target=target).path == path
 
 
-def test_body_of_a_path_that_is_not_understood_is_only_hashed() -> None:
+def test_the_body_of_an_unknown_path_is_only_hashed() -> None:
     size = 200_000
     (request,) = read(b"PUT /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % size, b"x" * size)
     assert request.body_bytes == size
@@ -59,16 +59,16 @@ def test_body_of_a_path_that_is_not_understood_is_only_hashed() -> None:
     assert request.body_sha256 == hashlib.sha256(b"x" * size).hexdigest()
 
 
-def test_upgrade_is_not_taken_up() -> None:
+def test_upgrades_are_ignored() -> None:
     upgrade = b"GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
     assert [request.path for request in read(upgrade, upgrade)] == ["/v1/models"] * 2
 
 
-def test_nonsense_is_malformed() -> None:
+def test_garbage_is_malformed() -> None:
     with pytest.raises(MalformedRequest):
         read(b"\x16\x03\x01 nonsense\r\n\r\n")
 
 
-def test_http_1_0_closes_unless_told() -> None:
-    assert not read(b"GET / HTTP/1.0\r\n\r\n")[0].keeps_alive
-    assert read(b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")[0].keeps_alive
+def test_http_1_0_closes_unless_keep_alive_is_sent() -> None:
+    assert not read(b"GET / HTTP/1.0\r\n\r\n")[0].keep_alive
+    assert read(b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")[0].keep_alive

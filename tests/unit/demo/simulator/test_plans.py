@@ -1,4 +1,4 @@
-"""Plans: moments and endings."""
+"""Test plans: delays and endings."""
 
 from typing import Any
 
@@ -6,51 +6,52 @@ import pytest
 
 from relaybook_demo.simulator.directive_values import After, Break
 from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
-from relaybook_demo.simulator.framing import Case
+from relaybook_demo.simulator.framing import ResponseContext
 from relaybook_demo.simulator.incoming import Request
-from relaybook_demo.simulator.plans import CLOSE, KEEP, Plan, plan_answer, plan_raw
+from relaybook_demo.simulator.plans import CLOSE, KEEP, Plan, plan_raw, plan_response
 from relaybook_demo.simulator.replies import Event, Reply, Stamp
 from relaybook_demo.simulator.settings import SimulatorSettings
 
 STREAM = Reply(events=[Event(b"{}")])
-WHOLE = Reply(body=b"{}", output_tokens=10)
+SINGLE = Reply(body=b"{}", output_tokens=10)
 SLOW = SimulatorSettings(first_token_ms=100, tokens_per_second=50)
 
 
 def plan(
-    reply: Reply = WHOLE,
+    reply: Reply = SINGLE,
     directives: Directives = NO_DIRECTIVES,
     settings: SimulatorSettings | None = None,
     **request: Any,
 ) -> Plan:
-    return plan_answer(
-        Case(Request(**request), directives, reply, Stamp("a", 0), settings or SimulatorSettings()), lambda: 0
+    return plan_response(
+        ResponseContext(Request(**request), directives, reply, Stamp("a", 0), settings or SimulatorSettings()),
+        lambda: 0,
     )
 
 
-def test_whole_answer_takes_as_long_as_its_stream() -> None:
-    found = plan(settings=SLOW)
-    assert (found.delay_ms, found.first_ms, found.interval_ms) == (300, 0, 0)
+def test_a_single_response_takes_as_long_as_its_stream() -> None:
+    actual = plan(settings=SLOW)
+    assert (actual.delay_ms, actual.first_ms, actual.interval_ms) == (300, 0, 0)
 
 
-def test_stream_waits_for_its_first_token_and_between() -> None:
-    found = plan(STREAM, settings=SLOW)
-    assert (found.delay_ms, found.first_ms, found.interval_ms) == (0, 100, 20)
+def test_a_stream_waits_before_and_between_tokens() -> None:
+    actual = plan(STREAM, settings=SLOW)
+    assert (actual.delay_ms, actual.first_ms, actual.interval_ms) == (0, 100, 20)
 
 
-def test_request_sets_its_own_pace() -> None:
-    found = plan(STREAM, Directives(delay_ms=1, first_token_ms=2, tokens_per_second=0, event_interval_ms=3), SLOW)
-    assert (found.delay_ms, found.first_ms, found.interval_ms) == (1, 2, 3)
+def test_directives_set_the_delays() -> None:
+    actual = plan(STREAM, Directives(delay_ms=1, first_token_ms=2, tokens_per_second=0, event_interval_ms=3), SLOW)
+    assert (actual.delay_ms, actual.first_ms, actual.interval_ms) == (1, 2, 3)
 
 
-def test_errors_are_not_slow() -> None:
+def test_errors_are_not_delayed() -> None:
     assert plan(Reply(404, b"{}"), settings=SLOW).delay_ms == 0
 
 
-def test_plain_answer_goes_at_once_and_keeps_the_connection() -> None:
-    found = plan()
-    assert found.is_at_once
-    assert found.after == KEEP
+def test_an_ordinary_response_is_one_write_and_keeps_the_connection() -> None:
+    actual = plan()
+    assert actual.is_single_write
+    assert actual.after == KEEP
 
 
 @pytest.mark.parametrize(
@@ -62,9 +63,9 @@ def test_plain_answer_goes_at_once_and_keeps_the_connection() -> None:
         Directives(after=After("rst", 0)),
     ],
 )
-def test_anything_odd_does_not_go_at_once(directives: Directives) -> None:
-    assert not plan(directives=directives).is_at_once
-    assert not plan(STREAM).is_at_once
+def test_special_responses_are_not_one_write(directives: Directives) -> None:
+    assert not plan(directives=directives).is_single_write
+    assert not plan(STREAM).is_single_write
 
 
 @pytest.mark.parametrize(
@@ -76,20 +77,22 @@ def test_anything_odd_does_not_go_at_once(directives: Directives) -> None:
         (Directives(framing="close"), {"method": "HEAD"}, KEEP),
         (Directives(length=("+", 1)), {}, CLOSE),
         (Directives(length=("-", 1)), {}, KEEP),
-        (NO_DIRECTIVES, {"keeps_alive": False}, CLOSE),
+        (NO_DIRECTIVES, {"keep_alive": False}, CLOSE),
         (Directives(length=("+", 1), after=After("keep", 0)), {}, KEEP),
     ],
 )
-def test_connection_ends_when_it_must(directives: Directives, request_parts: dict[str, Any], after: After) -> None:
+def test_the_connection_is_closed_when_required(
+    directives: Directives, request_parts: dict[str, Any], after: After
+) -> None:
     assert plan(directives=directives, **request_parts).after == after
 
 
-def test_head_request_gets_the_length_and_no_body() -> None:
-    found = plan(method="HEAD")
-    assert b"content-length: 2\r\n" in found.head
-    assert (list(found.parts), found.tail) == ([], b"")
+def test_a_head_request_gets_the_length_and_no_body() -> None:
+    actual = plan(method="HEAD")
+    assert b"content-length: 2\r\n" in actual.head
+    assert (list(actual.parts), actual.tail) == ([], b"")
 
 
-def test_raw_bytes_are_all_there_is() -> None:
-    found = plan_raw(b"nonsense", NO_DIRECTIVES)
-    assert (found.head, list(found.parts), found.framing, found.after) == (b"", [b"nonsense"], "none", CLOSE)
+def test_a_raw_plan_writes_only_these_bytes() -> None:
+    actual = plan_raw(b"nonsense", NO_DIRECTIVES)
+    assert (actual.head, list(actual.parts), actual.framing, actual.after) == (b"", [b"nonsense"], "none", CLOSE)

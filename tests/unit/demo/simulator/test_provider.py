@@ -1,4 +1,4 @@
-"""Routes, keys, and what is wrong with a request."""
+"""Test routes, API keys and errors."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ KEY = (b"Authorization", b"Bearer sk-test")
 CHAT = b"/v1/chat/completions"
 
 
-def ask(
+def send(
     target: bytes = CHAT,
     body: bytes = b"",
     method: str = "POST",
@@ -33,12 +33,12 @@ def error_of(reply: Reply) -> Any:
 
 
 @pytest.mark.parametrize("key", [None, (b"authorization", b"Basic x"), (b"authorization", b"Bearer ")])
-def test_key_is_needed(key: Any) -> None:
-    assert (ask(key=key).status, error_of(ask(key=key))["code"]) == (401, None)
+def test_an_api_key_is_required(key: Any) -> None:
+    assert (send(key=key).status, error_of(send(key=key))["code"]) == (401, None)
 
 
-def test_invalid_key_is_told() -> None:
-    reply = ask(key=(b"AUTHORIZATION", b"bearer sk-invalid"))
+def test_an_invalid_key_is_rejected() -> None:
+    reply = send(key=(b"AUTHORIZATION", b"bearer sk-invalid"))
     assert (reply.status, error_of(reply)["code"]) == (401, "invalid_api_key")
 
 
@@ -56,8 +56,10 @@ def test_invalid_key_is_told() -> None:
         (b'{"messages": [{}], "model": "llama"}', 404, "model_not_found", None),
     ],
 )
-def test_bad_body_is_refused_in_shape(body: bytes, status: int, code: str | None, param: str | None) -> None:
-    reply = ask(body=body)
+def test_an_invalid_body_gets_an_error_in_openai_format(
+    body: bytes, status: int, code: str | None, param: str | None
+) -> None:
+    reply = send(body=body)
     error = error_of(reply)
     assert (reply.status, error["code"], error["param"]) == (status, code, param)
     assert error["type"] == "invalid_request_error"
@@ -76,29 +78,29 @@ def test_bad_body_is_refused_in_shape(body: bytes, status: int, code: str | None
         ("OPTIONS", b"/anything", 204),
     ],
 )
-def test_paths_and_methods(method: str, target: bytes, status: int) -> None:
-    assert ask(target, method=method).status == status
+def test_paths_and_methods_have_their_status(method: str, target: bytes, status: int) -> None:
+    assert send(target, method=method).status == status
 
 
-def test_echo_gives_back_body_and_type_without_a_key() -> None:
-    reply = ask(b"/v1/echo/deep?x=1", b"\x00\xff", "PATCH", (b"Content-Type", b"x/y"))
+def test_echo_returns_body_and_type_without_a_key() -> None:
+    reply = send(b"/v1/echo/deep?x=1", b"\x00\xff", "PATCH", (b"Content-Type", b"x/y"))
     assert (reply.body, reply.content_type) == (b"\x00\xff", b"x/y")
 
 
-def test_wished_status_comes_in_shape() -> None:
-    assert error_of(ask(key=None, directives=Directives(status=429)))["code"] == "rate_limit_exceeded"
-    assert ask(b"/v1/echo", directives=Directives(status=307)).status == 307
-    assert (b"upgrade", b"websocket") in ask(b"/v1/echo", directives=Directives(status=101)).headers
-    assert ask(directives=Directives(when="head")).status == 413
+def test_a_status_directive_gets_an_error_in_openai_format() -> None:
+    assert error_of(send(key=None, directives=Directives(status=429)))["code"] == "rate_limit_exceeded"
+    assert send(b"/v1/echo", directives=Directives(status=307)).status == 307
+    assert (b"upgrade", b"websocket") in send(b"/v1/echo", directives=Directives(status=101)).headers
+    assert send(directives=Directives(when="head")).status == 413
 
 
-def test_every_interface_answers() -> None:
-    assert ask(body=b'{"model": "gpt-4o", "messages": [{"role": "user", "content": "a"}]}').status == 200
-    assert ask(b"/v1/responses", b'{"model": "gpt-4o", "input": "a"}').status == 200
-    assert ask(b"/v1/embeddings", b'{"model": "text-embedding-3-small", "input": "a"}').status == 200
+def test_every_api_responds() -> None:
+    assert send(body=b'{"model": "gpt-4o", "messages": [{"role": "user", "content": "a"}]}').status == 200
+    assert send(b"/v1/responses", b'{"model": "gpt-4o", "input": "a"}').status == 200
+    assert send(b"/v1/embeddings", b'{"model": "text-embedding-3-small", "input": "a"}').status == 200
 
 
-def test_metadata_is_looked_at_only_where_it_may_hold_a_wish() -> None:
+def test_metadata_is_parsed_only_if_it_may_contain_directives() -> None:
     assert metadata_of(b'{"metadata": {"a": "b"}}') is None
     assert metadata_of(b'{"metadata": {"sim_delay_ms": "5"}}') == {"sim_delay_ms": "5"}
     assert metadata_of(b'{"metadata": ["sim_"], "sim_": 1}') is None

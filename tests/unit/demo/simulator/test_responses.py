@@ -1,4 +1,4 @@
-"""Answers of the responses interface."""
+"""Test the Responses API."""
 
 import json
 
@@ -16,15 +16,15 @@ def test_events_are_numbered_and_end_with_the_response() -> None:
     decoded = [json.loads(event.data) for event in events]
     assert [event["sequence_number"] for event in decoded] == list(range(len(events)))
     assert [event.name.decode() for event in events] == [event["type"] for event in decoded]
-    whole = json.loads(respond(ResponsesRequest("Hi", "gpt-4o"), NO_DIRECTIVES, STAMP).body)
-    assert decoded[-1] == {"type": "response.completed", "sequence_number": len(events) - 1, "response": whole}
+    body = json.loads(respond(ResponsesRequest("Hi", "gpt-4o"), NO_DIRECTIVES, STAMP).body)
+    assert decoded[-1] == {"type": "response.completed", "sequence_number": len(events) - 1, "response": body}
 
 
-def test_short_limit_leaves_it_incomplete() -> None:
+def test_a_token_limit_makes_the_response_incomplete() -> None:
     request = ResponsesRequest([Message("user", "Hi")], "o3", max_output_tokens=2)
-    whole = json.loads(respond(request, NO_DIRECTIVES, STAMP).body)
-    assert (whole["status"], whole["incomplete_details"]) == ("incomplete", {"reason": "max_output_tokens"})
-    assert whole["usage"]["output_tokens_details"] == {"reasoning_tokens": 2}
+    body = json.loads(respond(request, NO_DIRECTIVES, STAMP).body)
+    assert (body["status"], body["incomplete_details"]) == ("incomplete", {"reason": "max_output_tokens"})
+    assert body["usage"]["output_tokens_details"] == {"reasoning_tokens": 2}
 
 
 def test_usage_can_be_missing() -> None:

@@ -1,4 +1,4 @@
-"""Starting and stopping, as far as that needs no socket."""
+"""Test starting and stopping, without a socket."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from relaybook_demo.simulator.server import Simulator
 from relaybook_demo.simulator.settings import SimulatorSettings
 
 
-def test_closing_what_never_started_is_nothing() -> None:
+def test_closing_an_unstarted_simulator_does_nothing() -> None:
     async def main() -> None:
         async with Simulator(SimulatorSettings(ledger_keep=3)) as simulator:
             assert simulator.controls.ledger.entries.maxlen == 3

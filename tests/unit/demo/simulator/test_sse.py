@@ -1,4 +1,4 @@
-"""Server-sent events the way a test wants them."""
+"""Test the writing of server-sent events."""
 
 import json
 
@@ -15,7 +15,7 @@ def written(directives: Directives) -> list[bytes]:
     return list(sse.write(EVENTS, directives, lambda: 7))
 
 
-def test_events_are_plain_unless_told() -> None:
+def test_events_are_plain_by_default() -> None:
     assert written(NO_DIRECTIVES) == [b'data: {"a":1}\n\n', b'event: named\ndata: {"b":2}\n\n', b"data: [DONE]\n\n"]
 
 
@@ -31,7 +31,7 @@ def test_events_are_plain_unless_told() -> None:
         ({"lines"}, b'data: {\ndata: "a":1\ndata: }\n\n'),
     ],
 )
-def test_styles_change_only_the_writing(style: set[str], first: bytes) -> None:
+def test_styles_change_only_the_encoding(style: set[str], first: bytes) -> None:
     assert written(Directives(sse=frozenset(style)))[0] == first
 
 
@@ -40,7 +40,7 @@ def test_lines_joined_are_the_same_json() -> None:
     assert json.loads("\n".join(line[6:] for line in block.decode().splitlines() if line)) == {"a": 1}
 
 
-def test_timestamp_is_read_when_the_event_is_made() -> None:
+def test_the_timestamp_is_taken_when_the_event_is_written() -> None:
     timestamps = iter([10, 20, 30])
     blocks = sse.write(EVENTS, Directives(timestamps=True), lambda: next(timestamps))
     assert next(blocks) == b'data: {"sent_at_ns":10,"a":1}\n\n'
@@ -48,11 +48,11 @@ def test_timestamp_is_read_when_the_event_is_made() -> None:
     assert next(blocks).endswith(b'{"sent_at_ns":30,"b":2}\n\n')
 
 
-def test_error_event_ends_the_stream() -> None:
-    found = sse.arrange(EVENTS, Directives(error_event=(1, True)))
-    assert [event.name for event in found] == [b"", b"error"]
-    assert "error" in json.loads(found[1].data)
+def test_an_error_event_ends_the_stream() -> None:
+    events = sse.select_events(EVENTS, Directives(error_event=(1, True)))
+    assert [event.name for event in events] == [b"", b"error"]
+    assert "error" in json.loads(events[1].data)
 
 
-def test_done_can_be_left_out() -> None:
-    assert sse.arrange(EVENTS, Directives(done=False)) == EVENTS[:2]
+def test_done_can_be_omitted() -> None:
+    assert sse.select_events(EVENTS, Directives(done=False)) == EVENTS[:2]

@@ -1,4 +1,4 @@
-"""Texts are deterministic, and tokens lose nothing."""
+"""Test that texts are deterministic and tokens lossless."""
 
 import re
 
@@ -16,11 +16,11 @@ def test_tokens_joined_are_the_text(text: str) -> None:
 
 
 @given(st.text())
-def test_same_prompt_gets_the_same_text(prompt: str) -> None:
-    texts.answer_text.cache_clear()
-    first = texts.answer_text(prompt)
-    texts.answer_text.cache_clear()
-    assert texts.answer_text(prompt) == first != ""
+def test_the_same_prompt_gets_the_same_text(prompt: str) -> None:
+    texts.response_text.cache_clear()
+    first = texts.response_text(prompt)
+    texts.response_text.cache_clear()
+    assert texts.response_text(prompt) == first != ""
 
 
 @pytest.mark.parametrize(
@@ -48,46 +48,46 @@ def test_same_prompt_gets_the_same_text(prompt: str) -> None:
         ("", "nothing at all"),
     ],
 )
-def test_topics_are_recognised(prompt: str, expected: str) -> None:
-    assert expected in texts.answer_text(prompt)
+def test_topics_are_recognized(prompt: str, expected: str) -> None:
+    assert expected in texts.response_text(prompt)
 
 
-def test_a_haiku_about_rain_is_no_weather_report() -> None:
+def test_a_haiku_about_rain_is_not_a_weather_report() -> None:
     for variant in range(2):
-        haiku = texts.answer_text("Write a haiku about rain.", variant)
+        haiku = texts.response_text("Write a haiku about rain.", variant)
         assert haiku.count("\n") == 2
         assert "°C" not in haiku
-    assert texts.answer_text("Write a haiku about logs").count("\n") == 2
+    assert texts.response_text("Write a haiku about logs").count("\n") == 2
 
 
-def test_a_topic_is_looked_for_where_a_prompt_begins() -> None:
-    assert "refund" not in texts.answer_text("zebra " * 200 + "refund")
+def test_topics_are_searched_only_at_the_start_of_a_prompt() -> None:
+    assert "refund" not in texts.response_text("zebra " * 200 + "refund")
 
 
-def test_long_questions_get_long_answers() -> None:
+def test_long_tasks_get_long_responses() -> None:
     for prompt in ("Tell me a bedtime story", "A guide to brewing tea", "Plan three days in Lisbon"):
-        assert len(texts.split_tokens(texts.answer_text(prompt))) > 500
+        assert len(texts.split_tokens(texts.response_text(prompt))) > 500
 
 
 @pytest.mark.parametrize("prompt", ["Tell me a joke", "A name for my bakery", "Zebras?"])
 def test_variants_of_one_prompt_differ(prompt: str) -> None:
-    assert len({texts.answer_text(prompt, variant) for variant in range(5)}) == 5
+    assert len({texts.response_text(prompt, variant) for variant in range(5)}) == 5
 
 
-def test_nothing_of_an_answer_is_left_unfilled() -> None:
-    for pattern, answers in TOPICS:
+def test_all_placeholders_of_responses_are_filled() -> None:
+    for pattern, responses in TOPICS:
         names = set(re.compile(pattern).groupindex)
-        for answer in answers:
-            assert set(re.findall(r"\{([a-z]\w*)\}", answer)) <= names, pattern
+        for response in responses:
+            assert set(re.findall(r"\{([a-z]\w*)\}", response)) <= names, pattern
 
 
-def test_results_with_known_fields_are_told_in_a_sentence() -> None:
+def test_results_with_known_fields_become_a_sentence() -> None:
     weather = {"city": "Oslo", "sky": "clear", "celsius": 6, "wind": "no wind", "more": True}
     assert (texts.result_text(weather) or "").startswith("In Oslo it is clear at 6 °C, with no wind.")
     for other in ({"city": "Oslo"}, ["city"], 7, None):
         assert texts.result_text(other) is None
 
 
-def test_filler_has_exactly_as_many_tokens() -> None:
+def test_filler_has_exactly_the_given_number_of_tokens() -> None:
     for count in (0, 1, 2, 100):
         assert len(texts.filler_tokens(count)) == count

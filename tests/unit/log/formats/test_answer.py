@@ -1,4 +1,4 @@
-"""Claims about picking the reader of an answer, wrong content, and bytes of every kind."""
+"""Test the choice of the parser for a response, unexpected content, and arbitrary bytes."""
 
 import json
 from typing import Any
@@ -55,7 +55,7 @@ JUNK: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def test_each_kind_has_its_reader() -> None:
+def test_each_kind_has_its_parser() -> None:
     assert read_response("chat", WHOLE, streamed=False, complete=True).output_preview == "Hi"
     assert read_response("completion", WHOLE, streamed=False, complete=True).output_preview == "Hi"
     assert read_response("response", RESPONSE, streamed=False, complete=True).output_preview == "Hi"
@@ -63,12 +63,12 @@ def test_each_kind_has_its_reader() -> None:
     assert read_response("other", WHOLE, streamed=False, complete=True) == ResponseFacts()
 
 
-def test_a_stream_sent_for_a_plain_call_is_read() -> None:
+def test_a_stream_in_response_to_a_plain_request_is_parsed() -> None:
     facts = read_response("chat", STREAM, streamed=False, complete=True)
     assert (facts.output_preview, facts.stream_ended) == ("Hi", None)
 
 
-def test_one_object_sent_as_a_stream_is_read() -> None:
+def test_a_json_object_sent_as_a_stream_is_parsed() -> None:
     facts = read_response("chat", WHOLE, streamed=True, complete=True)
     assert (facts.output_preview, facts.stream_ended) == ("Hi", "no_done")
 
@@ -85,25 +85,25 @@ def test_one_object_sent_as_a_stream_is_read() -> None:
     ],
 )
 @pytest.mark.parametrize("streamed", [True, False])
-def test_whether_it_is_a_stream_is_seen_from_the_bytes(data: bytes, is_one: bool, streamed: bool) -> None:
+def test_a_stream_is_detected_from_the_bytes(data: bytes, is_one: bool, streamed: bool) -> None:
     assert is_stream(data, streamed) is is_one
     assert read_response("chat", data, streamed=streamed, complete=True).output_preview == "Hi"
 
 
 @pytest.mark.parametrize("data", [b"", b"nonsense", b"[1]", WHOLE[:-9]])
 @pytest.mark.parametrize("streamed", [True, False])
-def test_what_is_neither_is_read_as_it_was_sent(data: bytes, streamed: bool) -> None:
+def test_a_body_that_is_neither_is_parsed_as_it_was_sent(data: bytes, streamed: bool) -> None:
     assert is_stream(data, streamed) is streamed
 
 
-def test_an_error_object_sent_as_a_stream_is_read() -> None:
+def test_an_error_object_sent_as_a_stream_is_parsed() -> None:
     facts = read_response("chat", b'{"error":{"message":"No","code":"x"}}', streamed=True, complete=True)
     assert (facts.error_code, facts.error_message) == ("x", "No")
 
 
 @pytest.mark.parametrize("streamed", [True, False])
 @pytest.mark.parametrize("data", POISON, ids=range(len(POISON)))
-def test_poison_gives_facts_that_can_be_stored(data: bytes, streamed: bool) -> None:
+def test_malformed_bodies_give_facts_that_can_be_stored(data: bytes, streamed: bool) -> None:
     for kind in KINDS:
         facts = read_response(kind, data, streamed=streamed, complete=False)
         msgspec.json.encode(facts)
@@ -112,7 +112,7 @@ def test_poison_gives_facts_that_can_be_stored(data: bytes, streamed: bool) -> N
 
 
 @pytest.mark.parametrize("data", [WHOLE.decode().encode("utf-16"), b"\xef\xbb\xbf" + WHOLE])
-def test_marks_and_encodings_do_not_matter(data: bytes) -> None:
+def test_byte_order_marks_and_encodings_do_not_matter(data: bytes) -> None:
     assert read_response("chat", data, streamed=False, complete=True).output_preview == "Hi"
 
 

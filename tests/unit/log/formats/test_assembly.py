@@ -1,4 +1,4 @@
-"""Claims about putting an answer together for the detail view."""
+"""Test assembling a response for the detail view."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybook.log.formats.assembly import answer, join, merge
+from relaybook.log.formats.assembly import assemble_response, join, merge
 
 HEAD = {"id": "c1", "model": "m", "obfuscation": "pad", "system_fingerprint": "fp"}
 
@@ -19,22 +19,22 @@ def event(value: Any) -> bytes:
 
 def streamed(*choices: dict[str, Any], **last: Any) -> dict[str, Any]:
     events = [event(HEAD | {"usage": None, "choices": [choice]}) for choice in choices]
-    return answer(b"".join(events) + event(HEAD | {"choices": []} | last) + b"data: [DONE]\n\n", True)
+    return assemble_response(b"".join(events) + event(HEAD | {"choices": []} | last) + b"data: [DONE]\n\n", True)
 
 
 def tool(index: int, arguments: str, **more: Any) -> dict[str, Any]:
     return {"delta": {"tool_calls": [{"index": index, "function": {"arguments": arguments} | more}]}}
 
 
-def test_a_stream_becomes_one_answer() -> None:
-    found = streamed(
+def test_a_stream_becomes_one_response() -> None:
+    result = streamed(
         {"index": 0, "delta": {"role": "assistant", "content": ""}},
         {"index": 0, "delta": {"content": "Hel", "reasoning": "h"}},
         {"index": 0, "delta": {"content": "lo", "reasoning": "m"}},
         {"index": 0, "delta": {}, "finish_reason": "stop"},
         usage={"prompt_tokens": 3},
     )
-    assert found == {
+    assert result == {
         "id": "c1",
         "model": "m",
         "system_fingerprint": "fp",
@@ -52,19 +52,19 @@ def test_a_stream_becomes_one_answer() -> None:
     }
 
 
-def test_tool_calls_and_several_choices_are_put_together() -> None:
-    found = streamed(tool(0, "", name="f"), {"index": 1, "delta": {"refusal": "No"}}, tool(0, '{"x":'), tool(0, "1}"))[
+def test_tool_calls_and_several_choices_are_assembled() -> None:
+    result = streamed(tool(0, "", name="f"), {"index": 1, "delta": {"refusal": "No"}}, tool(0, '{"x":'), tool(0, "1}"))[
         "choices"
     ]
-    assert found[0]["tool_calls"] == [{"id": None, "type": None, "name": "f", "arguments": '{"x":1}'}]
-    assert (found[1]["index"], found[1]["refusal"], found[1]["text"]) == (1, "No", None)
+    assert result[0]["tool_calls"] == [{"id": None, "type": None, "name": "f", "arguments": '{"x":1}'}]
+    assert (result[1]["index"], result[1]["refusal"], result[1]["text"]) == (1, "No", None)
 
 
-def test_a_whole_answer_is_laid_out_the_same_way() -> None:
+def test_a_whole_response_has_the_same_structure() -> None:
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    said = {"role": "assistant", "content": "Hi", "tool_calls": [call], "annotations": [{"url": "u"}]}
-    whole = HEAD | {"choices": [{"index": 0, "message": said, "finish_reason": "tool_calls", "logprobs": None}]}
-    (choice,) = answer(json.dumps(whole).encode(), False)["choices"]
+    message = {"role": "assistant", "content": "Hi", "tool_calls": [call], "annotations": [{"url": "u"}]}
+    whole = HEAD | {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls", "logprobs": None}]}
+    (choice,) = assemble_response(json.dumps(whole).encode(), False)["choices"]
     assert choice["tool_calls"] == [{"id": "a", "type": "function", "name": "f", "arguments": "{}"}]
     assert choice["other"] == {"annotations": [{"url": "u"}]}
 
@@ -82,7 +82,7 @@ def test_unknown_fields_of_chunks_are_merged() -> None:
     }
 
 
-def test_merging_joins_texts_and_lists_and_replaces_the_rest() -> None:
+def test_merging_joins_texts_and_lists_and_replaces_other_values() -> None:
     into: dict[str, Any] = {"a": "x", "b": [1], "c": {"d": 1}, "id": "i", "n": 1}
     merge(into, {"a": "y", "b": [2], "c": {"d": 2, "e": 3}, "id": "j", "n": 2, "new": 0, "a2": None})
     join(into)
@@ -90,7 +90,7 @@ def test_merging_joins_texts_and_lists_and_replaces_the_rest() -> None:
 
 
 @pytest.mark.parametrize(("value", "then"), [(5, 5), ([1], [1]), ({"b": "x"}, {"b": "x"}), ("x", "abx"), (None, "ab")])
-def test_a_joined_text_is_replaced_by_what_is_none(value: object, then: object) -> None:
+def test_a_joined_text_is_replaced_by_a_value_that_is_not_text(value: object, then: object) -> None:
     into: dict[str, Any] = {"n": {"a": "a"}}
     for more in ("b", value):
         merge(into, {"n": {"a": more}})
@@ -98,8 +98,8 @@ def test_a_joined_text_is_replaced_by_what_is_none(value: object, then: object) 
     assert into == {"n": {"a": then}}
 
 
-def test_texts_in_many_pieces_are_joined_once() -> None:
-    # One by one, each joined to all before it, these take minutes.
+def test_texts_in_many_chunks_are_joined_once() -> None:
+    # Joining each chunk to all before it would take minutes.
     into: dict[str, Any] = {"f": ""}
     for _ in range(200_000):
         merge(into, {"f": "x" * 100})
@@ -107,51 +107,56 @@ def test_texts_in_many_pieces_are_joined_once() -> None:
     assert into == {"f": "x" * 20_000_000}
 
 
-def test_the_wrong_content_is_laid_out_as_what_it_is() -> None:
+def test_unexpected_streams_and_objects_are_assembled() -> None:
     whole = json.dumps(HEAD | {"choices": [{"index": 0, "message": {"content": "Hi"}}]}).encode()
     stream = event(HEAD | {"choices": [{"index": 0, "delta": {"content": "Hi"}}]}) + b"data: [DONE]\n\n"
-    assert answer(whole, True) == answer(whole, False) == answer(stream, True) == answer(stream, False)
-    assert answer(whole, True)["choices"][0]["text"] == "Hi"
+    assert (
+        assemble_response(whole, True)
+        == assemble_response(whole, False)
+        == assemble_response(stream, True)
+        == assemble_response(stream, False)
+    )
+    assert assemble_response(whole, True)["choices"][0]["text"] == "Hi"
     response = json.dumps({"status": "completed", "output": [{"content": [{"text": "Hi"}]}]}).encode()
-    assert answer(response, True, "response") == answer(response, False, "response")
-    assert answer(response, True, "response")["choices"][0]["text"] == "Hi"
+    assert assemble_response(response, True, "response") == assemble_response(response, False, "response")
+    assert assemble_response(response, True, "response")["choices"][0]["text"] == "Hi"
 
 
-def test_of_very_many_choices_some_are_laid_out() -> None:
+def test_very_many_choices_are_limited() -> None:
     choices = [{"index": index, "message": {"content": "a", "mood": "good"}} for index in range(1000)]
-    found = answer(json.dumps({"choices": choices}).encode(), False)["choices"]
-    assert [choice["index"] for choice in found] == list(range(128))
+    result = assemble_response(json.dumps({"choices": choices}).encode(), False)["choices"]
+    assert [choice["index"] for choice in result] == list(range(128))
 
 
 def test_an_error_stays_visible() -> None:
     assert streamed({"index": 0, "delta": {"content": "a"}}, error={"message": "Oops"})["error"] == {"message": "Oops"}
-    assert answer(b'{"error":{"message":"No"}}', False) == {"error": {"message": "No"}, "choices": []}
+    assert assemble_response(b'{"error":{"message":"No"}}', False) == {"error": {"message": "No"}, "choices": []}
 
 
 def test_a_response_has_one_choice() -> None:
     item = {"type": "message", "content": [{"type": "output_text", "text": "Hi"}]}
     response = {"id": "r", "model": "m", "status": "completed", "output": [item]}
-    whole = answer(json.dumps(response).encode(), False, "response")
+    whole = assemble_response(json.dumps(response).encode(), False, "response")
     assert (whole["choices"][0]["text"], whole["choices"][0]["finish_reason"]) == ("Hi", "completed")
     assert whole["output"] == [item]
-    assert answer(event({"type": "response.completed", "response": response}), True, "response") == whole
+    assert assemble_response(event({"type": "response.completed", "response": response}), True, "response") == whole
 
 
-def test_the_deltas_of_a_broken_response_are_put_together() -> None:
+def test_the_deltas_of_a_truncated_response_are_assembled() -> None:
     data = event({"type": "response.output_text.delta", "delta": "Hi"}) + event({"type": "error", "message": "Oops"})
-    found = answer(data, True, "response")
-    assert (found["choices"][0]["text"], found["error"]) == ("Hi", {"code": None, "message": "Oops"})
+    result = assemble_response(data, True, "response")
+    assert (result["choices"][0]["text"], result["error"]) == ("Hi", {"code": None, "message": "Oops"})
 
 
 @pytest.mark.parametrize("kind", ["chat", "response"])
 @pytest.mark.parametrize("data", [b"", b"<html>", b"[" * 100_000, b'{"choices":' + b"[" * 900 + b"]" * 900 + b"}"])
-def test_what_cannot_be_read_has_no_choices(data: bytes, kind: Any) -> None:
-    assert answer(data, False, kind)["choices"] == []
-    assert answer(b"data: " + data + b"\n\n", True, kind)["choices"] == []
+def test_an_unreadable_body_has_no_choices(data: bytes, kind: Any) -> None:
+    assert assemble_response(data, False, kind)["choices"] == []
+    assert assemble_response(b"data: " + data + b"\n\n", True, kind)["choices"] == []
 
 
 @settings(deadline=None)
 @given(st.binary(), st.booleans(), st.sampled_from(["chat", "response"]))
 def test_no_bytes_raise(data: bytes, is_stream: bool, kind: Any) -> None:
-    msgspec.json.encode(answer(data, is_stream, kind))
-    msgspec.json.encode(answer(b"data: " + data + b"\n\n", True, kind))
+    msgspec.json.encode(assemble_response(data, is_stream, kind))
+    msgspec.json.encode(assemble_response(b"data: " + data + b"\n\n", True, kind))

@@ -1,4 +1,4 @@
-"""Claims about chat answers, whole and streamed."""
+"""Test facts of chat responses, whole and streamed."""
 
 import base64
 import json
@@ -41,8 +41,10 @@ def whole(value: Any) -> ResponseFacts:
     return facts
 
 
-def message(said: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return HEAD | {"choices": [{"index": 0, "message": {"role": "assistant"} | said, "finish_reason": "stop"}]} | more
+def message(content: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return (
+        HEAD | {"choices": [{"index": 0, "message": {"role": "assistant"} | content, "finish_reason": "stop"}]} | more
+    )
 
 
 GOOD = (
@@ -56,7 +58,7 @@ GOOD = (
 
 
 def key_of(role: str, text: str) -> bytes:
-    """The key of what somebody says, as ``turns`` defines it."""
+    """Return the key of a message, as ``message_chain`` defines it."""
     return blake2b(f"{role}\0{text}".encode(), digest_size=8).digest()
 
 
@@ -73,19 +75,19 @@ GOOD_FACTS = ResponseFacts(
     output_preview="Hello wörld",
     output_characters=11,
     stream_ended="done",
-    said=[key_of("assistant", "Hello wörld")],
+    output_keys=[key_of("assistant", "Hello wörld")],
     understood=True,
 )
 
 
-def test_every_fact_of_a_stream_is_read() -> None:
+def test_all_facts_of_a_stream_are_extracted() -> None:
     assert stream(GOOD) == GOOD_FACTS
 
 
-def test_a_whole_answer_has_the_same_facts() -> None:
-    answered = whole(message({"content": "Hello wörld"}, usage=USAGE))
-    answered.stream_ended = "done"
-    assert answered == GOOD_FACTS
+def test_a_whole_response_has_the_same_facts() -> None:
+    response = whole(message({"content": "Hello wörld"}, usage=USAGE))
+    response.stream_ended = "done"
+    assert response == GOOD_FACTS
 
 
 @pytest.mark.parametrize(
@@ -105,22 +107,22 @@ def test_a_whole_answer_has_the_same_facts() -> None:
         GOOD[:-1],
     ],
 )
-def test_no_way_of_writing_the_stream_changes_its_facts(data: bytes) -> None:
+def test_the_framing_of_a_stream_does_not_change_its_facts(data: bytes) -> None:
     assert stream(data) == GOOD_FACTS
 
 
-def test_after_the_end_mark_nothing_counts() -> None:
+def test_data_after_the_end_mark_is_ignored() -> None:
     assert stream(GOOD + chunk({"content": "more"}) + event({"error": {"message": "late"}})) == GOOD_FACTS
 
 
-def test_a_stream_without_end_mark_says_so() -> None:
+def test_a_stream_without_end_mark_ends_as_no_done() -> None:
     assert stream(GOOD.removesuffix(DONE)).stream_ended == "no_done"
     assert stream(GOOD.removesuffix(DONE), complete=False).stream_ended == "cut"
     assert stream(GOOD, complete=False).stream_ended == "done"
     assert stream(b"", complete=False) == ResponseFacts(stream_ended="cut")
 
 
-def test_a_stream_cut_anywhere_gives_what_had_arrived() -> None:
+def test_a_stream_truncated_anywhere_gives_the_facts_so_far() -> None:
     for length in range(len(GOOD) - len(DONE)):
         facts = stream(GOOD[:length], complete=False)
         assert facts.stream_ended == "cut"
@@ -135,18 +137,18 @@ def test_missing_usage_is_unknown_and_never_zero() -> None:
     assert facts.output_characters == 5
 
 
-def test_the_last_usage_counts() -> None:
+def test_the_last_usage_is_used() -> None:
     data = chunk({"content": "a"}) + event(HEAD, usage={"completion_tokens": 1}) + event(HEAD, usage=USAGE) + DONE
     assert stream(data).output_tokens == 4
 
 
 @pytest.mark.parametrize("tokens", [2**64, -1, "9", True, 10**4000, [9], None])
-def test_token_counts_that_are_none_are_unknown(tokens: Any) -> None:
+def test_invalid_token_counts_are_unknown(tokens: Any) -> None:
     facts = whole(message({"content": "a"}, usage={"prompt_tokens": tokens, "completion_tokens": 4}))
     assert (facts.input_tokens, facts.output_tokens, facts.output_preview) == (None, 4, "a")
 
 
-def test_several_choices_count_and_the_first_is_shown() -> None:
+def test_all_choices_are_counted_and_the_first_is_shown() -> None:
     data = (
         chunk({"content": "B1"}, index=1)
         + chunk({"content": "A1"}, index=0)
@@ -161,7 +163,7 @@ def test_several_choices_count_and_the_first_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("content", "expected"),
     [
         ({"content": "text", "refusal": "no", "reasoning": "hm"}, "text"),
         ({"content": None, "refusal": "I  cannot"}, "I cannot"),
@@ -181,10 +183,12 @@ def test_several_choices_count_and_the_first_is_shown() -> None:
         ({}, None),
     ],
 )
-def test_the_best_there_is_is_shown(said: dict[str, Any], expected: str | None) -> None:
-    facts = whole(message(said))
+def test_the_preview_shows_text_else_refusal_else_calls_else_reasoning(
+    content: dict[str, Any], expected: str | None
+) -> None:
+    facts = whole(message(content))
     assert facts.output_preview == expected
-    assert stream(chunk(said) + DONE).output_preview == expected
+    assert stream(chunk(content) + DONE).output_preview == expected
 
 
 @pytest.mark.parametrize(
@@ -195,7 +199,7 @@ def test_the_best_there_is_is_shown(said: dict[str, Any], expected: str | None) 
         b'event: error\ndata: {"message":"Overloaded","code":"overloaded"}\n\n',
     ],
 )
-def test_an_error_event_fails_the_stream_and_keeps_what_came_before(data: bytes) -> None:
+def test_an_error_event_fails_the_stream_and_keeps_earlier_chunks(data: bytes) -> None:
     facts = stream(chunk({"content": "Hel"}) + data)
     assert facts.error_in_stream
     assert (facts.error_code, facts.error_message) == ("overloaded", "Overloaded")
@@ -207,16 +211,16 @@ def test_an_error_event_may_be_plain_text() -> None:
     assert (facts.error_in_stream, facts.error_message) == (True, "upstream gone")
 
 
-def test_an_empty_error_is_none() -> None:
+def test_an_empty_error_is_ignored() -> None:
     assert not stream(event(HEAD, error=None) + event(HEAD, error={}) + DONE).error_in_stream
 
 
-def test_an_error_in_a_whole_answer_is_read() -> None:
+def test_an_error_in_a_whole_response_is_extracted() -> None:
     facts = whole({"error": {"message": "No", "code": 402}})
     assert (facts.error_code, facts.error_message, facts.error_in_stream) == ("402", "No", False)
 
 
-def test_legacy_completions_and_embeddings_are_read_too() -> None:
+def test_legacy_completions_and_embeddings_are_parsed() -> None:
     facts = whole({"model": "m", "choices": [{"index": 0, "text": "Once", "finish_reason": "length"}]})
     assert (facts.output_preview, facts.finish_reason) == ("Once", "length")
     facts = whole({"model": "m", "data": [{"embedding": [0.5] * 9}], "usage": {"prompt_tokens": 3, "total_tokens": 3}})
@@ -225,12 +229,12 @@ def test_legacy_completions_and_embeddings_are_read_too() -> None:
     assert whole({"data": [{"embedding": packed}] * 3}).output_preview == "3 × 1,536"
 
 
-def test_a_delta_beside_a_growing_message_is_not_doubled() -> None:
+def test_a_message_beside_a_delta_is_not_counted_twice() -> None:
     data = chunk({"content": "a"}, message={"content": "a"}) + chunk({"content": "b"}, message={"content": "ab"})
     assert stream(data + DONE).output_preview == "ab"
 
 
-def test_what_is_not_an_answer_is_not_understood() -> None:
+def test_a_body_that_is_not_a_response_is_not_understood() -> None:
     assert read_whole(b"<html>") is None
     assert whole({"hello": 1}) == ResponseFacts()
 
@@ -251,11 +255,11 @@ def test_the_first_token_ends_with_its_event(data: bytes, event_number: int) -> 
 
 
 @pytest.mark.parametrize("data", [b"", DONE, chunk({"role": "assistant"}) + DONE, DONE + chunk({"content": "a"})])
-def test_a_stream_without_a_token_has_no_first_one(data: bytes) -> None:
+def test_a_stream_without_a_token_has_no_first_token(data: bytes) -> None:
     assert first_token_offset(data) is None
 
 
-def test_a_token_counts_only_once_its_event_is_whole() -> None:
+def test_a_token_counts_only_when_its_event_is_complete() -> None:
     data = chunk({"role": "assistant"}) + chunk({"content": "a"})
     assert [first_token_offset(data[:at]) for at in range(len(data))] == [None] * len(data)
     assert first_token_offset(data) == len(data)
@@ -269,12 +273,12 @@ def test_a_token_counts_only_once_its_event_is_whole() -> None:
         )
     )
 )
-def test_any_mixture_of_events_is_read(pieces: list[bytes]) -> None:
-    msgspec.json.encode(stream(b"".join(pieces)))
-    first_token_offset(b"".join(pieces))
+def test_any_mixture_of_events_is_parsed(chunks: list[bytes]) -> None:
+    msgspec.json.encode(stream(b"".join(chunks)))
+    first_token_offset(b"".join(chunks))
 
 
-def test_of_very_many_choices_some_are_read() -> None:
+def test_very_many_choices_are_parsed_up_to_a_limit() -> None:
     choices = [{"index": index, "message": {"content": "a"}} for index in range(1000)]
     facts = read_whole(json.dumps({"choices": choices}).encode())
     assert facts is not None

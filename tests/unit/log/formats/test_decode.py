@@ -1,4 +1,4 @@
-"""Claims about undoing content codings: every coding, truncation, bombs, nonsense."""
+"""Test decoding of content codings: all codings, truncated data, bombs, invalid data."""
 
 import gzip
 import zlib
@@ -31,22 +31,22 @@ ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("encoding", [None, "", "identity", " Identity , "])
-def test_no_coding_leaves_the_bytes_alone(encoding: str | None) -> None:
+def test_a_body_without_coding_is_unchanged(encoding: str | None) -> None:
     assert decode(TEXT, encoding) == Decoded(TEXT, "plain")
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_every_coding_is_undone(name: str) -> None:
+def test_every_coding_is_decoded(name: str) -> None:
     assert decode(ENCODERS[name](TEXT), name.upper()) == Decoded(TEXT, "decoded")
 
 
-def test_deflate_without_zlib_header_is_undone() -> None:
+def test_deflate_without_zlib_header_is_decoded() -> None:
     assert decode(raw_deflate(TEXT), "deflate") == Decoded(TEXT, "decoded")
 
 
 @settings(deadline=None)
 @given(st.binary(max_size=3000), st.lists(st.sampled_from(sorted(ENCODERS)), min_size=1, max_size=4))
-def test_several_codings_are_undone_last_first(data: bytes, names: list[str]) -> None:
+def test_several_codings_are_decoded_last_first(data: bytes, names: list[str]) -> None:
     wire = data
     for name in names:
         wire = ENCODERS[name](wire)
@@ -54,7 +54,7 @@ def test_several_codings_are_undone_last_first(data: bytes, names: list[str]) ->
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_truncation_anywhere_gives_a_beginning_and_never_more(name: str) -> None:
+def test_a_body_truncated_anywhere_gives_a_prefix(name: str) -> None:
     wire = ENCODERS[name](TEXT)
     for length in range(1, len(wire)):
         data, state = decode(wire[:length], name)
@@ -62,7 +62,7 @@ def test_truncation_anywhere_gives_a_beginning_and_never_more(name: str) -> None
         assert TEXT.startswith(data)
 
 
-def test_a_stream_flushed_per_event_is_readable_up_to_the_cut() -> None:
+def test_a_stream_flushed_per_event_is_decoded_up_to_its_end() -> None:
     compressor = zlib.compressobj(wbits=31)
     wire = b"".join(
         compressor.compress(b"data: %d\n\n" % number) + compressor.flush(zlib.Z_SYNC_FLUSH) for number in range(20)
@@ -77,7 +77,7 @@ def test_concatenated_members_are_one_body(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "zstd"])
-def test_bytes_after_the_end_are_passed_over(name: str) -> None:
+def test_trailing_bytes_are_ignored(name: str) -> None:
     assert decode(ENCODERS[name](TEXT) + b"\0\0\0garbage", name) == Decoded(TEXT, "decoded")
 
 
@@ -90,19 +90,19 @@ def test_a_bomb_stops_at_the_ratio(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_up_to_a_mebibyte_any_ratio_is_fine(name: str) -> None:
+def test_up_to_one_mebibyte_any_ratio_is_accepted(name: str) -> None:
     assert decode(ENCODERS[name](b"\0" * (1 << 20)), name) == Decoded(b"\0" * (1 << 20), "decoded")
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 @pytest.mark.parametrize("over", [1, 1000])
-def test_the_limit_holds(name: str, over: int) -> None:
+def test_the_size_limit_is_enforced(name: str, over: int) -> None:
     limit = len(TEXT) - over
     assert decode(ENCODERS[name](TEXT), name, limit=limit) == Decoded(TEXT[:limit], "too_large")
     assert decode(ENCODERS[name](TEXT), name, limit=len(TEXT)) == Decoded(TEXT, "decoded")
 
 
-def test_a_bomb_within_a_bomb_stops_too() -> None:
+def test_a_bomb_within_a_bomb_stops() -> None:
     wire = gzip.compress(gzip.compress(b"\0" * (64 << 20)))
     data, state = decode(wire, "gzip, gzip")
     assert state == "too_large"
@@ -110,13 +110,13 @@ def test_a_bomb_within_a_bomb_stops_too() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["aws-chunked", "gzip, compress", "gzip, " * 5 + "gzip"])
-def test_unknown_codings_leave_the_bytes_alone(encoding: str) -> None:
+def test_a_body_with_unknown_coding_is_unchanged(encoding: str) -> None:
     wire = gzip.compress(TEXT)
     assert decode(wire, encoding) == Decoded(wire, "undecodable")
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_a_body_that_was_never_compressed_is_left_alone(name: str) -> None:
+def test_a_body_that_is_not_compressed_is_unchanged(name: str) -> None:
     assert decode(TEXT, name) == Decoded(TEXT, "undecodable")
 
 

@@ -1,4 +1,4 @@
-"""Claims about laying out a request: nothing is lost untold, nothing raises."""
+"""Test messages and parameters of a request: omissions are counted, and nothing raises."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ def test_a_text_message_is_its_text() -> None:
     assert laid_out({"role": "user", "content": "Hi\n there"}) == [{"role": "user", "text": "Hi\n there", "parts": []}]
 
 
-def test_parts_keep_what_is_more_than_text() -> None:
+def test_parts_with_more_than_text_have_a_raw_value() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": "low"}}
     cached = {"type": "text", "text": "b", "cache_control": {"type": "ephemeral"}}
     (message,) = laid_out({"role": "user", "content": [{"type": "text", "text": "a"}, image, cached]})
@@ -31,7 +31,7 @@ def test_parts_keep_what_is_more_than_text() -> None:
     ]
 
 
-def test_tool_calls_and_names_are_kept_as_sent() -> None:
+def test_tool_calls_and_names_are_returned_as_sent() -> None:
     calls = [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
     assistant, tool = laid_out(
         {"role": "assistant", "content": None, "tool_calls": calls},
@@ -41,13 +41,13 @@ def test_tool_calls_and_names_are_kept_as_sent() -> None:
     assert tool == {"role": "tool", "text": "3", "parts": [], "tool_call_id": "a", "name": "f"}
 
 
-def test_unknown_fields_are_kept_apart() -> None:
+def test_unknown_fields_are_under_other() -> None:
     (message,) = laid_out({"role": "user", "content": "a", "text": "odd", "weight": 0})
     assert message["other"] == {"text": "odd", "weight": 0}
 
 
 @pytest.mark.parametrize("item", [5, None, ["x"], {"role": 7, "content": {"a": 1}}, {"content": [5, "x", {"type": 4}]}])
-def test_odd_messages_are_kept_raw(item: Any) -> None:
+def test_malformed_messages_are_returned_raw(item: Any) -> None:
     (message,) = laid_out(item)
     kept = json.dumps(message)
     for value in ("5", "null", '"x"', '"a": 1', "4", "7"):
@@ -55,21 +55,21 @@ def test_odd_messages_are_kept_raw(item: Any) -> None:
             assert value in kept
 
 
-def test_of_very_many_messages_the_ends_are_laid_out_and_the_rest_is_counted() -> None:
-    found = laid_out(*map(str, range(12_345)))
-    assert [message["text"] for message in found] == [
+def test_very_many_messages_are_limited_to_both_ends_and_the_rest_is_counted() -> None:
+    result = laid_out(*map(str, range(12_345)))
+    assert [message["text"] for message in result] == [
         *map(str, range(5000)),
         "[2,345 messages are not shown here]",
         *map(str, range(7345, 12_345)),
     ]
-    assert found[5000] == {"role": None, "text": found[5000]["text"], "parts": []}
+    assert result[5000] == {"role": None, "text": result[5000]["text"], "parts": []}
     assert [message["text"] for message in laid_out(*map(str, range(10_000)))] == [*map(str, range(10_000))]
 
 
-def test_of_very_many_parts_the_ends_are_laid_out_and_the_rest_is_counted() -> None:
+def test_very_many_parts_are_limited_to_both_ends_and_the_rest_is_counted() -> None:
     body = json.dumps({"messages": [{"role": "user", "content": [*map(str, range(12_345))]}]}).encode()
-    for found in (messages(body), list(newest_first(body))):
-        (message,) = found
+    for result in (messages(body), list(newest_first(body))):
+        (message,) = result
         assert message["text"].splitlines() == [part["text"] for part in message["parts"]]
         assert message["text"].splitlines() == [
             *map(str, range(5000)),
@@ -79,32 +79,32 @@ def test_of_very_many_parts_the_ends_are_laid_out_and_the_rest_is_counted() -> N
 
 
 @pytest.mark.parametrize("count", [0, 1, 5000, 5001, 10_000])
-def test_from_the_newest_on_they_are_the_same(count: int) -> None:
+def test_newest_first_returns_the_same_messages(count: int) -> None:
     body = json.dumps({"messages": [*map(str, range(count))]}).encode()
     assert list(newest_first(body)) == messages(body)[::-1]
     assert list(newest_first(b'{"input":"Hi"}')) == messages(b'{"input":"Hi"}')
 
 
-def test_from_the_newest_on_nobody_counts_the_rest() -> None:
+def test_newest_first_does_not_mention_omitted_messages() -> None:
     body = json.dumps({"messages": [*map(str, range(10_001))]}).encode()
     texts = [message["text"] for message in newest_first(body)]
     assert texts == [*map(str, range(10_000, 5000, -1)), *map(str, range(4999, -1, -1))]
 
 
-def test_other_kinds_have_their_messages_elsewhere() -> None:
+def test_other_kinds_have_their_messages_in_other_fields() -> None:
     assert messages(b'{"input":"Hi"}') == [{"role": "user", "text": "Hi", "parts": []}]
     assert messages(b'{"prompt":["a","b"]}')[1] == {"role": "user", "text": "b", "parts": []}
     (item,) = messages(b'{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}]}]}')
     assert (item["text"], item["other"]) == ("Hi", {"type": "message"})
 
 
-def test_parameters_are_all_fields_but_the_messages() -> None:
+def test_parameters_are_all_fields_except_the_messages() -> None:
     body = {"model": "m", "tools": [{"type": "function"}], "n": 3, "x-vendor": {"a": None}, "stop": None}
     assert parameters(json.dumps(body | {"messages": [{"role": "user"}]}).encode()) == body
     assert parameters(b'{"input":"Hi","model":"m"}') == {"model": "m"}
 
 
-def test_values_no_browser_can_read_become_text() -> None:
+def test_values_that_browsers_cannot_read_become_text() -> None:
     assert parameters(b'{"seed":123456789012345678901,"t":NaN}') == {"seed": "123456789012345678901", "t": None}
 
 
@@ -119,6 +119,6 @@ def test_no_bytes_raise(data: bytes) -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"[" * 100_000, b'{"messages":' + b"[" * 900 + b"]" * 900 + b"}", rb'{"messages":["\ud800"]}']
 )
-def test_poison_can_be_shown(data: bytes) -> None:
+def test_malformed_bodies_can_be_shown(data: bytes) -> None:
     json.dumps(messages(data)).encode()
     json.dumps(parameters(data)).encode()

@@ -1,4 +1,4 @@
-"""Claims about code and message of providers' errors."""
+"""Test code and message of providers' errors."""
 
 import pytest
 from hypothesis import given, settings
@@ -33,11 +33,11 @@ from relaybook.log.formats.errors import describe_error, read_error
         (rb'{"error":{"message":"a\u0000b\ud800","code":"x"}}', ("x", "a\ufffdb\ufffd")),
     ],
 )
-def test_every_shape_is_read(body: bytes, expected: tuple[str | None, str | None]) -> None:
+def test_every_shape_is_parsed(body: bytes, expected: tuple[str | None, str | None]) -> None:
     assert read_error(body) == expected
 
 
-def test_messages_are_cut() -> None:
+def test_messages_are_truncated() -> None:
     assert len(read_error(b'{"error":{"message":"' + b"x" * 9000 + b'"}}')[1] or "") == 2000
     assert len(read_error(b"x" * 9000)[1] or "") == 200
     assert len(read_error(b'{"error":{"code":"' + b"x" * 9000 + b'"}}')[0] or "") == 256
@@ -55,17 +55,17 @@ def test_an_error_of_any_type_is_described() -> None:
     assert describe_error(True) == (None, "true")
 
 
-@pytest.mark.parametrize("piece", [b"<", b"<script ", b"<style>", b"</head>", b"<a b='<'>"])
-def test_endless_tags_hide_no_text_before_them(piece: bytes) -> None:
-    assert (read_error(b"<p>502 Bad Gateway</p>" + piece * 20_000)[1] or "").startswith("502 Bad Gateway")
+@pytest.mark.parametrize("chunk", [b"<", b"<script ", b"<style>", b"</head>", b"<a b='<'>"])
+def test_endless_tags_do_not_hide_the_text_before_them(chunk: bytes) -> None:
+    assert (read_error(b"<p>502 Bad Gateway</p>" + chunk * 20_000)[1] or "").startswith("502 Bad Gateway")
 
 
-@pytest.mark.parametrize("piece", [b"a", b"<a", b"< ", b"</"])
-def test_a_tag_without_an_end_costs_one_look(piece: bytes) -> None:
-    # Backtracking, a hundred of the first take ten minutes.
-    page = b"<" + piece * (65_536 // len(piece))
+@pytest.mark.parametrize("chunk", [b"a", b"<a", b"< ", b"</"])
+def test_an_unclosed_tag_is_scanned_once(chunk: bytes) -> None:
+    # With backtracking, a hundred of the first take ten minutes.
+    page = b"<" + chunk * (65_536 // len(chunk))
     assert {read_error(page) for _ in range(100)} == {(None, page[:200].decode().strip())}
 
 
-def test_a_body_too_large_for_an_error_is_read_as_text() -> None:
+def test_a_body_too_large_for_json_is_read_as_text() -> None:
     assert read_error(b'{"error":"' + b"x" * (1 << 20) + b'"}') == (None, '{"error":"' + "x" * 190)

@@ -1,11 +1,11 @@
-"""Claims about the facts: they start as "not said" and can be stored as they are."""
+"""Test that facts are unknown by default and can be stored."""
 
 import msgspec
 
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts
 
 
-def test_unread_facts_say_nothing() -> None:
+def test_facts_are_unknown_by_default() -> None:
     assert not any(msgspec.structs.astuple(RequestFacts()))
     assert not any(msgspec.structs.astuple(ResponseFacts()))
 

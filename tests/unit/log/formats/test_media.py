@@ -1,4 +1,4 @@
-"""What is no text is told by its type and size."""
+"""Test descriptions of images, audio and files."""
 
 import base64
 import json
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from relaybook.log.formats import parameters, read_request
-from relaybook.log.formats.media import body_words, part_words, size_words
+from relaybook.log.formats.media import describe_body, describe_part, format_size
 
 PNG = base64.b64encode(bytes(33_999)).decode()
 
@@ -27,11 +27,11 @@ PNG = base64.b64encode(bytes(33_999)).decode()
         ({"type": "input_audio", "input_audio": {"data": 5, "format": []}}, "[audio]"),
     ],
 )
-def test_a_part_tells_its_type_and_size(part: dict[str, Any], words: str) -> None:
-    assert part_words(part) == words
+def test_a_part_is_described_by_type_and_size(part: dict[str, Any], words: str) -> None:
+    assert describe_part(part) == words
 
 
-def test_a_preview_tells_it_too() -> None:
+def test_a_preview_contains_the_description() -> None:
     content = [
         {"type": "text", "text": "What is"},
         {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
@@ -51,12 +51,12 @@ def test_a_preview_tells_it_too() -> None:
         ("", 5, None),
     ],
 )
-def test_a_whole_body_is_told_by_its_content_type(content_type: str, size: int, words: str | None) -> None:
-    assert body_words(content_type, size) == words
+def test_a_whole_body_is_described_by_its_content_type(content_type: str, size: int, words: str | None) -> None:
+    assert describe_body(content_type, size) == words
 
 
 @pytest.mark.parametrize(
     ("size", "words"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (9_960, "10 kB"), (12_345_678, "12 MB")]
 )
 def test_sizes_have_two_or_three_digits(size: int, words: str) -> None:
-    assert size_words(size) == words
+    assert format_size(size) == words

@@ -1,4 +1,4 @@
-"""Keys of turns: a request that goes on from another has its key, and nothing else has."""
+"""Test message chains: a request that continues another one has its key, and no other request has."""
 
 import json
 from typing import Any
@@ -10,13 +10,13 @@ from relaybook.log.formats import MessageChain, decode_chain, encode_chain
 
 
 def turn(messages: Any, answer: Any = None, kind: str = "chat", **more: Any) -> MessageChain:
-    """The turn of a request, and of its answer."""
+    """Return the chain of a request and its response."""
     field = "input" if kind == "response" else "messages"
-    asked = formats.read_request(kind, json.dumps({field: messages, **more}).encode()).asked  # type: ignore[arg-type]
-    assert asked is not None
+    hashes = formats.read_request(kind, json.dumps({field: messages, **more}).encode()).message_hashes  # type: ignore[arg-type]
+    assert hashes is not None
     data = b"" if answer is None else json.dumps(answer).encode()
     facts = formats.read_response(kind, data, streamed=False, complete=True)  # type: ignore[arg-type]
-    return formats.turn(asked, facts.said)
+    return formats.build_chain(hashes, facts.output_keys)
 
 
 def user(text: Any) -> dict[str, Any]:
@@ -27,12 +27,12 @@ def assistant(text: Any, **more: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": text, **more}
 
 
-def said(*texts: str, **more: Any) -> dict[str, Any]:
+def reply(*texts: str, **more: Any) -> dict[str, Any]:
     return {"choices": [{"index": n, "message": assistant(text, **more)} for n, text in enumerate(texts)]}
 
 
 def follows(later: MessageChain, earlier: MessageChain) -> str | None:
-    """How: by all messages, by the last ones, or not."""
+    """Return how ``later`` continues ``earlier``: by all messages, by the last ones, or not."""
     keys, windows = {key for key, _ in earlier.after}, {window for _, window in earlier.after if window}
     if any(origin.key in keys for origin in later.origins):
         return "all"
@@ -40,12 +40,12 @@ def follows(later: MessageChain, earlier: MessageChain) -> str | None:
 
 
 ASKED = [user("Weather in Rome?")]
-FIRST = turn(ASKED, said("70 °F."))
+FIRST = turn(ASKED, reply("70 °F."))
 CALL = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Rome"}'}}
 TOLD = {"role": "tool", "tool_call_id": "c1", "content": "21 °C"}
 
 
-def test_what_begins_with_the_messages_and_the_answer_goes_on() -> None:
+def test_a_request_that_starts_with_the_messages_and_the_response_continues_them() -> None:
     later = turn([*ASKED, assistant("70 °F."), user("In Celsius?")])
     assert follows(later, FIRST) == "all"
     assert later.origins[0].new_from == 2
@@ -62,57 +62,57 @@ def test_what_begins_with_the_messages_and_the_answer_goes_on() -> None:
         [user("70 °F.")],
     ],
 )
-def test_anything_else_does_not(messages: Any) -> None:
+def test_any_other_request_does_not_continue_them(messages: Any) -> None:
     assert follows(turn(messages), FIRST) is None
 
 
 @pytest.mark.parametrize("role", ["system", "developer"])
-def test_a_system_message_does_not_count(role: str) -> None:
+def test_system_messages_are_ignored(role: str) -> None:
     system = {"role": role, "content": "Be brief."}
     later = turn([system, *ASKED, assistant("70 °F."), user("In Celsius?")])
     assert follows(later, FIRST) == "all"
     assert later.origins[0].new_from == 3
-    assert turn([system, *ASKED]).asked == FIRST.asked
+    assert turn([system, *ASKED]).messages_key == FIRST.messages_key
 
 
-def test_white_space_that_clients_strip_and_parts_do_not_count() -> None:
+def test_surrounding_white_space_and_the_form_of_content_are_ignored() -> None:
     later = turn([user([{"type": "text", "text": "Weather in Rome?"}]), assistant(" 70 °F.\n"), user("x")])
     assert follows(later, FIRST) == "all"
 
 
-def test_trimmed_messages_leave_the_last_ones() -> None:
+def test_trimmed_messages_match_by_the_last_ones() -> None:
     long = [user("1"), assistant("2"), user("3"), assistant("4"), user("5")]
-    earlier = turn(long, said("6"))
+    earlier = turn(long, reply("6"))
     assert follows(turn([*long[2:], assistant("6"), user("7")]), earlier) == "window"
     assert follows(turn([*long[3:], assistant("6"), user("7")]), earlier) == "window"
     assert follows(turn([*long[4:], assistant("6"), user("7")]), earlier) is None
-    assert follows(turn([user("hi"), assistant("Hello!"), user("x")]), turn([user("hi")], said("Hello!"))) == "all"
+    assert follows(turn([user("hi"), assistant("Hello!"), user("x")]), turn([user("hi")], reply("Hello!"))) == "all"
 
 
-def test_tool_calls_are_part_of_what_was_said() -> None:
-    earlier = turn(ASKED, said("", tool_calls=[CALL]))
+def test_tool_calls_are_part_of_the_key() -> None:
+    earlier = turn(ASKED, reply("", tool_calls=[CALL]))
     assert follows(turn([*ASKED, assistant(None, tool_calls=[CALL]), TOLD]), earlier) == "all"
     other = CALL | {"function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
     assert follows(turn([*ASKED, assistant(None, tool_calls=[other]), TOLD]), earlier) is None
 
 
-def test_each_choice_may_be_gone_on_from() -> None:
-    earlier = turn(ASKED, said("one", "two", "three"))
+def test_each_choice_can_be_continued() -> None:
+    earlier = turn(ASKED, reply("one", "two", "three"))
     assert len(earlier.after) == 3
     assert follows(turn([*ASKED, assistant("two"), user("x")]), earlier) == "all"
 
 
-def test_a_stream_says_what_its_pieces_say_together() -> None:
+def test_a_stream_has_the_key_of_its_joined_chunks() -> None:
     events = "".join(
         f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': text}}]})}\n\n" for text in ("70 ", "°F.")
     )
     facts = formats.read_response("chat", f"{events}data: [DONE]\n\n".encode(), streamed=True, complete=True)
-    asked = formats.read_request("chat", json.dumps({"messages": ASKED}).encode()).asked
-    assert asked is not None
-    assert formats.turn(asked, facts.said) == FIRST
+    hashes = formats.read_request("chat", json.dumps({"messages": ASKED}).encode()).message_hashes
+    assert hashes is not None
+    assert formats.build_chain(hashes, facts.output_keys) == FIRST
 
 
-def test_the_responses_api_has_items_and_names_the_response_before() -> None:
+def test_the_responses_api_has_items_and_names_the_previous_response() -> None:
     output = [
         {"type": "reasoning", "id": "r", "summary": []},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "70 °F."}]},
@@ -124,18 +124,18 @@ def test_the_responses_api_has_items_and_names_the_response_before() -> None:
     assert turn("And in Oslo?", kind="response", previous_response_id="resp_1").previous == "resp_1"
 
 
-def test_an_answer_that_failed_is_not_gone_on_from() -> None:
+def test_a_failed_response_cannot_be_continued() -> None:
     assert turn(ASKED, {"error": {"message": "no"}}).after == []
 
 
-def test_only_the_last_answers_are_looked_for() -> None:
+def test_only_the_last_responses_are_origins() -> None:
     messages = [message for n in range(50) for message in (user(f"q{n}"), assistant(f"a{n}"))]
     assert [origin.new_from for origin in turn([*messages, user("x")]).origins] == [100, 98, 96, 94]
 
 
-def test_a_turn_comes_back_from_its_bytes() -> None:
-    made = turn([*ASKED, assistant("x"), user("y")], said("z"), previous_response_id="r")
-    assert decode_chain(encode_chain(made)) == made
+def test_a_chain_survives_encoding() -> None:
+    chain = turn([*ASKED, assistant("x"), user("y")], reply("z"), previous_response_id="r")
+    assert decode_chain(encode_chain(chain)) == chain
     assert len(encode_chain(FIRST)) < 40
 
 
@@ -148,11 +148,11 @@ def test_a_turn_comes_back_from_its_bytes() -> None:
         b"{}",
     ],
 )
-def test_whatever_the_messages_are_nothing_fails(body: bytes) -> None:
-    asked = formats.read_request("chat", body).asked
-    assert asked is None or formats.turn(asked, []).messages >= 0
+def test_no_messages_raise(body: bytes) -> None:
+    hashes = formats.read_request("chat", body).message_hashes
+    assert hashes is None or formats.build_chain(hashes, []).messages >= 0
     assert formats.read_request("response", body.replace(b"messages", b"input")) is not None
 
 
 def test_a_lone_surrogate_has_a_key() -> None:
-    assert turn([user("a\ud800")], said("b")).after
+    assert turn([user("a\ud800")], reply("b")).after

@@ -1,12 +1,12 @@
-"""Claims about putting together what a model said."""
+"""Test collecting the output of a model."""
 
 from typing import Any
 
 import msgspec
 import pytest
 
-from relaybook.log.formats.output_text import OutputText, carries_token, split_parts
-from relaybook.log.formats.wire import Answer, Choice
+from relaybook.log.formats.output_text import OutputText, has_token, split_parts
+from relaybook.log.formats.wire import ChatResponse, Choice
 
 
 def output_text(*deltas: dict[str, Any], part: str = "delta") -> OutputText:
@@ -21,33 +21,33 @@ def calls(*deltas: dict[str, Any], part: str = "delta") -> list[tuple[str | None
     return [(tool.id, tool.name, "".join(tool.arguments)) for tool in tools]
 
 
-def piece(index: int | None, id_: str | None, name: str | None, arguments: str) -> dict[str, Any]:
+def delta(index: int | None, id_: str | None, name: str | None, arguments: str) -> dict[str, Any]:
     return {"tool_calls": [{"index": index, "id": id_, "function": {"name": name, "arguments": arguments}}]}
 
 
-def test_tool_call_pieces_are_joined_by_index() -> None:
+def test_tool_call_deltas_are_joined_by_index() -> None:
     assert calls(
-        piece(0, "a", "f", ""), piece(1, "b", "g", "{"), piece(0, None, None, '{"x"'), piece(1, None, None, "}"),
-        piece(0, None, None, ":1}"),
+        delta(0, "a", "f", ""), delta(1, "b", "g", "{"), delta(0, None, None, '{"x"'), delta(1, None, None, "}"),
+        delta(0, None, None, ":1}"),
     ) == [("a", "f", '{"x":1}'), ("b", "g", "{}")]  # fmt: skip
 
 
-def test_calls_without_index_are_told_apart_by_id() -> None:
-    assert calls(piece(None, "a", "f", "{"), piece(None, None, None, "}"), piece(None, "b", "g", "1")) == [
+def test_calls_without_index_are_distinguished_by_id() -> None:
+    assert calls(delta(None, "a", "f", "{"), delta(None, None, None, "}"), delta(None, "b", "g", "1")) == [
         ("a", "f", "{}"),
         ("b", "g", "1"),
     ]
 
 
-def test_calls_that_share_an_index_but_not_the_id_stay_apart() -> None:
-    assert calls(piece(0, "a", "f", "1"), piece(0, "b", "f", "2")) == [("a", "f", "1"), ("b", "f", "2")]
+def test_calls_with_the_same_index_and_different_ids_are_separate() -> None:
+    assert calls(delta(0, "a", "f", "1"), delta(0, "b", "f", "2")) == [("a", "f", "1"), ("b", "f", "2")]
 
 
-def test_an_id_repeated_in_every_piece_is_one_call() -> None:
-    assert calls(piece(0, "a", "f", "{"), piece(0, "a", "f", "}")) == [("a", "f", "{}")]
+def test_an_id_repeated_in_every_delta_is_one_call() -> None:
+    assert calls(delta(0, "a", "f", "{"), delta(0, "a", "f", "}")) == [("a", "f", "{}")]
 
 
-def test_calls_of_a_whole_message_need_neither_index_nor_id() -> None:
+def test_calls_of_a_whole_message_need_no_index_or_id() -> None:
     whole = {
         "tool_calls": [{"function": {"name": "f", "arguments": "1"}}, {"function": {"name": "f", "arguments": "2"}}]
     }
@@ -59,16 +59,16 @@ def test_arguments_sent_as_an_object_become_json() -> None:
     assert calls(whole, part="message") == [("a", "f", '{"x":1}')]
 
 
-def test_custom_tools_and_function_calls_are_calls_too() -> None:
+def test_custom_tools_and_function_calls_are_tool_calls() -> None:
     custom = {"tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}]}
     assert calls(custom, part="message") == [("c", "sql", "select 1")]
     old = [{"function_call": {"name": "f", "arguments": "{"}}, {"function_call": {"arguments": "}"}}]
     assert calls(*old) == [(None, "f", "{}")]
 
 
-def test_both_names_of_reasoning_are_read_and_not_doubled() -> None:
-    said = output_text({"reasoning_content": "a"}, {"reasoning": "b"}, {"reasoning": "c", "reasoning_content": "c"})
-    assert said.reasoning == ["a", "b", "c"]
+def test_both_names_of_reasoning_are_read_and_counted_once() -> None:
+    output = output_text({"reasoning_content": "a"}, {"reasoning": "b"}, {"reasoning": "c", "reasoning_content": "c"})
+    assert output.reasoning == ["a", "b", "c"]
 
 
 def test_thinking_parts_are_reasoning() -> None:
@@ -81,11 +81,13 @@ def test_thinking_parts_are_reasoning() -> None:
     assert split_parts(parts) == ("yes!", "hm")
 
 
-def test_all_that_was_generated_is_counted() -> None:
-    said = output_text(
-        {"content": "ab", "reasoning": "cd", "refusal": "e"}, piece(0, "i", "fn", "{}"), {"audio": {"transcript": "x"}}
+def test_all_generated_characters_are_counted() -> None:
+    output = output_text(
+        {"content": "ab", "reasoning": "cd", "refusal": "e"},
+        delta(0, "i", "fn", "{}"),
+        {"audio": {"transcript": "x"}},
     )
-    assert said.characters() == 2 + 2 + 1 + 4 + 1
+    assert output.characters() == 2 + 2 + 1 + 4 + 1
 
 
 @pytest.mark.parametrize(
@@ -105,9 +107,9 @@ def test_all_that_was_generated_is_counted() -> None:
     ],
 )
 def test_a_token_is_anything_generated(delta: dict[str, Any], expected: bool) -> None:
-    assert carries_token(msgspec.convert({"choices": [{"delta": delta}]}, Answer)) is expected
+    assert has_token(msgspec.convert({"choices": [{"delta": delta}]}, ChatResponse)) is expected
 
 
-def test_usage_and_ends_are_no_tokens() -> None:
-    assert not carries_token(msgspec.convert({"choices": [{"delta": {}, "finish_reason": "stop"}]}, Answer))
-    assert not carries_token(msgspec.convert({"choices": [], "usage": {"prompt_tokens": 1}}, Answer))
+def test_usage_and_finish_reasons_are_not_tokens() -> None:
+    assert not has_token(msgspec.convert({"choices": [{"delta": {}, "finish_reason": "stop"}]}, ChatResponse))
+    assert not has_token(msgspec.convert({"choices": [], "usage": {"prompt_tokens": 1}}, ChatResponse))

@@ -1,4 +1,4 @@
-"""Claims about the facts of requests."""
+"""Test the facts of requests."""
 
 import json
 from typing import Any
@@ -36,9 +36,9 @@ def shown(content: Any) -> str | None:
     return read({"messages": [{"role": "user", "content": content}]}).input_preview
 
 
-def test_every_fact_of_a_chat_request_is_read() -> None:
+def test_all_facts_of_a_chat_request_are_extracted() -> None:
     facts = read(BODY)
-    assert facts.asked is not None
+    assert facts.message_hashes is not None
     assert facts == RequestFacts(
         model="gpt-4.1",
         stream_requested=True,
@@ -51,23 +51,23 @@ def test_every_fact_of_a_chat_request_is_read() -> None:
         top_p=1.0,
         max_tokens=10,
         n=2,
-        asked=facts.asked,
+        message_hashes=facts.message_hashes,
         understood=True,
     )
 
 
 @pytest.mark.parametrize("wrong", [5, [[]], {"a": 1}, True, "text", None, -1.5])
 @pytest.mark.parametrize("field", sorted(BODY))
-def test_a_field_of_the_wrong_type_costs_only_that_field(field: str, wrong: Any) -> None:
+def test_a_field_of_the_wrong_type_affects_only_that_field(field: str, wrong: Any) -> None:
     good, facts = read(BODY), read(BODY | {field: wrong})
     names = {"messages": "input_preview", "stream": "stream_requested"}
     changed = names.get(field, field)
     for name in RequestFacts.__struct_fields__:
-        if name != changed and not (field == "messages" and name == "asked"):
+        if name != changed and not (field == "messages" and name == "message_hashes"):
             assert getattr(facts, name) == getattr(good, name)
 
 
-def test_a_wrong_content_costs_only_the_preview_of_that_message() -> None:
+def test_invalid_content_affects_only_the_preview_of_that_message() -> None:
     facts = read(BODY | {"messages": [*BODY["messages"], {"role": "user", "content": 5}]})
     assert (facts.input_preview, facts.model) == ("Hi there", "gpt-4.1")
 
@@ -102,12 +102,12 @@ def test_content_is_shown_as_200_characters_of_text(content: Any, expected: str 
         ([], None),
     ],
 )
-def test_the_last_user_message_is_shown_else_the_last_of_all(roles: list[str], expected: str | None) -> None:
+def test_the_last_user_message_is_shown_else_the_last_message(roles: list[str], expected: str | None) -> None:
     messages = [{"role": role, "content": f"{at} {role}"} for at, role in enumerate(roles)]
     assert read({"messages": messages}).input_preview == expected
 
 
-def test_either_name_of_the_token_limit_is_read() -> None:
+def test_every_name_of_the_token_limit_is_read() -> None:
     assert read({"max_completion_tokens": 5, "max_tokens": 9}).max_tokens == 5
     assert read({"max_output_tokens": 7}, "response").max_tokens == 7
 
@@ -130,16 +130,16 @@ def test_other_kinds_show_their_input(kind: Kind, body: Any, expected: str | Non
 
 
 @pytest.mark.parametrize("kind", ["models", "other"])
-def test_what_is_not_understood_is_not_read(kind: Kind) -> None:
+def test_unsupported_kinds_are_not_parsed(kind: Kind) -> None:
     assert read(BODY, kind) == RequestFacts()
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"null", b'"x"', b"5", b"--boundary\r\n", b"{", b"[" * 100_000])
-def test_what_is_no_object_is_not_understood(data: bytes) -> None:
+def test_a_body_that_is_not_an_object_is_not_understood(data: bytes) -> None:
     assert read_request("chat", data) == RequestFacts()
 
 
-def test_of_duplicate_keys_the_last_counts() -> None:
+def test_the_last_of_duplicate_keys_is_used() -> None:
     assert read_request("chat", b'{"stream":false,"model":"a","stream":true,"model":"b"}').stream_requested is True
 
 
@@ -147,18 +147,18 @@ def test_of_duplicate_keys_the_last_counts() -> None:
     "poison",
     [rb'"\ud800"', b'"\xff"', b"NaN", b"9" * 5000, b"1e999", b'"x\x00"', rb'"\u0000"', b"[" * 900 + b"]" * 900],
 )
-def test_poison_elsewhere_does_not_cost_the_model(poison: bytes) -> None:
+def test_malformed_values_elsewhere_do_not_lose_the_model(poison: bytes) -> None:
     facts = read_request("chat", b'{"x":' + poison + b',"user":' + poison + b',"model":"m"}')
     assert facts.model == "m"
     msgspec.json.encode(facts)
 
 
 @pytest.mark.parametrize("number", [2**63, -(2**64), 10**4000])
-def test_numbers_beyond_a_column_are_unknown(number: int) -> None:
+def test_numbers_over_64_bits_are_unknown(number: int) -> None:
     assert read({"n": number, "max_tokens": number}) == RequestFacts(understood=True)
 
 
-def test_facts_are_cut_and_clean() -> None:
+def test_facts_are_truncated_and_cleaned() -> None:
     facts = read({"model": "m" * 999, "user": "a\0\ud800" * 200, "metadata": {"k\0": "v\0" * 500}})
     assert facts.model == "m" * 256
     assert facts.user is not None

@@ -1,4 +1,4 @@
-"""Claims about answers of the Responses API."""
+"""Test responses of the Responses API."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ CREATED = event("response.created", response=RESPONSE | {"output": [], "usage": 
 DELTAS = event("response.output_text.delta", delta="Hel") + event("response.output_text.delta", delta="lo")
 
 
-def test_every_fact_of_a_whole_response_is_read() -> None:
+def test_all_facts_of_a_whole_response_are_extracted() -> None:
     facts = read_whole(json.dumps(RESPONSE).encode())
     assert facts is not None
     assert (facts.response_model, facts.completion_id, facts.finish_reason) == ("gpt-5", "resp_1", "completed")
@@ -50,7 +50,7 @@ def test_a_streamed_response_has_the_facts_of_its_last_object() -> None:
     assert facts == plain
 
 
-def test_a_broken_stream_shows_its_deltas() -> None:
+def test_a_truncated_stream_shows_its_deltas() -> None:
     facts = read_stream(CREATED + DELTAS, complete=False)
     assert (facts.output_preview, facts.stream_ended, facts.response_model) == ("Hello", "cut", "gpt-5")
     assert facts.input_tokens is None
@@ -66,7 +66,7 @@ def test_function_calls_are_shown() -> None:
     assert whole.output_preview == "ƒ f({})"
 
 
-def test_failed_and_incomplete_responses_say_why() -> None:
+def test_failed_and_incomplete_responses_have_a_reason() -> None:
     failed = RESPONSE | {"status": "failed", "error": {"code": "server_error", "message": "Oops"}}
     facts = read_stream(CREATED + event("response.failed", response=failed), complete=True)
     assert (facts.error_code, facts.error_message, facts.error_in_stream) == ("server_error", "Oops", True)
@@ -77,7 +77,7 @@ def test_failed_and_incomplete_responses_say_why() -> None:
     assert whole.finish_reason == "max_output_tokens"
 
 
-def test_an_error_event_is_read_in_both_shapes() -> None:
+def test_both_shapes_of_error_events_are_parsed() -> None:
     for more in ({"code": "x", "message": "Oops"}, {"error": {"code": "x", "message": "Oops"}}):
         facts = read_stream(CREATED + event("error", **more), complete=True)
         assert (facts.error_code, facts.error_message, facts.error_in_stream) == ("x", "Oops", True)

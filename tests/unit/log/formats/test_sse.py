@@ -1,4 +1,4 @@
-"""Claims about reading event streams, checked against the decoder of the openai SDK."""
+"""Test parsing of event streams against the decoder of the openai SDK."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai._streaming import SSEDecoder
 
-from relaybook.log.formats.sse import LINE_LIMIT_BYTES, Event, SseReader, cut, event_ends, events_of, read_events
+from relaybook.log.formats.sse import (
+    LINE_LIMIT_BYTES,
+    Event,
+    SseReader,
+    event_ends,
+    events_of,
+    read_events,
+    split_stream,
+)
 
 LINES = st.one_of(
     st.sampled_from(
@@ -23,13 +31,13 @@ STREAMS = st.lists(st.tuples(LINES, st.sampled_from([b"\n", b"\r\n", b"\r", b"\n
 
 
 def sdk(data: bytes) -> list[tuple[str, bytes]]:
-    """The SDK's events. It also gives events without data, and keeps an event's id for the next: not compared."""
+    """Return the SDK's events. Ids and events without data, which only the SDK returns, are not compared."""
     return [(sse.event or "", sse.data.encode()) for sse in SSEDecoder().iter_bytes(iter([data])) if sse.data]
 
 
-def fed(pieces: Iterator[bytes]) -> list[tuple[str, bytes]]:
+def fed(chunks: Iterator[bytes]) -> list[tuple[str, bytes]]:
     reader = SseReader()
-    return [tuple(event) for piece in pieces for event in reader.feed(piece)]  # type: ignore[misc]
+    return [tuple(event) for chunk in chunks for event in reader.feed(chunk)]  # type: ignore[misc]
 
 
 @settings(deadline=None)
@@ -49,7 +57,7 @@ def test_splitting_anywhere_changes_nothing(data: bytes) -> None:
 
 @settings(deadline=None)
 @given(STREAMS, st.booleans())
-def test_reading_whole_gives_the_same_events(data: bytes, has_mark: bool) -> None:
+def test_parsing_a_whole_stream_gives_the_same_events(data: bytes, has_mark: bool) -> None:
     data = b"\xef\xbb\xbf" * has_mark + data
     events = fed(iter([data]))
     assert [tuple(event) for event in events_of(data.removeprefix(b"\xef\xbb\xbf"))] == events
@@ -59,7 +67,7 @@ def test_reading_whole_gives_the_same_events(data: bytes, has_mark: bool) -> Non
 
 @settings(deadline=None)
 @given(STREAMS)
-def test_an_event_ends_where_the_reader_completes_it(data: bytes) -> None:
+def test_an_event_ends_where_the_incremental_parser_completes_it(data: bytes) -> None:
     for number, (_, end) in enumerate(event_ends(data), 1):
         assert len(fed(iter([data[:end]]))) == number
         assert len(fed(iter([data[: end - 2]]))) < number
@@ -67,55 +75,55 @@ def test_an_event_ends_where_the_reader_completes_it(data: bytes) -> None:
 
 @settings(deadline=None)
 @given(STREAMS)
-def test_cutting_for_speed_loses_nothing(data: bytes) -> None:
-    head, parts = cut(data)
+def test_splitting_a_stream_for_speed_loses_nothing(data: bytes) -> None:
+    head, parts = split_stream(data)
     assert b"\n\ndata: ".join([head, *parts]) in (data, b"\n\n" + data)
 
 
-def test_a_mark_at_the_start_is_passed_over_even_when_split() -> None:
+def test_a_leading_byte_order_mark_is_ignored_even_if_split() -> None:
     assert fed(iter([b"\xef", b"\xbb", b"\xbfdata: x\n", b"\n"])) == [("", b"x")]
 
 
-def test_several_data_lines_are_one_event() -> None:
+def test_several_data_lines_form_one_event() -> None:
     assert SseReader().feed(b"event: e\r\ndata: a\r\ndata: b\r\n\r\n") == [Event("e", b"a\nb")]
 
 
-def test_an_event_without_data_is_none() -> None:
+def test_an_event_without_data_is_dropped() -> None:
     assert SseReader().feed(b"event: ping\n\nid: 4\n\n: comment\n\n") == []
 
 
-def test_the_event_the_stream_broke_off_in_is_given_at_the_end() -> None:
+def test_an_incomplete_last_event_is_returned_at_the_end() -> None:
     reader = SseReader()
     assert reader.feed(b"data: a\n\ndata: [DONE") == [Event("", b"a")]
     assert reader.end() == Event("", b"[DONE")
     assert SseReader().end() is None
 
 
-@pytest.mark.parametrize("piece", [1000, 1 << 16, 1 << 30])
-def test_an_overlong_line_costs_only_its_event(piece: int) -> None:
+@pytest.mark.parametrize("chunk", [1000, 1 << 16, 1 << 30])
+def test_an_overlong_line_loses_only_its_event(chunk: int) -> None:
     data = b"data: a\n\ndata: " + b"x" * (LINE_LIMIT_BYTES + 1) + b"\ndata: y\n\ndata: b\n\n"
     reader = SseReader()
-    events = [event for at in range(0, len(data), piece) for event in reader.feed(data[at : at + piece])]
+    events = [event for at in range(0, len(data), chunk) for event in reader.feed(data[at : at + chunk])]
     assert events == [Event("", b"a"), Event("", b"b")]
     assert reader.overlong == 1
 
 
-def test_an_event_of_endless_short_lines_is_bounded() -> None:
+def test_an_event_of_endless_short_lines_is_limited() -> None:
     reader = SseReader(line_limit=100)
     assert reader.feed(b"data: 0123456789\n" * 1000 + b"\ndata: b\n\n") == [Event("", b"b")]
     assert reader.overlong == 1
 
 
-def test_the_longest_allowed_line_is_read() -> None:
+def test_the_longest_allowed_line_is_parsed() -> None:
     line = b"data: " + b"x" * (LINE_LIMIT_BYTES - 6)
     assert SseReader().feed(line + b"\n\n") == [Event("", line[6:])]
 
 
 @settings(deadline=None)
 @given(st.lists(st.binary(max_size=40)))
-def test_no_bytes_raise(pieces: list[bytes]) -> None:
+def test_no_bytes_raise(chunks: list[bytes]) -> None:
     reader = SseReader(line_limit=16)
-    for piece in pieces:
-        reader.feed(piece)
+    for chunk in chunks:
+        reader.feed(chunk)
     reader.end()
-    list(read_events(b"".join(pieces)))
+    list(read_events(b"".join(chunks)))

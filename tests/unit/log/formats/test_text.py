@@ -1,4 +1,4 @@
-"""Claims about cleaned, cut and collapsed text."""
+"""Test cleaning, truncating and collapsing of text."""
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +11,7 @@ ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=600)
 
 @settings(deadline=None)
 @given(ANY_TEXT, st.integers(0, 50))
-def test_clean_text_can_be_stored_and_keeps_everything_else(text: str, limit: int) -> None:
+def test_cleaned_text_can_be_stored_and_is_otherwise_unchanged(text: str, limit: int) -> None:
     cleaned = clean(text, limit)
     cleaned.encode()
     assert "\0" not in cleaned
@@ -23,7 +23,7 @@ def test_nul_and_lone_surrogates_become_replacement_characters() -> None:
     assert clean("a\0b\ud800c😀") == "a\ufffdb\ufffdc😀"
 
 
-def test_an_empty_text_says_nothing() -> None:
+def test_an_empty_text_becomes_none() -> None:
     assert clean_or_none("") is None
     assert clean_or_none(None) is None
     assert preview(" \n\t ") is None
@@ -31,7 +31,7 @@ def test_an_empty_text_says_nothing() -> None:
 
 @settings(deadline=None)
 @given(ANY_TEXT)
-def test_a_preview_is_the_beginning_of_the_collapsed_text(text: str) -> None:
+def test_a_preview_is_a_prefix_of_the_collapsed_text(text: str) -> None:
     assert preview(text) == (clean(" ".join(text.split()), 200) or None)
 
 

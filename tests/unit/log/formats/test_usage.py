@@ -1,14 +1,14 @@
-"""Claims about token counts under the names providers use."""
+"""Test token counts under the names that providers use."""
 
 import pytest
 
 from relaybook.log.formats.facts import ResponseFacts, Usage
-from relaybook.log.formats.usage import put_usage
+from relaybook.log.formats.usage import set_usage
 
 
 def counts(usage: Usage) -> tuple[int | None, int | None, int | None, int | None]:
     facts = ResponseFacts()
-    put_usage(facts, usage)
+    set_usage(facts, usage)
     return facts.input_tokens, facts.output_tokens, facts.cached_tokens, facts.reasoning_tokens
 
 

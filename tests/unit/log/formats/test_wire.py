@@ -1,20 +1,20 @@
-"""Claims about the wire's shapes: they read what providers send and skip what nobody reads."""
+"""Test the structures of bodies: they accept what providers send and skip unused fields."""
 
-from relaybook.log.formats.wire import ANSWER, REQUEST, RESPONSE, RESPONSE_EVENT
+from relaybook.log.formats.wire import CHAT_RESPONSE, REQUEST, RESPONSE, RESPONSE_EVENT
 
 
 def test_every_field_may_be_null_or_missing() -> None:
-    for decoder in (ANSWER, REQUEST, RESPONSE, RESPONSE_EVENT):
+    for decoder in (CHAT_RESPONSE, REQUEST, RESPONSE, RESPONSE_EVENT):
         shape = decoder.type
         assert decoder.decode(b"{}") == shape()
         nullable = [name for name in shape.__struct_fields__ if name not in ("input", "prompt")]
         assert decoder.decode(b"{" + b",".join(b'"%s":null' % name.encode() for name in nullable) + b"}") == shape()
 
 
-def test_unknown_fields_are_skipped_unread() -> None:
-    assert ANSWER.decode(b'{"logprobs":[1e999,{"a":"\\u0000"}],"id":"x"}').id == "x"
+def test_unknown_fields_are_skipped() -> None:
+    assert CHAT_RESPONSE.decode(b'{"logprobs":[1e999,{"a":"\\u0000"}],"id":"x"}').id == "x"
 
 
-def test_content_may_be_a_list_of_parts_on_both_sides() -> None:
-    assert ANSWER.decode(b'{"choices":[{"delta":{"content":[{"type":"text","text":"a"}]}}]}').choices
+def test_content_may_be_a_list_of_parts_in_requests_and_responses() -> None:
+    assert CHAT_RESPONSE.decode(b'{"choices":[{"delta":{"content":[{"type":"text","text":"a"}]}}]}').choices
     assert REQUEST.decode(b'{"messages":[{"content":[{"type":"text","text":"a"}]}]}').messages

@@ -1,4 +1,4 @@
-"""Filters: what is read, what is refused and how it is named, and what a term means."""
+"""Test page sizes, cursors and the semantics of terms."""
 
 import pytest
 from hypothesis import given
@@ -13,9 +13,9 @@ from relaybook.log.query.filters import (
     Cursor,
     Filter,
     Term,
-    asks_texts,
     comparison,
     matches,
+    needs_text,
     parse_cursor,
     parse_limit,
 )
@@ -23,32 +23,32 @@ from relaybook.log.record import Note
 
 
 @pytest.mark.parametrize(("text", "expected"), [("", 50), ("1", 1), ("500", MAX_LIMIT), ("007", 7)])
-def test_limits_are_read(text: str, expected: int) -> None:
+def test_limits_are_parsed(text: str, expected: int) -> None:
     assert parse_limit(text) == expected
 
 
 @pytest.mark.parametrize("text", ["0", "501", "-1", "1.0", "x", "٣", "9" * 5000])
-def test_other_limits_are_refused(text: str) -> None:
+def test_invalid_limits_are_rejected(text: str) -> None:
     with pytest.raises(BadFilter, match="from 1 to 500"):
         parse_limit(text)
 
 
 @given(st.sampled_from(("older", "newer")), st.integers(0, 10**18 - 1))
-def test_cursors_come_back(direction: str, seq: int) -> None:
+def test_cursors_survive_encoding(direction: str, seq: int) -> None:
     cursor = Cursor("older" if direction == "older" else "newer", seq)
     assert parse_cursor(str(cursor)) == cursor
 
 
 @pytest.mark.parametrize("text", ["", "o", "x1", "o-1", "o1 ", "1", "o" + "9" * 19])
-def test_other_cursors_are_refused(text: str) -> None:
-    with pytest.raises(BadFilter) as refused:
+def test_invalid_cursors_are_rejected(text: str) -> None:
+    with pytest.raises(BadFilter) as error:
         parse_cursor(text)
-    assert refused.value.parameter == "cursor"
+    assert error.value.parameter == "cursor"
 
 
-def test_where_there_is_no_newer_page_none_is_offered() -> None:
+def test_newer_cursors_are_rejected_where_only_older_are_allowed() -> None:
     assert parse_cursor("o5", only_older=True) == Cursor("older", 5)
-    with pytest.raises(BadFilter, match="cursor is 'n5': pass on the next_cursor of an earlier page"):
+    with pytest.raises(BadFilter, match="cursor is 'n5': expected the next_cursor of another page"):
         parse_cursor("n5", only_older=True)
 
 
@@ -77,7 +77,7 @@ RECORD = a_record(
         ("output_tokens", ">=37.0", ">37.0"),
         (WORDS, "whole thing", "thing whole"),
         ("model", "gpt-5", "GPT-5"),
-        ("outcome", "complete", "refused"),
+        ("outcome", "complete", "error"),
         ("status", "429", "42"),
         ("status", "4xx", "5xx"),
         ("status", "error", "200"),
@@ -90,7 +90,7 @@ RECORD = a_record(
         ("id", RECORD.id, ""),
     ],
 )
-def test_a_term_selects_what_it_names(name: str, yes: str, no: str) -> None:
+def test_a_term_matches_its_field(name: str, yes: str, no: str) -> None:
     assert matches(Filter((Term(name, (yes,)),)), RECORD, SAID)
     assert not matches(Filter((Term(name, (no,)),)), RECORD, SAID)
     assert matches(Filter((Term(name, (no, yes)),)), RECORD, SAID)
@@ -98,7 +98,7 @@ def test_a_term_selects_what_it_names(name: str, yes: str, no: str) -> None:
     assert matches(Filter((Term(name, (no,), negated=True),)), RECORD, SAID)
 
 
-def test_a_value_or_a_beginning_is_enough() -> None:
+def test_a_value_or_a_prefix_is_enough() -> None:
     for term in (Term("namespace", (), prefixes=("user-4",)), Term("model", ("o1",), prefixes=("o3", "gpt"))):
         assert matches(Filter((term,)), RECORD)
     assert matches(Filter((Term("property.channel", (), prefixes=("i",)),)), RECORD)
@@ -108,29 +108,29 @@ def test_a_value_or_a_beginning_is_enough() -> None:
 
 
 @pytest.mark.parametrize("value", [">0.0", "<1.0", "=0.0"])
-def test_what_is_unknown_compares_with_nothing(value: str) -> None:
+def test_unknown_numbers_satisfy_no_comparison(value: str) -> None:
     assert not matches(Filter((Term("cost", (value,)),)), RECORD)
     assert matches(Filter((Term("cost", (value,), negated=True),)), RECORD)
 
 
 @pytest.mark.parametrize(("value", "parts"), [(">2.5", (">", 2.5)), ("<=1.0", ("<=", 1.0)), ("=7.0", ("=", 7.0))])
-def test_a_comparison_has_two_parts(value: str, parts: tuple[str, float]) -> None:
+def test_a_comparison_is_split_into_operator_and_number(value: str, parts: tuple[str, float]) -> None:
     assert comparison(value) == parts
 
 
 @pytest.mark.parametrize("name", [WORDS, CONTAINS])
-def test_a_filter_tells_whether_it_asks_what_was_said(name: str) -> None:
-    assert asks_texts(Filter((Term("model", ("m",)), Term(name, ("refund",), negated=True))))
-    assert not asks_texts(Filter((Term("model", (name,)),)))
+def test_a_filter_tells_whether_it_searches_text(name: str) -> None:
+    assert needs_text(Filter((Term("model", ("m",)), Term(name, ("refund",), negated=True))))
+    assert not needs_text(Filter((Term("model", (name,)),)))
 
 
 @pytest.mark.parametrize("term", [("user", "None"), ("user", ""), ("property.tier", "")])
-def test_what_is_not_there_has_no_value(term: tuple[str, str]) -> None:
+def test_missing_fields_have_no_value(term: tuple[str, str]) -> None:
     assert not matches(Filter((Term(term[0], (term[1],)),)), RECORD)
     assert matches(Filter((Term(term[0], (term[1],), negated=True),)), RECORD)
 
 
-def test_a_record_without_status_has_none_of_any_class() -> None:
+def test_a_record_without_status_has_no_status_class() -> None:
     record = a_record(status=None, failed=True)
     assert not matches(Filter((Term("status", ("200", "5xx")),)), record)
     assert matches(Filter((Term("status", ("error",)),)), record)

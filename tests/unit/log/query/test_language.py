@@ -1,21 +1,21 @@
-"""The query language: names, words, phrases; the wrong part is pointed at."""
+"""Test the query language: names, words, phrases, and messages that quote the invalid part."""
 
 from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.records import A_MOMENT
+from tests.support.records import A_TIMESTAMP
 
 from relaybook.log.query.filters import NAMES, WORDS, BadFilter, Term
 from relaybook.log.query.language import MAX_CHARACTERS, MAX_PARTS, parse_query
 
 
 def read(text: str) -> tuple[Term, ...]:
-    return parse_query(text, A_MOMENT)
+    return parse_query(text, A_TIMESTAMP)
 
 
-def test_the_example_of_the_documentation_is_read() -> None:
+def test_the_documented_example_is_parsed() -> None:
     text = 'namespace:production -model:gpt-4o* status:error duration:>2s cost:>0.01 property.user:42 "free text"'
     assert read(text) == (
         Term("namespace", ("production",)),
@@ -28,19 +28,19 @@ def test_the_example_of_the_documentation_is_read() -> None:
     )
 
 
-def test_other_signs_are_words_as_ever() -> None:
+def test_other_characters_are_part_of_words() -> None:
     assert read('a=b x<y "duration>500ms"') == tuple(Term(WORDS, (text,)) for text in ("a=b", "x<y", "duration>500ms"))
 
 
-def test_nothing_asks_for_nothing() -> None:
+def test_a_blank_query_has_no_terms() -> None:
     assert read("") == read(" \t\n\u3000") == ()
 
 
-def test_a_repeated_name_means_any_of_its_values() -> None:
+def test_a_repeated_name_matches_any_of_its_values() -> None:
     assert read("model:a model:b* model:c") == (Term("model", ("a", "c"), prefixes=("b",)),)
 
 
-def test_words_and_phrases_must_all_be_there() -> None:
+def test_all_words_and_phrases_must_match() -> None:
     assert read('refund -late "where is" refun* "my ref"*') == (
         Term(WORDS, ("refund",)),
         Term(WORDS, ("late",), negated=True),
@@ -65,58 +65,61 @@ def test_words_and_phrases_must_all_be_there() -> None:
         ("namespace:日本", ("日本",), ()),
     ],
 )
-def test_values_are_quoted_or_begin(text: str, values: tuple[str, ...], prefixes: tuple[str, ...]) -> None:
+def test_values_are_quoted_or_prefixes(text: str, values: tuple[str, ...], prefixes: tuple[str, ...]) -> None:
     assert read(text) == (Term("namespace", values, prefixes=prefixes),)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
-        ("refund modell:gpt-4o", "'modell:gpt-4o' at character 8: 'modell' is no name here"),
-        ("user-id:42", 'write "user-id:42". For a property, write property.user-id.'),
-        ('namespace:""', "it takes the name of a namespace; leave it out for all"),
-        ("refund OR return", "'OR' at character 8: there is no OR here: all parts must hold"),
-        ("a -NOT b", "'-NOT' at character 3: there is no NOT here"),
+        ("refund modell:gpt-4o", "'modell:gpt-4o' at character 8: 'modell' is not a known name"),
+        ("user-id:42", 'write "user-id:42". To filter by a property, write property.user-id.'),
+        ('namespace:""', "expected the name of a namespace. Omit it to search all"),
+        ("refund OR return", "'OR' at character 8: operator OR is not supported. All parts must match"),
+        ("a -NOT b", "'-NOT' at character 3: operator NOT is not supported"),
         ("https://example.com", 'write "https://example.com"'),
-        ('refund "where is', "at character 8: the quote is not closed"),
-        ('model:"x', "at character 1: the quote is not closed"),
-        ("model:", "nothing follows the colon: write model:value"),
-        ("a duration:2s", "'duration:2s' at character 3: duration is '2s': it takes a bound"),
+        ('refund "where is', "at character 8: the closing quote is missing"),
+        ('model:"x', "at character 1: the closing quote is missing"),
+        ("model:", "the value is missing. Write model:value"),
+        ("a duration:2s", "'duration:2s' at character 3: duration is '2s': expected a bound"),
         ("status:6xx", "a status such as 200"),
-        ("from:yesterday", "relative like -15m"),
+        ("from:yesterday", "a relative time such as -15m"),
         ("-to:-1h", "cannot be excluded"),
-        ("!!!", "no letter and no digit"),
-        ("duration>500ms", "'duration>500ms' at character 1: a name is followed by a colon: write duration:>500ms"),
-        ("a -status>=500", "'-status>=500' at character 3: a name is followed by a colon: write -status:>=500"),
-        ("model=gpt-4o", 'write model:gpt-4o. To look for this text, write "model=gpt-4o"'),
+        ("!!!", "at least one letter or digit"),
+        (
+            "duration>500ms",
+            "'duration>500ms' at character 1: the colon after the name is missing. Write duration:>500ms",
+        ),
+        ("a -status>=500", "'-status>=500' at character 3: the colon after the name is missing. Write -status:>=500"),
+        ("model=gpt-4o", 'Write model:gpt-4o. To search for this text, write "model=gpt-4o"'),
         ("- refund", "'-' at character 1"),
-        ("a *ighthouse", "'*ighthouse' at character 3: a * stands at the end of a word alone"),
-        ("light*se", "For a piece of text write contains:piece from:-1h"),
+        ("a *ighthouse", "'*ighthouse' at character 3: a * is only allowed at the end of a word"),
+        ("light*se", "To search for a substring, write contains:text from:-1h"),
         (
             "namespace:*ios",
-            'a * stands at the end of a value alone. For a value with a * in it, write namespace:"*ios"',
+            'a * is only allowed at the end of a value. For a value that contains a *, write namespace:"*ios"',
         ),
         ("-property.app:a*b*", 'write -property.app:"a*b*"'),
-        ("id:chatcmpl-1", "an id of ours"),
+        ("id:chatcmpl-1", "(Service-Request-Id)"),
         ("outcome:compl*", "one of open"),
-        ("x" * (MAX_CHARACTERS + 1), f"at most {MAX_CHARACTERS}"),
-        ("a " * (MAX_PARTS + 1), f"at most {MAX_PARTS}"),
+        ("x" * (MAX_CHARACTERS + 1), f"The maximum is {MAX_CHARACTERS}"),
+        ("a " * (MAX_PARTS + 1), f"The maximum is {MAX_PARTS}"),
     ],
 )
-def test_the_wrong_part_is_pointed_at(text: str, said: str) -> None:
-    with pytest.raises(BadFilter) as refused:
+def test_the_message_quotes_the_invalid_part(text: str, expected: str) -> None:
+    with pytest.raises(BadFilter) as error:
         read(text)
-    assert refused.value.parameter == "q"
-    assert said in str(refused.value)
+    assert error.value.parameter == "q"
+    assert expected in str(error.value)
 
 
 @given(
     st.text(max_size=40) | st.lists(st.sampled_from([*NAMES, ":", '"', "-", "*", " ", ">2s", "\\", "a"])).map("".join)
 )
-def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
+def test_any_query_is_parsed_or_rejected(text: str) -> None:
     with suppress(BadFilter):
         assert isinstance(read(text), tuple)
 
 
-def test_what_other_search_boxes_know_is_a_word_when_quoted() -> None:
+def test_a_quoted_operator_is_a_word() -> None:
     assert [term.values for term in read('"OR" or "and NOT" -"AND"')] == [("OR",), ("or",), ("and NOT",), ("AND",)]

@@ -1,7 +1,7 @@
-"""Values of a filter's terms: moments, bounds, and what a name cannot have."""
+"""Test values of terms: timestamps, bounds, and invalid values."""
 
 import pytest
-from tests.support.records import A_MOMENT
+from tests.support.records import A_TIMESTAMP
 
 from relaybook.log.query.filters import NAMES, BadFilter
 from relaybook.log.query.values import canonical_name, checked_value, parse_timestamp
@@ -10,17 +10,17 @@ from relaybook.log.query.values import canonical_name, checked_value, parse_time
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("-15m", A_MOMENT - 900_000_000),
-        ("-7d", A_MOMENT - 7 * 86_400_000_000),
-        ("-0s", A_MOMENT),
-        ("2026-11-21T14:02:31Z", A_MOMENT),
-        ("2026-11-21T15:02:31.000042+01:00", A_MOMENT + 42),
-        ("2026-11-21T14:02:31", A_MOMENT),
+        ("-15m", A_TIMESTAMP - 900_000_000),
+        ("-7d", A_TIMESTAMP - 7 * 86_400_000_000),
+        ("-0s", A_TIMESTAMP),
+        ("2026-11-21T14:02:31Z", A_TIMESTAMP),
+        ("2026-11-21T15:02:31.000042+01:00", A_TIMESTAMP + 42),
+        ("2026-11-21T14:02:31", A_TIMESTAMP),
         ("1969-12-31T23:59:59.999999Z", -1),
     ],
 )
-def test_moments_are_absolute_or_relative(text: str, expected: int) -> None:
-    assert parse_timestamp(text, A_MOMENT) == expected
+def test_timestamps_are_absolute_or_relative(text: str, expected: int) -> None:
+    assert parse_timestamp(text, A_TIMESTAMP) == expected
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_moments_are_absolute_or_relative(text: str, expected: int) -> None:
         ("retry_count", ">=1", ">=1.0"),
     ],
 )
-def test_bounds_are_read_with_their_units(name: str, value: str, read: str) -> None:
-    assert checked_value(name, value, A_MOMENT, name) == read
+def test_bounds_are_parsed_with_their_units(name: str, value: str, read: str) -> None:
+    assert checked_value(name, value, A_TIMESTAMP, name) == read
 
 
 @pytest.mark.parametrize(
@@ -62,22 +62,22 @@ def test_bounds_are_read_with_their_units(name: str, value: str, read: str) -> N
         ("duration", ">" + "9" * 400 + "s"),
     ],
 )
-def test_other_bounds_are_refused_by_name(name: str, value: str) -> None:
-    with pytest.raises(BadFilter) as refused:
-        checked_value(name, value, A_MOMENT, f"not.{name}")
-    assert refused.value.parameter == f"not.{name}"
-    assert repr(value[:80]) in str(refused.value)
+def test_invalid_bounds_are_rejected_by_name(name: str, value: str) -> None:
+    with pytest.raises(BadFilter) as error:
+        checked_value(name, value, A_TIMESTAMP, f"not.{name}")
+    assert error.value.parameter == f"not.{name}"
+    assert repr(value[:80]) in str(error.value)
 
 
-def test_ids_and_keys_are_read_in_capitals() -> None:
+def test_ids_and_keys_may_be_upper_case() -> None:
     ours = "01a20852-1380-7000-af11-591364b42409"
-    assert checked_value("id", ours.upper(), A_MOMENT, "id") == ours
-    assert checked_value("key", "3F9A00AA11BB", A_MOMENT, "key") == "3f9a00aa11bb"
-    assert checked_value("key", "3F9", A_MOMENT, "key", is_beginning=True) == "3f9"
-    assert checked_value("id", "01A2", A_MOMENT, "id", is_beginning=True) == "01a2"
+    assert checked_value("id", ours.upper(), A_TIMESTAMP, "id") == ours
+    assert checked_value("key", "3F9A00AA11BB", A_TIMESTAMP, "key") == "3f9a00aa11bb"
+    assert checked_value("key", "3F9", A_TIMESTAMP, "key", is_prefix=True) == "3f9"
+    assert checked_value("id", "01A2", A_TIMESTAMP, "id", is_prefix=True) == "01a2"
 
 
-def test_names_are_known_or_not() -> None:
+def test_only_known_names_are_canonical() -> None:
     assert [canonical_name(name) for name in NAMES] == list(NAMES)
     assert canonical_name("property.User_Id") == "property.user-id"
     assert [canonical_name(name) for name in ("", "property.", "q", "words", "not.model")] == [None] * 5

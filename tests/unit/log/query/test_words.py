@@ -1,4 +1,4 @@
-"""Words: what one is in any script, and what a search for them finds."""
+"""Test splitting of text into words in any script, and matching of phrases."""
 
 import pytest
 
@@ -31,21 +31,21 @@ from relaybook.log.query.words import contains, has_words, spaced, words_of
         ("a_b", "b", True),
     ],
 )
-def test_a_phrase_is_words_one_after_the_other(text: str, phrase: str, is_there: bool) -> None:
+def test_a_phrase_matches_consecutive_words(text: str, phrase: str, is_there: bool) -> None:
     assert contains(text, phrase) is is_there
 
 
-def test_what_counts_as_a_word_by_itself_stands_by_itself() -> None:
+def test_characters_that_are_words_are_surrounded_by_spaces() -> None:
     assert words_of("tea 退款") == ["tea", "退", "款"]
     assert spaced("plain text") == "plain text"
 
 
-def test_what_no_database_takes_is_left_out() -> None:
+def test_characters_that_cannot_be_stored_separate_words() -> None:
     assert words_of("a\x00b\ud800c") == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
     ("phrase", "has"), [("a", True), ("4", True), ("款", True), ("*", False), ("--", False), ("", False)]
 )
-def test_a_phrase_has_words_or_not(phrase: str, has: bool) -> None:
+def test_whether_a_phrase_has_words(phrase: str, has: bool) -> None:
     assert has_words(phrase) is has

@@ -1,4 +1,4 @@
-"""The reference store, in memory: the simplest implementation of the port, for tests."""
+"""The in-memory store: the simplest implementation of the port, for tests."""
 
 from relaybook.log.store.memory.store import MemoryStore
 

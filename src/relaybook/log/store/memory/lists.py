@@ -1,26 +1,29 @@
-"""What the reference store's questions come to: pages, lists of namespaces and values, statistics, all made anew."""
+"""Compute query results of the in-memory store.
+
+These are pages, namespaces, values and statistics. Nothing is cached; each call starts from the records.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from relaybook.log.aggregate.aggregates import MOST_TOKENS, Aggregates, Share, share
-from relaybook.log.aggregate.stats import Points, Question, Stats, build, grouped, span_of
-from relaybook.log.namespaces import Label, parse_place, place_of
+from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribution, contribution_of
+from relaybook.log.aggregate.stats import Points, Stats, StatsQuery, build, groups_of, span_of
+from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
 from relaybook.log.query.filters import BadFilter, Cursor
 from relaybook.log.record import Record
-from relaybook.log.store.port import NamespaceRow, NamespaceSort, Page, ValueCount
+from relaybook.log.store.port import Page, ValueCount
 
-#: Fields whose values are counted; ``property`` and ``property.<name>`` are counted as well.
+#: Fields whose values are counted, besides ``property`` and ``property.<name>``.
 _COUNTED: Final = ("namespace", "model", "user", "key", "finish_reason")
 
 
 def namespace_rows(records: Iterable[Record], labels: Mapping[str, Label]) -> list[NamespaceRow]:
-    """Every namespace that has a request or was decided on."""
+    """Return a row for every namespace with a request or a label change."""
     by_name: dict[str, list[Record]] = {name: [] for name in labels}
     for record in records:
         by_name.setdefault(record.namespace, []).append(record)
-    return [_row(name, found, labels.get(name) or Label()) for name, found in by_name.items()]
+    return [_row(name, matched, labels.get(name) or Label()) for name, matched in by_name.items()]
 
 
 def _row(name: str, records: list[Record], label: Label) -> NamespaceRow:
@@ -28,9 +31,11 @@ def _row(name: str, records: list[Record], label: Label) -> NamespaceRow:
         namespace=name,
         requests=len(records),
         failed=sum(record.failed for record in records),
-        input_tokens=sum(min(record.input_tokens or 0, MOST_TOKENS) for record in records),
-        output_tokens=sum(min(record.output_tokens or 0, MOST_TOKENS) for record in records),
-        cost_usd=sum(costs) if (costs := [one.cost_usd for one in records if one.cost_usd is not None]) else None,
+        input_tokens=sum(min(record.input_tokens or 0, MAX_TOKENS) for record in records),
+        output_tokens=sum(min(record.output_tokens or 0, MAX_TOKENS) for record in records),
+        cost_usd=sum(costs)
+        if (costs := [record.cost_usd for record in records if record.cost_usd is not None])
+        else None,
         first_at=min((record.started_at for record in records), default=0),
         last_at=max((record.started_at for record in records), default=0),
         pinned=label.pinned,
@@ -43,29 +48,33 @@ def _row(name: str, records: list[Record], label: Label) -> NamespaceRow:
 def namespaces(
     rows: Iterable[NamespaceRow], prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None
 ) -> tuple[list[NamespaceRow], str | None]:
-    """A page of them, see ``Reader.namespaces``."""
-    place = parse_place(after, sort) if after is not None else None
-    shown = [
+    """Return a page of namespaces; see ``Reader.namespaces``."""
+    place = parse_namespace_cursor(after, sort) if after is not None else None
+    visible = [
         row
         for row in rows
         if row.namespace.startswith(prefix)
         and (row.requests or row.pinned)
         and (pinned is None or row.pinned == pinned)
     ]
-    shown.sort(key=lambda row: (-(getattr(row, sort) or 0), row.namespace))
+    visible.sort(key=lambda row: (-(getattr(row, sort) or 0), row.namespace))
     if place is not None:
-        shown = [row for row in shown if (-(getattr(row, sort) or 0), row.namespace) > (-place.figure, place.namespace)]
-    more = len(shown) > limit
-    return shown[:limit], str(place_of(shown[limit - 1], sort)) if more else None
+        visible = [
+            row for row in visible if (-(getattr(row, sort) or 0), row.namespace) > (-place.value, place.namespace)
+        ]
+    more = len(visible) > limit
+    return visible[:limit], str(cursor_after(visible[limit - 1], sort)) if more else None
 
 
 def values(records: Iterable[Record], field: str, prefix: str, limit: int) -> list[ValueCount]:
-    """Values of one field, see ``Reader.values``."""
+    """Return the values of one field; see ``Reader.values``."""
     if field not in _COUNTED and field != "property" and not field.startswith("property."):
         known = ", ".join(_COUNTED)
-        raise BadFilter("field", f"{field[:80]!r} has no list of values. Known: {known}, property.<name>.")
-    found = (value for record in records for value in _values_of(record, field) if value.startswith(prefix))
-    ranked = sorted(Counter(found).items(), key=lambda item: (-item[1], item[0]))
+        raise BadFilter(
+            "field", f"{field[:80]!r} is not a field with a list of values. Expected one of {known}, property.<name>."
+        )
+    matched = (value for record in records for value in _values_of(record, field) if value.startswith(prefix))
+    ranked = sorted(Counter(matched).items(), key=lambda item: (-item[1], item[0]))
     return [ValueCount(value=value, requests=requests) for value, requests in ranked[:limit]]
 
 
@@ -81,33 +90,39 @@ def _values_of(record: Record, field: str) -> Iterator[str]:
         yield value
 
 
-def stats(records: Sequence[Record], found: Sequence[Record], question: Question) -> Stats:
-    """See ``Reader.stats``; ``records`` are all there are, ``found`` those that the question wants."""
+def stats(records: Sequence[Record], matched: Sequence[Record], question: StatsQuery) -> Stats:
+    """Return statistics; see ``Reader.stats``.
+
+    ``records`` is the whole log, ``matched`` the matching records.
+    """
     span = span_of(question, min((record.started_at for record in records), default=None))
-    shares: defaultdict[tuple[str | None, int], list[Share]] = defaultdict(list)
-    for record in found:
+    contributions: defaultdict[tuple[str | None, int], list[Contribution]] = defaultdict(list)
+    for record in matched:
         if span.from_us <= record.started_at < span.to_us:
             value = None if question.by is None else next(_values_of(record, question.by), None)
-            shares[value, record.started_at // span.bucket_us * span.bucket_us].append(share(record))
+            contributions[value, record.started_at // span.bucket_us * span.bucket_us].append(contribution_of(record))
     parts: defaultdict[str | None, Points] = defaultdict(dict)
-    for (value, at), some in shares.items():
-        parts[value][at] = Aggregates.of(some)
-    return build(span, grouped(parts), "log")
+    for (value, at), bucket_shares in contributions.items():
+        parts[value][at] = Aggregates.of(bucket_shares)
+    return build(span, groups_of(parts), "log")
 
 
-def page(records: list[Record], found: list[Record]) -> Page:
-    """``records`` latest first, out of all that are ``found``."""
+def page(records: list[Record], matched: list[Record]) -> Page:
+    """Build a page from ``records``, newest first.
+
+    ``matched`` are all matches, which include ``records``.
+    """
     if not records:
         return Page(records=[], next_cursor=None, newer_cursor=None)
     oldest = seq_of(records[-1])
     return Page(
         records=records,
-        next_cursor=Cursor("older", oldest) if any(seq_of(record) < oldest for record in found) else None,
+        next_cursor=Cursor("older", oldest) if any(seq_of(record) < oldest for record in matched) else None,
         newer_cursor=Cursor("newer", seq_of(records[0])),
     )
 
 
 def seq_of(record: Record) -> int:
-    """Of a stored record."""
+    """Return the ``seq`` of a stored record."""
     assert record.seq is not None
     return record.seq

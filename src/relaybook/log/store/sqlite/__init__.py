@@ -1,22 +1,15 @@
-"""The store on this machine's disk: one SQLite database and, beside it, packs that hold the bodies.
+"""Store the log on the local disk: a SQLite database, and packs for bodies.
 
 ::
 
     <directory>/relaybook.sqlite          rows, counters, positions (and -wal, -shm while it is open)
-    <directory>/text.sqlite               which words stand in which record: filled behind, made anew from the log
-    <directory>/store.lock                held by the one writer
-    <directory>/bodies/2026-11-21-01.pack zstd frames, appended to; a row knows where its own lie
+    <directory>/text.sqlite               full-text index: filled asynchronously, can be rebuilt from the log
+    <directory>/store.lock                lock file, held by the single writer
+    <directory>/bodies/2026-11-21-01.pack append-only file of zstd frames; a row holds the location of its own
 
-Directories are made 0700, files 0600. What a commit promises: the frames of its entries are in the pack before the
-transaction that refers to them ends, and each pack's length is part of that transaction. So after a crash whatever a
-row refers to is there, and whatever no row refers to is cut off when the next writer opens.
+Directories have mode 0700, files 0600. A commit guarantees that the frames of its entries are in the pack before the
+transaction that refers to them ends, and that each pack's length is part of the transaction. After a crash, everything
+that a row refers to is therefore present, and everything that no row refers to is truncated when the next writer opens.
 
-Nothing outside this package knows SQL; ``apsw`` brings its own SQLite, so that every host runs the same one.
+SQL is used only inside this package. ``apsw`` bundles SQLite, so every host runs the same version.
 """
-
-from relaybook.log.store.sqlite.labels import SqliteLabels
-from relaybook.log.store.sqlite.reader import SqliteReader
-from relaybook.log.store.sqlite.text_index import SqliteTextIndex
-from relaybook.log.store.sqlite.writer import SqliteWriter
-
-__all__ = ["SqliteLabels", "SqliteReader", "SqliteTextIndex", "SqliteWriter"]

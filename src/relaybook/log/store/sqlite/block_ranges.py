@@ -1,8 +1,8 @@
-"""A span of time becomes spans of ``seq``: only blocks of records that overlap it are searched.
+"""Map a time range to ranges of ``seq``.
 
-``spans`` has the earliest and latest start of each block of 1,024 records. An index over ``started_at`` would cost
-0.6 µs per record and could not tell where to stop: a request that ran long is recorded late, so order by start and
-order by ``seq`` differ.
+Only blocks of records that overlap the time range are searched. The table ``spans`` has the earliest and latest start
+time of each block of 1,024 records (a block range index). An index on ``started_at`` would cost 0.6 µs per record and
+could not bound a search: a long request is recorded late, so the order by start time differs from the order by ``seq``.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,43 +11,60 @@ from typing import NamedTuple
 import apsw
 
 from relaybook.log.query.filters import Filter, Term
-from relaybook.log.store.sqlite.filter_sql import bounded
+from relaybook.log.store.sqlite.filter_sql import clamped_int
 from relaybook.log.store.sqlite.schema import BLOCK
 
-#: Half-open: from the first ``seq`` to below the second.
-Span = tuple[int, int]
+#: Half-open: includes the first ``seq``, excludes the second.
+SeqRange = tuple[int, int]
 
 
-class Part(NamedTuple):
-    """A span, and whether all its records started in the time asked for."""
+class ClassifiedRange(NamedTuple):
+    """A range, and whether all of its records started in the requested time range."""
 
-    span: Span
+    seq_range: SeqRange
     is_inside: bool
 
 
-def parts_in_time(connection: apsw.Connection, wanted: Filter, within: Span) -> list[Part]:
-    """The spans in which a record may have started in the time asked for, told apart by whether all have; in order."""
-    blocks = _blocks(connection, wanted, within)
-    return [Part(within, True)] if blocks is None else _runs(blocks, within)
+def classified_ranges(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> list[ClassifiedRange]:
+    """Return the ranges that may contain records of the time range, in order.
+
+    Ranges that are completely inside are separate from those that are partly inside.
+    """
+    blocks = _overlapping_blocks(connection, filter_, within)
+    return [ClassifiedRange(within, True)] if blocks is None else _merge_adjacent(blocks, within)
 
 
-def without_time(wanted: Filter) -> Filter:
-    """The terms that are left to check in a part in which all records started in time."""
-    return Filter(tuple(term for term in wanted.terms if not any(term is time for time in _times(wanted))))
+def without_time_terms(filter_: Filter) -> Filter:
+    """Return the filter without its time terms.
+
+    It applies to a range whose records are all inside the time range.
+    """
+    return Filter(
+        tuple(term for term in filter_.terms if not any(term is time_term for time_term in _time_terms(filter_)))
+    )
 
 
-def spans_in_time(connection: apsw.Connection, wanted: Filter, within: Span) -> list[Span]:
-    """Runs of blocks in which a record may have started in the time asked for, oldest first."""
-    blocks = _blocks(connection, wanted, within)
-    return [within] if blocks is None else [part.span for part in _runs(((block, True) for block, _ in blocks), within)]
+def ranges_in_time(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> list[SeqRange]:
+    """Return the ranges that may contain records of the time range, oldest first."""
+    blocks = _overlapping_blocks(connection, filter_, within)
+    return (
+        [within]
+        if blocks is None
+        else [classified.seq_range for classified in _merge_adjacent(((block, True) for block, _ in blocks), within)]
+    )
 
 
-def _blocks(connection: apsw.Connection, wanted: Filter, within: Span) -> list[tuple[int, bool]] | None:
-    """Blocks that overlap the time asked for, and whether they lie in it wholly; None when no time is asked for."""
-    if not any(_times(wanted)):
+def _overlapping_blocks(
+    connection: apsw.Connection, filter_: Filter, within: SeqRange
+) -> list[tuple[int, bool]] | None:
+    """Return the blocks that overlap the requested time range.
+
+    The second value tells whether a block is completely inside. `None` if the filter has no time range.
+    """
+    if not any(_time_terms(filter_)):
         return None
-    earliest = max((min(map(bounded, term.values)) for term in _times(wanted, "from")), default=None)
-    latest = min((max(map(bounded, term.values)) for term in _times(wanted, "to")), default=None)
+    earliest = max((min(map(clamped_int, term.values)) for term in _time_terms(filter_, "from")), default=None)
+    latest = min((max(map(clamped_int, term.values)) for term in _time_terms(filter_, "to")), default=None)
     rows = connection.execute(
         "SELECT block, first_at >= coalesce(:earliest, first_at) AND last_at < coalesce(:latest, last_at + 1)"
         " FROM spans WHERE block BETWEEN :low AND :high"
@@ -57,22 +74,22 @@ def _blocks(connection: apsw.Connection, wanted: Filter, within: Span) -> list[t
     return [(block, bool(is_inside)) for block, is_inside in rows]
 
 
-def _runs(blocks: Iterable[tuple[int, bool]], within: Span) -> list[Part]:
-    """One part for each run of neighbouring blocks that are alike."""
-    parts: list[Part] = []
+def _merge_adjacent(blocks: Iterable[tuple[int, bool]], within: SeqRange) -> list[ClassifiedRange]:
+    """Merge adjacent blocks of the same kind into one range."""
+    ranges: list[ClassifiedRange] = []
     for block, is_inside in blocks:
-        (start, end), was_inside = parts[-1] if parts else ((0, -1), False)
+        (start, end), was_inside = ranges[-1] if ranges else ((0, -1), False)
         if end == block * BLOCK and was_inside == is_inside:
-            parts[-1] = Part((start, end + BLOCK), is_inside)
+            ranges[-1] = ClassifiedRange((start, end + BLOCK), is_inside)
         else:
-            parts.append(Part((block * BLOCK, block * BLOCK + BLOCK), is_inside))
-    return [Part(_cut(span, within), is_inside) for span, is_inside in parts]
+            ranges.append(ClassifiedRange((block * BLOCK, block * BLOCK + BLOCK), is_inside))
+    return [ClassifiedRange(_clip(seq_range, within), is_inside) for seq_range, is_inside in ranges]
 
 
-def _times(wanted: Filter, *names: str) -> Iterator[Term]:
+def _time_terms(filter_: Filter, *names: str) -> Iterator[Term]:
     names = names or ("from", "to")
-    return (term for term in wanted.terms if term.name in names and term.values and not term.negated)
+    return (term for term in filter_.terms if term.name in names and term.values and not term.negated)
 
 
-def _cut(span: Span, within: Span) -> Span:
-    return max(span[0], within[0]), min(span[1], within[1])
+def _clip(seq_range: SeqRange, within: SeqRange) -> SeqRange:
+    return max(seq_range[0], within[0]), min(seq_range[1], within[1])

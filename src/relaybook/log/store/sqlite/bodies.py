@@ -1,8 +1,8 @@
-"""What one row keeps in the packs, and how the row says where.
+"""Encode a record's detail and bodies for a pack, and their location for its row.
 
-A record's detail and what is left of its bodies are compressed together, as one frame: half the time and 13 % fewer
-bytes than three frames, because small frames cost more than their content. Body bytes that were set aside earlier, or
-that are large, have frames of their own.
+A record's detail and the rest of its bodies are compressed together as one frame. This takes half the time and 13 %
+fewer bytes than three frames, because small frames have more overhead than content. Body bytes that were written
+earlier, and large bodies, have separate frames.
 """
 
 from collections.abc import Callable
@@ -12,90 +12,100 @@ import msgspec
 import zstandard
 
 from relaybook.log.record import Detail
-from relaybook.log.store.port import Body, Entry, Extent
+from relaybook.log.store.port import Body, BodyRef, Entry
 
-#: More than this many bytes of a body left over get frames of their own.
-LARGE: Final = 256 * 1024
-#: A frame of its own holds at most this much.
-PIECE: Final = 1024 * 1024
+#: If more than this many bytes of a body remain, they are stored in separate frames.
+MAX_SHARED_REST: Final = 256 * 1024
+#: Maximum size of the content of a separate frame.
+CHUNK: Final = 1024 * 1024
 
 
-class Side(msgspec.Struct, array_like=True):
-    """One body: the extents, then ``rest`` bytes in the shared frame."""
+class BodyLocation(msgspec.Struct, array_like=True):
+    """The location of one body: the frames in ``refs``, then ``rest`` bytes in the shared frame."""
 
-    extents: list[Extent]
+    refs: list[BodyRef]
     rest: int
 
 
-class Kept(msgspec.Struct, array_like=True):
-    """Where everything of one record lies. The shared frame holds detail, rest of the request, rest of the answer."""
+class RecordLocation(msgspec.Struct, array_like=True):
+    """The location of a record's data.
+
+    The shared frame contains the detail, the rest of the request and the rest of the response.
+    """
 
     pack: int
     offset: int
     length: int
     detail: int
-    request: Side | None
-    response: Side | None
+    request: BodyLocation | None
+    response: BodyLocation | None
 
-    def shared(self) -> Extent:
-        return Extent(self.pack, self.offset, self.length, self.detail + rest(self.request) + rest(self.response))
+    def shared(self) -> BodyRef:
+        size = self.detail + rest(self.request) + rest(self.response)
+        return BodyRef((self.pack, self.offset, self.length), size)
 
 
-class Shared(msgspec.Struct, array_like=True):
-    """A record's compressed shared frame before it has a place."""
+class SharedFrame(msgspec.Struct, array_like=True):
+    """A record's compressed shared frame, before it is written."""
 
     frame: bytes
     detail: int
-    request: Side | None
-    response: Side | None
+    request: BodyLocation | None
+    response: BodyLocation | None
 
 
-#: Stores a piece of a body as a frame of its own.
-SetApart = Callable[[bytes], Extent]
+#: Stores a chunk of a body as a separate frame.
+StoreChunk = Callable[[bytes], BodyRef]
 
 _encode_detail: Final = msgspec.msgpack.Encoder().encode
 _encode_stored: Final = msgspec.msgpack.Encoder().encode
-decode_stored: Final = msgspec.msgpack.Decoder(Kept).decode
+decode_stored: Final = msgspec.msgpack.Decoder(RecordLocation).decode
 decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
 
 
 def new_compressor() -> zstandard.ZstdCompressor:
-    """Level 1: higher levels cost three times as much for a tenth. The check makes damage an error, not wrong text."""
+    """Return a compressor with level 1 and checksums.
+
+    Higher levels cost three times as much for a tenth. The checksum makes damage an error instead of wrong text.
+    """
     return zstandard.ZstdCompressor(level=1, write_checksum=True)
 
 
-def shared_frame(entry: Entry, compressor: zstandard.ZstdCompressor, set_apart: SetApart) -> Shared:
-    """Compresses what of the entry goes into the shared frame. ``set_apart`` stores what is too large for it."""
+def compress_shared_frame(entry: Entry, compressor: zstandard.ZstdCompressor, store_chunk: StoreChunk) -> SharedFrame:
+    """Compress the shared frame of an entry.
+
+    ``store_chunk`` stores what is too large for it.
+    """
     detail = _encode_detail(entry.detail)
     parts = [detail]
-    request = _side(entry.request, parts, set_apart)
-    response = _side(entry.response, parts, set_apart)
-    return Shared(compressor.compress(b"".join(parts)), len(detail), request, response)
+    request = _locate_body(entry.request, parts, store_chunk)
+    response = _locate_body(entry.response, parts, store_chunk)
+    return SharedFrame(compressor.compress(b"".join(parts)), len(detail), request, response)
 
 
-def _side(body: Body | None, parts: list[bytes], set_apart: SetApart) -> Side | None:
+def _locate_body(body: Body | None, parts: list[bytes], store_chunk: StoreChunk) -> BodyLocation | None:
     if body is None:
         return None
-    left = sum(map(len, body.rest))
-    if left > LARGE:
+    remaining = sum(map(len, body.rest))
+    if remaining > MAX_SHARED_REST:
         data = b"".join(body.rest)
-        pieces = (data[start : start + PIECE] for start in range(0, left, PIECE))
-        return Side([*body.extents, *map(set_apart, pieces)], 0)
+        chunks = (data[start : start + CHUNK] for start in range(0, remaining, CHUNK))
+        return BodyLocation([*body.refs, *map(store_chunk, chunks)], 0)
     parts += body.rest
-    return Side(body.extents, left)
+    return BodyLocation(body.refs, remaining)
 
 
-def place(shared: Shared, pack: int, offset: int) -> bytes:
-    """The row's ``bodies`` value, now that the frame has its place."""
-    kept = Kept(pack, offset, len(shared.frame), shared.detail, shared.request, shared.response)
-    return _encode_stored(kept)
+def encode_location(shared: SharedFrame, pack: int, offset: int) -> bytes:
+    """Return the row's ``bodies`` value, once the frame has been written."""
+    location = RecordLocation(pack, offset, len(shared.frame), shared.detail, shared.request, shared.response)
+    return _encode_stored(location)
 
 
-def size(side: Side | None) -> int | None:
-    """How many bytes crossed; None: not stored."""
-    return None if side is None else side.rest + sum(extent.raw_length for extent in side.extents)
+def size(body: BodyLocation | None) -> int | None:
+    """Return the size of a body as transferred, or `None` if it is not stored."""
+    return None if body is None else body.rest + sum(ref.size for ref in body.refs)
 
 
-def rest(side: Side | None) -> int:
-    """How many bytes of it lie in the shared frame."""
-    return 0 if side is None else side.rest
+def rest(body: BodyLocation | None) -> int:
+    """Return the number of the body's bytes that are in the shared frame."""
+    return 0 if body is None else body.rest

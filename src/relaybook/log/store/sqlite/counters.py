@@ -1,7 +1,8 @@
-"""Adds up what a batch changes in the counters: namespaces, values of fields, spans of time.
+"""Compute what a batch adds to the counters.
 
-Readers never count the log. The sums of a batch are made here, in memory, so that the database sees one update per
-namespace or value and batch, not one per record.
+There are counters of namespaces, of values of fields, and of block ranges. Readers never count the log. A batch is
+aggregated here, in memory, so that the database gets one update per namespace or value and batch instead of one per
+record.
 """
 
 from collections import Counter
@@ -9,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Final
 
-from relaybook.log.aggregate.aggregates import MOST_TOKENS
+from relaybook.log.aggregate.aggregates import MAX_TOKENS
 from relaybook.log.record import Record
 from relaybook.log.store.sqlite.schema import BLOCK
 
-#: Fields whose values are counted: for pickers, and to know which condition of a filter is the rarest.
+#: Fields whose values are counted, for selection lists and to estimate which condition of a filter is the most
+#: selective.
 COUNTED_FIELDS: Final = ("model", "key", "finish_reason", "kind", "outcome", "status", "failed")
 _facets: Final = attrgetter(*COUNTED_FIELDS)
 
@@ -30,7 +32,7 @@ ADD_VALUES: Final = """
 INSERT INTO value_counts (field, value, requests) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests
 """
-ADD_SPANS: Final = """
+ADD_BLOCK_RANGES: Final = """
 INSERT INTO spans (block, first_at, last_at, requests, failed) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
   first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at),
   requests = requests + excluded.requests, failed = failed + excluded.failed
@@ -48,17 +50,17 @@ class _NamespaceAggregate:
         self.first_at = self.last_at = started_at
 
 
-def namespace_sums(records: Iterable[Record]) -> list[tuple[object, ...]]:
-    """Parameters of ADD_NAMESPACES, sorted by name."""
-    sums: dict[str, _NamespaceAggregate] = {}
+def namespace_counters(records: Iterable[Record]) -> list[tuple[object, ...]]:
+    """Return the parameters of ADD_NAMESPACES, sorted by name."""
+    totals: dict[str, _NamespaceAggregate] = {}
     for record in records:
-        total = sums.get(record.namespace)
+        total = totals.get(record.namespace)
         if total is None:
-            total = sums[record.namespace] = _NamespaceAggregate(record.started_at)
+            total = totals[record.namespace] = _NamespaceAggregate(record.started_at)
         total.requests += 1
         total.failed += record.failed
-        total.input_tokens += min(record.input_tokens or 0, MOST_TOKENS)
-        total.output_tokens += min(record.output_tokens or 0, MOST_TOKENS)
+        total.input_tokens += min(record.input_tokens or 0, MAX_TOKENS)
+        total.output_tokens += min(record.output_tokens or 0, MAX_TOKENS)
         if record.cost_usd is not None:
             total.cost_usd += record.cost_usd
             total.costed += 1
@@ -67,42 +69,60 @@ def namespace_sums(records: Iterable[Record]) -> list[tuple[object, ...]]:
         elif record.started_at > total.last_at:
             total.last_at = record.started_at
     return [
-        (name, s.requests, s.failed, s.input_tokens, s.output_tokens, s.cost_usd, s.costed, s.first_at, s.last_at)
-        for name, s in sorted(sums.items())
+        (
+            name,
+            total.requests,
+            total.failed,
+            total.input_tokens,
+            total.output_tokens,
+            total.cost_usd,
+            total.costed,
+            total.first_at,
+            total.last_at,
+        )
+        for name, total in sorted(totals.items())
     ]
 
 
-def value_sums(records: Sequence[Record]) -> list[tuple[str, str, int]]:
-    """Parameters of ADD_VALUES, sorted. A record's fields are counted together first: few combinations occur."""
-    sums: Counter[tuple[str, str]] = Counter()
+def value_counters(records: Sequence[Record]) -> list[tuple[str, str, int]]:
+    """Return the parameters of ADD_VALUES, sorted.
+
+    Combinations of values are counted first, because few occur.
+    """
+    totals: Counter[tuple[str, str]] = Counter()
     for values, requests in Counter(map(_facets, records)).items():
         for field, value in zip(COUNTED_FIELDS, values, strict=True):
             if value is not None and value is not False:
-                sums[field, counted_text(value)] += requests
-    sums.update(("user", record.user) for record in records if record.user is not None)
+                totals[field, value_text(value)] += requests
+    totals.update(("user", record.user) for record in records if record.user is not None)
     pairs = Counter(pair for record in records for pair in record.properties.items())
     for (name, value), requests in pairs.items():
-        sums["property", name] += requests
-        sums[f"property.{name}", value] += requests
-    sums.update(("warning", code) for record in records for code in {note.code for note in record.warnings})
-    sums.update(("advice", code) for record in records for code in {note.code for note in record.advice})
-    return sorted((field, value, requests) for (field, value), requests in sums.items())
+        totals["property", name] += requests
+        totals[f"property.{name}", value] += requests
+    totals.update(("warning", code) for record in records for code in {note.code for note in record.warnings})
+    totals.update(("advice", code) for record in records for code in {note.code for note in record.advice})
+    return sorted((field, value, requests) for (field, value), requests in totals.items())
 
 
-def counted_text(value: object) -> str:
-    """The text under which a value is counted: what a filter's term would say."""
+def value_text(value: object) -> str:
+    """Return the text under which a value is counted, as a filter's term has it."""
     return "true" if value is True else str(value)
 
 
-def spans(records: Sequence[Record], first_seq: int) -> list[tuple[int, int, int, int, int]]:
-    """Parameters of ADD_SPANS for records with rising ``seq`` from ``first_seq`` on."""
+def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int, int, int, int, int]]:
+    """Return the parameters of ADD_BLOCK_RANGES.
+
+    The records have consecutive ``seq`` from ``first_seq``.
+    """
     rows = []
     start = 0
     while start < len(records):
         block = (first_seq + start) // BLOCK
         end = (block + 1) * BLOCK - first_seq
-        part = records[start:end]
-        starts = [record.started_at for record in part]
-        rows.append((block, min(starts), max(starts), len(part), sum([record.failed for record in part])))
+        block_records = records[start:end]
+        starts = [record.started_at for record in block_records]
+        rows.append(
+            (block, min(starts), max(starts), len(block_records), sum([record.failed for record in block_records]))
+        )
         start = end
     return rows

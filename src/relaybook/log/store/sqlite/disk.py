@@ -1,7 +1,7 @@
-"""Calls to the file system that the store needs and Python does not have in this shape.
+"""Wrap file system calls that Python does not provide in the form needed.
 
-Files are opened without following links, are not inherited by child processes, and have their modes whatever the umask.
-Errors are the system's own (OSError); the callers translate them.
+Files are opened without following symbolic links, are not inherited by child processes, and have their modes regardless
+of the umask. Errors are raised as OSError; callers translate them.
 """
 
 import ctypes
@@ -15,13 +15,19 @@ from typing import Final
 
 from relaybook import clock
 
+#: The directory of the packs, below the store's directory.
+BODIES: Final = "bodies"
+
 _ZEROS: Final = bytes(1 << 20)
 _KEEP_SIZE_AND_PUNCH: Final = 0x01 | 0x02
 _F_PUNCHHOLE: Final = 99
 
 
 def make_directory(path: Path) -> None:
-    """Makes the directory with mode 0700, its name on stable storage, and its parents. One that is there stays."""
+    """Create the directory with mode 0700 and its missing parents, and sync its name.
+
+    An existing directory is left unchanged.
+    """
     if path.is_dir():
         return
     if not path.parent.exists():
@@ -32,7 +38,10 @@ def make_directory(path: Path) -> None:
 
 
 def open_file(path: Path) -> int:
-    """A descriptor for reading and writing; the file is made with mode 0600 when it is not there."""
+    """Open the file for reading and writing.
+
+    It is created with mode 0600 if it does not exist.
+    """
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     if os.fstat(fd).st_mode & 0o777 != 0o600:
         os.fchmod(fd, 0o600)
@@ -40,7 +49,10 @@ def open_file(path: Path) -> int:
 
 
 def lock(path: Path, wait_s: float) -> int | None:
-    """A descriptor that holds the lock on the file, None when another process held it for ``wait_s``."""
+    """Return a descriptor that holds the lock on the file.
+
+    `None` if another process held it for ``wait_s``.
+    """
     fd = open_file(path)
     until_ns = clock.monotonic_ns() + int(wait_s * clock.NANOSECONDS)
     while True:
@@ -59,7 +71,7 @@ def lock(path: Path, wait_s: float) -> int | None:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """What tells the file from another one of the same name; None when there is none."""
+    """Return device and inode of the file, or `None` if it does not exist."""
     try:
         found = path.stat(follow_symlinks=False)
     except FileNotFoundError:
@@ -68,14 +80,14 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def write_at(fd: int, data: bytes, offset: int) -> None:
-    """Writes all of it, in as many calls as the system wants."""
+    """Write all bytes at the offset, in as many calls as needed."""
     written = os.pwrite(fd, data, offset)
     while written < len(data):
         written += os.pwrite(fd, memoryview(data)[written:], offset + written)
 
 
 def sync(fd: int) -> None:
-    """The file's bytes are on stable storage afterwards, also behind the drive's own cache."""
+    """Flush the file's data to stable storage, including the drive's cache."""
     if sys.platform == "darwin":
         fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
     else:
@@ -83,7 +95,7 @@ def sync(fd: int) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """New names in the directory are on stable storage afterwards."""
+    """Flush new names in the directory to stable storage."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
@@ -92,7 +104,7 @@ def sync_directory(path: Path) -> None:
 
 
 def overwrite(fd: int, offset: int, length: int) -> None:
-    """Puts zeros there, syncs, then gives the blocks back where the system can."""
+    """Overwrite a range with zeros, sync, then free its blocks if possible."""
     for start in range(offset, offset + length, len(_ZEROS)):
         write_at(fd, _ZEROS[: min(len(_ZEROS), offset + length - start)], start)
     sync(fd)
@@ -100,7 +112,10 @@ def overwrite(fd: int, offset: int, length: int) -> None:
 
 
 def _punch_hole(fd: int, offset: int, length: int) -> None:
-    """Only saves space, the zeros are written: that a system or file system cannot do it is no error."""
+    """Free the blocks of a range.
+
+    This only saves space, so it is not an error if the system does not support it.
+    """
     if sys.platform == "darwin":
         block = os.fstatvfs(fd).f_bsize
         start = -(-offset // block) * block

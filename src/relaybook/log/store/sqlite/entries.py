@@ -1,6 +1,7 @@
-"""Writes finished requests: their frames, rows, properties, notes, lookups and what they add to the counters.
+"""Write finished requests and their contribution to the counters.
 
-The statements take whole batches, sorted by key: 1,000 records cost about 21 µs each (benchmarks/store_writing.py).
+They consist of frames, rows, properties, notes, message chains and foreign ids. Each statement processes a whole batch,
+sorted by key. 1,000 records cost about 21 µs each (benchmarks/store_writing.py).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +15,7 @@ import zstandard
 from relaybook.log.record import Record
 from relaybook.log.store.port import Entry
 from relaybook.log.store.sqlite import counters
-from relaybook.log.store.sqlite.bodies import Shared, place, shared_frame
+from relaybook.log.store.sqlite.bodies import SharedFrame, compress_shared_frame, encode_location
 from relaybook.log.store.sqlite.packs import PackWriter
 from relaybook.log.store.sqlite.rollups import RollupTables
 from relaybook.log.store.sqlite.rows import INSERT, row_of
@@ -29,71 +30,81 @@ _SET_TOTAL: Final = "UPDATE totals SET value = ? WHERE name = ?"
 
 _from_bytes: Final = int.from_bytes
 
-#: Called with the name of each finished step, for the benchmark's split.
-Watch = Callable[[str], object]
+#: Called with the name of each finished phase, so that the benchmark can report times per phase.
+OnPhase = Callable[[str], object]
 
 
 class EntryTables:
-    """Adds entries within the caller's transaction. Knows the newest ``seq``: there is one writer."""
+    """Adds entries within the caller's transaction.
 
-    def __init__(self, connection: apsw.Connection, watch: Watch | None = None) -> None:
+    Caches the newest ``seq``, because there is only one writer.
+    """
+
+    def __init__(self, connection: apsw.Connection, on_phase: OnPhase | None = None) -> None:
         self._connection = connection
         totals = dict(connection.execute("SELECT name, value FROM totals"))
         self._last_seq: int = totals["last_seq"]
         self._records: int = totals["records"]
         self._rollups = RollupTables(connection)
-        self._watch: Watch = watch or (lambda step: None)
+        self._on_phase: OnPhase = on_phase or (lambda phase: None)
 
     def add(self, entries: Sequence[Entry], packs: PackWriter, compressor: zstandard.ZstdCompressor) -> None:
-        """Stores entries whose ids are new. Raises apsw.ConstraintError (UNIQUE) when one is not."""
+        """Store entries whose ids are new.
+
+        Raises apsw.ConstraintError (UNIQUE) if an id is already stored.
+        """
         first = self._last_seq + 1
         records = [entry.record for entry in entries]
-        set_apart = partial(packs.append_piece, compressor=compressor)
-        frames = [shared_frame(entry, compressor, set_apart) for entry in entries]
-        self._watch("zstd")
-        places = list(_append(frames, packs))
-        self._watch("pack")
+        store_chunk = partial(packs.append_chunk, compressor=compressor)
+        frames = [compress_shared_frame(entry, compressor, store_chunk) for entry in entries]
+        self._on_phase("zstd")
+        locations = list(_append(frames, packs))
+        self._on_phase("pack")
         rows = [
-            row_of(record, seq, bodies) for seq, (record, bodies) in enumerate(zip(records, places, strict=True), first)
+            row_of(record, seq, bodies)
+            for seq, (record, bodies) in enumerate(zip(records, locations, strict=True), first)
         ]
         self._connection.executemany(INSERT, rows)
-        self._watch("rows")
+        self._on_phase("rows")
         self._connection.executemany(_ADD_PROPERTY, _properties(records, first))
         self._connection.executemany(_ADD_NOTE, _notes(records, first))
-        self._watch("properties")
+        self._on_phase("properties")
         self._connection.executemany(_ADD_TURN, _turns(entries, first))
-        self._watch("turns")
+        self._on_phase("turns")
         self._connection.executemany(_ADD_FOREIGN_ID, _foreign_ids(records, first))
-        self._watch("lookups")
-        self._connection.executemany(counters.ADD_NAMESPACES, counters.namespace_sums(records))
+        self._on_phase("lookups")
+        self._connection.executemany(counters.ADD_NAMESPACES, counters.namespace_counters(records))
         split_zones(self._connection)
-        self._connection.executemany(counters.ADD_VALUES, counters.value_sums(records))
-        self._connection.executemany(counters.ADD_SPANS, counters.spans(records, first))
-        self._watch("counters")
+        self._connection.executemany(counters.ADD_VALUES, counters.value_counters(records))
+        self._connection.executemany(counters.ADD_BLOCK_RANGES, counters.block_ranges(records, first))
+        self._on_phase("counters")
         self._rollups.store(records)
-        self._watch("rollups")
+        self._on_phase("rollups")
         last, total = self._last_seq + len(records), self._records + len(records)
         self._connection.executemany(_SET_TOTAL, [(last, "last_seq"), (total, "records")])
 
-    def committed(self, added: Sequence[Entry], asked: Sequence[Entry]) -> None:
-        """The transaction has ended well: the records learn their ``seq``."""
+    def committed(self, added: Sequence[Entry], all_entries: Sequence[Entry]) -> None:
+        """Assign the records their ``seq``, after the transaction was committed."""
         if added:
             self._rollups.committed()
         for seq, entry in enumerate(added, self._last_seq + 1):
             entry.record.seq = seq
         self._last_seq += len(added)
         self._records += len(added)
-        if len(added) != len(asked):
+        if len(added) != len(all_entries):
             seqs = {entry.record.id: entry.record.seq for entry in added}
-            for entry in asked:
+            for entry in all_entries:
                 entry.record.seq = seqs.get(entry.record.id, entry.record.seq)
 
 
-def _append(frames: Sequence[Shared], packs: PackWriter) -> Iterable[bytes]:
-    """One write for all frames of the batch; gives each row's ``bodies``."""
+def _append(frames: Sequence[SharedFrame], packs: PackWriter) -> Iterable[bytes]:
+    """Append all frames of the batch with one write.
+
+    Yields the ``bodies`` value of each row.
+    """
     pack, offset = packs.append(b"".join([shared.frame for shared in frames]))
     for shared in frames:
-        yield place(shared, pack, offset)
+        yield encode_location(shared, pack, offset)
         offset += len(shared.frame)
 
 

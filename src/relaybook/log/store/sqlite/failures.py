@@ -1,4 +1,4 @@
-"""Translates what SQLite and the file system raise into the port's errors, once, at the edge."""
+"""Translate the exceptions of SQLite and the file system into the port's errors."""
 
 import errno
 from collections.abc import Iterator
@@ -12,34 +12,34 @@ import zstandard
 
 from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreDamaged, StoreFull, StoreUnavailable
 
-_RIGHTS: Final = "see that the directory exists and that the user Relaybook runs as may write there"
-_SPACE: Final = "free some space; what waits is stored as soon as there is room"
-_HARDWARE: Final = "see the system's log for errors of the disk"
+_PERMISSIONS_HINT: Final = "check that the directory exists and that Relaybook's user can write to it"
+_SPACE_HINT: Final = "free disk space; pending requests are stored as soon as there is room"
+_DISK_HINT: Final = "check the system log for disk errors"
 
-#: What the environment causes, and what mends it. The first class that fits counts.
-_ENVIRONMENT: Final[tuple[tuple[type[apsw.Error], str], ...]] = (
+#: Errors caused by the environment, and how to fix them. The first matching class applies.
+_ENVIRONMENT_ERRORS: Final[tuple[tuple[type[apsw.Error], str], ...]] = (
     (apsw.BusyError, "another program holds the database; close it, or wait until it is done"),
     (apsw.LockedError, "another program holds the database; close it, or wait until it is done"),
     (apsw.ProtocolError, "another program holds the database; close it, or wait until it is done"),
-    (apsw.FullError, f"the disk is full: {_SPACE}"),
-    (apsw.ReadOnlyError, f"it cannot be written: {_RIGHTS}"),
-    (apsw.CantOpenError, f"it cannot be opened: {_RIGHTS}"),
-    (apsw.PermissionsError, f"it cannot be opened: {_RIGHTS}"),
-    (apsw.IOError, f"reading or writing failed: {_HARDWARE}"),
-    (apsw.NoMemError, "there is not enough memory"),
+    (apsw.FullError, f"the disk is full: {_SPACE_HINT}"),
+    (apsw.ReadOnlyError, f"the file is not writable: {_PERMISSIONS_HINT}"),
+    (apsw.CantOpenError, f"the file cannot be opened: {_PERMISSIONS_HINT}"),
+    (apsw.PermissionsError, f"the file cannot be opened: {_PERMISSIONS_HINT}"),
+    (apsw.IOError, f"I/O error: {_DISK_HINT}"),
+    (apsw.NoMemError, "out of memory"),
 )
-_ADVICE: Final = {
-    errno.ENOSPC: _SPACE,
-    errno.EDQUOT: _SPACE,
-    errno.EFBIG: _SPACE,
-    errno.EACCES: _RIGHTS,
-    errno.EPERM: _RIGHTS,
-    errno.EROFS: _RIGHTS,
-    errno.ENOTDIR: _RIGHTS,
-    errno.ENOENT: _RIGHTS,
-    errno.EIO: _HARDWARE,
+_HINTS_BY_ERRNO: Final = {
+    errno.ENOSPC: _SPACE_HINT,
+    errno.EDQUOT: _SPACE_HINT,
+    errno.EFBIG: _SPACE_HINT,
+    errno.EACCES: _PERMISSIONS_HINT,
+    errno.EPERM: _PERMISSIONS_HINT,
+    errno.EROFS: _PERMISSIONS_HINT,
+    errno.ENOTDIR: _PERMISSIONS_HINT,
+    errno.ENOENT: _PERMISSIONS_HINT,
+    errno.EIO: _DISK_HINT,
 }
-_DATA: Final = (
+_DATA_ERRORS: Final = (
     apsw.ConstraintError,
     apsw.MismatchError,
     apsw.TooBigError,
@@ -53,34 +53,37 @@ _DATA: Final = (
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """What the environment causes inside the block comes out as the port's errors; ``path`` is the file they name."""
+    """Translate environment errors raised in the block into the port's errors.
+
+    ``path`` is the file that messages name.
+    """
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise StoreDamaged(
-            f"{path} is damaged and cannot be read ({error}): Relaybook sets it aside when it starts, and "
-            "`relaybook check --salvage` copies back what can be read of it."
+            f"{path} is damaged and cannot be read ({error}). Relaybook moves it aside on its next start; "
+            "`relaybook check --salvage` copies back what can be read."
         ) from error
     except apsw.InterruptError as error:
         raise DeadlinePassed(
-            "The question took longer than its deadline: ask for a shorter span or fewer conditions."
+            "The query exceeded its deadline. Use a shorter time range or fewer conditions."
         ) from error
     except apsw.Error as error:
-        advice = next((advice for kind, advice in _ENVIRONMENT if isinstance(error, kind)), None)
-        if advice is None:
+        hint = next((hint for kind, hint in _ENVIRONMENT_ERRORS if isinstance(error, kind)), None)
+        if hint is None:
             raise
         kind = StoreFull if isinstance(error, apsw.FullError) else StoreUnavailable
-        raise kind(f"{path}: {advice} ({error}).") from error
+        raise kind(f"{path}: {hint} ({error}).") from error
     except OSError as error:
-        advice = _ADVICE.get(error.errno or 0, _HARDWARE)
-        kind = StoreFull if advice is _SPACE else StoreUnavailable
-        raise kind(f"{error.filename or path}: {error.strerror or error}: {advice}.") from error
+        hint = _HINTS_BY_ERRNO.get(error.errno or 0, _DISK_HINT)
+        kind = StoreFull if hint is _SPACE_HINT else StoreUnavailable
+        raise kind(f"{error.filename or path}: {error.strerror or error}: {hint}.") from error
 
 
 @contextmanager
 def rejecting() -> Iterator[None]:
-    """What the data of a batch causes inside the block comes out as BatchRejected."""
+    """Translate errors caused by the batch's data into BatchRejected."""
     try:
         yield
-    except _DATA as error:
+    except _DATA_ERRORS as error:
         raise BatchRejected(f"A value cannot be stored: {error}.") from error

@@ -1,12 +1,14 @@
-"""Finds records by the ids of others: hashes in parts by order of recording, old parts merged into larger ones.
+"""Find records by foreign ids.
 
-A part takes the hashes of 16,384 records, so that inserts of random hashes touch few pages; a search asks every part.
-So four full parts are merged into one of the next level, and four of those again, a slice of hashes at a time, when the
-recorder has time: at ten million records a search asks 5 to 15 parts and not 610, each of which is a read from the disk
-when nothing is in memory. (Merged by sixteen they are 10 to 40, and a record costs 5 µs less.)
+The ids are indexed by hash. The index is partitioned by record number, and its parts are merged in levels. A part holds
+the hashes of 16,384 records, so that inserts of random hashes touch few pages. A lookup searches every part. Therefore,
+when the recorder is idle, four full parts are merged into one of the next level, four of those again, and so on, one
+slice of the hash range at a time. With ten million records a lookup searches 5 to 15 parts instead of 610; each costs a
+disk read if nothing is cached. (With 16-way merges it would be 10 to 40 parts, and a record would cost 5 µs less.)
 
-Parts of one level count from 0, the oldest. In the table level 0 has the numbers 0, 1, …, level 2 has -1, -2, …, level
-4 the next below -2**40, and so on: logs that were merged by sixteen have just these. Far below come levels 1, 3, ….
+The parts of a level are counted from 0, the oldest. In the table, level 0 has the numbers 0, 1, …, level 2 has -1, -2,
+…, level 4 counts down from below -2**40, and so on: logs that were merged 16-way have the same numbers. Levels 1, 3, …
+are far below.
 """
 
 from collections.abc import Iterator
@@ -21,12 +23,12 @@ from relaybook.log.record import Record
 from relaybook.log.store.sqlite.pages import last_seq, load
 from relaybook.log.store.sqlite.schema import PART
 
-_MERGED: Final = 4
-#: More than a log can have of one level: its 16,384 records each were 2**54 requests.
-_LEVEL: Final = 2**40
-#: Where the odd levels begin, counted in levels.
-_ODD: Final = 1000
-#: A group of level 0 is merged in so many transactions of about 12,000 rows; one of the next level in four times it.
+_MERGE_FACTOR: Final = 4
+#: Upper bound on the parts of one level: at 16,384 records each, they would hold 2**54 requests.
+_PARTS_PER_LEVEL: Final = 2**40
+#: Offset of the odd levels, in levels.
+_ODD_LEVELS: Final = 1000
+#: Number of transactions that merge a group of level 0, about 12,000 rows each. The next level has four times as many.
 _SLICES: Final = 16
 _COPY: Final = (
     "INSERT OR IGNORE INTO lookups SELECT :merged, hash, seq FROM lookups"
@@ -37,27 +39,30 @@ _DROP: Final = "DELETE FROM lookups WHERE part = :part AND hash BETWEEN :low AND
 
 
 def foreign_id_hash(foreign_id: str) -> int:
-    """64 bits of a hash nobody can find collisions of by the thousand: callers choose some of these ids."""
+    """Return a 64-bit hash.
+
+    Collisions must be hard to produce in bulk, because clients choose some of these ids.
+    """
     return int.from_bytes(blake2b(foreign_id.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[Record]:
-    """Records that carry the id, the latest recorded first: about 3 µs a part.
+    """Yield records with this foreign id, newest first. Costs about 3 µs per part.
 
-    All parts are asked in one statement: one for each would give up the interpreter and take it again each time.
+    One statement searches all parts, because each statement releases and reacquires the GIL.
     """
-    hashed, parts = foreign_id_hash(foreign_id), list(_parts(connection))
+    hash_, parts = foreign_id_hash(foreign_id), list(_parts(connection))
     if not parts:
         return
-    places = ",".join(["(?)"] * len(parts))
-    asked = (
-        f"SELECT column1 FROM (VALUES {places}) "  # noqa: S608 - question marks
+    placeholders = ",".join(["(?)"] * len(parts))
+    parts_sql = (
+        f"SELECT column1 FROM (VALUES {placeholders}) "  # noqa: S608 - question marks
         "WHERE EXISTS (SELECT 1 FROM lookups WHERE part = column1 AND hash = ?)"
     )
     found = 0
-    for (part,) in connection.execute(asked, (*parts, hashed)):
+    for (part,) in connection.execute(parts_sql, (*parts, hash_)):
         sql = "SELECT seq FROM lookups WHERE part = ? AND hash = ? ORDER BY seq DESC"
-        seqs: list[int] = [seq for (seq,) in connection.execute(sql, (part, hashed))]
+        seqs: list[int] = [seq for (seq,) in connection.execute(sql, (part, hash_))]
         for record in load(connection, seqs):
             if foreign_id in (record.provider_request_id, record.completion_id, record.client_request_id):
                 yield record
@@ -67,91 +72,103 @@ def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[R
 
 
 def _parts(connection: apsw.Connection) -> Iterator[int]:
-    """The newest first. Where a group is being merged, its parts come before the merged one."""
+    """Yield the numbers of all parts, newest first.
+
+    While a group is being merged, its parts precede the merged part.
+    """
     newest = last_seq(connection) // PART
     for level in count():
         oldest = _oldest(connection, level)
         if oldest is not None:
-            yield from (_number(level, place) for place in range(newest, oldest - 1, -1))
-        if newest < _MERGED:
+            yield from (_number(level, position) for position in range(newest, oldest - 1, -1))
+        if newest < _MERGE_FACTOR:
             return
-        newest = (newest if oldest is None else oldest) // _MERGED
+        newest = (newest if oldest is None else oldest) // _MERGE_FACTOR
 
 
-def _number(level: int, place: int) -> int:
-    """What the table calls the part."""
+def _number(level: int, position: int) -> int:
+    """Return the number of the part in the table."""
     if level == 0:
-        return place
+        return position
     half, is_odd = divmod(level, 2)
-    return -1 - place - (_ODD + half if is_odd else half - 1) * _LEVEL
+    return -1 - position - (_ODD_LEVELS + half if is_odd else half - 1) * _PARTS_PER_LEVEL
 
 
 def _oldest(connection: apsw.Connection, level: int) -> int | None:
-    """The place of the oldest part of a level that is not merged into the next one, or not wholly."""
+    """Return the position of the oldest part of a level that still has rows.
+
+    Such a part is not, or not completely, merged into the next level.
+    """
     number: int | None
     if level == 0:
         number = connection.execute("SELECT min(part) FROM lookups WHERE part >= 0").get
         return number
-    bounds = (_number(level, _LEVEL - 1), _number(level, 0))
+    bounds = (_number(level, _PARTS_PER_LEVEL - 1), _number(level, 0))
     number = connection.execute("SELECT max(part) FROM lookups WHERE part BETWEEN ? AND ?", bounds).get
     return None if number is None else _number(level, 0) - number
 
 
 class _Group(NamedTuple):
-    """Full parts of a level. Merged, they are the part of the next level that has the group's place."""
+    """Full parts of one level, to be merged into one part of the next.
+
+    The merged part has the group's position in its level.
+    """
 
     level: int
-    place: int
+    position: int
 
     @property
     def slices(self) -> int:
-        """In how many slices it is merged."""
-        slices: int = _SLICES * _MERGED**self.level
+        """The number of slices in which the group is merged."""
+        slices: int = _SLICES * _MERGE_FACTOR**self.level
         return slices
 
     def parts(self) -> list[int]:
-        first = self.place * _MERGED
-        return [_number(self.level, place) for place in range(first, first + _MERGED)]
+        first = self.position * _MERGE_FACTOR
+        return [_number(self.level, position) for position in range(first, first + _MERGE_FACTOR)]
 
     def merged(self) -> int:
-        return _number(self.level + 1, self.place)
+        return _number(self.level + 1, self.position)
 
 
 class ForeignIdMerger:
-    """Merges full parts, on the writer's connection, between its transactions."""
+    """Merges full parts on the writer's connection, between its transactions."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        #: What is being merged, and its next slice.
+        #: The group that is being merged, and its next slice.
         self._group: _Group | None = None
         self._slice = 0
 
     def work(self, until_ns: int) -> bool:
-        """Merges until a moment of the monotonic clock. False: no group is full."""
-        worked = False
+        """Merge until ``until_ns`` (monotonic clock).
+
+        Returns False if there was no full group.
+        """
+        did_work = False
         while clock.monotonic_ns() < until_ns:
-            if self._group is None and not self._begin():
+            if self._group is None and not self._select_group():
                 break
             self._merge_slice()
-            worked = True
-        return worked
+            did_work = True
+        return did_work
 
-    def _begin(self) -> bool:
-        """Turns to the lowest level's oldest full group."""
+    def _select_group(self) -> bool:
+        """Select the oldest full group of the lowest level."""
         full, level = last_seq(self._connection) // PART, 0
-        while full >= _MERGED:
+        while full >= _MERGE_FACTOR:
             oldest = _oldest(self._connection, level)
-            if oldest is not None and (oldest // _MERGED + 1) * _MERGED <= full:
-                self._group = _Group(level, oldest // _MERGED)
+            if oldest is not None and (oldest // _MERGE_FACTOR + 1) * _MERGE_FACTOR <= full:
+                self._group = _Group(level, oldest // _MERGE_FACTOR)
                 self._slice = self._first_slice(self._group)
                 return True
-            full, level = (full if oldest is None else oldest) // _MERGED, level + 1
+            full, level = (full if oldest is None else oldest) // _MERGE_FACTOR, level + 1
         return False
 
     def _first_slice(self, group: _Group) -> int:
-        """A death may have come in the middle of it."""
+        """Return the slice to start with: a crash may have interrupted the merge."""
         hashes: list[int | None] = [self._connection.execute(_FIRST_HASH, (part,)).get for part in group.parts()]
-        return (min(each for each in hashes if each is not None) + 2**63) * group.slices // 2**64
+        return (min(first_hash for first_hash in hashes if first_hash is not None) + 2**63) * group.slices // 2**64
 
     def _merge_slice(self) -> None:
         assert self._group is not None

@@ -1,4 +1,7 @@
-"""Labels in the SQLite store: changes by people, from any process, and those a new log makes by itself."""
+"""Change labels in the SQLite store.
+
+People change them from any process. The writer creates the automatic labels of a new log.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,11 +9,10 @@ from typing import Final
 
 import apsw
 
-from relaybook.log.namespaces import FIRST, Label, LabelChange, changed, looks_like_id
+from relaybook.log.namespaces import MAX_AUTO_PINNED, Label, LabelChange, NamespaceRow, apply_change, looks_like_id
 from relaybook.log.record import Record
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import NamespaceRow
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_a_change
+from relaybook.log.store.sqlite.connection import DATABASE, open_for_change
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.lists import namespace
 from relaybook.log.store.sqlite.schema import check_upgraded
@@ -26,20 +28,26 @@ ON CONFLICT DO UPDATE SET pinned = excluded.pinned, color = excluded.color, "gro
 
 
 class SqliteLabels:
-    """Changes labels beside the writer: each change is a connection and a short transaction of its own."""
+    """Changes labels alongside the writer.
+
+    Each change uses a new connection and a short transaction.
+    """
 
     def __init__(self, directory: Path, *, busy_s: float = 2.0) -> None:
-        """Opens nothing yet. ``busy_s`` is how long a change waits for other programs that hold the database."""
+        """Opens nothing yet.
+
+        ``busy_s`` is how long a change waits for other programs that hold the database.
+        """
         self._directory = directory
         self._path = directory / DATABASE
         self._busy_s = busy_s
 
     def change(self, change: LabelChange) -> NamespaceRow:
         with translated(self._path):
-            connection = open_for_a_change(self._directory, self._busy_s)
+            connection = open_for_change(self._directory, self._busy_s)
             try:
                 if not check_upgraded(connection, str(self._path)):
-                    raise StoreUnavailable(f"{self._path} holds no log yet: start `relaybook serve` once.")
+                    raise StoreUnavailable(f"{self._path} does not contain a log yet. Start `relaybook serve` once.")
                 connection.execute("BEGIN IMMEDIATE")
                 _change(connection, change)
                 row = namespace(connection, change.namespace)
@@ -50,12 +58,12 @@ class SqliteLabels:
 
 
 def _change(connection: apsw.Connection, change: LabelChange) -> None:
-    """Within the caller's transaction."""
+    """Change a label within the caller's transaction."""
     name = (change.namespace,)
-    now = next((_label(row) for row in connection.execute(f"{_LABEL} WHERE namespace = ?", name)), Label())
+    current = next((_label(row) for row in connection.execute(f"{_LABEL} WHERE namespace = ?", name)), Label())
     others = [_label(row) for row in connection.execute(f"{_LABEL} WHERE pinned = 1 AND namespace <> ?", name)]
-    after = changed(now, change, others)
-    connection.execute(_SET, (*name, after.pinned, after.color, after.group, after.position))
+    updated = apply_change(current, change, others)
+    connection.execute(_SET, (*name, updated.pinned, updated.color, updated.group, updated.position))
 
 
 def _label(row: tuple[int, int | None, str | None, int | None]) -> Label:
@@ -63,35 +71,38 @@ def _label(row: tuple[int, int | None, str | None, int | None]) -> Label:
 
 
 class FirstLabels:
-    """Pins the first namespaces of a new log, within the writer's transactions. There is one writer."""
+    """Pins the first namespaces of a new log, in the writer's transactions."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._made: int = connection.execute("SELECT value FROM totals WHERE name = 'first_labels'").get
-        #: Names that need no second look.
-        self._seen: set[str] = set()
-        self._pending = self._made, self._seen
+        self._created: int = connection.execute("SELECT value FROM totals WHERE name = 'first_labels'").get
+        #: Names that were already examined.
+        self._examined: set[str] = set()
+        self._pending = self._created, self._examined
 
     def store(self, records: Iterable[Record]) -> None:
-        """Looks at the namespaces of records that were just added; at none once all first labels were made."""
-        made, seen = self._made, set[str]()
-        if made < FIRST:
+        """Examine the namespaces of newly added records.
+
+        This ends when all automatic labels have been created.
+        """
+        created, examined = self._created, set[str]()
+        if created < MAX_AUTO_PINNED:
             for name in dict.fromkeys(record.namespace for record in records):
-                if made < FIRST and name not in self._seen and not looks_like_id(name):
-                    seen.add(name)
-                    made += self._pin(name)
-            if made > self._made:
-                self._connection.execute("UPDATE totals SET value = ? WHERE name = 'first_labels'", (made,))
-        self._pending = made, seen
+                if created < MAX_AUTO_PINNED and name not in self._examined and not looks_like_id(name):
+                    examined.add(name)
+                    created += self._pin(name)
+            if created > self._created:
+                self._connection.execute("UPDATE totals SET value = ? WHERE name = 'first_labels'", (created,))
+        self._pending = created, examined
 
     def _pin(self, name: str) -> bool:
-        """False: it was decided before, by a person or by the log."""
+        """Pin a namespace. Returns False if it was pinned or unpinned before."""
         if self._connection.execute("SELECT is_decided FROM namespaces WHERE namespace = ?", (name,)).get:
             return False
         _change(self._connection, LabelChange(namespace=name, pinned=True))
         return True
 
     def committed(self) -> None:
-        """The transaction has ended well."""
-        self._made, seen = self._pending
-        self._seen |= seen
+        """Update the cached state, after the transaction was committed."""
+        self._created, examined = self._pending
+        self._examined |= examined

@@ -1,4 +1,4 @@
-"""Reads the lists beside the log: namespaces and values of fields."""
+"""List namespaces and the values of fields."""
 
 from collections.abc import Sequence
 from math import inf
@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import apsw
 
-from relaybook.log.namespaces import parse_place, place_of
+from relaybook.log.namespaces import NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
 from relaybook.log.query.filters import BadFilter
-from relaybook.log.store.port import NamespaceRow, NamespaceSort, ValueCount
+from relaybook.log.store.port import ValueCount
 from relaybook.log.store.sqlite.filter_sql import Condition, starts_with
 from relaybook.log.store.sqlite.zone_maps import ZoneMap, zones
 
@@ -23,14 +23,14 @@ _NAMESPACE_COLUMNS: Final = (
     "CASE WHEN costed > 0 THEN cost_usd END AS known_cost_usd, first_at, last_at, "
     'pinned, color, "group", position'
 )
-#: By what was asked for. ``pinned = 1`` is written out, so that its index serves.
+#: By the parameter ``pinned``. ``pinned = 1`` is a literal so that SQLite uses its partial index.
 _SHOWN: Final = {
     True: Condition("pinned = 1"),
     False: Condition("pinned = 0 AND requests > 0"),
     None: Condition("(pinned = 1 OR requests > 0)"),
 }
-#: Where the first are in more of them, all namespaces are read at once, which takes 11 ms for 200,000.
-_MOST_ZONES: Final = 150
+#: If a page spans more zones than this, all namespaces are read at once, which takes 11 ms for 200,000.
+_MAX_ZONES: Final = 150
 _VALUE_FIELDS: Final = ("model", "user", "key", "finish_reason", "property")
 
 
@@ -42,45 +42,54 @@ def namespaces(
     after: str | None,
     pinned: bool | None,
 ) -> tuple[list[NamespaceRow], str | None]:
-    """Reads zone by zone until no other can have one of the first: 3 ms for 200,000 namespaces, all at once 11."""
-    place = None if after is None else parse_place(after, sort)
+    """Return a page of namespaces; see ``Reader.namespaces``.
+
+    Reads zone by zone until no other zone can contain a row of the page: 3 ms for 200,000 namespaces instead of 11.
+    """
+    place = None if after is None else parse_namespace_cursor(after, sort)
     column = _SORTS[sort]
     terms = [_SHOWN[pinned]]
     if place is not None:
         follows = f"({column} < ? OR ({column} = ? AND namespace > ?))"
-        terms.append(Condition(follows, (place.figure, place.figure, place.namespace)))
+        terms.append(Condition(follows, (place.value, place.value, place.namespace)))
     if connection is None:
         return [], None
     rows = None
-    if not pinned:  # pinned ones have an index of their own
+    if not pinned:  # pinned namespaces have their own index
         rows = _by_zones(connection, column, terms, limit + 1, zones(connection, column, prefix, place))
     if rows is None:
         rows = _rows(connection, column, [*terms, starts_with("namespace", prefix)], limit + 1)
     found = [_namespace_row(row) for row in rows[:limit]]
-    return found, str(place_of(found[-1], sort)) if len(rows) > limit else None
+    return found, str(cursor_after(found[-1], sort)) if len(rows) > limit else None
 
 
 def _by_zones(
     connection: apsw.Connection, column: str, terms: Sequence[Condition], limit: int, zones: Sequence[ZoneMap]
 ) -> list[tuple[Any, ...]] | None:
-    """The first rows; None where they are in too many zones, as those of a late page are."""
+    """Return the first rows, or `None` if they are in too many zones.
+
+    The rows of a late page are.
+    """
     rows: list[tuple[Any, ...]] = []
-    least: int | float = -inf
-    for asked, zone in enumerate(zones):
+    minimum: int | float = -inf
+    for number, zone in enumerate(zones):
         if len(rows) == limit:
-            least = rows[-1][-1]
-            if (-zone.most, zone.first) > (-least, rows[-1][0]):
+            minimum = rows[-1][-1]
+            if (-zone.maximum, zone.first) > (-minimum, rows[-1][0]):
                 break
-        if asked == _MOST_ZONES:
+        if number == _MAX_ZONES:
             return None
-        rows += _rows(connection, column, [*terms, zone.condition(), Condition(f"{column} >= ?", (least,))], limit)
+        rows += _rows(connection, column, [*terms, zone.condition(), Condition(f"{column} >= ?", (minimum,))], limit)
         rows.sort(key=lambda row: (-row[-1], row[0]))
         del rows[limit:]
     return rows
 
 
 def _rows(connection: apsw.Connection, column: str, terms: Sequence[Condition], limit: int) -> list[tuple[Any, ...]]:
-    """By the column's figure, which comes last in them, largest first, and the name, which comes first."""
+    """Return rows sorted by the column, largest first, then by name.
+
+    The first value of a row is the name, the last the column.
+    """
     sql = (
         f"SELECT {_NAMESPACE_COLUMNS}, {column} FROM namespaces "  # noqa: S608 - columns from a fixed table
         f"WHERE {' AND '.join(term.sql for term in terms)} ORDER BY {column} DESC, namespace LIMIT ?"
@@ -89,7 +98,7 @@ def _rows(connection: apsw.Connection, column: str, terms: Sequence[Condition], 
 
 
 def namespace(connection: apsw.Connection, name: str) -> NamespaceRow:
-    """The counters and the label of one namespace that is known."""
+    """Return the counters and the label of an existing namespace."""
     sql = f"SELECT {_NAMESPACE_COLUMNS} FROM namespaces WHERE namespace = ?"  # noqa: S608 - columns of our own
     return _namespace_row(next(connection.execute(sql, (name,))))
 
@@ -100,7 +109,7 @@ def _namespace_row(row: tuple[object, ...]) -> NamespaceRow:
 
 
 def values(connection: apsw.Connection | None, field: str, prefix: str, limit: int) -> list[ValueCount]:
-    """Reads the counts of one field's values: 70 ms for a million of them."""
+    """Return the counts of one field's values: 70 ms for a million values."""
     if field == "namespace":
         term = starts_with("namespace", prefix)
         sql = "SELECT namespace AS value, requests FROM namespaces WHERE requests > 0 AND "
@@ -110,7 +119,9 @@ def values(connection: apsw.Connection | None, field: str, prefix: str, limit: i
         sql = "SELECT value, requests FROM value_counts WHERE "
     else:
         known = ", ".join(("namespace", *_VALUE_FIELDS))
-        raise BadFilter("field", f"{field[:80]!r} has no list of values. Known: {known}, property.<name>.")
+        raise BadFilter(
+            "field", f"{field[:80]!r} is not a field with a list of values. Expected one of {known}, property.<name>."
+        )
     if connection is None:
         return []
     found = connection.execute(f"{sql}{term.sql} ORDER BY requests DESC, value LIMIT ?", (*term.bindings, limit))

@@ -1,4 +1,7 @@
-"""Reads what is kept of requests: details and bodies, as a row says where they lie in the packs."""
+"""Read the details and bodies of requests from the packs.
+
+Their locations are stored in the rows.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,91 +10,105 @@ import msgspec
 
 from relaybook.log.record import Detail, Record, Side
 from relaybook.log.store.errors import BodyDamaged
-from relaybook.log.store.port import Body, Entry, Stored
+from relaybook.log.store.port import Body, Entry, StoredRecord
 from relaybook.log.store.sqlite import bodies
-from relaybook.log.store.sqlite.connection import BODIES
-from relaybook.log.store.sqlite.packs import pack_name, read_extent
+from relaybook.log.store.sqlite.disk import BODIES
+from relaybook.log.store.sqlite.packs import pack_name, read_body
 
 
 class PackReader:
-    """The packs of one store. Any thread may read; what lies in them never changes."""
+    """The packs of one store. Thread-safe; data in packs never changes."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory / BODIES
 
-    def has(self, kept: bodies.Kept) -> bool:
-        """A pack that is gone was aged out."""
-        return (self._directory / pack_name(kept.pack)).exists()
+    def has(self, location: bodies.RecordLocation) -> bool:
+        """Return whether the pack exists. Packs are deleted when their bodies expire."""
+        return (self._directory / pack_name(location.pack)).exists()
 
-    def stored(self, record: Record, kept: bodies.Kept) -> Stored:
-        """With those of its bodies that lie in the shared frame. Raises BodyDamaged."""
-        if not self.has(kept):
-            return Stored(record=_expired(record, kept), detail=Detail(), request_size=None, response_size=None)
-        shared = b"".join(read_extent(self._directory, kept.shared()))
-        response_at = kept.detail + bodies.rest(kept.request)
-        return Stored(
+    def stored(self, record: Record, location: bodies.RecordLocation) -> StoredRecord:
+        """Return the record with its detail, and the bodies that are in the shared frame.
+
+        Raises BodyDamaged.
+        """
+        if not self.has(location):
+            return StoredRecord(
+                record=_expired(record, location), detail=Detail(), request_size=None, response_size=None
+            )
+        shared = b"".join(read_body(self._directory, location.shared()))
+        response_at = location.detail + bodies.rest(location.request)
+        return StoredRecord(
             record=record,
-            detail=bodies.decode_detail(shared[: kept.detail]),
-            request_size=bodies.size(kept.request),
-            response_size=bodies.size(kept.response),
-            request=_shared_body(kept.request, shared[kept.detail : response_at]),
-            response=_shared_body(kept.response, shared[response_at:]),
+            detail=bodies.decode_detail(shared[: location.detail]),
+            request_size=bodies.size(location.request),
+            response_size=bodies.size(location.response),
+            request=_shared_body(location.request, shared[location.detail : response_at]),
+            response=_shared_body(location.response, shared[response_at:]),
         )
 
-    def pieces(self, kept: bodies.Kept, side: Side) -> Iterator[bytes] | None:
-        """A body piece by piece; None: not stored. Raises BodyDamaged."""
-        body = kept.request if side == "request" else kept.response
+    def chunks(self, location: bodies.RecordLocation, side: Side) -> Iterator[bytes] | None:
+        """Return a body in chunks, or `None` if it is not stored. Raises BodyDamaged."""
+        body = location.request if side == "request" else location.response
         if body is None:
             return None
-        before = kept.detail + (bodies.rest(kept.request) if side == "response" else 0)
-        return self._pieces(kept, body, before)
+        before = location.detail + (bodies.rest(location.request) if side == "response" else 0)
+        return self._chunks(location, body, before)
 
-    def _pieces(self, kept: bodies.Kept, body: bodies.Side, before: int) -> Iterator[bytes]:
-        for extent in body.extents:
-            yield from read_extent(self._directory, extent)
+    def _chunks(self, location: bodies.RecordLocation, body: bodies.BodyLocation, before: int) -> Iterator[bytes]:
+        for ref in body.refs:
+            yield from read_body(self._directory, ref)
         if body.rest:
-            yield from _slice(read_extent(self._directory, kept.shared()), before, body.rest)
+            yield from _slice(read_body(self._directory, location.shared()), before, body.rest)
 
-    def entry(self, record: Record, kept: bodies.Kept, most_bytes: int | None = None) -> Entry:
-        """With its bodies in memory, as far as they can be read and are not larger than ``most_bytes``."""
+    def entry(self, record: Record, location: bodies.RecordLocation, max_bytes: int | None = None) -> Entry:
+        """Return the entry with its bodies in memory.
+
+        Bodies larger than ``max_bytes`` are omitted. If the data cannot be read, the detail is empty and both bodies
+        are omitted.
+        """
         try:
-            if self.has(kept):
-                shared = b"".join(read_extent(self._directory, kept.shared()))
+            if self.has(location):
+                shared = b"".join(read_body(self._directory, location.shared()))
                 return Entry(
                     record=record,
-                    detail=bodies.decode_detail(shared[: kept.detail]),
-                    request=self._whole(kept.request, shared[kept.detail :], most_bytes),
-                    response=self._whole(kept.response, shared[kept.detail + bodies.rest(kept.request) :], most_bytes),
+                    detail=bodies.decode_detail(shared[: location.detail]),
+                    request=self._body_in_memory(location.request, shared[location.detail :], max_bytes),
+                    response=self._body_in_memory(
+                        location.response, shared[location.detail + bodies.rest(location.request) :], max_bytes
+                    ),
                 )
         except BodyDamaged:
             pass
-        return Entry(record=_expired(record, kept), detail=Detail(), request=None, response=None)
+        return Entry(record=_expired(record, location), detail=Detail(), request=None, response=None)
 
-    def _whole(self, side: bodies.Side | None, rest: bytes, most_bytes: int | None) -> Body | None:
-        """One body in memory; what of it lies in the shared frame comes first in ``rest``."""
-        if side is None or (most_bytes is not None and (bodies.size(side) or 0) > most_bytes):
+    def _body_in_memory(self, body: bodies.BodyLocation | None, rest: bytes, max_bytes: int | None) -> Body | None:
+        """Return one body in memory.
+
+        ``rest`` starts with the bytes of it that are in the shared frame.
+        """
+        if body is None or (max_bytes is not None and (bodies.size(body) or 0) > max_bytes):
             return None
-        pieces = [piece for extent in side.extents for piece in read_extent(self._directory, extent)]
-        return Body([], [*pieces, rest[: side.rest]])
+        chunks = [chunk for ref in body.refs for chunk in read_body(self._directory, ref)]
+        return Body([], [*chunks, rest[: body.rest]])
 
 
-def _expired(record: Record, kept: bodies.Kept) -> Record:
-    """The record without the bodies that were kept of it, if any."""
-    if kept.request is None and kept.response is None:
+def _expired(record: Record, location: bodies.RecordLocation) -> Record:
+    """Return the record, marked as expired if it had stored bodies."""
+    if location.request is None and location.response is None:
         return record
     return msgspec.structs.replace(record, body_state="expired")
 
 
-def _shared_body(side: bodies.Side | None, rest: bytes) -> bytes | None:
-    """A body that has no bytes elsewhere."""
-    return None if side is None or side.extents else rest
+def _shared_body(body: bodies.BodyLocation | None, rest: bytes) -> bytes | None:
+    """Return a body that is completely in the shared frame, else `None`."""
+    return None if body is None or body.refs else rest
 
 
-def _slice(pieces: Iterator[bytes], start: int, length: int) -> Iterator[bytes]:
-    """The bytes from ``start`` on, ``length`` of them."""
+def _slice(chunks: Iterator[bytes], start: int, length: int) -> Iterator[bytes]:
+    """Yield ``length`` bytes from offset ``start``."""
     end, at = start + length, 0
-    for piece in pieces:
-        wanted = piece[max(0, start - at) : max(0, end - at)]
-        at += len(piece)
-        if wanted:
-            yield wanted
+    for chunk in chunks:
+        selected = chunk[max(0, start - at) : max(0, end - at)]
+        at += len(chunk)
+        if selected:
+            yield selected

@@ -1,10 +1,12 @@
-"""Day packs: append-only files of zstd frames, one series per day of recording (UTC).
+"""Read and write packs: append-only files of zstd frames.
 
-A pack's number is its date and its place in the day, as digits: ``2026112100001`` is ``2026-11-21-01.pack``.
+There is one series per day of recording (UTC). A pack's number consists of the digits of its date and of its index
+within the day: ``2026112100001`` is ``2026-11-21-01.pack``.
 
-Bytes count only once a transaction stores the pack's new length; an opening writer cuts every pack back to its stored
-length. A pack is entered in the database before its file is made, and files the database does not know are left alone:
-they belong to a database that was moved away. Ageing bodies out is an unlink, erasing one is a hole.
+Bytes count only after a transaction has stored the pack's new length. A writer truncates every pack to its stored
+length when it opens. A pack is added to the database before its file is created. Files that are not in the database are
+left alone: they belong to a database that was moved away. Bodies expire by deleting a pack; erasing a body punches a
+hole.
 """
 
 import os
@@ -17,114 +19,127 @@ import zstandard
 
 from relaybook import clock
 from relaybook.log.store.errors import BodyDamaged, SyncFailed
-from relaybook.log.store.port import Extent
+from relaybook.log.store.port import BodyRef
 from relaybook.log.store.sqlite import disk
 from relaybook.log.store.sqlite.failures import translated
 
-#: A pack that has reached this size is followed by the next of its day.
-FULL: Final = 1 << 30
-_PER_DAY: Final = 100_000
-_READ: Final = 128 * 1024
+#: When a pack reaches this size, the next one of its day is started.
+MAX_PACK_BYTES: Final = 1 << 30
+_PACKS_PER_DAY: Final = 100_000
+_CHUNK_BYTES: Final = 128 * 1024
 
-#: The ends of all packs, and those of them that no transaction has stored yet.
+#: The ends of all packs, and those that no transaction has stored yet.
 Mark = tuple[dict[int, int], dict[int, int]]
 
 
 def pack_name(number: int) -> str:
     """``2026112100001`` → ``2026-11-21-01.pack``."""
-    day, place = divmod(number, _PER_DAY)
-    return f"{day // 10_000:04}-{day // 100 % 100:02}-{day % 100:02}-{place:02}.pack"
+    day, index = divmod(number, _PACKS_PER_DAY)
+    return f"{day // 10_000:04}-{day // 100 % 100:02}-{day % 100:02}-{index:02}.pack"
 
 
 def pack_number(name: str) -> int | None:
-    """The number of a pack's file, None for the name of any other file."""
+    """Return the number of a pack from its file name.
+
+    `None` if the name is not that of a pack.
+    """
     parts = name.removesuffix(".pack").split("-")
     if len(parts) != 4 or not all(part.isdecimal() and part.isascii() for part in parts):
         return None
-    number = int("".join(parts[:3])) * _PER_DAY + int(parts[3])
+    number = int("".join(parts[:3])) * _PACKS_PER_DAY + int(parts[3])
     return number if pack_name(number) == name else None
 
 
 def first_pack_of_day(at_us: int) -> int:
     day = datetime.fromtimestamp(at_us // 1_000_000, UTC)
-    return (day.year * 10_000 + day.month * 100 + day.day) * _PER_DAY + 1
+    return (day.year * 10_000 + day.month * 100 + day.day) * _PACKS_PER_DAY + 1
 
 
 class PackWriter:
-    """Appends to the pack of the day. One writer per directory; the caller stores ``lengths`` in its transaction."""
+    """Appends to the pack of the day.
+
+    There is one writer per directory. The caller stores ``lengths`` in its transaction.
+    """
 
     def __init__(
         self,
         directory: Path,
         committed: Mapping[int, int],
-        enter: Callable[[int], object],
+        register_pack: Callable[[int], object],
         *,
         is_power_safe: bool,
-        full: int = FULL,
+        max_bytes: int = MAX_PACK_BYTES,
     ) -> None:
-        """``committed`` are the stored lengths; ``enter`` stores the number of a new pack, in a transaction."""
+        """Open the directory and truncate its packs to their stored lengths.
+
+        ``committed`` are the stored lengths; ``register_pack`` stores the number of a new pack in a transaction.
+        """
         self._directory = directory
-        self._enter = enter
+        self._register_pack = register_pack
         self._is_power_safe = is_power_safe
-        self._full = full
+        self._max_bytes = max_bytes
         self._fd = -1
         self._pack = 0
         self._ends = dict(committed)
         #: Lengths that no committed transaction has stored yet.
         self.lengths: dict[int, int] = {}
         disk.make_directory(directory)
-        self._cut_back()
+        self._truncate_to_lengths()
 
-    def _cut_back(self) -> None:
+    def _truncate_to_lengths(self) -> None:
         for number, length in self._ends.items():
             path = self._directory / pack_name(number)
             if path.exists() and path.stat().st_size > length:
                 os.truncate(path, length)
 
     def open_pack_of_day(self) -> None:
-        """Turns to the pack that is right now. Only outside of transactions; ``append`` stays in its pack."""
-        wanted = self._pack_of_day()
-        if wanted == self._pack:
+        """Switch to the pack of the day.
+
+        Call it only outside of transactions; ``append`` never switches packs.
+        """
+        pack = self._pack_of_day()
+        if pack == self._pack:
             return
         if self._is_power_safe:
             self.sync()
         self.close()
-        self._enter(wanted)
-        self._fd = disk.open_file(self._directory / pack_name(wanted))
-        self._pack = wanted
-        self._ends.setdefault(wanted, 0)
+        self._register_pack(pack)
+        self._fd = disk.open_file(self._directory / pack_name(pack))
+        self._pack = pack
+        self._ends.setdefault(pack, 0)
         if self._is_power_safe:
             disk.sync_directory(self._directory)
 
     def _pack_of_day(self) -> int:
         first = first_pack_of_day(clock.wall_us())
-        wanted = max((pack for pack in self._ends if first <= pack < first + _PER_DAY - 1), default=first)
-        while self._is_full(wanted):
-            wanted += 1
-        return wanted
+        pack = max((pack for pack in self._ends if first <= pack < first + _PACKS_PER_DAY - 1), default=first)
+        while self._is_full(pack):
+            pack += 1
+        return pack
 
     def _is_full(self, pack: int) -> bool:
         if pack in self._ends:
-            return self._ends[pack] >= self._full
+            return self._ends[pack] >= self._max_bytes
         return (self._directory / pack_name(pack)).exists()
 
     def append(self, data: bytes) -> tuple[int, int]:
-        """Writes at the end of the pack; gives its number and the offset where the data begins."""
+        """Append to the pack. Returns its number and the offset of the data."""
         offset = self._ends[self._pack]
         disk.write_at(self._fd, data, offset)
         self._ends[self._pack] = self.lengths[self._pack] = offset + len(data)
         return self._pack, offset
 
-    def append_piece(self, data: bytes, compressor: zstandard.ZstdCompressor) -> Extent:
-        """Compresses and appends body bytes as a frame of their own."""
+    def append_chunk(self, data: bytes, compressor: zstandard.ZstdCompressor) -> BodyRef:
+        """Compress body bytes and append them as a separate frame."""
         frame = compressor.compress(data)
         pack, offset = self.append(frame)
-        return Extent(pack, offset, len(frame), len(data))
+        return BodyRef((pack, offset, len(frame)), len(data))
 
     def sync(self) -> None:
-        """Everything appended is on stable storage afterwards. An older pack was synced when it was left.
+        """Flush everything appended to stable storage.
 
-        Raises SyncFailed: a second sync of the same descriptor would succeed without what the first has dropped.
+        Older packs were synced when they were closed. Raises SyncFailed: a second sync of the same descriptor would
+        succeed without the data that the first one dropped.
         """
         if self.lengths and self._fd >= 0:
             try:
@@ -133,19 +148,22 @@ class PackWriter:
                 raise SyncFailed(f"{self._directory / pack_name(self._pack)} cannot be synced: {error}") from error
 
     def mark(self) -> Mark:
-        """A state to go back to, should the transaction fail."""
+        """Return the current state, to be restored if the transaction fails."""
         return dict(self._ends), dict(self.lengths)
 
-    def back_to(self, mark: Mark) -> None:
-        """What was appended since the mark is written over by what comes next."""
+    def restore(self, mark: Mark) -> None:
+        """Restore a state. Bytes appended since are overwritten by the next append."""
         self._ends, self.lengths = dict(mark[0]), dict(mark[1])
 
     def committed(self) -> None:
-        """The transaction that stored ``lengths`` has ended well."""
+        """Clear ``lengths``, after the transaction that stored them was committed."""
         self.lengths.clear()
 
     def erase(self, pack: int, offset: int, length: int) -> None:
-        """Overwrites bytes with zeros, gives their blocks back where the system can, and syncs. Idempotent."""
+        """Overwrite bytes with zeros and sync. Idempotent.
+
+        Their blocks are freed if the system supports it.
+        """
         try:
             fd = os.open(self._directory / pack_name(pack), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -163,37 +181,43 @@ class PackWriter:
         self._fd, self._pack = -1, 0
 
 
-def read_extent(directory: Path, extent: Extent) -> Iterator[bytes]:
-    """The bytes of an extent as they were, in pieces of at most 128 KiB. Raises BodyDamaged for anything else."""
-    path = directory / pack_name(extent.pack)
-    left = extent.raw_length
+def read_body(directory: Path, ref: BodyRef) -> Iterator[bytes]:
+    """Yield the original bytes of a frame in chunks of at most 128 KiB.
+
+    Raises BodyDamaged if they cannot be restored.
+    """
+    pack, offset, length = ref.location
+    path = directory / pack_name(pack)
+    remaining = ref.size
     with translated(path):
         try:
             fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError as error:
-            raise BodyDamaged(f"{path} is gone: restore a copy of it.") from error
+            raise BodyDamaged(f"{path} does not exist. Restore it from a backup.") from error
         try:
-            source = cast(IO[bytes], _Range(fd, extent.offset, extent.length))
-            for piece in zstandard.ZstdDecompressor().read_to_iter(source, read_size=_READ, write_size=_READ):
-                left -= len(piece)
-                yield piece
+            source = cast(IO[bytes], _Range(fd, offset, length))
+            for chunk in zstandard.ZstdDecompressor().read_to_iter(
+                source, read_size=_CHUNK_BYTES, write_size=_CHUNK_BYTES
+            ):
+                remaining -= len(chunk)
+                yield chunk
         except zstandard.ZstdError as error:
-            raise BodyDamaged(f"{path} is damaged at byte {extent.offset} ({error}): restore a copy of it.") from error
+            raise BodyDamaged(f"{path} is damaged at byte {offset} ({error}). Restore it from a backup.") from error
         finally:
             os.close(fd)
-    if left != 0:
-        raise BodyDamaged(f"{path} is damaged at byte {extent.offset} (it ends too early): restore a copy of it.")
+    if remaining != 0:
+        raise BodyDamaged(f"{path} is damaged at byte {offset} (unexpected end of data). Restore it from a backup.")
 
 
 class _Range:
-    """The part of a file that zstandard may read."""
+    """A file-like view of a range of a file, for zstandard."""
 
     def __init__(self, fd: int, offset: int, length: int) -> None:
         self._fd = fd
-        self._at = offset
+        self._position = offset
         self._end = offset + length
 
     def read(self, size: int, *_: Any) -> bytes:
-        data = os.pread(self._fd, min(size, self._end - self._at), self._at)
-        self._at += len(data)
+        data = os.pread(self._fd, min(size, self._end - self._position), self._position)
+        self._position += len(data)
         return data

@@ -1,17 +1,20 @@
-"""Builds pages of the log out of searches: by cursor, around a record, and what is new since one."""
+"""Build pages of the log from searches.
+
+A page starts at a cursor, surrounds a record, or has the new records since one.
+"""
 
 from collections.abc import Sequence
 from typing import Final
 
 import apsw
 
-from relaybook.log.query.filters import Cursor, Filter, asks_texts
+from relaybook.log.query.filters import Cursor, Filter, needs_text
 from relaybook.log.record import Record
 from relaybook.log.store.port import Page, Step
-from relaybook.log.store.sqlite.block_ranges import Span
+from relaybook.log.store.sqlite.block_ranges import SeqRange
 from relaybook.log.store.sqlite.plan import Plan, make_plan
 from relaybook.log.store.sqlite.rows import SELECT_LIST, record_of
-from relaybook.log.store.sqlite.search import Deadline, Found, search
+from relaybook.log.store.sqlite.search import Deadline, SearchResult, search
 from relaybook.log.store.sqlite.text_index import indexed_to
 
 _BY_SEQ: Final = f"SELECT {SELECT_LIST} FROM requests AS r WHERE r.seq = ?"  # noqa: S608 - our own column names
@@ -27,36 +30,39 @@ def last_seq(connection: apsw.Connection) -> int:
     return seq
 
 
-def older(connection: apsw.Connection, wanted: Filter, limit: int, before: int | None, deadline: Deadline) -> Page:
-    """What was recorded before the record ``before``, or the newest."""
+def older(connection: apsw.Connection, filter_: Filter, limit: int, before: int | None, deadline: Deadline) -> Page:
+    """Return the newest page, or the page of records before the record ``before``."""
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
-    found = _walk(connection, wanted, (1, start), limit, deadline, newest_first=True)
+    found = _search(connection, filter_, (1, start), limit, deadline, newest_first=True)
     next_cursor = Cursor("older", found.reached) if found.has_more else None
     return _page(connection, found.seqs, next_cursor, found.complete)
 
 
-def newer(connection: apsw.Connection, wanted: Filter, limit: int, after: int, deadline: Deadline) -> Page:
-    """The records directly newer than ``after``, latest first all the same."""
-    found = _walk(connection, wanted, (after + 1, last_seq(connection) + 1), limit, deadline, newest_first=False)
+def newer(connection: apsw.Connection, filter_: Filter, limit: int, after: int, deadline: Deadline) -> Page:
+    """Return the records directly after ``after``.
+
+    The page is still sorted newest first.
+    """
+    found = _search(connection, filter_, (after + 1, last_seq(connection) + 1), limit, deadline, newest_first=False)
     seqs = found.seqs[::-1]
     page = _page(connection, seqs, None, found.complete)
     if not found.complete:
         page.newer_cursor = Cursor("newer", found.reached)
     if seqs:
-        rest = _walk(connection, wanted, (1, seqs[-1]), 0, deadline, newest_first=True)
+        rest = _search(connection, filter_, (1, seqs[-1]), 0, deadline, newest_first=True)
         page.next_cursor = Cursor("older", seqs[-1]) if rest.has_more else None
     return page
 
 
-def around(connection: apsw.Connection, record_id: str, wanted: Filter, limit: int, deadline: Deadline) -> Page | None:
-    """A page with the record in it, its neighbours being those of the filter."""
+def around(connection: apsw.Connection, record_id: str, filter_: Filter, limit: int, deadline: Deadline) -> Page | None:
+    """Return a page with the record and its matching neighbors."""
     seq = connection.execute("SELECT seq FROM requests WHERE id = ?", (record_id,)).get
     if seq is None:
         return None
     end = last_seq(connection) + 1
-    after = _walk(connection, wanted, (seq + 1, end), limit // 2, Deadline(deadline.at_ns), newest_first=False)
-    before = _walk(connection, wanted, (1, seq), limit - 1 - limit // 2, deadline, newest_first=True)
+    after = _search(connection, filter_, (seq + 1, end), limit // 2, Deadline(deadline.at_ns), newest_first=False)
+    before = _search(connection, filter_, (1, seq), limit - 1 - limit // 2, deadline, newest_first=True)
     oldest = before.reached if before.seqs or not before.complete else seq
     next_cursor = Cursor("older", oldest) if before.has_more else None
     seqs = [*after.seqs[::-1], seq, *before.seqs]
@@ -64,13 +70,16 @@ def around(connection: apsw.Connection, record_id: str, wanted: Filter, limit: i
 
 
 def since(
-    connection: apsw.Connection, seq: int, wanted: Filter, limit: int, deadline: Deadline
+    connection: apsw.Connection, seq: int, filter_: Filter, limit: int, deadline: Deadline
 ) -> tuple[list[Record], int]:
-    """Records after ``seq``, oldest first, and how far nothing was left out."""
+    """Return records after ``seq``, oldest first.
+
+    The second value is the ``seq`` up to which the result is complete.
+    """
     last = last_seq(connection)
-    if asks_texts(wanted):
-        last = min(last, indexed_to(connection))  # what is not indexed yet would be left out
-    found = _walk(connection, wanted, (seq + 1, last + 1), limit, deadline, newest_first=False)
+    if needs_text(filter_):
+        last = min(last, indexed_to(connection))  # records that are not indexed yet would be missed
+    found = _search(connection, filter_, (seq + 1, last + 1), limit, deadline, newest_first=False)
     connection.set_progress_handler(None)
     records = load(connection, found.seqs)
     if len(records) == limit or not found.complete:
@@ -79,12 +88,12 @@ def since(
 
 
 def steps(
-    connection: apsw.Connection, wanted: Filter, limit: int, before: int | None, deadline: Deadline
+    connection: apsw.Connection, filter_: Filter, limit: int, before: int | None, deadline: Deadline
 ) -> list[Step]:
-    """What tells which requests go on from which, the latest recorded first."""
+    """Return the data that links requests to the ones they continue, newest first."""
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
-    found = _walk(connection, wanted, (1, start), limit, Deadline(deadline.at_ns), newest_first=True)
+    found = _search(connection, filter_, (1, start), limit, Deadline(deadline.at_ns), newest_first=True)
     deadline.watch(connection)
     rows = connection.executemany(_STEP, ((seq,) for seq in found.seqs))
     return [
@@ -94,24 +103,30 @@ def steps(
 
 
 def load(connection: apsw.Connection, seqs: Sequence[int]) -> list[Record]:
-    """The records of these numbers, in this order."""
+    """Return the records with these numbers, in this order."""
     return [record_of(row) for row in connection.executemany(_BY_SEQ, ((seq,) for seq in seqs))]
 
 
-def _walk(
-    connection: apsw.Connection, wanted: Filter, within: Span, limit: int, deadline: Deadline, *, newest_first: bool
-) -> Found:
+def _search(
+    connection: apsw.Connection,
+    filter_: Filter,
+    within: SeqRange,
+    limit: int,
+    deadline: Deadline,
+    *,
+    newest_first: bool,
+) -> SearchResult:
     start = within[1] if newest_first else within[0] - 1
     deadline.watch(connection)
     try:
-        plan: Plan = make_plan(connection, wanted, within)
+        plan: Plan = make_plan(connection, filter_, within)
     except apsw.InterruptError:
-        return Found([], True, False, start)
+        return SearchResult([], True, False, start)
     return search(connection, plan, limit, deadline, newest_first=newest_first)
 
 
 def _page(connection: apsw.Connection, seqs: Sequence[int], next_cursor: Cursor | None, complete: bool) -> Page:
-    connection.set_progress_handler(None)  # it is one page's worth, and what was found must come back
+    connection.set_progress_handler(None)  # loading a page is bounded; its matches are returned even after the deadline
     records = load(connection, seqs)
     newer_cursor = Cursor("newer", seqs[0]) if seqs else None
     return Page(records=records, next_cursor=next_cursor, newer_cursor=newer_cursor, complete=complete)

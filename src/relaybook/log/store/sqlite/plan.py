@@ -1,8 +1,9 @@
-"""Chooses how to find the records of a filter: from which index, and in which spans of ``seq``.
+"""Plan how to find the records of a filter.
 
-Every way yields ``seq`` in order, so a page stops as soon as it is full. Of the conditions an index serves, the one
-that the fewest records meet leads (the counters know how many); the others are checked on what it yields. Several
-values of one name are several ordered walks that SQLite merges. Without such a condition the log itself is walked.
+A plan determines the index and the ranges of ``seq`` to search. Every plan yields ``seq`` in order, so a page stops as
+soon as it is full. Among the conditions that an index serves, the most selective one (according to the counters) drives
+the search, and the others are checked on its results. Several values of one name become several ordered scans that
+SQLite merges. If no condition has an index, the log itself is scanned.
 """
 
 from collections.abc import Sequence
@@ -11,22 +12,23 @@ from typing import Final, NamedTuple
 import apsw
 
 from relaybook.log.query.filters import WORDS, Filter, Term
-from relaybook.log.store.sqlite.block_ranges import Span, spans_in_time
-from relaybook.log.store.sqlite.filter_sql import Bindings, Condition, conditions, places, starts_with
-from relaybook.log.store.sqlite.text_functions import HOLDS, SAYS
-from relaybook.log.store.sqlite.vocabulary import match
+from relaybook.log.store.sqlite.block_ranges import SeqRange, ranges_in_time
+from relaybook.log.store.sqlite.filter_sql import Bindings, Condition, conditions, placeholders, starts_with
+from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PHRASE
+from relaybook.log.store.sqlite.vocabulary import match_query
 
-#: A prefix that covers more values than this is checked record by record.
-_MOST_PREFIXED: Final = 64
-#: Nobody knows how many records have a word. The index of words yields the newest first at once, so it leads, but where
-#: another condition leaves fewer records than this.
-_WORDS_LEAD_FROM: Final = 2000
+#: A prefix that matches more values than this is checked record by record.
+_MAX_EXPANDED: Final = 64
+#: It is unknown how many records contain a word. The text index yields the newest matches immediately, so it drives the
+#: search unless another condition has fewer records than this.
+_ASSUMED_WORD_MATCHES: Final = 2000
 
 
-class Walk(NamedTuple):
-    """One ordered source of ``seq``: FROM, the column that is ``seq`` in it, and the condition that selects from it.
+class Scan(NamedTuple):
+    """One ordered source of ``seq``.
 
-    ``keys`` is the part of FROM that is enough when only ``seq`` is asked for; None: the records themselves.
+    It consists of a FROM clause, its ``seq`` column, and the condition that selects from it. ``keys`` is the FROM
+    clause that suffices if only ``seq`` is needed; `None` if the records are always needed.
     """
 
     source: str
@@ -36,180 +38,212 @@ class Walk(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Walks whose union holds every match, the conditions left to check, and the spans to search, oldest first."""
+    """Scans whose union contains every match.
 
-    walks: tuple[Walk, ...]
-    rest: Condition
-    spans: list[Span]
+    ``residual`` holds the remaining conditions, ``ranges`` the ranges to search, oldest first.
+    """
+
+    scans: tuple[Scan, ...]
+    residual: Condition
+    ranges: list[SeqRange]
 
     def sql(self, newest_first: bool) -> str:
-        """Bindings: those of ``bindings``, then the number of rows wanted."""
+        """Return a SELECT of ``seq``.
+
+        Parameters: those of ``bindings``, then the maximum number of rows.
+        """
         return f"{self._union('')} ORDER BY 1 {'DESC' if newest_first else 'ASC'} LIMIT ?"
 
     def aggregates_sql(self) -> str:
-        """One row: how many, how many of them failed, when the latest started."""
+        """Return a SELECT of one row: matches, failed matches, start time of the latest."""
         rows = self._union(", r.failed AS failed, r.started_at AS started_at")
         return f"SELECT count(*), coalesce(sum(failed), 0), max(started_at) FROM ({rows})"  # noqa: S608 - our own parts
 
     def rows_sql(self, columns: str) -> str:
-        """All matches: ``seq`` and these columns of ``requests AS r`` (", r.failed, …")."""
+        """Return a SELECT of all matches.
+
+        It selects ``seq`` and these columns of ``requests AS r`` (", r.failed, …").
+        """
         return self._union(columns)
 
-    def number_sql(self) -> str:
-        """One number: how many. Reads no record where the indexes know; see ``is_in_indexes``."""
-        return f"SELECT count(*) FROM ({self._union('', by_index=self.is_in_indexes)})"  # noqa: S608
+    def count_sql(self) -> str:
+        """Return a SELECT of the number of matches.
+
+        It reads no records if ``is_index_only``.
+        """
+        return f"SELECT count(*) FROM ({self._union('', by_index=self.is_index_only)})"  # noqa: S608
 
     @property
-    def reads_texts(self) -> bool:
-        """Whether a single record may take milliseconds."""
-        return _reads_texts(self.rest)
+    def reads_text(self) -> bool:
+        """Whether checking a single record can take milliseconds."""
+        return _reads_text(self.residual)
 
     @property
-    def is_in_indexes(self) -> bool:
-        """Whether indexes alone tell which records match."""
-        return self.rest.sql == "1" and all(walk.keys is not None for walk in self.walks)
+    def is_index_only(self) -> bool:
+        """Whether indexes alone determine which records match."""
+        return self.residual.sql == "1" and all(scan.keys is not None for scan in self.scans)
 
-    def _union(self, more: str, *, by_index: bool = False) -> str:
+    def _union(self, columns: str, *, by_index: bool = False) -> str:
         return " UNION ".join(
-            f"SELECT {walk.seq} AS seq{more} FROM {walk.keys if by_index else walk.source} "  # noqa: S608 - parts of our own making, values are bound
-            f"WHERE {walk.condition.sql} AND {walk.seq} >= ? AND {walk.seq} < ? AND {self.rest.sql}"
-            for walk in self.walks
+            f"SELECT {scan.seq} AS seq{columns} FROM {scan.keys if by_index else scan.source} "  # noqa: S608 - parts of our own making, values are bound
+            f"WHERE {scan.condition.sql} AND {scan.seq} >= ? AND {scan.seq} < ? AND {self.residual.sql}"
+            for scan in self.scans
         )
 
-    def bindings(self, span: Span) -> Bindings:
-        """For a look within the span; the same for every statement."""
-        return tuple(value for walk in self.walks for value in (*walk.condition.bindings, *span, *self.rest.bindings))
+    def bindings(self, seq_range: SeqRange) -> Bindings:
+        """Return the parameters for a search within the range.
+
+        They are the same for every statement.
+        """
+        return tuple(
+            value for scan in self.scans for value in (*scan.condition.bindings, *seq_range, *self.residual.bindings)
+        )
 
 
-_LOG: Final = Walk("requests AS r NOT INDEXED", "r.seq", Condition("1"))
+_LOG_SCAN: Final = Scan("requests AS r NOT INDEXED", "r.seq", Condition("1"))
 _BY_FAILURE: Final = "requests AS r INDEXED BY requests_failed"
-_FAILURES: Final = Walk(_BY_FAILURE, "r.seq", Condition("r.failed = 1"), _BY_FAILURE)
-#: What that index tells of a record by itself, and about how much cheaper that is than to look the record up.
-_IN_FAILURES: Final = frozenset({"failed", "namespace", "namespace_prefix", "model", "from", "to"})
-_CHEAPER: Final = 8
+_FAILURE_SCAN: Final = Scan(_BY_FAILURE, "r.seq", Condition("r.failed = 1"), _BY_FAILURE)
+#: The terms that index can check without the record, and about how much cheaper that is than reading the record.
+_COVERED_BY_FAILURES: Final = frozenset({"failed", "namespace", "namespace_prefix", "model", "from", "to"})
+_DISCOUNT: Final = 8
 
 
-def make_plan(connection: apsw.Connection, wanted: Filter, within: Span) -> Plan:
-    """``within`` is the whole span of ``seq`` in question."""
-    found = conditions(wanted)
-    leader: int | None = None
-    walks: tuple[Walk, ...] = (_LOG,)
+def make_plan(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> Plan:
+    """Plan a search. ``within`` is the range of ``seq`` to search."""
+    term_conditions = conditions(filter_)
+    driving: int | None = None
+    scans: tuple[Scan, ...] = (_LOG_SCAN,)
     fewest = -1
-    is_in_failures = all(term.name in _IN_FAILURES for term in wanted.terms)
-    for index, term in enumerate(wanted.terms):
-        ways = _ways(connection, term)
-        if ways is None:
+    is_covered = all(term.name in _COVERED_BY_FAILURES for term in filter_.terms)
+    for index, term in enumerate(filter_.terms):
+        candidates = _candidates(connection, term)
+        if candidates is None:
             continue
-        records = ways.records // (_CHEAPER if is_in_failures and ways.walks == (_FAILURES,) else 1)
-        if leader is None or records < fewest:
-            leader, walks, fewest = index, ways.walks, records
-    rest = sorted((condition for index, condition in enumerate(found) if index != leader), key=_reads_texts)
-    sql = " AND ".join(condition.sql for condition in rest) or "1"
-    bindings = tuple(value for condition in rest for value in condition.bindings)
-    return Plan(walks, Condition(sql, bindings), spans_in_time(connection, wanted, within))
+        records = candidates.records // (_DISCOUNT if is_covered and candidates.scans == (_FAILURE_SCAN,) else 1)
+        if driving is None or records < fewest:
+            driving, scans, fewest = index, candidates.scans, records
+    residual = sorted(
+        (condition for index, condition in enumerate(term_conditions) if index != driving), key=_reads_text
+    )
+    sql = " AND ".join(condition.sql for condition in residual) or "1"
+    bindings = tuple(value for condition in residual for value in condition.bindings)
+    return Plan(scans, Condition(sql, bindings), ranges_in_time(connection, filter_, within))
 
 
-def _reads_texts(condition: Condition) -> bool:
-    return f"{HOLDS}(" in condition.sql or f"{SAYS}(" in condition.sql
+def _reads_text(condition: Condition) -> bool:
+    return f"{CONTAINS_TEXT}(" in condition.sql or f"{MATCHES_PHRASE}(" in condition.sql
 
 
-class _Ways(NamedTuple):
-    """Walks that together yield what a term selects, and about how many records that is."""
+class _Candidates(NamedTuple):
+    """Scans that together yield all matches of a term, and their estimated number."""
 
-    walks: tuple[Walk, ...]
+    scans: tuple[Scan, ...]
     records: int
 
 
-def _ways(connection: apsw.Connection, term: Term) -> _Ways | None:
-    """How an index serves the term; None when none does."""
+def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
+    """Return how an index serves the term, or `None` if none does."""
     if term.negated:
         return None
     name = term.name
-    values = _with_prefixed(connection, term) if term.prefixes else term.values
+    values = _expand_prefixes(connection, term) if term.prefixes else term.values
     if values is None:
         return None
     if not values:
-        return _Ways((_NOTHING,), 0)
+        return _Candidates((_EMPTY_SCAN,), 0)
     match name:
         case "id":
-            return _Ways(tuple(_by_column("requests_id", "id", value) for value in values), len(values))
+            return _Candidates(tuple(_by_column("requests_id", "id", value) for value in values), len(values))
         case "words":
-            return _words(connection, values)
+            return _word_scans(connection, values)
         case "namespace":
-            return _namespaces(connection, values)
+            return _namespace_scans(connection, values)
         case "model" | "user" | "key":
-            walks = tuple(_by_column(f"requests_{name}", name, value) for value in values)
-            return _Ways(walks, _count(connection, name, values))
+            scans = tuple(_by_column(f"requests_{name}", name, value) for value in values)
+            return _Candidates(scans, _count(connection, name, values))
         case "warning" | "advice":
-            walks = tuple(_by_table("notes", ("kind", "code"), (name, value)) for value in values)
-            return _Ways(walks, _count(connection, name, values))
+            scans = tuple(_by_table("notes", ("kind", "code"), (name, value)) for value in values)
+            return _Candidates(scans, _count(connection, name, values))
         case "kind" | "finish_reason":
-            return _unusual(connection, name, values)
+            return _uncommon_values(connection, name, values)
         case "failed" | "status" | "outcome":
-            return _mishaps(connection, name, values)
+            return _failures(connection, name, values)
     if name.startswith("property."):
         pairs = ((name.removeprefix("property."), value) for value in values)
-        walks = tuple(_by_table("properties", ("name", "value"), pair) for pair in pairs)
-        return _Ways(walks, _count(connection, name, values))
+        scans = tuple(_by_table("properties", ("name", "value"), pair) for pair in pairs)
+        return _Candidates(scans, _count(connection, name, values))
     return None
 
 
-def _by_column(index: str, column: str, value: str | int, implied: str = "") -> Walk:
+def _by_column(index: str, column: str, value: str | int, implied: str = "") -> Scan:
     source = f"requests AS r INDEXED BY {index}"
-    return Walk(source, "r.seq", Condition(f'r."{column}" = ?{implied}', (value,)), source)
+    return Scan(source, "r.seq", Condition(f'r."{column}" = ?{implied}', (value,)), source)
 
 
-def _by_table(table: str, columns: tuple[str, str], values: tuple[str, str]) -> Walk:
+def _by_table(table: str, columns: tuple[str, str], values: tuple[str, str]) -> Scan:
     condition = Condition(f"d.{columns[0]} = ? AND d.{columns[1]} = ?", values)
-    return Walk(f"{table} AS d CROSS JOIN requests AS r ON r.seq = d.seq", "d.seq", condition, f"{table} AS d")
+    return Scan(f"{table} AS d CROSS JOIN requests AS r ON r.seq = d.seq", "d.seq", condition, f"{table} AS d")
 
 
-#: By field: the index of all its values but the usual one.
-_UNUSUAL: Final = {"kind": ("requests_kind", "chat"), "finish_reason": ("requests_finish", "stop")}
+#: By field: the partial index, and the common value that it omits.
+_PARTIAL_INDEXES: Final = {"kind": ("requests_kind", "chat"), "finish_reason": ("requests_finish", "stop")}
 
 
-def _unusual(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Ways | None:
-    index, usual = _UNUSUAL[name]
+def _uncommon_values(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Candidates | None:
+    index, common = _PARTIAL_INDEXES[name]
     records = _count(connection, name, values)
-    if usual in values and records:
+    if common in values and records:
         return None
-    implied = f" AND r.{name} <> '{usual}'"
-    walks = tuple(_by_column(index, name, value, implied) for value in values if value != usual)
-    return _Ways(walks or (_NOTHING,), records)
+    implied = f" AND r.{name} <> '{common}'"
+    scans = tuple(_by_column(index, name, value, implied) for value in values if value != common)
+    return _Candidates(scans or (_EMPTY_SCAN,), records)
 
 
-def _mishaps(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Ways | None:
-    """Failed, bad statuses, outcomes other than complete: few, so only these are in an index."""
+def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Candidates | None:
+    """Return the scans for failures, error statuses and outcomes other than complete.
+
+    There are few of them, so each has a partial index.
+    """
     if name == "outcome" and "complete" not in values:
         implied = " AND r.outcome <> 'complete'"
-        walks = tuple(_by_column("requests_outcome", "outcome", value, implied) for value in values)
-        return _Ways(walks, _count(connection, "outcome", values))
+        scans = tuple(_by_column("requests_outcome", "outcome", value, implied) for value in values)
+        return _Candidates(scans, _count(connection, "outcome", values))
     if set(values) == {"true" if name == "failed" else "error"}:
-        return _Ways((_FAILURES,), _count(connection, "failed", ("true",)))
+        return _Candidates((_FAILURE_SCAN,), _count(connection, "failed", ("true",)))
     if name == "status" and all(value.isascii() and len(value) == 3 and value[0] in "45" for value in values):
-        return _bad_statuses(connection, values)
+        return _error_statuses(connection, values)
     return None
 
 
-def _bad_statuses(connection: apsw.Connection, values: Sequence[str]) -> _Ways:
-    """The statuses that occur, of those asked for: a class such as 4xx is a handful of walks."""
+def _error_statuses(connection: apsw.Connection, values: Sequence[str]) -> _Candidates:
+    """Return a scan for each requested status that occurs.
+
+    A class such as 4xx becomes a handful of scans.
+    """
     counts = connection.execute("SELECT value, requests FROM value_counts WHERE field = 'status'")
-    wanted = [(int(text), n) for text, n in counts if text in values or (f"{text[0]}xx" in values and len(text) == 3)]
-    walks = tuple(_by_column("requests_status", "status", status, " AND r.status >= 400") for status, _ in wanted)
-    return _Ways(walks or (_NOTHING,), sum(n for _, n in wanted))
+    matching = [
+        (int(text), requests)
+        for text, requests in counts
+        if text in values or (f"{text[0]}xx" in values and len(text) == 3)
+    ]
+    scans = tuple(_by_column("requests_status", "status", status, " AND r.status >= 400") for status, _ in matching)
+    return _Candidates(scans or (_EMPTY_SCAN,), sum(requests for _, requests in matching))
 
 
-_NOTHING: Final = Walk("requests AS r", "r.seq", Condition("0"))
+_EMPTY_SCAN: Final = Scan("requests AS r", "r.seq", Condition("0"))
 
 
-def _namespaces(connection: apsw.Connection, names: Sequence[str]) -> _Ways:
-    sql = f"SELECT coalesce(sum(requests), 0) FROM namespaces WHERE namespace IN ({places(names)})"  # noqa: S608
-    walks = tuple(_by_column("requests_namespace", "namespace", name) for name in names)
-    return _Ways(walks, connection.execute(sql, names).get)
+def _namespace_scans(connection: apsw.Connection, names: Sequence[str]) -> _Candidates:
+    sql = f"SELECT coalesce(sum(requests), 0) FROM namespaces WHERE namespace IN ({placeholders(names)})"  # noqa: S608
+    scans = tuple(_by_column("requests_namespace", "namespace", name) for name in names)
+    return _Candidates(scans, connection.execute(sql, names).get)
 
 
-def _with_prefixed(connection: apsw.Connection, term: Term) -> Sequence[str] | None:
-    """The term's values, and those that occur with one of its prefixes; None: too many, or nobody knows."""
+def _expand_prefixes(connection: apsw.Connection, term: Term) -> Sequence[str] | None:
+    """Return the term's values, and the existing values that match its prefixes.
+
+    `None` if there are too many, or if the values of the field are not counted.
+    """
     if term.name == "namespace":
         sql, bindings = "SELECT namespace FROM namespaces WHERE {}", tuple[str, ...]()
         column = "namespace"
@@ -218,31 +252,31 @@ def _with_prefixed(connection: apsw.Connection, term: Term) -> Sequence[str] | N
         column = "value"
     else:
         return None
-    found = set(term.values)
+    matching = set(term.values)
     for prefix in term.prefixes:
         condition = starts_with(column, prefix)
         rows = connection.execute(
-            f"{sql.format(condition.sql)} LIMIT {_MOST_PREFIXED + 1}", (*bindings, *condition.bindings)
+            f"{sql.format(condition.sql)} LIMIT {_MAX_EXPANDED + 1}", (*bindings, *condition.bindings)
         )
-        found.update(value for (value,) in rows)
-        if len(found) > _MOST_PREFIXED:
+        matching.update(value for (value,) in rows)
+        if len(matching) > _MAX_EXPANDED:
             return None
-    return sorted(found)
+    return sorted(matching)
 
 
-def _words(connection: apsw.Connection, phrases: Sequence[str]) -> _Ways | None:
+def _word_scans(connection: apsw.Connection, phrases: Sequence[str]) -> _Candidates | None:
     keys = f"{WORDS} AS d"
     source = f"{keys} CROSS JOIN requests AS r ON r.seq = d.rowid"
-    walks: list[Walk] = []
+    scans: list[Scan] = []
     for phrase in phrases:
-        query = match(connection, phrase)
+        query = match_query(connection, phrase)
         if query is None:
             return None
-        walks.append(Walk(source, "d.rowid", Condition(f"d.{WORDS} MATCH ?", (query,)), keys))
-    return _Ways(tuple(walks), _WORDS_LEAD_FROM)
+        scans.append(Scan(source, "d.rowid", Condition(f"d.{WORDS} MATCH ?", (query,)), keys))
+    return _Candidates(tuple(scans), _ASSUMED_WORD_MATCHES)
 
 
 def _count(connection: apsw.Connection, field: str, values: Sequence[str]) -> int:
-    sql = f"SELECT coalesce(sum(requests), 0) FROM value_counts WHERE field = ? AND value IN ({places(values)})"  # noqa: S608
+    sql = f"SELECT coalesce(sum(requests), 0) FROM value_counts WHERE field = ? AND value IN ({placeholders(values)})"  # noqa: S608
     count: int = connection.execute(sql, (field, *values)).get
     return count

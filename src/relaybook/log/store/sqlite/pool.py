@@ -1,7 +1,7 @@
-"""Keeps read-only connections for the threads that ask, and finds the store when it appears.
+"""Pool read-only connections, and detect when the store appears or is replaced.
 
-A connection serves one call at a time. Without a database there is none to give, and the caller answers as for an empty
-log. When the file was replaced, the connections to the old one are dropped.
+A connection serves one call at a time. If the database does not exist, there is no connection, and the caller responds
+as for an empty log. If the file was replaced, connections to the old file are closed.
 """
 
 import threading
@@ -21,37 +21,38 @@ from relaybook.log.store.sqlite.search import Deadline
 from relaybook.log.store.sqlite.text_functions import add_functions
 from relaybook.log.store.sqlite.text_index import attach, file_identity
 
-_MOST_IDLE: Final = 8
-#: Device and number of the log's file, and of the text index's where there is one.
+_MAX_IDLE: Final = 8
+#: Device and inode of the log's file, and of the text index's file if it exists.
 _Files = tuple[tuple[int, int], tuple[int, int] | None]
 
 
 class Pool:
-    """Any thread may use it."""
+    """A thread-safe pool of connections."""
 
-    def __init__(self, directory: Path, kept: PackReader) -> None:
-        """Connections can look into ``kept``, too; see ``texts``."""
+    def __init__(self, directory: Path, packs: PackReader) -> None:
+        """Create an empty pool. The connections' SQL functions read bodies with ``packs``."""
         self._directory = directory
-        self._kept = kept
+        self._packs = packs
         self._path = directory / DATABASE
         self._lock = threading.Lock()
         self._idle: list[apsw.Connection] = []
-        #: The log's file and the text index's.
-        self._file: _Files | None = None
+        #: The files that the idle connections have open.
+        self._files: _Files | None = None
         self._is_closed = False
 
     @contextmanager
     def snapshot(self, deadline: Deadline) -> Iterator[apsw.Connection | None]:
-        """One consistent state for the length of the block; None when there is no store yet.
+        """Yield a connection with one consistent snapshot.
 
-        Raises the port's errors; DeadlinePassed for a question the block did not end in time.
+        The connection is `None` if there is no store yet. Raises the port's errors; DeadlinePassed if the block did not
+        finish in time.
         """
         with translated(self._path):
-            taken = self._take()
-            if taken is None:
+            acquired = self._acquire()
+            if acquired is None:
                 yield None
                 return
-            connection, file = taken
+            connection, files = acquired
             try:
                 deadline.watch(connection)
                 connection.execute("BEGIN")
@@ -61,49 +62,49 @@ class Pool:
             except BaseException:
                 connection.close()
                 raise
-            self._give_back(connection, file)
+            self._release(connection, files)
 
-    def _take(self) -> tuple[apsw.Connection, _Files] | None:
+    def _acquire(self) -> tuple[apsw.Connection, _Files] | None:
         try:
             status = self._path.stat()
         except FileNotFoundError:
             return None
-        file = (status.st_dev, status.st_ino), file_identity(self._directory)
+        files = (status.st_dev, status.st_ino), file_identity(self._directory)
         with self._lock:
             if self._is_closed:
-                raise StoreUnavailable(f"{self._path}: this reader was closed.")
-            if file != self._file:
+                raise StoreUnavailable(f"{self._path}: the reader is closed.")
+            if files != self._files:
                 _close_all(self._idle)
-                self._file = file
+                self._files = files
             if self._idle:
-                return self._idle.pop(), file
-        return self._open(file)
+                return self._idle.pop(), files
+        return self._open(files)
 
-    def _open(self, file: _Files) -> tuple[apsw.Connection, _Files] | None:
+    def _open(self, files: _Files) -> tuple[apsw.Connection, _Files] | None:
         connection = open_for_reading(self._directory)
         try:
-            is_made = check_upgraded(connection, str(self._path))
+            is_created = check_upgraded(connection, str(self._path))
         except BaseException:
             connection.close()
             raise
-        if not is_made:
+        if not is_created:
             connection.close()
             return None
         is_attached = attach(connection, self._directory)
-        add_functions(connection, self._kept)
+        add_functions(connection, self._packs)
         connection.pragma("query_only", True)
-        # Without an index that is there, maybe in the making, it serves once.
-        return connection, (file[0], file[1] if is_attached else None)
+        # An index that exists but could not be attached may still be under construction: use this connection once.
+        return connection, (files[0], files[1] if is_attached else None)
 
-    def _give_back(self, connection: apsw.Connection, file: _Files) -> None:
+    def _release(self, connection: apsw.Connection, files: _Files) -> None:
         with self._lock:
-            if not self._is_closed and file == self._file and len(self._idle) < _MOST_IDLE:
+            if not self._is_closed and files == self._files and len(self._idle) < _MAX_IDLE:
                 self._idle.append(connection)
                 return
         connection.close()
 
     def close(self) -> None:
-        """Idle connections now, those in use when their call ends."""
+        """Close idle connections now, and those in use when their call ends."""
         with self._lock:
             self._is_closed = True
             _close_all(self._idle)

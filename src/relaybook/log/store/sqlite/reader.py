@@ -1,6 +1,6 @@
-"""What the API and the command line ask of the SQLite store: each call one snapshot, none longer than its deadline.
+"""Read the SQLite store: each call sees one snapshot and ends by its deadline.
 
-It never writes, and works beside the writer of another process, or before there is a store at all.
+The reader never writes. It works while a writer of another process is active, and before the store exists.
 """
 
 from collections.abc import Iterator
@@ -8,25 +8,15 @@ from pathlib import Path
 from typing import Final
 
 from relaybook import clock
-from relaybook.log.aggregate.stats import Question, Stats, build, span_of
+from relaybook.log.aggregate.stats import Stats, StatsQuery, build, span_of
+from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, matches
 from relaybook.log.record import Gap, Record, Side
-from relaybook.log.store.port import (
-    Count,
-    Entry,
-    NamespaceRow,
-    NamespaceSort,
-    Page,
-    Running,
-    Step,
-    Stored,
-    StoreStatus,
-    ValueCount,
-    body_size,
-)
+from relaybook.log.store.port import Count, Entry, Page, Running, Step, StoredRecord, StoreStatus, ValueCount, body_size
 from relaybook.log.store.sqlite import bodies, lists, pages
-from relaybook.log.store.sqlite.connection import BODIES, DATABASE
+from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.count import count
+from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.foreign_ids import find
 from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.pool import Pool
@@ -37,7 +27,7 @@ from relaybook.log.store.sqlite.state import read_positions
 from relaybook.log.store.sqlite.stats import stats
 from relaybook.log.store.sqlite.text_index import FILE, indexed_to
 
-#: For calls that bring no deadline of their own.
+#: Deadline of calls without a deadline parameter.
 _DEADLINE_NS: Final = 2 * clock.NANOSECONDS
 _BY_ID: Final = f"{WITH_BODIES} r.id = ?"
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
@@ -46,105 +36,109 @@ _TURN: Final = "SELECT turn FROM turns WHERE seq = ?"
 
 
 class SqliteReader:
-    """Any number of these in any number of processes; each for any number of threads."""
+    """A thread-safe reader. Any number can exist in any number of processes."""
 
     def __init__(self, directory: Path) -> None:
-        """``directory`` may be empty or missing: the log is empty until a writer makes the store."""
-        self._directory = directory
-        self._kept = PackReader(directory)
-        self._pool = Pool(directory, self._kept)
+        """Create a reader. ``directory`` may be empty or missing.
 
-    def page(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+        The log is empty until a writer creates the store.
+        """
+        self._directory = directory
+        self._packs = PackReader(directory)
+        self._pool = Pool(directory, self._packs)
+
+    def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
         deadline = Deadline(deadline_ns)
         with self._pool.snapshot(deadline) as connection:
             if connection is None:
                 return Page(records=[], next_cursor=None, newer_cursor=None)
             if cursor is not None and cursor.direction == "newer":
-                return pages.newer(connection, wanted, limit, cursor.seq, deadline)
-            return pages.older(connection, wanted, limit, None if cursor is None else cursor.seq, deadline)
+                return pages.newer(connection, filter_, limit, cursor.seq, deadline)
+            return pages.older(connection, filter_, limit, None if cursor is None else cursor.seq, deadline)
 
-    def around(self, record_id: str, wanted: Filter, limit: int, deadline_ns: int) -> Page | None:
+    def around(self, record_id: str, filter_: Filter, limit: int, deadline_ns: int) -> Page | None:
         deadline = Deadline(deadline_ns)
         with self._pool.snapshot(deadline) as connection:
-            return None if connection is None else pages.around(connection, record_id, wanted, limit, deadline)
+            return None if connection is None else pages.around(connection, record_id, filter_, limit, deadline)
 
-    def since(self, seq: int, wanted: Filter, limit: int) -> tuple[list[Record], int]:
-        deadline = _soon()
+    def since(self, seq: int, filter_: Filter, limit: int) -> tuple[list[Record], int]:
+        deadline = _default_deadline()
         with self._pool.snapshot(deadline) as connection:
-            return ([], seq) if connection is None else pages.since(connection, seq, wanted, limit, deadline)
+            return ([], seq) if connection is None else pages.since(connection, seq, filter_, limit, deadline)
 
-    def count(self, wanted: Filter, deadline_ns: int) -> Count:
+    def count(self, filter_: Filter, deadline_ns: int) -> Count:
         deadline = Deadline(deadline_ns)
         with self._pool.snapshot(deadline) as connection:
-            return Count() if connection is None else count(connection, wanted, deadline)
+            return Count() if connection is None else count(connection, filter_, deadline)
 
-    def stats(self, question: Question, deadline_ns: int) -> Stats:
+    def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:
         deadline = Deadline(deadline_ns)
         with self._pool.snapshot(deadline) as connection:
             if connection is None:
                 return build(span_of(question, None), {}, "rollups")
             return stats(connection, question, deadline)
 
-    def running(self, wanted: Filter) -> list[Record]:
-        with self._pool.snapshot(_soon()) as connection:
+    def running(self, filter_: Filter) -> list[Record]:
+        with self._pool.snapshot(_default_deadline()) as connection:
             rows = [] if connection is None else list(connection.execute("SELECT record FROM running"))
-        records = [record for record in (decode_running(data) for (data,) in rows) if matches(wanted, record)]
+        records = [record for record in (decode_running(data) for (data,) in rows) if matches(filter_, record)]
         for record in records:
             record.seq = None
         return sorted(records, key=lambda record: (record.started_at, record.id), reverse=True)
 
     def open_request(self, record_id: str) -> Running | None:
-        with self._pool.snapshot(_soon()) as connection:
+        with self._pool.snapshot(_default_deadline()) as connection:
             return None if connection is None else read_running(connection, record_id)
 
-    def get(self, record_id: str) -> Stored | None:
+    def get(self, record_id: str) -> StoredRecord | None:
         found = self._row(_BY_ID, record_id)
-        return None if found is None else self._kept.stored(*found)
+        return None if found is None else self._packs.stored(*found)
 
     def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
         found = self._row(_BY_ID, record_id)
-        return None if found is None or not self._kept.has(found[1]) else self._kept.pieces(found[1], side)
+        return None if found is None or not self._packs.has(found[1]) else self._packs.chunks(found[1], side)
 
-    def _row(self, statement: str, key: str | int) -> tuple[Record, bodies.Kept] | None:
-        with self._pool.snapshot(_soon()) as connection:
+    def _row(self, statement: str, key: str | int) -> tuple[Record, bodies.RecordLocation] | None:
+        with self._pool.snapshot(_default_deadline()) as connection:
             row = None if connection is None else connection.execute(statement, (key,)).fetchone()
         return None if row is None else (record_of(row[:-1]), bodies.decode_stored(row[-1]))
 
     def salvage(self, seq: int) -> Entry | None:
-        """A finished request by its number, whole, its bodies in memory: no index has to be sound for it.
+        """Return a finished request by number, without using any index.
 
-        Without detail and bodies where those cannot be read. None: no request has this number. Raises StoreDamaged.
+        Its bodies are in memory. Detail and bodies are omitted if they cannot be read. `None` if no request has this
+        number. Raises StoreDamaged.
         """
         found = self._row(_BY_SEQ, seq)
         if found is None:
             return None
-        entry = self._kept.entry(*found)
-        with self._pool.snapshot(_soon()) as connection:
+        entry = self._packs.entry(*found)
+        with self._pool.snapshot(_default_deadline()) as connection:
             entry.turn = None if connection is None else connection.execute(_TURN, (seq,)).get
         return entry
 
-    def entries(self, after: int, limit: int, most_bytes: int) -> list[Entry]:
-        with self._pool.snapshot(_soon()) as connection:
+    def entries(self, after: int, limit: int, max_bytes: int) -> list[Entry]:
+        with self._pool.snapshot(_default_deadline()) as connection:
             rows = [] if connection is None else list(connection.execute(_AFTER, (after, limit)))
         found: list[Entry] = []
-        left = most_bytes
+        remaining = max_bytes
         for row in rows:
-            entry = self._kept.entry(record_of(row[:-1]), bodies.decode_stored(row[-1]), most_bytes)
-            left -= (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
-            if left < 0 and found:
+            entry = self._packs.entry(record_of(row[:-1]), bodies.decode_stored(row[-1]), max_bytes)
+            remaining -= (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
+            if remaining < 0 and found:
                 break
             found.append(entry)
         return found
 
-    def steps(self, wanted: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Step]:
+    def steps(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Step]:
         deadline = Deadline(deadline_ns)
         with self._pool.snapshot(deadline) as connection:
             if connection is None:
                 return []
-            return pages.steps(connection, wanted, limit, None if cursor is None else cursor.seq, deadline)
+            return pages.steps(connection, filter_, limit, None if cursor is None else cursor.seq, deadline)
 
     def find(self, foreign_id: str, limit: int) -> list[Record]:
-        with self._pool.snapshot(_soon()) as connection:
+        with self._pool.snapshot(_default_deadline()) as connection:
             if connection is None:
                 return []
             return list(find(connection, foreign_id, limit))
@@ -161,16 +155,16 @@ class SqliteReader:
 
     def gaps(self, since_us: int) -> list[Gap]:
         sql = "SELECT from_at, to_at, count, reason FROM gaps WHERE to_at >= ? ORDER BY to_at DESC, rowid"
-        with self._pool.snapshot(_soon()) as connection:
+        with self._pool.snapshot(_default_deadline()) as connection:
             rows = [] if connection is None else list(connection.execute(sql, (since_us,)))
         return [Gap(from_at=row[0], to_at=row[1], count=row[2], reason=row[3]) for row in rows]
 
     def last_seq(self) -> int:
-        with self._pool.snapshot(_soon()) as connection:
+        with self._pool.snapshot(_default_deadline()) as connection:
             return 0 if connection is None else pages.last_seq(connection)
 
     def status(self) -> StoreStatus:
-        with self._pool.snapshot(_soon()) as connection:
+        with self._pool.snapshot(_default_deadline()) as connection:
             if connection is None:
                 return StoreStatus(
                     records=0,
@@ -202,12 +196,12 @@ class SqliteReader:
         self._pool.close()
 
 
-def _soon() -> Deadline:
+def _default_deadline() -> Deadline:
     return Deadline(clock.monotonic_ns() + _DEADLINE_NS)
 
 
 def _bytes_on_disk(directory: Path) -> int:
-    """What the files take up; punched holes do not count."""
+    """Return the disk space that the files occupy. Punched holes do not count."""
     files = [*directory.glob(f"{DATABASE}*"), *directory.glob(f"{FILE}*"), *(directory / BODIES).glob("*.pack")]
     total = 0
     for path in files:

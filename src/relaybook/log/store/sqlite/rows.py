@@ -1,6 +1,6 @@
-"""Turns records into rows of ``requests`` and back.
+"""Convert records to rows of ``requests`` and back.
 
-Both directions run once per record of a batch or a page, so the work is done by msgspec and by index, not by name.
+Both directions run once per record of a batch or a page, so fields are accessed with msgspec and by index, not by name.
 """
 
 from collections.abc import Iterable
@@ -11,9 +11,9 @@ import msgspec
 from relaybook.log.record import FIELDS, Record
 from relaybook.log.store.sqlite.schema import COLUMNS
 
-#: The record's columns in order, for SELECT from ``requests AS r``.
+#: The record's columns, in order, for a SELECT from ``requests AS r``.
 SELECT_LIST: Final = ", ".join(f'r."{name}"' for name in FIELDS)
-#: The record with the place of its bodies; a condition follows.
+#: Selects the record and the location of its bodies. A condition must follow.
 WITH_BODIES: Final = f"SELECT {SELECT_LIST}, r.bodies FROM requests AS r WHERE"  # noqa: S608 - our own column names
 INSERT: Final = "INSERT INTO requests ({}, bodies) VALUES ({}?)".format(  # noqa: S608 - names of our own fields
     ", ".join(f'"{name}"' for name in FIELDS), "?, " * len(FIELDS)
@@ -28,7 +28,7 @@ _astuple: Final = msgspec.structs.astuple
 
 
 def row_of(record: Record, seq: int, bodies: bytes) -> list[object]:
-    """The values of INSERT."""
+    """Return the parameters of INSERT."""
     row: list[object] = list(_astuple(record))
     row[_SEQ] = seq
     for index in _JSON:
@@ -38,7 +38,7 @@ def row_of(record: Record, seq: int, bodies: bytes) -> list[object]:
 
 
 def record_of(row: Iterable[Any]) -> Record:
-    """The record of a row that was selected by SELECT_LIST."""
+    """Return the record of a row selected with SELECT_LIST."""
     values = list(row)
     for index in _BOOLEANS:
         if values[index] is not None:

@@ -1,8 +1,8 @@
-"""The tables, and the steps that lead from any earlier version to this one.
+"""Define the tables, and the migrations from earlier versions.
 
-The columns of ``requests`` derive from ``Record``. To add a field to the record: declare it there, and append a
-migration that ``adds`` it. A migration that was released is never changed. ``PRAGMA user_version`` is the number of the
-last one that ran. A database with a higher number is refused (``StoreTooNew``).
+The columns of ``requests`` are derived from ``Record``. To add a field to the record, declare it there and append a
+migration that ``adds`` it. Never change a released migration. ``PRAGMA user_version`` is the number of the last
+migration that ran. A database with a higher number is rejected (``StoreTooNew``).
 """
 
 from collections.abc import Callable, Mapping
@@ -14,15 +14,18 @@ import apsw
 from relaybook.log.record import FIELDS, Record
 from relaybook.log.store.errors import StoreDamaged, StoreTooNew, StoreUnavailable
 
-#: ``spans`` adds up each block of this many records: earliest and latest start, how many there are and how many failed.
-#: That is 1,000 small rows per million.
+#: Records per row of ``spans``, which has the earliest and latest start time, the count and the number of failures of a
+#: block. That is 1,000 small rows per million records.
 BLOCK: Final = 1024
-#: ``lookups`` are ordered by parts of this many records, so that inserts of random hashes stay in a few pages.
+#: Records per part of ``lookups``. Partitioning keeps inserts of random hashes within a few pages.
 PART: Final = 16_384
 
 
 class Column(NamedTuple):
-    """A column of ``requests``: its type in SQL and whether the record's field can be None."""
+    """A column of ``requests``.
+
+    ``optional`` tells whether the record's field can be `None`.
+    """
 
     name: str
     sql_type: str
@@ -37,7 +40,7 @@ class Column(NamedTuple):
 
 
 class Migration(NamedTuple):
-    """One step. ``adds`` are fields of the record that get their column here."""
+    """A migration. ``adds`` are the record's fields whose columns it adds."""
 
     number: int
     name: str
@@ -54,7 +57,7 @@ def _column(name: str, hint: Any) -> Column:
 
 
 _HINTS: Final = get_type_hints(Record, include_extras=True)
-#: In the order of the record's fields. Lists and objects are JSON text; NULL when empty.
+#: In the order of the record's fields. Lists and objects are stored as JSON text, or NULL when empty.
 COLUMNS: Final = tuple(_column(name, _HINTS[name]) for name in FIELDS)
 
 _TABLES: Final = """
@@ -97,8 +100,9 @@ CREATE TABLE packs (pack INTEGER PRIMARY KEY, length INTEGER NOT NULL) STRICT;
 INSERT INTO totals VALUES ('records', 0), ('last_seq', 0);
 """
 
-#: ``is_decided``: the log or a person decided whether it is a label, so the log does not decide again.
-#: ``requests_failed`` has what failures are mostly counted by, so that counting reads no record; few records fail.
+#: ``is_decided``: the store or a person has pinned or unpinned the namespace, so the store does not pin it
+#: automatically. ``requests_failed`` includes the columns by which failures are usually counted, so that counting reads
+#: no records. Few records fail.
 _LABELS_AND_COUNTS: Final = """
 DROP INDEX requests_failed;
 CREATE INDEX requests_failed ON requests(failed, seq, started_at, namespace, model) WHERE failed = 1;
@@ -116,8 +120,8 @@ CREATE TRIGGER namespaces_counted AFTER INSERT ON namespaces
   BEGIN UPDATE totals SET value = value + 1 WHERE name = 'namespaces'; END;
 """
 
-#: ``costed``: of how many requests the cost is known. Logs from before took an unknown cost for 0.
-#: ``rollups``: sums of a series from ``at`` (minutes) on, for ``level`` minutes (``rollups.py``).
+#: ``costed``: the number of requests whose cost is known. Earlier logs recorded an unknown cost as 0. ``rollups``:
+#: aggregates of a series for ``level`` minutes from ``at`` (in minutes), see ``rollups.py``.
 _STATISTICS: Final = """
 ALTER TABLE namespaces ADD COLUMN costed INTEGER NOT NULL DEFAULT 0;
 UPDATE namespaces SET costed = requests WHERE cost_usd > 0;
@@ -128,9 +132,10 @@ CREATE TABLE rollups (level INTEGER NOT NULL, field INTEGER NOT NULL, at INTEGER
   sums BLOB NOT NULL, PRIMARY KEY (level, field, at, series)) STRICT, WITHOUT ROWID;
 """
 
-#: ``identity`` is the log's, which its text index carries. The indexes have what goes with them in most filters, so
-#: that no record is read to check it; ``requests_kind`` and ``requests_finish`` leave out what nearly every record has.
-_FINDING: Final = """
+#: ``identity`` identifies the log; its text index has the same value. The indexes include the columns that most filters
+#: combine with them, so that no record is read to check those. ``requests_kind`` and ``requests_finish`` omit the value
+#: that nearly every record has.
+_SEARCH: Final = """
 INSERT INTO totals VALUES ('identity', random());
 DROP INDEX requests_outcome;
 CREATE INDEX requests_outcome ON requests(outcome, seq, started_at, model, namespace) WHERE outcome <> 'complete';
@@ -142,7 +147,7 @@ INSERT INTO value_counts SELECT 'kind', kind, count(*) FROM requests GROUP BY ki
 CREATE TABLE turns (seq INTEGER PRIMARY KEY, turn BLOB NOT NULL) STRICT;
 """
 
-#: ``namespace_zones`` has the largest figures of the namespaces from ``first`` to the next zone's (``zones.py``).
+#: ``namespace_zones`` has the maxima of the namespaces from ``first`` to below the next zone (``zone_maps.py``).
 _IN_ZONE: Final = """
     requests = max(requests, new.requests), failed = max(failed, new.failed), cost_usd = max(cost_usd, new.cost_usd),
     last_at = max(last_at, new.last_at)
@@ -160,59 +165,68 @@ CREATE TRIGGER namespaces_grow_zone AFTER UPDATE OF requests, failed, cost_usd, 
 """  # noqa: S608 - a constant
 
 MIGRATIONS: Final = (
-    Migration(1, "requests and all that is counted with them", _TABLES),
-    Migration(2, "labels, counting, what there is of running requests", _LABELS_AND_COUNTS),
+    Migration(1, "requests and counters", _TABLES),
+    Migration(2, "labels, counts, data of running requests", _LABELS_AND_COUNTS),
     Migration(3, "statistics", _STATISTICS),
-    Migration(4, "finding", _FINDING),
-    Migration(5, "zones of namespaces", _ZONES),
+    Migration(4, "search", _SEARCH),
+    Migration(5, "zone maps of namespaces", _ZONES),
 )
 
 
-#: By the number of a migration: what fills its tables from the log of before, in its transaction.
-Fills = Mapping[int, Callable[[apsw.Connection], None]]
+#: By migration number: a function that fills the migration's tables from an existing log, in the same transaction.
+Backfills = Mapping[int, Callable[[apsw.Connection], None]]
 
 
 def migrate(
-    connection: apsw.Connection, name: str, migrations: tuple[Migration, ...] = MIGRATIONS, fills: Fills | None = None
+    connection: apsw.Connection,
+    name: str,
+    migrations: tuple[Migration, ...] = MIGRATIONS,
+    backfills: Backfills | None = None,
 ) -> None:
-    """Brings the database to the last migration. ``name`` is for messages.
+    """Migrate the database to the latest version. ``name`` is for messages.
 
-    All in one transaction: a reader that looks meanwhile sees the database of before, never one between two versions.
-    Raises StoreTooNew for a later version's database, StoreDamaged for another program's.
+    Everything happens in one transaction: concurrent readers see the old version or the new one, nothing in between.
+    Raises StoreTooNew for a database of a later version, StoreDamaged for one of another program.
     """
     version = check_version(connection, name, migrations)
     if version == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").get:
-        raise StoreDamaged(f"{name} holds tables of another program: choose another directory with --data.")
+        raise StoreDamaged(f"{name} contains tables of another program. Choose another directory with --data.")
     with connection:
         for migration in migrations:
             if migration.number > version:
                 for statement in _statements(migration, migrations):
                     connection.execute(statement)
-                if version > 0 and fills and migration.number in fills:
-                    fills[migration.number](connection)
+                if version > 0 and backfills and migration.number in backfills:
+                    backfills[migration.number](connection)
         if version < migrations[-1].number:
             connection.pragma("user_version", migrations[-1].number)
 
 
 def check_version(connection: apsw.Connection, name: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> int:
-    """The number of the last migration that ran, 0 for an empty database. Raises StoreTooNew."""
+    """Return the number of the last migration that ran, 0 for an empty database.
+
+    Raises StoreTooNew.
+    """
     version: int = connection.pragma("user_version")
     known = migrations[-1].number
     if version > known:
         raise StoreTooNew(
-            f"{name} was written by a later Relaybook: its version is {version}, this program knows up to {known}. "
-            "Start that later Relaybook again, or choose another directory with --data."
+            f"{name} was written by a later version of Relaybook: schema version {version}; this one supports {known}. "
+            "Start the later version, or choose another directory with --data."
         )
     return version
 
 
 def check_upgraded(connection: apsw.Connection, name: str) -> bool:
-    """False for a database that is still empty. Raises StoreTooNew, StoreUnavailable for an earlier version's."""
+    """Check that the database is current. Returns False if it is still empty.
+
+    Raises StoreTooNew for a later version, StoreUnavailable for an earlier one.
+    """
     version = check_version(connection, name)
     if 0 < version < MIGRATIONS[-1].number:
         raise StoreUnavailable(
-            f"{name} was written by an earlier Relaybook (version {version}) and was not upgraded yet: "
-            "start `relaybook serve` with this version once, and give it half a minute for each million requests."
+            f"{name} was written by an earlier version of Relaybook (schema version {version}) and is not upgraded. "
+            "Start `relaybook serve` once with this version. The upgrade takes half a minute per million requests."
         )
     return version > 0
 
@@ -231,7 +245,7 @@ def _statements(migration: Migration, migrations: tuple[Migration, ...]) -> list
 
 
 def _default(column: Column) -> str:
-    """Rows from before the column get what a record has that never heard of the field."""
+    """Return the default for existing rows: the value of a record without the field."""
     if column.optional or column.json:
         return ""
     return {"TEXT": " DEFAULT ''", "REAL": " DEFAULT 0.0"}.get(column.sql_type, " DEFAULT 0")

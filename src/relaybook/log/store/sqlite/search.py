@@ -1,7 +1,8 @@
-"""Walks the log by ``seq`` in either direction until enough is found, everything was seen, or the deadline passes.
+"""Scan the log by ``seq`` in either direction.
 
-It goes in windows of ``seq`` that grow while they are quick, so that at the deadline it is known how far the search has
-come, also when it found nothing.
+The scan ends when enough matches are found, the end is reached or the deadline passes. It proceeds in windows of
+``seq`` that grow while they are fast. At the deadline it is therefore known how far the search got, even if it found
+nothing.
 """
 
 import sys
@@ -11,50 +12,54 @@ from typing import Final, NamedTuple
 import apsw
 
 from relaybook import clock
-from relaybook.log.store.sqlite.block_ranges import Span
+from relaybook.log.store.sqlite.block_ranges import SeqRange
 from relaybook.log.store.sqlite.plan import Plan
 
 _FIRST_WINDOW: Final = 16_384
-#: The same where each record's text is read, 0.2 ms and for large bodies much more: the first window ends within any
-#: deadline, so that every page comes further, and the largest takes 0.4 s of the two that a page has.
-_FIRST_OF_TEXTS: Final = 1
-_MOST_TEXTS: Final = 2048
+#: Windows for plans that read each record's text, which takes 0.2 ms, and much more for large bodies. The first window
+#: finishes within any deadline, so that every page makes progress; the largest takes 0.4 s of the 2 s that a page has.
+_FIRST_TEXT_WINDOW: Final = 1
+_MAX_TEXT_WINDOW: Final = 2048
 _GROWTH: Final = 8
-_QUICK_NS: Final = 20_000_000
-#: Looking for one record more than the page holds, only to know whether there is one, may take this long.
+_FAST_NS: Final = 20_000_000
+#: Time limit for finding out whether there is one record more than the page holds.
 _ONE_MORE_NS: Final = 50_000_000
-#: Steps of SQLite's machine between two looks at the clock: about 20 µs.
-_STEPS: Final = 1000
-#: The same where each record's text is read: about one record.
-_STEPS_BETWEEN_TEXTS: Final = 20
+#: Number of SQLite virtual machine instructions between two checks of the clock: about 20 µs.
+_INSTRUCTIONS_PER_CHECK: Final = 1000
+#: The same for plans that read each record's text: about one record.
+_INSTRUCTIONS_PER_TEXT_CHECK: Final = 20
 
 
 class Deadline:
-    """Stops what a connection does once a moment of the monotonic clock has passed."""
+    """Interrupts a connection's statement at a time on the monotonic clock."""
 
     def __init__(self, at_ns: int) -> None:
         self.at_ns = at_ns
 
     def watch(self, connection: apsw.Connection) -> None:
-        connection.set_progress_handler(self.has_passed, _STEPS)
+        connection.set_progress_handler(self.has_passed, _INSTRUCTIONS_PER_CHECK)
 
     def watch_closely(self, connection: apsw.Connection, plan: Plan) -> None:
-        """Looks at the clock more often where the plan needs it."""
-        if plan.reads_texts:
-            connection.set_progress_handler(self.has_passed, _STEPS_BETWEEN_TEXTS)
+        """Check the clock more often if the plan reads texts."""
+        if plan.reads_text:
+            connection.set_progress_handler(self.has_passed, _INSTRUCTIONS_PER_TEXT_CHECK)
 
-    def look_ahead(self) -> None:
-        """The page is full: what is still to be found out may take a moment, not all the time there is."""
+    def limit_lookahead(self) -> None:
+        """Limit the remaining time, because the page is full.
+
+        Only whether there are more matches is left to find out.
+        """
         self.at_ns = min(self.at_ns, clock.monotonic_ns() + _ONE_MORE_NS)
 
     def has_passed(self) -> bool:
         return clock.monotonic_ns() >= self.at_ns
 
 
-class Found(NamedTuple):
-    """``seqs`` in the order of the walk. ``reached`` is the last ``seq`` that was looked at.
+class SearchResult(NamedTuple):
+    """The result of a search: the matches' ``seqs``, in scan order.
 
-    ``has_more`` says that there is more to find, or may be; ``complete`` is False when the deadline ended the walk.
+    ``reached`` is the last ``seq`` that was examined. ``has_more`` is True if there are, or may be, more matches.
+    ``complete`` is False if the deadline ended the scan.
     """
 
     seqs: list[int]
@@ -63,73 +68,79 @@ class Found(NamedTuple):
     reached: int
 
 
-def search(connection: apsw.Connection, plan: Plan, limit: int, deadline: Deadline, *, newest_first: bool) -> Found:
-    """At most ``limit`` matches, from the end of the plan's spans at which the direction starts.
+def search(
+    connection: apsw.Connection, plan: Plan, limit: int, deadline: Deadline, *, newest_first: bool
+) -> SearchResult:
+    """Return at most ``limit`` matches.
 
-    Newest first it looks for one more, to know ``has_more``; nobody asks that in the other direction.
+    The search starts at the end of the plan's ranges that the direction determines. If newest first, search for one
+    more match to determine ``has_more``. Callers do not need it in the other direction.
     """
     seqs: list[int] = []
-    enough = limit + 1 if newest_first else limit
+    target = limit + 1 if newest_first else limit
     windows = _windows(plan, newest_first)
     sql = plan.sql(newest_first)
-    if enough == 0:
-        return Found(seqs, True, True, 0)
+    if target == 0:
+        return SearchResult(seqs, True, True, 0)
     if limit == 0:
-        deadline.look_ahead()
+        deadline.limit_lookahead()
     deadline.watch_closely(connection, plan)
     for window in windows:
         try:
             if deadline.has_passed():
                 raise apsw.InterruptError
-            for (seq,) in connection.execute(sql, (*plan.bindings(window), enough - len(seqs))):
+            for (seq,) in connection.execute(sql, (*plan.bindings(window), target - len(seqs))):
                 seqs.append(seq)
                 if len(seqs) == limit:
-                    deadline.look_ahead()
+                    deadline.limit_lookahead()
         except apsw.InterruptError:
             if len(seqs) == limit:
-                return Found(seqs, True, True, seqs[-1] if seqs else windows.edge(window))
-            return Found(seqs, True, False, windows.furthest(window, seqs))
-        if len(seqs) == enough:
-            return Found(seqs[:limit], True, True, seqs[limit - 1] if limit else 0)
-    return Found(seqs, False, True, seqs[-1] if seqs else 0)
+                return SearchResult(seqs, True, True, seqs[-1] if seqs else windows.edge(window))
+            return SearchResult(seqs, True, False, windows.furthest(window, seqs))
+        if len(seqs) == target:
+            return SearchResult(seqs[:limit], True, True, seqs[limit - 1] if limit else 0)
+    return SearchResult(seqs, False, True, seqs[-1] if seqs else 0)
 
 
 def _windows(plan: Plan, newest_first: bool) -> "Windows":
-    if plan.reads_texts:
-        return Windows(plan.spans, newest_first, _FIRST_OF_TEXTS, _MOST_TEXTS)
-    return Windows(plan.spans, newest_first)
+    if plan.reads_text:
+        return Windows(plan.ranges, newest_first, _FIRST_TEXT_WINDOW, _MAX_TEXT_WINDOW)
+    return Windows(plan.ranges, newest_first)
 
 
 class Windows:
-    """Cuts spans into windows, in the order of the walk; each is larger than the one before while those are quick."""
+    """Splits ranges into windows, in scan order.
+
+    Windows grow while scanning them is fast.
+    """
 
     def __init__(
-        self, spans: list[Span], newest_first: bool, first: int = _FIRST_WINDOW, most: int = sys.maxsize
+        self, ranges: list[SeqRange], newest_first: bool, first_size: int = _FIRST_WINDOW, max_size: int = sys.maxsize
     ) -> None:
-        self._spans = spans[::-1] if newest_first else spans
+        self._ranges = ranges[::-1] if newest_first else ranges
         self._newest_first = newest_first
-        self._first = first
-        self._most = most
+        self._first_size = first_size
+        self._max_size = max_size
 
-    def __iter__(self) -> Iterator[Span]:
-        size = self._first
-        for low, high in self._spans:
+    def __iter__(self) -> Iterator[SeqRange]:
+        size = self._first_size
+        for low, high in self._ranges:
             while low < high:
                 window = (max(low, high - size), high) if self._newest_first else (low, min(high, low + size))
-                began_ns = clock.monotonic_ns()
+                started_ns = clock.monotonic_ns()
                 yield window
-                if clock.monotonic_ns() - began_ns < _QUICK_NS:
-                    size = min(size * _GROWTH, self._most)
+                if clock.monotonic_ns() - started_ns < _FAST_NS:
+                    size = min(size * _GROWTH, self._max_size)
                 if self._newest_first:
                     high = window[0]
                 else:
                     low = window[1]
 
-    def edge(self, window: Span) -> int:
-        """The cursor's ``seq`` at which a walk would begin with this window."""
+    def edge(self, window: SeqRange) -> int:
+        """Return the ``seq`` of the cursor with which a scan would start at this window."""
         return window[1] if self._newest_first else window[0] - 1
 
-    def furthest(self, window: Span, seqs: list[int]) -> int:
-        """How far a walk came that was stopped within the window."""
-        places = [self.edge(window), *seqs[-1:]]
-        return min(places) if self._newest_first else max(places)
+    def furthest(self, window: SeqRange, seqs: list[int]) -> int:
+        """Return how far a scan got that was stopped within the window."""
+        positions = [self.edge(window), *seqs[-1:]]
+        return min(positions) if self._newest_first else max(positions)

@@ -1,8 +1,10 @@
-"""Moves a store that cannot be used out of the way, whole, so that an empty one can take over at once.
+"""Move an unusable store aside, as a whole.
 
-Nothing in it is changed or deleted: ``relaybook check --salvage`` reads what can still be read.
+An empty store can then replace it immediately. Nothing in the unusable store is changed or deleted.
+``relaybook check --salvage`` reads what is still readable.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -10,42 +12,78 @@ import apsw
 
 from relaybook import clock
 from relaybook.log.record import Gap
+from relaybook.log.store.errors import StoreDamaged
+from relaybook.log.store.port import Entry
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
+from relaybook.log.store.sqlite.reader import SqliteReader
 
-_HELD: Final = "SELECT min(first_at), sum(requests) FROM namespaces WHERE requests > 0"
+_CONTENTS: Final = "SELECT min(first_at), sum(requests) FROM namespaces WHERE requests > 0"
 
 
 def set_aside(directory: Path) -> Path | None:
-    """Renames the store's directory; its new path. None when there is no such directory. Raises OSError."""
+    """Rename the store's directory and return its new path.
+
+    `None` if the directory does not exist. Raises OSError.
+    """
     now_us = clock.wall_us()
-    aside = directory.with_name(f"{directory.name}.corrupt-{now_us}")
+    path = directory.with_name(f"{directory.name}.corrupt-{now_us}")
     try:
-        directory.rename(aside)
+        directory.rename(path)
     except FileNotFoundError:
         return None
-    return aside
+    return path
 
 
 def list_set_aside(directory: Path) -> list[Path]:
-    """What was set aside of this store, oldest first. A directory that a person named so is not among them."""
+    """Return the directories of this store that were moved aside, oldest first.
+
+    Directories that a person named similarly are not included.
+    """
     found = directory.parent.glob(f"{directory.name}.corrupt-*")
     return sorted(path for path in found if path.name.rpartition("-")[2].isdecimal())
 
 
-def gap_of(aside: Path) -> Gap:
-    """What the log misses because of it: since its first request until it was set aside, as far as it can be read."""
-    at_us = int(aside.name.rpartition("-")[2])
-    first_us, requests = _held(aside)
-    return Gap(from_at=first_us or at_us, to_at=at_us, count=requests, reason="store_set_aside")
+class DamagedStore:
+    """A store that was moved aside. Implements ``SetAside``."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @property
+    def location(self) -> str:
+        return str(self._path)
+
+    def gap(self) -> Gap:
+        """Return the gap: from the store's first request to the time it was moved aside."""
+        at_us = int(self._path.name.rpartition("-")[2])
+        first_us, requests = _contents(self._path)
+        return Gap(from_at=first_us or at_us, to_at=at_us, count=requests, reason="store_set_aside")
+
+    def entries(self) -> Iterator[Entry | None]:
+        reader = SqliteReader(self._path)
+        try:
+            for seq in range(1, reader.last_seq() + 1):
+                try:
+                    entry = reader.salvage(seq)
+                except StoreDamaged:
+                    yield None
+                else:
+                    if entry is not None:
+                        yield entry
+        finally:
+            reader.close()
+
+    def mark_salvaged(self) -> str:
+        return str(self._path.rename(self._path.with_name(self._path.name.replace(".corrupt-", ".salvaged-"))))
 
 
-def _held(aside: Path) -> tuple[int | None, int]:
-    if not (aside / DATABASE).exists():
+def _contents(path: Path) -> tuple[int | None, int]:
+    if not (path / DATABASE).exists():
         return None, 0
     try:
-        connection = open_for_reading(aside)
+        connection = open_for_reading(path)
         try:
-            first_us, requests = connection.execute(_HELD).get
+            first_us, requests = connection.execute(_CONTENTS).get
         finally:
             connection.close()
     except (apsw.Error, TypeError):

@@ -1,6 +1,6 @@
-"""Writes what a batch holds besides finished requests.
+"""Write the contents of a batch other than finished requests.
 
-Positions, moved states, gaps, refusals, pending erasures, lengths of packs.
+These are positions, checkpoints, gaps, refusal counts, pending erasures and pack lengths.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 import apsw
 
 from relaybook.ids import parse_id
-from relaybook.log.store.port import Batch, Entry, Moved, RunPosition
+from relaybook.log.store.port import Batch, Entry, ExchangeCheckpoint, RunPosition
 
 _SET_POSITION = "INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?, ?, ?, ?)"
-_SET_MOVED = "INSERT OR REPLACE INTO moved (exchange, run, number, state) VALUES (?, ?, ?, ?)"
+_SET_CHECKPOINT = "INSERT OR REPLACE INTO moved (exchange, run, number, state) VALUES (?, ?, ?, ?)"
 _ADD_GAP = "INSERT INTO gaps (from_at, to_at, count, reason) VALUES (?, ?, ?, ?)"
 _ADD_REFUSED = """INSERT INTO refused (code, requests) VALUES (?, ?)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests"""
@@ -23,11 +23,11 @@ Erasure = tuple[int, int, int]
 
 
 class StateTables:
-    """Writes within the caller's transaction; reads what a restart needs."""
+    """Writes the state within the caller's transaction, and reads it on restart."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        #: The run of each exchange that has a moved state: nearly always none, which saves a statement per entry.
+        #: The run of each exchange that has a checkpoint. Nearly always empty, which saves a statement per entry.
         self._runs: dict[bytes, str] = dict(connection.execute("SELECT exchange, run FROM moved"))
         self._has_erasures = True
 
@@ -37,58 +37,70 @@ class StateTables:
             _SET_POSITION,
             ((run, *position.read_to, *position.replay_from) for run, position in batch.positions.items()),
         )
-        execute_many(_SET_MOVED, ((m.exchange, m.run, m.number, m.state) for m in batch.moved))
+        execute_many(
+            _SET_CHECKPOINT,
+            (
+                (checkpoint.exchange, checkpoint.run, checkpoint.number, checkpoint.state)
+                for checkpoint in batch.checkpoints
+            ),
+        )
         execute_many("DELETE FROM moved WHERE exchange = ?", ((exchange,) for exchange, _ in self._recorded(batch)))
-        execute_many("DELETE FROM moved WHERE run = ?", ((run,) for run in batch.runs_over))
-        execute_many("DELETE FROM positions WHERE run = ?", ((run,) for run in batch.runs_over))
+        execute_many("DELETE FROM moved WHERE run = ?", ((run,) for run in batch.finished_runs))
+        execute_many("DELETE FROM positions WHERE run = ?", ((run,) for run in batch.finished_runs))
         execute_many(_ADD_GAP, ((gap.from_at, gap.to_at, gap.count, gap.reason) for gap in batch.gaps))
         execute_many(_ADD_REFUSED, batch.refused.items())
-        execute_many(_ADD_ERASURE, ((e.pack, e.offset, e.length) for e in batch.erase))
+        execute_many(_ADD_ERASURE, (ref.location for ref in batch.erase))
 
     def _recorded(self, batch: Batch) -> Sequence[tuple[bytes, Entry]]:
-        """Exchanges with a moved state whose record is in this batch."""
-        known = {*self._runs, *(moved.exchange for moved in batch.moved)}
+        """Return the entries of the batch whose exchanges have a checkpoint."""
+        known = {*self._runs, *(checkpoint.exchange for checkpoint in batch.checkpoints)}
         if not known:
             return ()
         pairs = ((parse_id(entry.record.id), entry) for entry in batch.entries)
         return [(exchange, entry) for exchange, entry in pairs if exchange is not None and exchange in known]
 
     def committed(self, batch: Batch) -> bool:
-        """The transaction has ended well. Tells whether it dropped a state that may hold words nobody may keep."""
+        """Update the cached state, after the transaction was committed.
+
+        Returns True if a deleted checkpoint may contain text that must not be stored.
+        """
         recorded = self._recorded(batch)
-        gone = {exchange for exchange, _ in recorded}
-        self._runs.update((moved.exchange, moved.run) for moved in batch.moved)
-        if gone or batch.runs_over:
-            left = ((exchange, run) for exchange, run in self._runs.items() if exchange not in gone)
-            self._runs = {exchange: run for exchange, run in left if run not in batch.runs_over}
+        removed = {exchange for exchange, _ in recorded}
+        self._runs.update((checkpoint.exchange, checkpoint.run) for checkpoint in batch.checkpoints)
+        if removed or batch.finished_runs:
+            remaining = ((exchange, run) for exchange, run in self._runs.items() if exchange not in removed)
+            self._runs = {exchange: run for exchange, run in remaining if run not in batch.finished_runs}
         self._has_erasures = self._has_erasures or bool(batch.erase)
         return any(entry.record.body_state == "no_bodies" for _, entry in recorded)
 
     def positions(self) -> dict[str, RunPosition]:
         return read_positions(self._connection)
 
-    def moved(self, run: str) -> list[Moved]:
+    def checkpoints(self, run: str) -> list[ExchangeCheckpoint]:
         rows = self._connection.execute(
             "SELECT exchange, number, state FROM moved WHERE run = ? ORDER BY exchange", (run,)
         )
-        return [Moved(run=run, exchange=exchange, number=number, state=state) for exchange, number, state in rows]
+        return [
+            ExchangeCheckpoint(run=run, exchange=exchange, number=number, state=state)
+            for exchange, number, state in rows
+        ]
 
     def erasures(self) -> list[Erasure]:
-        """Those of earlier transactions that are not done yet."""
+        """Return the erasures of earlier transactions that are not done yet."""
         if not self._has_erasures:
             return []
         found = list(self._connection.execute('SELECT pack, "offset", length FROM erasures'))
         self._has_erasures = bool(found)
         return found
 
-    def erased(self, extent: Erasure) -> None:
-        self._connection.execute('DELETE FROM erasures WHERE pack = ? AND "offset" = ?', extent[:2])
+    def mark_erased(self, ref: Erasure) -> None:
+        self._connection.execute('DELETE FROM erasures WHERE pack = ? AND "offset" = ?', ref[:2])
 
     def pack_lengths(self) -> dict[int, int]:
         return dict(self._connection.execute("SELECT pack, length FROM packs"))
 
-    def enter_pack(self, pack: int) -> None:
-        """In a transaction of its own, before the pack's file is made."""
+    def register_pack(self, pack: int) -> None:
+        """Add a pack, in a separate transaction, before its file is created."""
         self._connection.execute("INSERT OR IGNORE INTO packs (pack, length) VALUES (?, 0)", (pack,))
 
     def store_pack_lengths(self, lengths: Mapping[int, int]) -> None:

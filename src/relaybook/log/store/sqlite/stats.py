@@ -1,4 +1,7 @@
-"""Answers questions about sums over time: from the rollups where they know, else from the records themselves."""
+"""Compute aggregates over time.
+
+They come from the rollups if those cover the query, else from the records.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -7,64 +10,67 @@ from typing import Any, Final, NamedTuple
 import apsw
 import msgspec
 
-from relaybook.log.aggregate.aggregates import MOST_TOKENS, Aggregates, PackedAggregates, Share, bin_of
+from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribution, PackedAggregates, bin_of
 from relaybook.log.aggregate.stats import (
     MINUTE_US,
     Group,
     Points,
-    Question,
     Span,
     Stats,
+    StatsQuery,
     build,
-    grouped,
+    groups_of,
+    merge_groups,
     span_of,
-    together,
     total_of,
 )
 from relaybook.log.namespaces import looks_like_id
 from relaybook.log.query.filters import Filter, Term
-from relaybook.log.store.sqlite.filter_sql import bounded, places
+from relaybook.log.store.sqlite.filter_sql import clamped_int, placeholders
 from relaybook.log.store.sqlite.pages import last_seq
 from relaybook.log.store.sqlite.plan import make_plan
-from relaybook.log.store.sqlite.rollups import ALL, LEVELS, MOST_PROPERTIES, MOST_PROPERTY_VALUES, MOST_VALUES
+from relaybook.log.store.sqlite.rollups import ALL, LEVELS, MAX_PROPERTIES, MAX_PROPERTY_VALUES, MAX_VALUES
 from relaybook.log.store.sqlite.search import Deadline, Windows
 
 _CELLS: Final = "SELECT at, series, sums FROM rollups WHERE level = ? AND field = ? AND at >= ? AND at < ?"
-_ROWS_BETWEEN_LOOKS: Final = 512
+_ROWS_PER_CHECK: Final = 512
 _DAY_US: Final = 1440 * MINUTE_US
 _SHARE: Final = ", r.started_at, r.failed, r.input_tokens, r.output_tokens, r.cost_usd, r.duration_ms, r.first_token_ms"
 _properties: Final = msgspec.json.Decoder(dict[str, str]).decode
 _decode: Final = msgspec.msgpack.Decoder(PackedAggregates).decode
 
 
-def stats(connection: apsw.Connection, question: Question, deadline: Deadline) -> Stats:
-    """Raises apsw.InterruptError at the deadline."""
+def stats(connection: apsw.Connection, question: StatsQuery, deadline: Deadline) -> Stats:
+    """Compute the statistics. Raises apsw.InterruptError at the deadline."""
     span = span_of(question, connection.execute("SELECT min(first_at) FROM spans").get)
-    known = _known(connection, question)
-    if known is None:
-        return build(span, grouped(_from_log(connection, question, span, deadline)), "log")
-    return _from_rollups(connection, known, question, span, deadline)
+    covered = _covered_series(connection, question)
+    if covered is None:
+        return build(span, groups_of(_from_log(connection, question, span, deadline)), "log")
+    return _from_rollups(connection, covered, question, span, deadline)
 
 
 # -- rollups ---------------------------------------------------------------------------------------------------------
 
 
-class _Known(NamedTuple):
-    """What the rollups are asked: series of a field by number, all of them or those of a term; None: no such field."""
+class _CoveredSeries(NamedTuple):
+    """The series to read from the rollups: all series of a field, or those of a term.
+
+    ``field`` is `None` if the rollups do not have the field, that is, no record has it.
+    """
 
     field: int | None
     values: dict[int, str | None]
-    is_whole: bool
+    is_whole_field: bool
 
 
-def _known(connection: apsw.Connection, question: Question) -> _Known | None:
-    """None: the rollups cannot tell."""
-    terms = question.wanted.terms
+def _covered_series(connection: apsw.Connection, question: StatsQuery) -> _CoveredSeries | None:
+    """Return the series that cover the query, or `None` if there are none."""
+    terms = question.filter_.terms
     term = terms[0] if len(terms) == 1 else None
     if len(terms) > 1 or (term is not None and (term.negated or term.prefixes or question.by not in (None, term.name))):
         return None
     name = term.name if term is not None else question.by or ALL
-    if name not in (ALL, *MOST_VALUES) and not name.startswith("property."):
+    if name not in (ALL, *MAX_VALUES) and not name.startswith("property."):
         return None
     field, is_open = connection.execute("SELECT id, is_open FROM rollup_fields WHERE field = ?", (name,)).get or (
         None,
@@ -72,60 +78,68 @@ def _known(connection: apsw.Connection, question: Question) -> _Known | None:
     )
     if field is None and name.startswith("property."):
         properties = "SELECT count(*) FROM rollup_fields WHERE field GLOB 'property.*'"
-        is_open = connection.execute(properties).get >= MOST_PROPERTIES
+        is_open = connection.execute(properties).get >= MAX_PROPERTIES
     if is_open:
         return None
     values = dict(connection.execute("SELECT id, value FROM series WHERE field = ?", (field,)))
     if term is None:
-        return _Known(field, values, is_whole=True)
+        return _CoveredSeries(field, values, is_whole_field=True)
     missing = set(term.values) - set(values.values())
-    if missing and (len(values) >= MOST_VALUES.get(name, MOST_PROPERTY_VALUES) or any(map(looks_like_id, missing))):
+    if missing and (len(values) >= MAX_VALUES.get(name, MAX_PROPERTY_VALUES) or any(map(looks_like_id, missing))):
         return None
-    return _Known(field, {number: value for number, value in values.items() if value in term.values}, is_whole=False)
+    return _CoveredSeries(
+        field, {number: value for number, value in values.items() if value in term.values}, is_whole_field=False
+    )
 
 
 def _from_rollups(
-    connection: apsw.Connection, known: _Known, question: Question, span: Span, deadline: Deadline
+    connection: apsw.Connection, covered: _CoveredSeries, question: StatsQuery, span: Span, deadline: Deadline
 ) -> Stats:
-    by_series = _points(connection, known.field, known.values, span, deadline)
+    by_series = _points(connection, covered.field, covered.values, span, deadline)
     groups: list[Group] = []
     rest: list[Group] = []
-    days = _days(connection, known, span, deadline)
+    days = _days(connection, covered, span, deadline)
     for number, points in by_series.items():
-        group = Group(value=known.values[number], points=points, total=_total(points, number, days))
+        group = Group(value=covered.values[number], points=points, total=_total(points, number, days))
         (rest if group.value is None else groups).append(group)
     if question.by is None:
-        whole = together(groups + rest)
+        whole = merge_groups(groups + rest)
         return build(span, [whole] if whole else [], "rollups")
-    if known.is_whole and question.by not in ("namespace", "outcome"):
-        everything = _points(connection, *_all(connection), span, deadline).popitem()[1]
-        groups += grouped({None: _left(everything, list(by_series.values()))})
+    if covered.is_whole_field and question.by not in ("namespace", "outcome"):
+        all_points = _points(connection, *_series_of_all(connection), span, deadline).popitem()[1]
+        groups += groups_of({None: _remainder(all_points, list(by_series.values()))})
     return build(span, groups, "rollups", rest)
 
 
 def _days(
-    connection: apsw.Connection, known: _Known, span: Span, deadline: Deadline
+    connection: apsw.Connection, covered: _CoveredSeries, span: Span, deadline: Deadline
 ) -> tuple[Span, dict[int, Aggregates]] | None:
-    """The whole days of a span and their sums by series: cheaper to add up than many buckets. None: not worth it."""
+    """Return the full days within a range and their aggregates by series.
+
+    They are cheaper to add up than many buckets. `None` if the range is too short to benefit.
+    """
     first, last = -(-span.from_us // _DAY_US) * _DAY_US, span.to_us // _DAY_US * _DAY_US
     if span.bucket_us >= _DAY_US or last - first < 2 * _DAY_US:
         return None
     days = Span(from_us=first, to_us=last, bucket_us=_DAY_US)
-    by_series = _points(connection, known.field, known.values, days, deadline)
+    by_series = _points(connection, covered.field, covered.values, days, deadline)
     return days, {number: total_of(points) for number, points in by_series.items()}
 
 
 def _total(points: Points, number: int, days: tuple[Span, dict[int, Aggregates]] | None) -> Aggregates:
-    """Of a series: the whole days' sums and the points outside them."""
+    """Return the total of a series.
+
+    It consists of the aggregates of the full days and the points outside of them.
+    """
     if days is None:
         return total_of(points)
-    within, sums = days
+    within, aggregates = days
     total = total_of({at: one for at, one in points.items() if not within.from_us <= at < within.to_us})
-    total.add(sums[number])
+    total.add(aggregates[number])
     return total
 
 
-def _all(connection: apsw.Connection) -> tuple[int | None, dict[int, str | None]]:
+def _series_of_all(connection: apsw.Connection) -> tuple[int | None, dict[int, str | None]]:
     row = connection.execute(
         "SELECT field, id FROM series WHERE field = (SELECT id FROM rollup_fields WHERE field = '')"
     )
@@ -136,59 +150,65 @@ def _all(connection: apsw.Connection) -> tuple[int | None, dict[int, str | None]
 def _points(
     connection: apsw.Connection, field: int | None, values: dict[int, str | None], span: Span, deadline: Deadline
 ) -> dict[int, Points]:
-    """Sums of these series in whole buckets; packed where a bucket is a row."""
+    """Return the aggregates of these series per bucket.
+
+    They stay packed if a bucket is a single row.
+    """
     found: dict[int, Points] = {number: {} for number in values}
     minutes = span.bucket_us // MINUTE_US
     level = max(level for level in LEVELS if minutes % level == 0)
-    sql = _CELLS + (f" AND series IN ({places(values)})" if len(values) <= 8 else "")
-    bindings = (level, field, bounded(str(span.from_us // MINUTE_US)), bounded(str(span.to_us // MINUTE_US)))
+    sql = _CELLS + (f" AND series IN ({placeholders(values)})" if len(values) <= 8 else "")
+    bindings = (level, field, clamped_int(str(span.from_us // MINUTE_US)), clamped_int(str(span.to_us // MINUTE_US)))
     rows = connection.execute(sql, (*bindings, *(values if len(values) <= 8 else ())))
-    for at, series, sums in _until(rows, deadline):
+    for at, series, aggregates in _until_deadline(rows, deadline):
         points = found.get(series)
         if points is None:
             continue
         bucket = at * MINUTE_US // span.bucket_us * span.bucket_us
         if (point := points.get(bucket)) is None:
-            points[bucket] = _decode(sums)
+            points[bucket] = _decode(aggregates)
         else:
             points[bucket] = point = point.unpacked()
-            point.add(_decode(sums).unpacked())
+            point.add(_decode(aggregates).unpacked())
     return found
 
 
-def _left(everything: Points, parts: list[Points]) -> Points:
-    """What the parts leave of it: the requests that have none of the values."""
-    left: Points = {}
-    for at, sums in everything.items():
-        told = [points[at] for points in parts if at in points]
+def _remainder(all_points: Points, parts: list[Points]) -> Points:
+    """Return ``all_points`` minus ``parts``.
+
+    These are the requests that have none of the values.
+    """
+    remainder: Points = {}
+    for at, aggregates in all_points.items():
+        matching = [points[at] for points in parts if at in points]
         if (
-            sum(part.requests for part in told) < sums.requests
-            and (others := sums.unpacked().without(part.unpacked() for part in told)) is not None
+            sum(part.requests for part in matching) < aggregates.requests
+            and (others := aggregates.unpacked().without(part.unpacked() for part in matching)) is not None
         ):
-            left[at] = others
-    return left
+            remainder[at] = others
+    return remainder
 
 
 # -- the log ---------------------------------------------------------------------------------------------------------
 
 
 def _from_log(
-    connection: apsw.Connection, question: Question, span: Span, deadline: Deadline
+    connection: apsw.Connection, question: StatsQuery, span: Span, deadline: Deadline
 ) -> dict[str | None, Points]:
     times = Term("from", (str(span.from_us),)), Term("to", (str(span.to_us),))
-    plan = make_plan(connection, Filter((*question.wanted.terms, *times)), (1, last_seq(connection) + 1))
+    plan = make_plan(connection, Filter((*question.filter_.terms, *times)), (1, last_seq(connection) + 1))
     deadline.watch_closely(connection, plan)
     sql = plan.rows_sql(f"{_SHARE}, {_column(question.by)}")
-    shares: defaultdict[tuple[str | None, int], list[Share]] = defaultdict(list)
+    contributions: defaultdict[tuple[str | None, int], list[Contribution]] = defaultdict(list)
     name = (question.by or "").removeprefix("property.")
     is_property = name != (question.by or "")
-    for window in Windows(plan.spans, newest_first=True):
-        for _, at, *figures, by in _until(connection.execute(sql, plan.bindings(window)), deadline):
+    for window in Windows(plan.ranges, newest_first=True):
+        for _, at, *columns, by in _until_deadline(connection.execute(sql, plan.bindings(window)), deadline):
             value = (_properties(by).get(name) if by else None) if is_property else by
-            shares[value, at // span.bucket_us * span.bucket_us].append(_share(*figures))
+            contributions[value, at // span.bucket_us * span.bucket_us].append(_share(*columns))
     parts: defaultdict[str | None, Points] = defaultdict(dict)
-    for (value, at), some in sorted(shares.items(), key=lambda item: item[0][1]):
-        parts[value][at] = Aggregates.of(some)
+    for (value, at), bucket_shares in sorted(contributions.items(), key=lambda item: item[0][1]):
+        parts[value][at] = Aggregates.of(bucket_shares)
     return parts
 
 
@@ -199,16 +219,29 @@ def _column(by: str | None) -> str:
 
 
 def _share(
-    failed: int, asked: int | None, answered: int | None, cost: float | None, ms: float | None, first_ms: float | None
-) -> Share:
-    """What ``sums.share`` says of the record."""
-    asked, answered = min(asked or 0, MOST_TOKENS), min(answered or 0, MOST_TOKENS)
-    return bool(failed), asked, answered, cost or 0.0, cost is not None, bin_of(ms), bin_of(first_ms)
+    failed: int,
+    input_tokens: int | None,
+    output_tokens: int | None,
+    cost_usd: float | None,
+    duration_ms: float | None,
+    first_token_ms: float | None,
+) -> Contribution:
+    """Return the same as ``aggregates.contribution_of`` does for the record."""
+    input_tokens, output_tokens = min(input_tokens or 0, MAX_TOKENS), min(output_tokens or 0, MAX_TOKENS)
+    return (
+        bool(failed),
+        input_tokens,
+        output_tokens,
+        cost_usd or 0.0,
+        cost_usd is not None,
+        bin_of(duration_ms),
+        bin_of(first_token_ms),
+    )
 
 
-def _until(rows: Iterator[Any], deadline: Deadline) -> Iterator[Any]:
-    """The rows, as long as there is time."""
+def _until_deadline(rows: Iterator[Any], deadline: Deadline) -> Iterator[Any]:
+    """Yield the rows until the deadline passes."""
     for number, row in enumerate(rows, 1):
-        if number % _ROWS_BETWEEN_LOOKS == 0 and deadline.has_passed():
+        if number % _ROWS_PER_CHECK == 0 and deadline.has_passed():
             raise apsw.InterruptError
         yield row

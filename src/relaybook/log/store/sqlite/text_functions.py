@@ -1,7 +1,8 @@
-"""Functions of SQL that look into what a request says, for what no index knows.
+"""Define SQL functions that search the text of a request.
 
-They are ``holds(seq, piece)`` and ``says(seq, phrase)``. Each call reads the request's bodies, about 0.2 ms: they
-belong after every other condition, and within a deadline.
+They serve conditions that no index serves. ``contains_text(seq, text)`` matches a substring, and
+``matches_phrase(seq, phrase)`` a phrase of words. Each call reads the request's bodies, about 0.2 ms. Evaluate them
+after all other conditions, and with a deadline.
 """
 
 import sys
@@ -10,39 +11,43 @@ from typing import Any, Final
 import apsw
 
 from relaybook.log.query import words
-from relaybook.log.search_text import MAX_BYTES, MAX_CHARACTERS, text_of
+from relaybook.log.search_text import MAX_CHARACTERS, text_of
 from relaybook.log.store.sqlite.bodies import decode_stored
 from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
+from relaybook.log.view import MAX_BODY_BYTES
 
-HOLDS: Final = "holds"
-SAYS: Final = "says"
+CONTAINS_TEXT: Final = "contains_text"
+MATCHES_PHRASE: Final = "matches_phrase"
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 
 
-class Texts:
-    """What the requests of one connection's log say."""
+class TextFunctions:
+    """Reads the text of requests for one connection."""
 
-    def __init__(self, connection: apsw.Connection, kept: PackReader) -> None:
+    def __init__(self, connection: apsw.Connection, packs: PackReader) -> None:
         self._connection = connection
-        self._kept = kept
+        self._packs = packs
 
-    def holds(self, *arguments: Any) -> bool:
-        seq, piece = arguments
-        return words.holds(self._text(seq, sys.maxsize), piece)
+    def contains_text(self, *arguments: Any) -> bool:
+        seq, substring = arguments
+        return words.has_substring(self._text(seq, sys.maxsize), substring)
 
-    def says(self, *arguments: Any) -> bool:
-        """As far as the index would take it, so that both find the same."""
+    def matches_phrase(self, *arguments: Any) -> bool:
+        """Match only the text that the index would contain.
+
+        Both therefore give the same result.
+        """
         seq, phrase = arguments
         return words.contains(self._text(seq, MAX_CHARACTERS), phrase)
 
-    def _text(self, seq: int, most: int) -> str:
+    def _text(self, seq: int, max_characters: int) -> str:
         *row, bodies = next(self._connection.execute(_BY_SEQ, (seq,)))
-        return text_of(self._kept.entry(record_of(row), decode_stored(bodies), MAX_BYTES), most)
+        return text_of(self._packs.entry(record_of(row), decode_stored(bodies), MAX_BODY_BYTES), max_characters)
 
 
-def add_functions(connection: apsw.Connection, kept: PackReader) -> None:
-    """Gives a reader's connection the functions."""
-    texts = Texts(connection, kept)
-    connection.create_scalar_function(HOLDS, texts.holds, 2)
-    connection.create_scalar_function(SAYS, texts.says, 2)
+def add_functions(connection: apsw.Connection, packs: PackReader) -> None:
+    """Register the functions on a reader's connection."""
+    functions = TextFunctions(connection, packs)
+    connection.create_scalar_function(CONTAINS_TEXT, functions.contains_text, 2)
+    connection.create_scalar_function(MATCHES_PHRASE, functions.matches_phrase, 2)

@@ -1,8 +1,8 @@
-"""The text index of the SQLite store: a database of its own beside the log's, ``text.sqlite``, with one FTS5 table.
+"""Write and attach the text index.
 
-It belongs to one log, whose random identity it carries; an index of another log, one that is ahead of its log, or a
-damaged one is dropped and made anew. It keeps words and where they stand, not the texts. Readers attach it; see
-``attach``.
+It is a separate database next to the log, ``text.sqlite``, with one FTS5 table. It belongs to one log and has that
+log's random identity. An index is deleted and rebuilt if it belongs to another log, is ahead of its log or is damaged.
+It stores words and their positions, not the texts. Readers attach it; see ``attach``.
 """
 
 import os
@@ -27,7 +27,7 @@ _TABLES: Final = (
     f'tokenize="{TOKENIZER[0]} {" ".join(TOKENIZER[1])}"); '
     "CREATE TABLE {0}.text_progress (log INTEGER NOT NULL, seq INTEGER NOT NULL) STRICT"
 )
-#: A reader that attaches the index may hold it for a moment.
+#: A reader may hold the index briefly while it attaches it.
 _BUSY_MS: Final = 2000
 _PREPARE: Final = (
     "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;"
@@ -36,14 +36,17 @@ _PREPARE: Final = (
 
 
 class _Log(NamedTuple):
-    """What tells a log from any other, and how far it has come."""
+    """The log's identity, and its newest ``seq``."""
 
     identity: int
     last_seq: int
 
 
 class SqliteTextIndex:
-    """The writer: one beside the one writer of the log. Opens nothing before it is used."""
+    """The writer of the index, used next to the log's single writer.
+
+    It opens nothing before its first use.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -75,7 +78,7 @@ class SqliteTextIndex:
         log = _log(self._directory)
         try:
             connection, self._indexed_to = self._open_for(log)
-        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, _OfAnotherLog):
+        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, _IndexOfAnotherLog):
             self._drop()
             connection, self._indexed_to = self._open_for(log)
         self._connection = connection
@@ -91,9 +94,9 @@ class SqliteTextIndex:
                 with connection:
                     connection.execute(_TABLES.format("main"))
                     connection.execute("INSERT INTO text_progress VALUES (?, 0)", (log.identity,))
-            of_log, seq = connection.execute("SELECT log, seq FROM text_progress").get or (None, 0)
-            if of_log != log.identity or seq > log.last_seq:
-                raise _OfAnotherLog
+            log_id, seq = connection.execute("SELECT log, seq FROM text_progress").get or (None, 0)
+            if log_id != log.identity or seq > log.last_seq:
+                raise _IndexOfAnotherLog
         except BaseException:
             connection.close()
             raise
@@ -110,8 +113,11 @@ class SqliteTextIndex:
             self._connection = None
 
 
-class _OfAnotherLog(Exception):
-    """The index beside the log was made for another one, or for requests that the log lost in a power cut."""
+class _IndexOfAnotherLog(Exception):
+    """The index does not belong to the log.
+
+    It belongs to another log, or contains requests that the log lost in a power failure.
+    """
 
 
 def _log(directory: Path) -> _Log:
@@ -124,11 +130,14 @@ def _log(directory: Path) -> _Log:
 
 
 def drop_if_ahead(directory: Path) -> None:
-    """To be called before the log grows: later nobody could tell that the index holds words of requests it lost."""
+    """Delete an index that is ahead of its log.
+
+    Call it before the log grows: afterwards it cannot be detected that the index contains words of lost requests.
+    """
     if not (directory / FILE).exists():
         return
     index = SqliteTextIndex(directory)
-    with suppress(StoreUnavailable, apsw.Error):  # without it the log works all the same
+    with suppress(StoreUnavailable, apsw.Error):  # the log works without the index
         index.indexed_to()
     index.close()
 
@@ -139,9 +148,10 @@ def log_identity(connection: apsw.Connection) -> int:
 
 
 def attach(connection: apsw.Connection, directory: Path) -> bool:
-    """Gives a connection that will read the log the tables of its text index; empty ones where there is none.
+    """Attach the log's text index to a reader's connection.
 
-    An index of another log, or one that cannot be read, counts as none. Tells whether it has the index.
+    Returns whether the index is available. If the index is missing, unreadable or of another log, empty temporary
+    tables take its place.
     """
     path = directory / FILE
     if path.exists():
@@ -159,13 +169,13 @@ def attach(connection: apsw.Connection, directory: Path) -> bool:
 
 
 def indexed_to(connection: apsw.Connection) -> int:
-    """How far the attached index has come."""
+    """Return the newest ``seq`` that the attached index has processed."""
     seq: int = connection.execute("SELECT seq FROM text_progress").get
     return seq
 
 
 def file_identity(directory: Path) -> tuple[int, int] | None:
-    """Which file the index is now; None: there is none."""
+    """Return device and inode of the index's file, or `None` if it does not exist."""
     try:
         status = (directory / FILE).stat()
     except FileNotFoundError:

@@ -1,7 +1,8 @@
-"""The words that an attached text index knows, for beginnings of words.
+"""Expand word prefixes to words, using the vocabulary of an attached text index.
 
-FTS5 merges where all words with a beginning stand before it yields the first: seconds and hundreds of megabytes in a
-log of ten million. Asked for the words one by one it yields at once, so a beginning becomes the words that have it.
+For a prefix query, FTS5 merges the positions of all words with the prefix before it yields the first match: that takes
+seconds and hundreds of megabytes in a log of ten million records. For single words it yields matches immediately, so a
+prefix is expanded to the words that have it.
 """
 
 from typing import Final
@@ -10,39 +11,40 @@ import apsw
 
 from relaybook.log.query.filters import WORDS
 from relaybook.log.query.words import spaced
-from relaybook.log.store.sqlite.filter_sql import match_of
+from relaybook.log.store.sqlite.filter_sql import fts_phrase
 
-#: Name and arguments.
+#: Name and arguments of the FTS5 tokenizer.
 TOKENIZER: Final = ("unicode61", ["remove_diacritics", "2"])
-#: Looking up a word takes about 0.1 ms, and finding by it a few kilobytes for each segment of the index.
-MOST: Final = 256
+#: Looking up a word takes about 0.1 ms. A query needs a few KiB for each word and index segment.
+MAX_WORDS: Final = 256
 _TABLE: Final = f"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('{{}}', '{WORDS}', 'instance')"
 _NEXT: Final = "SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT 1"
-#: No word has it: the least text that is greater than a word is the word with it.
-_AFTER: Final = "\x01"
+#: Does not occur in words: the smallest string greater than a word is the word followed by this character.
+_SUCCESSOR: Final = "\x01"
 
 
 def add_vocabulary(connection: apsw.Connection, schema: str) -> None:
-    """Lets ``match`` see the words of the index in the schema."""
+    """Give ``match_query`` access to the words of the index in the schema."""
     connection.execute(_TABLE.format(schema))
 
 
-def match(connection: apsw.Connection, phrase: str) -> str | None:
-    """What finds the phrase, in the language of FTS5; a ``*`` at its end lets the last word go on.
+def match_query(connection: apsw.Connection, phrase: str) -> str | None:
+    """Return the FTS5 query for a phrase.
 
-    None: more than ``MOST`` words begin so, and the index would take too long.
+    A ``*`` at its end matches any word with that prefix. `None` if more than ``MAX_WORDS`` words have the prefix,
+    because the index would take too long.
     """
     if not phrase.endswith("*"):
-        return match_of(phrase)
+        return fts_phrase(phrase)
     tokens = _tokens(connection, phrase.rstrip("*"))
-    words = _with(connection, tokens[-1]) if tokens else []
+    words = _words_with_prefix(connection, tokens[-1]) if tokens else []
     if words is None:
         return None
-    return " OR ".join(match_of(" ".join([*tokens[:-1], word])) for word in words) or match_of(phrase)
+    return " OR ".join(fts_phrase(" ".join([*tokens[:-1], word])) for word in words) or fts_phrase(phrase)
 
 
 def _tokens(connection: apsw.Connection, text: str) -> list[str]:
-    """As the index takes them."""
+    """Tokenize the text as the index does."""
     tokenize = connection.fts5_tokenizer(*TOKENIZER)
     found = tokenize(
         spaced(text).encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
@@ -50,14 +52,17 @@ def _tokens(connection: apsw.Connection, text: str) -> list[str]:
     return [str(token) for token in found]
 
 
-def _with(connection: apsw.Connection, beginning: str) -> list[str] | None:
-    """The words that begin so; None: more than ``MOST``."""
+def _words_with_prefix(connection: apsw.Connection, prefix: str) -> list[str] | None:
+    """Return the words with the prefix.
+
+    `None` if there are more than ``MAX_WORDS``.
+    """
     found: list[str] = []
-    at = beginning
-    while len(found) <= MOST:
-        word = connection.execute(_NEXT, (at,)).get
-        if word is None or not word.startswith(beginning):
+    start = prefix
+    while len(found) <= MAX_WORDS:
+        word = connection.execute(_NEXT, (start,)).get
+        if word is None or not word.startswith(prefix):
             return found
         found.append(word)
-        at = word + _AFTER
+        start = word + _SUCCESSOR
     return None

@@ -1,8 +1,7 @@
-"""The recorder's face of the SQLite store: one transaction per batch.
+"""Write to the SQLite store: one transaction per batch.
 
-Order within a commit: frames into the pack (in ``power``: synced), then rows, counters and the pack's length, then the
-end of the transaction. A failure before that end leaves nothing behind but bytes in the pack that the next append
-writes over.
+A commit writes frames to the pack (synced with ``power``), then rows, counters and the pack's length, then commits the
+transaction. A failure before that leaves only bytes in the pack, which the next append overwrites.
 """
 
 import os
@@ -13,26 +12,27 @@ from typing import Final
 import apsw
 
 from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
-from relaybook.log.store.port import Batch, Entry, Extent, Moved, RunPosition
+from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, ExchangeCheckpoint, RunPosition
 from relaybook.log.store.sqlite import disk
 from relaybook.log.store.sqlite.bodies import new_compressor
-from relaybook.log.store.sqlite.connection import BODIES, DATABASE, Durability, empty_write_ahead_log, open_for_writing
+from relaybook.log.store.sqlite.connection import DATABASE, open_for_writing, truncate_wal
+from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.failures import rejecting, translated
 from relaybook.log.store.sqlite.foreign_ids import ForeignIdMerger
 from relaybook.log.store.sqlite.labels import FirstLabels
-from relaybook.log.store.sqlite.packs import Mark, PackWriter, read_extent
+from relaybook.log.store.sqlite.packs import Mark, PackWriter, read_body
 from relaybook.log.store.sqlite.running import RunningTables
 from relaybook.log.store.sqlite.schema import migrate
 from relaybook.log.store.sqlite.state import StateTables
 from relaybook.log.store.sqlite.text_index import drop_if_ahead
-from relaybook.log.store.sqlite.upgrade import FILLS
+from relaybook.log.store.sqlite.upgrade import BACKFILLS
 
-_KNOWN: Final = "SELECT seq FROM requests WHERE id = ?"
+_SEQ_BY_ID: Final = "SELECT seq FROM requests WHERE id = ?"
 
 
 class SqliteWriter:
-    """The one writer of a directory. Not for several threads."""
+    """The single writer of a directory. Not thread-safe."""
 
     def __init__(
         self,
@@ -42,11 +42,11 @@ class SqliteWriter:
         lock_wait_s: float = 5.0,
         busy_s: float = 2.0,
     ) -> None:
-        """Makes or opens the store, upgrades its schema and puts right what a crash left behind.
+        """Create or open the store, migrate its schema and recover from a crash.
 
-        Raises StoreUnavailable when another writer keeps the directory for ``lock_wait_s``, or when the directory
-        cannot be used; StoreDamaged when what is there is no store; StoreTooNew when a later version wrote it.
-        ``busy_s`` is how long a commit waits for other programs that hold the database.
+        Raises StoreUnavailable if another writer holds the directory for ``lock_wait_s``, or if the directory is not
+        usable; StoreDamaged if its files are not a store; StoreTooNew if a later version wrote it. ``busy_s`` is how
+        long a commit waits for other programs that hold the database.
         """
         self._path = directory / DATABASE
         self._durability = durability
@@ -54,7 +54,7 @@ class SqliteWriter:
         self._is_scrub_due = True
         self._compressor = new_compressor()
         with translated(self._path):
-            self._lock_fd = _take(directory, lock_wait_s)
+            self._lock_fd = _acquire_lock(directory, lock_wait_s)
             try:
                 self._open(directory)
             except BaseException:
@@ -65,7 +65,7 @@ class SqliteWriter:
         self._connection = open_for_writing(directory, self._durability, self._busy_s)
         self._file = disk.identity(self._path)
         try:
-            migrate(self._connection, str(self._path), fills=FILLS)
+            migrate(self._connection, str(self._path), backfills=BACKFILLS)
             drop_if_ahead(directory)
             self._entries = EntryTables(self._connection)
             self._state = StateTables(self._connection)
@@ -75,7 +75,7 @@ class SqliteWriter:
             self._packs = PackWriter(
                 directory / BODIES,
                 self._state.pack_lengths(),
-                self._state.enter_pack,
+                self._state.register_pack,
                 is_power_safe=self._durability == "power",
             )
         except BaseException:
@@ -93,7 +93,7 @@ class SqliteWriter:
             try:
                 added = self._store(batch, mark)
             except BaseException:
-                self._undo(mark)
+                self._roll_back(mark)
                 raise
         self._packs.committed()
         self._running.committed()
@@ -105,7 +105,7 @@ class SqliteWriter:
         self._finish_erasing()
 
     def _store(self, batch: Batch, mark: Mark) -> Sequence[Entry]:
-        """Everything inside the transaction. Gives the entries that were new."""
+        """Run the transaction. Returns the entries that were new."""
         self._connection.execute("BEGIN IMMEDIATE")
         entries: Sequence[Entry] = batch.entries
         try:
@@ -114,8 +114,8 @@ class SqliteWriter:
             if getattr(error, "extendedresult", 0) != apsw.SQLITE_CONSTRAINT_UNIQUE:
                 raise
             self._connection.execute("ROLLBACK; BEGIN IMMEDIATE")
-            self._packs.back_to(mark)
-            entries = self._not_known(entries)
+            self._packs.restore(mark)
+            entries = self._new_entries(entries)
             self._add_entries(entries)
         self._labels.store(entry.record for entry in entries)
         self._running.store(batch)
@@ -130,44 +130,50 @@ class SqliteWriter:
         if entries:
             self._entries.add(entries, self._packs, self._compressor)
 
-    def _not_known(self, entries: Sequence[Entry]) -> list[Entry]:
-        """The entries whose id is not stored yet, each id once; the others get the ``seq`` they have."""
+    def _new_entries(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Return the entries whose ids are not stored yet, each id once.
+
+        The others get their existing ``seq``.
+        """
         new: dict[str, Entry] = {}
         for entry in entries:
-            seq = self._connection.execute(_KNOWN, (entry.record.id,)).get
+            seq = self._connection.execute(_SEQ_BY_ID, (entry.record.id,)).get
             if seq is not None:
                 entry.record.seq = seq
             else:
                 new.setdefault(entry.record.id, entry)
         return list(new.values())
 
-    def _undo(self, mark: Mark) -> None:
-        self._packs.back_to(mark)
+    def _roll_back(self, mark: Mark) -> None:
+        self._packs.restore(mark)
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
     def _finish_erasing(self) -> None:
-        """Best effort after a commit that has succeeded; what fails is tried again with the next one."""
+        """Complete pending erasures after a successful commit.
+
+        Failures are retried after the next commit.
+        """
         try:
             with translated(self._path):
-                for extent in self._state.erasures():
-                    self._packs.erase(*extent)
-                    self._state.erased(extent)
+                for ref in self._state.erasures():
+                    self._packs.erase(*ref)
+                    self._state.mark_erased(ref)
         except StoreUnavailable:
             return
         if self._is_scrub_due:
-            self._is_scrub_due = not empty_write_ahead_log(self._connection, self._busy_s)
+            self._is_scrub_due = not truncate_wal(self._connection, self._busy_s)
 
-    def set_aside(self, data: bytes) -> Extent:
+    def write_body(self, data: bytes) -> BodyRef:
         with translated(self._path):
             self._packs.open_pack_of_day()
-            return self._packs.append_piece(data, self._compressor)
+            return self._packs.append_chunk(data, self._compressor)
 
-    def read_back(self, extent: Extent) -> bytes:
+    def read_body(self, ref: BodyRef) -> bytes:
         with translated(self._path):
-            return b"".join(read_extent(self._path.parent / BODIES, extent))
+            return b"".join(read_body(self._path.parent / BODIES, ref))
 
-    def tidy(self, until_ns: int) -> bool:
+    def run_maintenance(self, until_ns: int) -> bool:
         try:
             with translated(self._path):
                 return self._foreign_ids.work(until_ns)
@@ -178,12 +184,15 @@ class SqliteWriter:
         with translated(self._path):
             return self._state.positions()
 
-    def moved(self, run: str) -> list[Moved]:
+    def checkpoints(self, run: str) -> list[ExchangeCheckpoint]:
         with translated(self._path):
-            return self._state.moved(run)
+            return self._state.checkpoints(run)
 
     def close(self) -> None:
-        """Idempotent. What was set aside and not committed is given up."""
+        """Close the store.
+
+        Idempotent. Bodies that were written but not committed are discarded.
+        """
         self._packs.close()
         self._connection.close()
         if self._lock_fd >= 0:
@@ -191,11 +200,12 @@ class SqliteWriter:
             self._lock_fd = -1
 
 
-def _take(directory: Path, wait_s: float) -> int:
+def _acquire_lock(directory: Path, wait_s: float) -> int:
     disk.make_directory(directory)
     fd = disk.lock(directory / "store.lock", wait_s)
     if fd is None:
         raise StoreUnavailable(
-            f"{directory} is in use: another Relaybook writes to this store. Stop it, or choose another directory."
+            f"{directory} is in use: another Relaybook writes to this store. Stop it, "
+            "or choose another directory with --data."
         )
     return fd

@@ -1,22 +1,23 @@
-"""Zones of the list of namespaces: ranges of names, each with the largest figure of every sort in it (a zone map).
+"""Maintain zone maps of the namespaces.
 
-The first namespaces of a list are found by reading the zones with the largest figures, not all namespaces. Triggers of
-``schema.py`` keep the figures, which only grow; here zones are split that got too many names. The first one begins with
-the empty text, so each name has its zone.
+A zone map is a range of names with its maximum for every sort column. The first rows of a list are found by reading the
+zones with the largest maxima instead of all namespaces. Triggers in ``schema.py`` update the maxima, which only grow;
+this module splits zones that have too many names. The first zone starts at the empty string, so every name belongs to a
+zone.
 """
 
 from typing import Final, NamedTuple
 
 import apsw
 
-from relaybook.log.namespaces import Figure, Place
+from relaybook.log.namespaces import NamespaceCursor, SortValue
 from relaybook.log.store.sqlite.filter_sql import Condition, after_prefix
 
-#: Names in a zone. A page of 50 looks into about as many zones, so small ones save reading; but all are looked over.
-_MOST: Final = 512
-_FEW: Final = 256
+#: Names in a zone. A page of 50 reads about as many zones, so small zones reduce reads; but all zone maps are scanned.
+_MAX_NAMES: Final = 512
+_SPLIT_NAMES: Final = 256
 
-_TOO_LARGE: Final = f"SELECT first, names FROM namespace_zones WHERE names > {_MOST}"  # noqa: S608 - a constant
+_TOO_LARGE: Final = f"SELECT first, names FROM namespace_zones WHERE names > {_MAX_NAMES}"  # noqa: S608 - a constant
 _END: Final = "SELECT min(first) FROM namespace_zones WHERE first > ?"
 _SPLIT: Final = """
 INSERT OR REPLACE INTO namespace_zones
@@ -26,48 +27,56 @@ FROM (SELECT *, (row_number() OVER (ORDER BY namespace) - 1) * :parts / :names A
   WHERE namespace >= :first AND namespace < :end)
 GROUP BY part
 """
-#: SQLite orders all text before any bytes: so a range without an end is one, too, and the table's key serves it.
+#: SQLite sorts all text before any BLOB. As an upper bound it makes an open range a bounded one, which the primary key
+#: serves.
 _AFTER_ALL_TEXT: Final = b""
 
 
 def split_zones(connection: apsw.Connection) -> None:
-    """Within the caller's transaction. Costs as much as reading the names of the zones that are too large."""
+    """Split zones that are too large, within the caller's transaction.
+
+    Reads the names of those zones only.
+    """
     for first, names in list(connection.execute(_TOO_LARGE)):
         end = connection.execute(_END, (first,)).get or _AFTER_ALL_TEXT
-        connection.execute(_SPLIT, {"first": first, "end": end, "names": names, "parts": names // _FEW})
+        connection.execute(_SPLIT, {"first": first, "end": end, "names": names, "parts": names // _SPLIT_NAMES})
 
 
 class ZoneMap(NamedTuple):
-    """Names from ``first`` to before ``end`` (None: to the last); ``most``: no figure of theirs is larger."""
+    """The names from ``first`` to below ``end`` (`None`: open-ended).
+
+    ``maximum`` is an upper bound on their values in the sort column.
+    """
 
     first: str
     end: str | None
-    most: Figure
+    maximum: SortValue
 
     def condition(self) -> Condition:
-        """A name is in it."""
+        """Return the condition that a name is in the zone."""
         if self.end is None:
             return Condition("namespace >= ?", (self.first,))
         return Condition("namespace >= ? AND namespace < ?", (self.first, self.end))
 
 
-def zones(connection: apsw.Connection, column: str, prefix: str, after: Place | None) -> list[ZoneMap]:
-    """What can have names that begin with the prefix and come after the place, cut to the prefix.
+def zones(connection: apsw.Connection, column: str, prefix: str, after: NamespaceCursor | None) -> list[ZoneMap]:
+    """Return the zones that can contain rows of the next page.
 
-    In the order of the first row they can have: the largest figure of the column first, then by name.
+    These are rows with the prefix that come after ``after``. Zones are clipped to the prefix. Sorted by the first row
+    that they can contain: by maximum of the column, largest first, then by name.
     """
     sql = f"SELECT first, {column} FROM namespace_zones ORDER BY first"  # noqa: S608 - one of four columns
     rows = list(connection.execute(sql))
     ends = [*(first for first, _ in rows[1:]), None]
     last = after_prefix(prefix)
     found = [
-        ZoneMap(max(first, prefix), _lower(end, last), most if after is None else min(most, after.figure))
-        for (first, most), end in zip(rows, ends, strict=True)
+        ZoneMap(max(first, prefix), _lower(end, last), maximum if after is None else min(maximum, after.value))
+        for (first, maximum), end in zip(rows, ends, strict=True)
         if (end is None or end > prefix) and (last is None or first < last)
     ]
-    return sorted(found, key=lambda zone: (-zone.most, zone.first))
+    return sorted(found, key=lambda zone: (-zone.maximum, zone.first))
 
 
 def _lower(one: str | None, other: str | None) -> str | None:
-    """None is above all names."""
+    """Return the lower of two bounds; `None` is above all names."""
     return other if one is None or (other is not None and other < one) else one

@@ -1,11 +1,16 @@
-"""Time becomes blocks of records; which of them lie in it wholly is told."""
+"""Time ranges map to classified ranges of records."""
 
 import apsw
 import pytest
 
 from relaybook.log.query.filters import Filter, Term
-from relaybook.log.store.sqlite.block_ranges import Part, parts_in_time, spans_in_time, without_time
-from relaybook.log.store.sqlite.counters import ADD_SPANS
+from relaybook.log.store.sqlite.block_ranges import (
+    ClassifiedRange,
+    classified_ranges,
+    ranges_in_time,
+    without_time_terms,
+)
+from relaybook.log.store.sqlite.counters import ADD_BLOCK_RANGES
 from relaybook.log.store.sqlite.schema import BLOCK, migrate
 
 WITHIN = (1, 1_000_000)
@@ -18,12 +23,12 @@ def connection() -> apsw.Connection:
     return made
 
 
-def test_a_span_of_time_becomes_the_blocks_that_overlap_it(connection: apsw.Connection) -> None:
+def test_a_time_range_maps_to_the_blocks_that_overlap_it(connection: apsw.Connection) -> None:
     blocks = [(0, 0, 100), (1, 101, 200), (2, 150, 300), (3, 301, 400), (4, 120, 500)]
-    connection.executemany(ADD_SPANS, [(*block, 1, 0) for block in blocks])
+    connection.executemany(ADD_BLOCK_RANGES, [(*block, 1, 0) for block in blocks])
 
     def spans(*terms: tuple[str, str]) -> list[tuple[int, int]]:
-        return spans_in_time(connection, Filter(tuple(Term(name, (value,)) for name, value in terms)), WITHIN)
+        return ranges_in_time(connection, Filter(tuple(Term(name, (value,)) for name, value in terms)), WITHIN)
 
     assert spans() == [WITHIN]
     assert spans(("from", "301")) == [(3 * BLOCK, 5 * BLOCK)]
@@ -31,9 +36,9 @@ def test_a_span_of_time_becomes_the_blocks_that_overlap_it(connection: apsw.Conn
     assert spans(("from", "150"), ("to", "201")) == [(BLOCK, 3 * BLOCK), (4 * BLOCK, 5 * BLOCK)]
     assert spans(("from", "501")) == []
 
-    def parts(*terms: tuple[str, str]) -> list[Part]:
+    def parts(*terms: tuple[str, str]) -> list[ClassifiedRange]:
         wanted = Filter(tuple(Term(name, (value,)) for name, value in terms))
-        return parts_in_time(connection, wanted, WITHIN)
+        return classified_ranges(connection, wanted, WITHIN)
 
     assert parts() == [(WITHIN, True)]
     assert parts(("from", "150")) == [
@@ -46,6 +51,6 @@ def test_a_span_of_time_becomes_the_blocks_that_overlap_it(connection: apsw.Conn
     assert parts(("from", "120"), ("to", "501"))[-1] == ((2 * BLOCK, 5 * BLOCK), True)
 
 
-def test_only_time_that_is_wanted_is_taken_out_of_a_filter() -> None:
+def test_only_non_negated_time_terms_are_removed_from_a_filter() -> None:
     others = (Term("model", ("rare",)), Term("from", ("5",), negated=True), Term("to", ()))
-    assert without_time(Filter((Term("from", ("5",)), *others, Term("to", ("9",))))) == Filter(others)
+    assert without_time_terms(Filter((Term("from", ("5",)), *others, Term("to", ("9",))))) == Filter(others)

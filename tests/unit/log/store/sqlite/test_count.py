@@ -1,4 +1,4 @@
-"""Counting: at the deadline there is what was counted until then, and kept counters need no time."""
+"""Counts are partial at the deadline, and stored counters do not need time."""
 
 import apsw
 import pytest
@@ -19,35 +19,38 @@ KIND, MODEL, SINCE = Term("kind", ("chat",)), Term("model", ("m",)), Term("from"
 
 @pytest.fixture(scope="module")
 def connection() -> apsw.Connection:
-    """Records started at their numbers; every second has the model `m`, every fourth failed."""
+    """Return a log in which `started_at` equals `seq`.
+
+    Every second record has the model `m`, every fourth failed.
+    """
     made = apsw.Connection(":memory:")
     migrate(made, "it")
     records = [a_record(started_at=seq, model="mn"[seq % 2], failed=seq % 4 == 0) for seq in range(1, RECORDS + 1)]
     made.executemany(INSERT, [row_of(record, record.started_at, b"") for record in records])
-    made.executemany(counters.ADD_NAMESPACES, counters.namespace_sums(records))
-    made.executemany(counters.ADD_VALUES, counters.value_sums(records))
-    made.executemany(counters.ADD_SPANS, counters.spans(records, 1))
+    made.executemany(counters.ADD_NAMESPACES, counters.namespace_counters(records))
+    made.executemany(counters.ADD_VALUES, counters.value_counters(records))
+    made.executemany(counters.ADD_BLOCK_RANGES, counters.block_ranges(records, 1))
     made.execute("UPDATE totals SET value = ? WHERE name IN ('last_seq', 'records')", (RECORDS,))
     return made
 
 
-class Looks(Deadline):
-    """Passes after so many looks at the clock."""
+class CheckLimitedDeadline(Deadline):
+    """A deadline that passes after a number of checks of the clock."""
 
-    def __init__(self, left: int) -> None:
+    def __init__(self, checks: int) -> None:
         super().__init__(0)
-        self.left = left
+        self.checks = checks
 
     def has_passed(self) -> bool:
-        self.left -= 1
-        return self.left < 0
+        self.checks -= 1
+        return self.checks < 0
 
 
 def counted(connection: apsw.Connection, *terms: Term, deadline: Deadline | None = None) -> Count:
     return count(connection, Filter(terms), deadline or Deadline(soon()))
 
 
-def test_all_ways_of_counting_agree(connection: apsw.Connection) -> None:
+def test_all_counting_methods_agree(connection: apsw.Connection) -> None:
     whole = Count(requests=RECORDS, failed=RECORDS // 4, last_at=RECORDS)
     assert counted(connection) == counted(connection, KIND) == whole
     assert counted(connection, Term("namespace", ("production",))) == whole
@@ -58,11 +61,11 @@ def test_all_ways_of_counting_agree(connection: apsw.Connection) -> None:
 
 
 @pytest.mark.parametrize("terms", [(KIND,), (MODEL,), (SINCE, KIND), (SINCE, MODEL)])
-def test_a_count_that_the_deadline_ended_says_so_and_has_the_newest(
+def test_a_count_ended_by_the_deadline_is_incomplete_and_includes_the_newest(
     connection: apsw.Connection, terms: tuple[Term, ...]
 ) -> None:
     whole = counted(connection, *terms)
-    parts = [counted(connection, *terms, deadline=Looks(left)) for left in range(60)]
+    parts = [counted(connection, *terms, deadline=CheckLimitedDeadline(checks)) for checks in range(60)]
     assert parts[0] == Count(complete=False)
     assert parts[-1] == whole
     assert sum(not part.complete for part in parts) >= 2
@@ -74,12 +77,14 @@ def test_a_count_that_the_deadline_ended_says_so_and_has_the_newest(
 
 
 @pytest.mark.parametrize("terms", [(), (Term("namespace", ("production",)),)])
-def test_what_the_counters_know_needs_no_time(connection: apsw.Connection, terms: tuple[Term, ...]) -> None:
+def test_stored_counters_are_returned_even_after_the_deadline(
+    connection: apsw.Connection, terms: tuple[Term, ...]
+) -> None:
     late = Deadline(clock.monotonic_ns() - 1)
     assert counted(connection, *terms, deadline=late) == counted(connection, *terms)
 
 
-def test_a_statement_that_is_stopped_half_way_counts_for_nothing(connection: apsw.Connection) -> None:
+def test_an_interrupted_statement_adds_nothing_to_the_count(connection: apsw.Connection) -> None:
     deadline = Deadline(clock.monotonic_ns() - 1)
     deadline.watch(connection)
     assert counted(connection, KIND, deadline=deadline) == Count(complete=False)

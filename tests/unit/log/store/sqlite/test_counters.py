@@ -1,21 +1,21 @@
-"""The sums of a batch."""
+"""The contributions of a batch to the counters."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.records import a_record
 
 from relaybook.log.record import Note
-from relaybook.log.store.sqlite.counters import namespace_sums, spans, value_sums
+from relaybook.log.store.sqlite.counters import block_ranges, namespace_counters, value_counters
 from relaybook.log.store.sqlite.schema import BLOCK
 
 
-def test_namespaces_are_summed_and_sorted() -> None:
+def test_namespace_counters_are_summed_and_sorted() -> None:
     records = [
         a_record(namespace="b", started_at=5, cost_usd=0.5, failed=True, input_tokens=None, output_tokens=1),
         a_record(namespace="a", started_at=7, cost_usd=None, input_tokens=2, output_tokens=3),
         a_record(namespace="b", started_at=3, cost_usd=0.25, input_tokens=4, output_tokens=None),
     ]
-    assert namespace_sums(records) == [("a", 1, 0, 2, 3, 0.0, 0, 7, 7), ("b", 2, 1, 4, 1, 0.75, 2, 3, 5)]
+    assert namespace_counters(records) == [("a", 1, 0, 2, 3, 0.0, 0, 7, 7), ("b", 2, 1, 4, 1, 0.75, 2, 3, 5)]
 
 
 def test_values_are_counted_once_per_record() -> None:
@@ -24,7 +24,7 @@ def test_values_are_counted_once_per_record() -> None:
         a_record(key=None, finish_reason=None, model="m", user="u", properties={"p": "x"}, warnings=codes),
         a_record(key=None, finish_reason=None, model=None, failed=True, status=None, properties={"p": "y"}),
     ]
-    assert value_sums(records) == [
+    assert value_counters(records) == [
         ("failed", "true", 1),
         ("kind", "chat", 2),
         ("model", "m", 1),
@@ -39,11 +39,11 @@ def test_values_are_counted_once_per_record() -> None:
 
 
 @given(st.integers(1, 3 * BLOCK), st.integers(1, 2 * BLOCK + 5))
-def test_spans_cover_every_record_in_the_block_of_its_number(first: int, count: int) -> None:
+def test_block_ranges_cover_every_record_in_its_block(first: int, count: int) -> None:
     shared = a_record(started_at=50)
     records = [shared] * count
     records[-1] = a_record(started_at=90, failed=True)
-    found = spans(records, first)
+    found = block_ranges(records, first)
     assert [block for block, *_ in found] == list(range(first // BLOCK, (first + count - 1) // BLOCK + 1))
     assert found[-1][2] == 90
     assert {low for _, low, *_ in found} <= {50, 90}

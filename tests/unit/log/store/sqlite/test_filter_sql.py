@@ -1,22 +1,22 @@
-"""Conditions of SQL: names from a fixed table, values bound, prefixes as ranges."""
+"""SQL conditions have fixed column names, bound values and prefix ranges."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from relaybook.log.query.filters import NAMES, NUMBERS, BadFilter, Filter, Term
-from relaybook.log.store.sqlite.filter_sql import after_prefix, bounded, conditions, match_of
+from relaybook.log.store.sqlite.filter_sql import after_prefix, clamped_int, conditions, fts_phrase
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=4) | st.lists(
     st.sampled_from(["a", "\ud7ff", "\ue000", "\U0010ffff", "\x7f", "\x80"]), max_size=3
 ).map("".join)
 HOSTILE = "'; DROP TABLE requests; --"
-#: Names whose values a filter allows to be any text.
+#: Names of terms whose values can be any text.
 FREE = [name for name in NAMES if name not in ("status", "failed", "from", "to", "namespace_prefix", *NUMBERS)]
 
 
 @given(texts, texts)
-def test_a_prefix_is_a_range_in_the_order_of_utf_8(prefix: str, text: str) -> None:
+def test_a_prefix_is_a_range_in_utf_8_byte_order(prefix: str, text: str) -> None:
     after = after_prefix(prefix)
     in_range = text.encode() >= prefix.encode() and (after is None or text.encode() < after.encode())
     assert in_range == text.startswith(prefix)
@@ -25,13 +25,13 @@ def test_a_prefix_is_a_range_in_the_order_of_utf_8(prefix: str, text: str) -> No
 @pytest.mark.parametrize(
     ("prefix", "after"), [("", None), ("a", "b"), ("a\U0010ffff", "b"), ("\U0010ffff", None), ("\ud7ff", "\ue000")]
 )
-def test_the_end_of_a_prefix(prefix: str, after: str | None) -> None:
+def test_after_prefix_is_the_end_of_the_range(prefix: str, after: str | None) -> None:
     assert after_prefix(prefix) == after
 
 
 @pytest.mark.parametrize("name", [*FREE, f"property.{HOSTILE}"])
 @pytest.mark.parametrize("negated", [False, True])
-def test_no_value_and_no_propertys_name_becomes_sql(name: str, negated: bool) -> None:
+def test_values_and_property_names_are_never_part_of_the_sql(name: str, negated: bool) -> None:
     (condition,) = conditions(Filter((Term(name, (HOSTILE, "other"), negated),)))
     assert "DROP" not in condition.sql
     assert HOSTILE in condition.bindings
@@ -39,7 +39,7 @@ def test_no_value_and_no_propertys_name_becomes_sql(name: str, negated: bool) ->
 
 
 @pytest.mark.parametrize("prefix", [HOSTILE, "x%"])
-def test_no_beginning_becomes_sql(prefix: str) -> None:
+def test_prefixes_are_never_part_of_the_sql(prefix: str) -> None:
     (condition,) = conditions(Filter((Term("model", ("a",), prefixes=(prefix,)),)))
     assert prefix not in condition.sql
     assert prefix in condition.bindings
@@ -57,15 +57,15 @@ def test_no_beginning_becomes_sql(prefix: str) -> None:
         ("NEAR(a b)", '"NEAR(a b)"'),
     ],
 )
-def test_words_are_one_string_and_no_operators(phrase: str, query: str) -> None:
-    assert match_of(phrase) == query
+def test_a_phrase_is_one_string_without_operators(phrase: str, query: str) -> None:
+    assert fts_phrase(phrase) == query
 
 
-def test_a_name_nobody_knows_is_refused() -> None:
+def test_an_unknown_name_is_rejected() -> None:
     with pytest.raises(BadFilter):
         conditions(Filter((Term("seq; --", ("1",)),)))
 
 
 @pytest.mark.parametrize(("text", "number"), [("5", 5), ("-7", -7), ("9" * 30, 2**63 - 1), ("-" + "9" * 30, 1 - 2**63)])
-def test_numbers_fit_64_bits(text: str, number: int) -> None:
-    assert bounded(text) == number
+def test_numbers_are_clamped_to_64_bits(text: str, number: int) -> None:
+    assert clamped_int(text) == number

@@ -1,4 +1,4 @@
-"""Steps out of a search: how long they may take."""
+"""The deadline of queries for steps."""
 
 import apsw
 import pytest
@@ -11,7 +11,7 @@ from relaybook.log.store.sqlite.schema import migrate
 from relaybook.log.store.sqlite.search import Deadline
 
 
-def test_steps_have_all_of_their_time_once_enough_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_keep_the_full_deadline_after_the_limit_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "_ONE_MORE_NS", 0)
     connection = apsw.Connection(":memory:")
     migrate(connection, "it")

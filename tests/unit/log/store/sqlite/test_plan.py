@@ -1,4 +1,4 @@
-"""The choice of the way to a filter's records: every way is served by an index and needs no sorting."""
+"""Query plans: every plan is served by an index and needs no sorting."""
 
 import apsw
 import pytest
@@ -6,7 +6,7 @@ from tests.support.records import a_record
 
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Note
-from relaybook.log.store.sqlite.counters import ADD_NAMESPACES, ADD_VALUES, namespace_sums, value_sums
+from relaybook.log.store.sqlite.counters import ADD_NAMESPACES, ADD_VALUES, namespace_counters, value_counters
 from relaybook.log.store.sqlite.plan import Plan, make_plan
 from relaybook.log.store.sqlite.schema import migrate
 
@@ -15,15 +15,15 @@ WITHIN = (1, 1_000_000)
 
 @pytest.fixture
 def connection() -> apsw.Connection:
-    """Counters of a log in which `rare` is rare; the log itself is empty."""
+    """Return the counters of a log in which `rare` is rare. The log itself is empty."""
     made = apsw.Connection(":memory:")
     migrate(made, "it")
     note = [Note("value_cut", "…")]
     records = [a_record(properties={"channel": "ios"}, user="u") for _ in range(50)]
     records += [a_record(namespace="rare/1", model="rare", status=429, failed=True, warnings=note) for _ in range(2)]
     records += [a_record(namespace="rare/2", outcome="client_closed", status=503, failed=True)]
-    made.executemany(ADD_NAMESPACES, namespace_sums(records))
-    made.executemany(ADD_VALUES, value_sums(records))
+    made.executemany(ADD_NAMESPACES, namespace_counters(records))
+    made.executemany(ADD_VALUES, value_counters(records))
     return made
 
 
@@ -37,7 +37,7 @@ def explained(connection: apsw.Connection, made: Plan) -> str:
 
 
 @pytest.mark.parametrize(
-    ("term", "walked"),
+    ("term", "expected"),
     [
         (Term("namespace", ("production",)), "requests_namespace"),
         (Term("namespace", ("production", "rare/1")), "requests_namespace"),
@@ -59,14 +59,14 @@ def explained(connection: apsw.Connection, made: Plan) -> str:
         (Term("property.channel", ("ios", "web")), "SEARCH d USING PRIMARY KEY"),
     ],
 )
-def test_an_index_leads_and_nothing_is_sorted(connection: apsw.Connection, term: Term, walked: str) -> None:
+def test_an_index_drives_the_scan_without_sorting(connection: apsw.Connection, term: Term, expected: str) -> None:
     made = plan(connection, term)
     steps = explained(connection, made)
-    assert walked in steps
+    assert expected in steps
     if term.name != "id":
         assert "TEMP B-TREE" not in steps
     assert "SCAN" not in steps
-    assert made.rest.sql == "1"
+    assert made.residual.sql == "1"
 
 
 @pytest.mark.parametrize(
@@ -81,25 +81,27 @@ def test_an_index_leads_and_nothing_is_sorted(connection: apsw.Connection, term:
         Term("namespace", (), negated=True, prefixes=("",)),
     ],
 )
-def test_what_no_index_serves_is_checked_along_the_log(connection: apsw.Connection, term: Term) -> None:
+def test_a_condition_without_an_index_scans_the_log(connection: apsw.Connection, term: Term) -> None:
     made = plan(connection, term)
     assert "SEARCH r USING INTEGER PRIMARY KEY" in explained(connection, made)
-    assert made.rest.sql != "1"
+    assert made.residual.sql != "1"
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_the_rarest_condition_leads_and_the_others_are_checked(connection: apsw.Connection, swapped: bool) -> None:
+def test_the_most_selective_condition_drives_and_the_others_are_checked(
+    connection: apsw.Connection, swapped: bool
+) -> None:
     terms = [Term("namespace", ("production",)), Term("model", ("rare",)), Term("property.channel", ("ios",))]
     made = plan(connection, *(terms[::-1] if swapped else terms))
-    assert "requests_model" in made.walks[0].source
-    assert "namespace" in made.rest.sql
-    assert "properties" in made.rest.sql
+    assert "requests_model" in made.scans[0].source
+    assert "namespace" in made.residual.sql
+    assert "properties" in made.residual.sql
 
 
-def test_a_status_class_walks_the_statuses_that_occur(connection: apsw.Connection) -> None:
+def test_a_status_class_scans_the_statuses_that_occur(connection: apsw.Connection) -> None:
     made = plan(connection, Term("status", ("4xx", "5xx")))
-    assert [walk.condition.bindings for walk in made.walks] == [(429,), (503,)]
-    assert plan(connection, Term("status", ("418",))).walks[0].condition.sql == "0"
+    assert [scan.condition.bindings for scan in made.scans] == [(429,), (503,)]
+    assert plan(connection, Term("status", ("418",))).scans[0].condition.sql == "0"
 
 
 @pytest.mark.parametrize(
@@ -115,18 +117,18 @@ def test_a_status_class_walks_the_statuses_that_occur(connection: apsw.Connectio
         (Term("model", ("rare",), negated=True), False),
     ],
 )
-def test_the_number_of_records_is_read_from_indexes_where_they_know(
+def test_records_are_counted_from_covering_indexes_where_possible(
     connection: apsw.Connection, term: Term, is_known: bool
 ) -> None:
     made = plan(connection, term)
-    rows = connection.execute(f"EXPLAIN QUERY PLAN {made.number_sql()}", made.bindings(WITHIN))
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {made.count_sql()}", made.bindings(WITHIN))
     steps = [str(detail) for *_, detail in rows if "SEARCH" in str(detail)]
-    assert made.is_in_indexes == is_known
+    assert made.is_index_only == is_known
     assert all("COVERING INDEX" in step or "SEARCH d USING PRIMARY KEY" in step for step in steps) == is_known
 
 
-def test_failures_of_a_namespace_are_read_from_one_index(connection: apsw.Connection) -> None:
+def test_failures_of_a_namespace_are_counted_from_one_index(connection: apsw.Connection) -> None:
     made = plan(connection, Term("namespace", ("production",)), Term("failed", ("true",)), Term("model", ("rare",)))
-    assert "requests_failed" in made.walks[0].source
-    rows = connection.execute(f"EXPLAIN QUERY PLAN {made.number_sql()}", made.bindings(WITHIN))
+    assert "requests_failed" in made.scans[0].source
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {made.count_sql()}", made.bindings(WITHIN))
     assert any("COVERING INDEX requests_failed" in str(detail) for *_, detail in rows)

@@ -1,4 +1,4 @@
-"""Records to rows and back."""
+"""Records are converted to rows and back."""
 
 from tests.support.records import a_record
 
@@ -6,7 +6,7 @@ from relaybook.log.record import FIELDS, Note
 from relaybook.log.store.sqlite.rows import INSERT, SELECT_LIST, record_of, row_of
 
 
-def test_a_record_survives_its_row() -> None:
+def test_a_record_round_trips_through_its_row() -> None:
     record = a_record(
         properties={"a": 'b"\n'}, warnings=[Note("x", "y")], advice=[], failed=True, stream_requested=None, seq=4
     )
@@ -14,7 +14,7 @@ def test_a_record_survives_its_row() -> None:
     assert record_of(row) == record
 
 
-def test_the_number_is_the_one_given_and_the_record_is_left_alone() -> None:
+def test_row_of_uses_the_given_seq_and_does_not_change_the_record() -> None:
     record = a_record(properties={"a": "b"})
     row = row_of(record, 9, b"where")
     assert row[FIELDS.index("seq")] == 9
@@ -23,17 +23,17 @@ def test_the_number_is_the_one_given_and_the_record_is_left_alone() -> None:
     assert record.properties == {"a": "b"}
 
 
-def test_empty_lists_and_objects_take_no_space() -> None:
+def test_empty_lists_and_objects_are_stored_as_null() -> None:
     row = row_of(a_record(), 1, b"")
     assert [row[FIELDS.index(name)] for name in ("properties", "warnings", "advice")] == [None, None, None]
 
 
-def test_rows_do_not_share_what_can_be_changed() -> None:
+def test_records_do_not_share_mutable_values() -> None:
     row = row_of(a_record(), 1, b"")[:-1]
     record_of(row).properties["a"] = "b"
     assert record_of(row).properties == {}
 
 
-def test_statements_name_every_field() -> None:
+def test_statements_contain_every_field() -> None:
     assert INSERT.count("?") == len(FIELDS) + 1
     assert SELECT_LIST.count('r."') == len(FIELDS)

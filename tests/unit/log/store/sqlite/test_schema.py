@@ -1,4 +1,4 @@
-"""The schema: columns follow from the record, migrations are numbered, later versions are refused."""
+"""The schema is derived from the record and migrated by number."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.support.records import a_record
 
 from relaybook.log.record import FIELDS
 from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
-from relaybook.log.store.sqlite.counters import ADD_NAMESPACES, namespace_sums
+from relaybook.log.store.sqlite.counters import ADD_NAMESPACES, namespace_counters
 from relaybook.log.store.sqlite.rows import INSERT, row_of
 from relaybook.log.store.sqlite.schema import (
     BLOCK,
@@ -30,22 +30,22 @@ def columns(connection: apsw.Connection) -> dict[str, tuple[str, int]]:
     return {name: (kind, required) for name, kind, required in rows}
 
 
-def test_every_field_of_the_record_has_its_column() -> None:
+def test_every_field_of_the_record_has_a_column() -> None:
     connection = database()
     migrate(connection, "it")
-    found = columns(connection)
-    assert tuple(found) == (*FIELDS, "bodies")
-    assert found["id"] == ("TEXT", 1)
-    assert found["failed"] == ("INTEGER", 1)
-    assert found["stream_requested"] == ("INTEGER", 0)
-    assert found["cost_usd"] == ("REAL", 0)
-    assert found["started_at"] == ("INTEGER", 1)
-    assert found["ended_at"] == ("INTEGER", 0)
-    assert found["outcome"] == ("TEXT", 1)
-    assert found["properties"] == ("TEXT", 0)
+    actual = columns(connection)
+    assert tuple(actual) == (*FIELDS, "bodies")
+    assert actual["id"] == ("TEXT", 1)
+    assert actual["failed"] == ("INTEGER", 1)
+    assert actual["stream_requested"] == ("INTEGER", 0)
+    assert actual["cost_usd"] == ("REAL", 0)
+    assert actual["started_at"] == ("INTEGER", 1)
+    assert actual["ended_at"] == ("INTEGER", 0)
+    assert actual["outcome"] == ("TEXT", 1)
+    assert actual["properties"] == ("TEXT", 0)
 
 
-def test_migrations_are_numbered_from_one_without_repeats_or_holes() -> None:
+def test_migrations_are_numbered_from_one_without_gaps_or_duplicates() -> None:
     assert [migration.number for migration in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
     assert len({migration.name for migration in MIGRATIONS}) == len(MIGRATIONS)
 
@@ -60,7 +60,7 @@ def test_migrating_again_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["cost_usd", "chunks", "route", "tokens_estimated", "advice"])
-def test_a_field_that_is_added_later_ends_in_the_same_columns(name: str) -> None:
+def test_adding_a_field_by_migration_gives_the_same_columns(name: str) -> None:
     later = (*MIGRATIONS, Migration(len(MIGRATIONS) + 1, f"the field {name}", adds=(name,)))
     old = database()
     migrate(old, "it", (later[0]._replace(adds=()), *later[1:])[: len(MIGRATIONS)])
@@ -73,7 +73,7 @@ def test_a_field_that_is_added_later_ends_in_the_same_columns(name: str) -> None
 
 
 @pytest.mark.parametrize("version", range(len(MIGRATIONS) + 1))
-def test_a_failing_migration_leaves_the_database_as_it_was(version: int) -> None:
+def test_a_failed_migration_leaves_the_database_unchanged(version: int) -> None:
     connection = database()
     if version:
         migrate(connection, "it", MIGRATIONS[:version])
@@ -85,23 +85,23 @@ def test_a_failing_migration_leaves_the_database_as_it_was(version: int) -> None
     assert list(connection.execute("SELECT sql FROM sqlite_schema")) == before
 
 
-def test_a_reader_that_looks_while_a_store_is_made_sees_nothing_or_all_of_it(tmp_path: Path) -> None:
+def test_a_concurrent_reader_sees_an_empty_or_a_complete_store(tmp_path: Path) -> None:
     connection = apsw.Connection(str(tmp_path / "log.db"))
     connection.pragma("journal_mode", "wal")
-    reader, seen = apsw.Connection(str(tmp_path / "log.db")), []
+    reader, results = apsw.Connection(str(tmp_path / "log.db")), []
 
-    def look(*_: object) -> bool:
-        seen.append(check_upgraded(reader, "it"))
+    def trace(*_: object) -> bool:
+        results.append(check_upgraded(reader, "it"))
         return True
 
-    connection.exec_trace = look
+    connection.exec_trace = trace
     migrate(connection, "it")
-    assert seen
-    assert not any(seen)
+    assert results
+    assert not any(results)
     assert check_upgraded(reader, "it")
 
 
-def test_a_store_from_before_labels_knows_how_many_namespaces_it_has_and_that_nobody_decided_on_them() -> None:
+def test_migrating_from_version_1_counts_namespaces_and_marks_none_as_decided() -> None:
     connection = database()
     migrate(connection, "it", MIGRATIONS[:1])
     connection.executemany(
@@ -109,28 +109,28 @@ def test_a_store_from_before_labels_knows_how_many_namespaces_it_has_and_that_no
     )
     migrate(connection, "it")
     assert dict(connection.execute("SELECT namespace, costed FROM namespaces")) == {"a": 0, "b": 1}
-    found = totals(connection)
-    assert found.pop("identity") != 0
-    assert found == {"records": 0, "last_seq": 0, "namespaces": 2, "first_labels": 0}
+    actual = totals(connection)
+    assert actual.pop("identity") != 0
+    assert actual == {"records": 0, "last_seq": 0, "namespaces": 2, "first_labels": 0}
     assert set(connection.execute("SELECT pinned, position, is_decided FROM namespaces")) == {(0, None, 0)}
 
 
-def test_a_store_from_before_counting_knows_how_many_records_each_block_has() -> None:
+def test_migrating_from_version_1_counts_the_records_of_each_block() -> None:
     connection = database()
     migrate(connection, "it", MIGRATIONS[:1])
     seqs = [*range(1, BLOCK + 1), BLOCK + 5]
     connection.executemany(INSERT, [row_of(a_record(failed=seq % 4 == 0), seq, b"") for seq in seqs])
     connection.executemany("INSERT INTO spans VALUES (?, 10, 20)", [(0,), (1,)])
     migrate(connection, "it")
-    found = list(connection.execute("SELECT block, requests, failed, first_at, last_at FROM spans"))
-    assert found == [(0, BLOCK - 1, BLOCK // 4 - 1, 10, 20), (1, 2, 1, 10, 20)]
+    actual = list(connection.execute("SELECT block, requests, failed, first_at, last_at FROM spans"))
+    assert actual == [(0, BLOCK - 1, BLOCK // 4 - 1, 10, 20), (1, 2, 1, 10, 20)]
 
 
-def test_a_namespace_is_counted_when_it_is_new_and_not_when_it_is_added_to() -> None:
+def test_a_namespace_is_counted_once() -> None:
     connection = database()
     migrate(connection, "it")
     for names in ("ab", "bc", "abc"):
-        connection.executemany(ADD_NAMESPACES, namespace_sums([a_record(namespace=name) for name in names]))
+        connection.executemany(ADD_NAMESPACES, namespace_counters([a_record(namespace=name) for name in names]))
     assert totals(connection)["namespaces"] == 3
 
 
@@ -139,32 +139,32 @@ def totals(connection: apsw.Connection) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_store_that_was_not_upgraded_says_what_to_do(version: int) -> None:
+def test_reading_an_older_version_fails_with_instructions(version: int) -> None:
     connection = database()
     assert not check_upgraded(connection, "it")
     migrate(connection, "it", MIGRATIONS[:version])
     if version == MIGRATIONS[-1].number:
         assert check_upgraded(connection, "it")
     else:
-        with pytest.raises(StoreUnavailable, match=rf"\(version {version}\) and was not upgraded yet: start"):
+        with pytest.raises(StoreUnavailable, match=rf"\(schema version {version}\) and is not upgraded\. Start"):
             check_upgraded(connection, "it")
 
 
-def test_a_later_version_is_refused_with_both_numbers_and_what_to_do() -> None:
+def test_a_later_version_is_rejected_with_both_versions_and_instructions() -> None:
     connection = database()
     connection.pragma("user_version", 7)
-    with pytest.raises(StoreTooNew, match=r"its version is 7, this program knows up to \d+\. Start that later"):
+    with pytest.raises(StoreTooNew, match=r"schema version 7; this one supports \d+\. Start the later version"):
         migrate(connection, "it")
 
 
-def test_tables_of_another_program_are_left_alone() -> None:
+def test_a_database_of_another_program_is_rejected() -> None:
     connection = database()
     connection.execute("CREATE TABLE theirs (x)")
     with pytest.raises(StoreUnavailable, match="another program"):
         migrate(connection, "it")
 
 
-def test_optional_follows_the_records_declaration() -> None:
+def test_optional_columns_follow_the_record() -> None:
     optional = {column.name for column in COLUMNS if column.optional}
     assert {"model", "status", "ended_at", "stream_requested"} <= optional
     assert not optional & {"id", "started_at", "outcome", "failed", "namespace", "body_state"}

@@ -1,18 +1,18 @@
-"""Beginnings of words become the words that the index knows."""
+"""Word prefixes are expanded to the words of the index."""
 
 import apsw
 import pytest
 
 from relaybook.log.store.sqlite.text_index import attach
-from relaybook.log.store.sqlite.vocabulary import MOST, match
+from relaybook.log.store.sqlite.vocabulary import MAX_WORDS, match_query
 
 
 @pytest.fixture
 def connection(tmp_path_factory: pytest.TempPathFactory) -> apsw.Connection:
-    """With an index of no log; that of a log is one of its database."""
+    """Return a connection with temporary index tables, which belong to no log."""
     made = apsw.Connection(":memory:")
     attach(made, tmp_path_factory.mktemp("nothing"))
-    texts = ["Would you", "wouldn't", "wound wounds", *(f"many{number}" for number in range(MOST + 1))]
+    texts = ["Would you", "wouldn't", "wound wounds", *(f"many{number}" for number in range(MAX_WORDS + 1))]
     made.executemany("INSERT INTO words(said) VALUES (?)", ((text,) for text in texts))
     return made
 
@@ -32,10 +32,10 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> apsw.Connection:
         ("\U0001f600*", '"\U0001f600*"'),
     ],
 )
-def test_a_beginning_becomes_words(connection: apsw.Connection, phrase: str, query: str | None) -> None:
-    assert match(connection, phrase) == query
+def test_a_prefix_is_expanded_to_words(connection: apsw.Connection, phrase: str, query: str | None) -> None:
+    assert match_query(connection, phrase) == query
 
 
-def test_what_it_becomes_is_found(connection: apsw.Connection) -> None:
-    found = connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (match(connection, "wou*"),))
+def test_the_expanded_query_finds_matches(connection: apsw.Connection) -> None:
+    found = connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (match_query(connection, "wou*"),))
     assert [rowid for (rowid,) in found] == [1, 2, 3]

@@ -1,4 +1,4 @@
-"""Zones of namespaces: whatever is written, each zone is small and knows the largest figures in it."""
+"""Zone maps of namespaces stay small and have the correct maxima."""
 
 import random
 
@@ -7,7 +7,7 @@ import pytest
 
 from relaybook.log.store.sqlite import lists
 from relaybook.log.store.sqlite.schema import MIGRATIONS, migrate
-from relaybook.log.store.sqlite.upgrade import FILLS
+from relaybook.log.store.sqlite.upgrade import BACKFILLS
 from relaybook.log.store.sqlite.zone_maps import split_zones, zones
 
 _ADD = """
@@ -47,7 +47,7 @@ def _check(connection: apsw.Connection) -> None:
 
 
 @pytest.mark.parametrize("order", ["rising", "falling", "random"])
-def test_zones_stay_small_and_true_in_whatever_order_names_come(order: str) -> None:
+def test_zones_stay_small_and_accurate_for_any_insertion_order(order: str) -> None:
     chance = random.Random(1)
     names = [f"user-{number:05}" for number in range(5_000)]
     if order != "rising":
@@ -62,7 +62,7 @@ def test_zones_stay_small_and_true_in_whatever_order_names_come(order: str) -> N
     assert len(zones(connection, "requests", "", None)) <= 5_000 / 256
 
 
-def test_a_batch_of_many_new_names_is_split_at_once() -> None:
+def test_a_batch_of_many_new_names_is_split_in_one_call() -> None:
     connection = _a_log()
     _write(connection, [f"user-{number:05}" for number in range(5_000)], random.Random(1))
     split_zones(connection)
@@ -70,17 +70,17 @@ def test_a_batch_of_many_new_names_is_split_at_once() -> None:
 
 
 @pytest.mark.parametrize("names", [0, 1, 512, 513, 3_000])
-def test_an_older_log_gets_its_zones_when_it_is_upgraded(names: int) -> None:
+def test_an_older_log_gets_its_zones_on_upgrade(names: int) -> None:
     connection = _a_log(4)
     _write(connection, [f"user-{number:05}" for number in range(names)], random.Random(1))
-    migrate(connection, "it", fills={5: FILLS[5]})
+    migrate(connection, "it", backfills={5: BACKFILLS[5]})
     if names:
         _check(connection)
     assert connection.execute("SELECT sum(names) FROM namespace_zones").get == names
 
 
 @pytest.mark.parametrize("prefix", ["a-000", "b", "c-399", "b-2", "0", "d", "\U0010ffff", "b-255", "a"])
-def test_zones_are_cut_to_the_prefix(prefix: str) -> None:
+def test_zones_are_clipped_to_the_prefix(prefix: str) -> None:
     connection = _a_log()
     names = [f"{letter}-{number:03}" for letter in "abc" for number in range(400)]
     _write(connection, names, random.Random(1))
@@ -91,7 +91,7 @@ def test_zones_are_cut_to_the_prefix(prefix: str) -> None:
 
 
 @pytest.mark.parametrize("most", [0, 1, 3])
-def test_what_is_in_too_many_zones_is_read_all_at_once(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_in_too_many_zones_is_read_without_zones(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     connection = _a_log()
     _write(connection, [f"user-{number:05}" for number in range(3_000)], random.Random(1))
     split_zones(connection)
@@ -106,11 +106,11 @@ def test_what_is_in_too_many_zones_is_read_all_at_once(most: int, monkeypatch: p
 
     expected = [pages(prefix) for prefix in ("", "user-01", "z")]
     assert [len(names) for names in expected] == [3_000, 1_000, 0]
-    monkeypatch.setattr(lists, "_MOST_ZONES", most)
+    monkeypatch.setattr(lists, "_MAX_ZONES", most)
     assert [pages(prefix) for prefix in ("", "user-01", "z")] == expected
 
 
-def test_a_figure_below_zero_is_listed_last() -> None:
+def test_a_negative_value_is_listed_last() -> None:
     connection = _a_log()
     _write(connection, ["a", "b", "c"], random.Random(1))
     connection.execute("UPDATE namespaces SET cost_usd = -1.0, costed = 1 WHERE namespace = 'b'")

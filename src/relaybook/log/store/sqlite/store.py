@@ -1,0 +1,72 @@
+"""The SQLite store as a whole: open its parts, move it aside, measure it.
+
+Modules that need ``apsw`` are imported when a part is opened, so that a process loads only what it uses.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from relaybook import clock
+from relaybook.log.namespaces import Labels
+from relaybook.log.store.port import Durability, Reader, SetAside, TextIndex, Writer
+from relaybook.log.store.sqlite.disk import BODIES
+
+_DAY_SECONDS: Final = 86_400
+_DAYS: Final = 7
+_MIN_BYTES: Final = 1 << 20
+
+
+class SqliteStore:
+    """The store in a directory. Implements ``Store``."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def exists(self) -> bool:
+        from relaybook.log.store.sqlite.connection import DATABASE
+
+        return (self._directory / DATABASE).exists()
+
+    def open_writer(self, *, durability: Durability = "process", lock_wait_s: float = 5.0) -> Writer:
+        from relaybook.log.store.sqlite.writer import SqliteWriter
+
+        return SqliteWriter(self._directory, durability=durability, lock_wait_s=lock_wait_s)
+
+    def open_reader(self) -> Reader:
+        from relaybook.log.store.sqlite.reader import SqliteReader
+
+        return SqliteReader(self._directory)
+
+    def open_text_index(self) -> TextIndex:
+        from relaybook.log.store.sqlite.text_index import SqliteTextIndex
+
+        return SqliteTextIndex(self._directory)
+
+    def open_labels(self) -> Labels:
+        from relaybook.log.store.sqlite.labels import SqliteLabels
+
+        return SqliteLabels(self._directory)
+
+    def bytes_per_day(self) -> float | None:
+        now = clock.wall_us() / 1e6
+        written, first = 0, now
+        with suppress(OSError):
+            for pack in (self._directory / BODIES).iterdir():
+                info = pack.stat()
+                if now - info.st_mtime < _DAYS * _DAY_SECONDS:
+                    written += info.st_blocks * 512
+                    first = min(first, info.st_ctime)
+        days = max((now - first) / _DAY_SECONDS, 1 / 24)
+        return written / days if written > _MIN_BYTES else None
+
+    def set_aside(self) -> str | None:
+        from relaybook.log.store.sqlite.set_aside import set_aside
+
+        path = set_aside(self._directory)
+        return None if path is None else str(path)
+
+    def list_set_aside(self) -> list[SetAside]:
+        from relaybook.log.store.sqlite.set_aside import DamagedStore, list_set_aside
+
+        return [DamagedStore(path) for path in list_set_aside(self._directory)]

@@ -1,0 +1,164 @@
+"""Read one request with its bodies. This is the only module that decodes stored bodies.
+
+The API, the command line, full-text search and the recorder read bodies through it, so a body that is compressed,
+damaged or too large looks the same to all of them.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Self
+
+from relaybook.ids import parse_id
+from relaybook.kinds import PARSED_KINDS
+from relaybook.log.formats import assemble_response, messages, newest_first, parameters
+from relaybook.log.formats.decode import decode
+from relaybook.log.query.filters import Filter
+from relaybook.log.record import Detail, Record, Side
+from relaybook.log.store.port import Body, Entry, Reader, Running, body_size
+
+#: Larger bodies are stored but not parsed. The limit applies before and after decoding.
+MAX_BODY_BYTES: Final = 16 << 20
+
+
+def decode_body(data: bytes, content_encoding: str | None) -> bytes | None:
+    """Return a body with its content codings removed; of a truncated one, the decodable beginning.
+
+    `None` if it is larger than 16 MiB, before or after decoding, or if it cannot be decoded.
+    """
+    if len(data) > MAX_BODY_BYTES:
+        return None
+    decoded = decode(data, content_encoding, limit=MAX_BODY_BYTES)
+    return None if decoded.state in ("too_large", "undecodable") else decoded.data
+
+
+class RequestView:
+    """A finished or running request and its bodies. A body is read from the store when it is first used."""
+
+    def __init__(
+        self,
+        record: Record,
+        detail: Detail,
+        request_size: int | None,
+        response_size: int | None,
+        transferred: Callable[[Side], Iterator[bytes] | None],
+        *,
+        is_running: bool = False,
+    ) -> None:
+        self.record = record
+        self.detail = detail
+        self.is_running = is_running
+        #: Whether the headers are known. They are always known for a finished request.
+        self.has_headers = True
+        self._sizes: dict[Side, int | None] = {"request": request_size, "response": response_size}
+        self._transferred = transferred
+
+    @classmethod
+    def open(cls, reader: Reader, record_id: str) -> Self | None:
+        """Return the finished or running request with this Relaybook id. `None` if there is none."""
+        if view := cls._finished(reader, record_id):
+            return view
+        if running := reader.open_request(record_id):
+            return cls._running(running)
+        # The request may have ended between the two calls.
+        return cls._finished(reader, record_id)
+
+    @classmethod
+    def of_entry(cls, entry: Entry) -> Self:
+        """Return a view of an entry whose bodies are in memory."""
+        bodies: dict[Side, Body | None] = {"request": entry.request, "response": entry.response}
+
+        def transferred(side: Side) -> Iterator[bytes] | None:
+            body = bodies[side]
+            return None if body is None else iter(body.rest)
+
+        return cls(entry.record, entry.detail, body_size(entry.request), body_size(entry.response), transferred)
+
+    @classmethod
+    def _finished(cls, reader: Reader, record_id: str) -> Self | None:
+        stored = reader.get(record_id)
+        if stored is None:
+            return None
+        in_memory: dict[Side, bytes | None] = {"request": stored.request, "response": stored.response}
+
+        def transferred(side: Side) -> Iterator[bytes] | None:
+            data = in_memory[side]
+            return reader.body(record_id, side) if data is None else iter([data])
+
+        return cls(stored.record, stored.detail, stored.request_size, stored.response_size, transferred)
+
+    @classmethod
+    def _running(cls, running: Running) -> Self:
+        so_far: dict[Side, bytes | None] = {"request": running.request, "response": running.response}
+
+        def transferred(side: Side) -> Iterator[bytes] | None:
+            data = so_far[side]
+            return None if data is None else iter([data])
+
+        request_size, response_size = (None if data is None else len(data) for data in so_far.values())
+        detail = running.detail or Detail()
+        view = cls(running.record, detail, request_size, response_size, transferred, is_running=True)
+        view.has_headers = running.detail is not None
+        return view
+
+    def headers(self, side: Side) -> list[tuple[str, str]]:
+        """Return the stored headers in the order in which they were sent."""
+        return self.detail.request_headers if side == "request" else self.detail.response_headers
+
+    def content_encoding(self, side: Side) -> str | None:
+        """Return the Content-Encoding. Several headers are joined into one list (RFC 9110 §5.3)."""
+        return ", ".join(value for name, value in self.headers(side) if name.lower() == "content-encoding") or None
+
+    def size(self, side: Side) -> int | None:
+        """Return the size of the body as transferred. `None` if it is not stored."""
+        return self._sizes[side]
+
+    def transferred(self, side: Side) -> Iterator[bytes] | None:
+        """Return the body as transferred, in chunks; of a running request, the part so far. `None` if not stored."""
+        return self._transferred(side)
+
+    def body(self, side: Side) -> bytes | None:
+        """Return the decoded body. `None` if it is not stored, or see `decode_body`."""
+        if (self.size(side) or 0) > MAX_BODY_BYTES:
+            return None
+        chunks = self._transferred(side)
+        return None if chunks is None else decode_body(b"".join(chunks), self.content_encoding(side))
+
+    def parsed_request(self) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:
+        """Return the parameters and the messages of the request. `None` for both if the body cannot be read."""
+        body = self._parsable("request")
+        return (None, None) if body is None else (parameters(body), messages(body))
+
+    def newest_messages(self) -> Iterator[dict[str, Any]]:
+        """Yield the messages of the request, newest first. None if the body cannot be read."""
+        yield from newest_first(self._parsable("request") or b"")
+
+    def parsed_response(self) -> dict[str, Any] | None:
+        """Return the response, assembled from its chunks if it was streamed. `None` if the body cannot be read."""
+        body = self._parsable("response")
+        return None if body is None else assemble_response(body, self.record.stream, self.record.kind)
+
+    def _parsable(self, side: Side) -> bytes | None:
+        return self.body(side) if self.record.kind in PARSED_KINDS else None
+
+
+def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, list[Record]] | None:
+    """Find a request by any of its ids. `None` if no request has it.
+
+    Returns the finished or running request with this Relaybook id, otherwise the newest record that has the id as a
+    foreign id, otherwise a running request that has it; and at most ``limit`` other records with the id, latest first.
+    """
+    matching = reader.find(any_id, limit + 1)
+    for record_id in _candidate_ids(reader, any_id, matching):
+        if view := RequestView.open(reader, record_id):
+            return view, [record for record in matching if record.id != record_id][:limit]
+    return None
+
+
+def _candidate_ids(reader: Reader, any_id: str, matching: list[Record]) -> Iterator[str]:
+    """Yield the Relaybook ids that the id may refer to. Each one that is not found costs three queries."""
+    own_id = any_id.lower()  # RFC 9562 §4: output is lower case, input is case-insensitive
+    if parse_id(own_id) is not None:
+        yield own_id
+    yield from (record.id for record in matching[:1])
+    for record in reader.running(Filter()):
+        if any_id in (record.provider_request_id, record.completion_id, record.client_request_id):
+            yield record.id
