@@ -193,7 +193,7 @@ class Forwarding(Trial):
 
     def while_full(self) -> None:
         status, text = _get(self.service, "/readyz")
-        assert (status, "unlogged" in text) == (200, True), text
+        assert (status, "not logged" in text) == (200, True), text
         for number in range(self.unlogged):
             status, headers, _ = _ask(self.service, f"unlogged-{number}-whole-10")
             assert (status, headers["Service-Warning"].partition(";")[0]) == (200, "not_logged")

@@ -321,7 +321,7 @@ def test_an_address_of_no_thread_is_told(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 400")
     tab.open("/thread?model=gpt-4o")
     alert = tab.page.get_by_role("main").get_by_role("alert")
-    expect(alert).to_contain_text("This address cannot be read: A thread is one namespace=")
+    expect(alert).to_contain_text("This address cannot be read: A thread is selected by exactly one namespace=")
     alert.get_by_role("button", name="all threads").click()
     tab.wait_for_path("/namespaces")
 

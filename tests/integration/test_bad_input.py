@@ -681,7 +681,7 @@ def test_an_answer_that_breaks_off_is_short_for_the_caller_too(world: World, dir
 
 
 @pytest.mark.parametrize(
-    "wishes", [(b"Sim-Status: 500",), (b"Sim-Status: 503", b"Sim-Body: html"), (b"Sim-Status: 429",)]
+    "directives", [(b"Sim-Status: 500",), (b"Sim-Status: 503", b"Sim-Body: html"), (b"Sim-Status: 429",)]
 )
 def test_the_providers_own_errors_pass_byte_for_byte(world: World, directives: tuple[bytes, ...]) -> None:
     answer = send_request(world.server.port, *directives)

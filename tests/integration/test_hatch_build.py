@@ -53,7 +53,7 @@ def hook(root: Path) -> hatch_build.Hook:
 
 
 def with_page(project: Path) -> Path:
-    static = project / "src" / "relaybook" / "dashboard" / "static"
+    static = project / "src" / "relaybook" / "page" / "static"
     static.mkdir(parents=True)
     (static / "index.html").write_text("")
     return project

@@ -71,7 +71,8 @@ def test_at_every_step_of_merging_every_id_is_found(log: Path) -> None:
         if steps % 2:
             has_more = writer._foreign_ids._select_group() and writer._foreign_ids._merge_slice() is None
         else:
-            has_more = writer.run_maintenance(clock.monotonic_ns() + 200_000)
+            writer.run_maintenance(clock.monotonic_ns() + 200_000)  # a busy machine may not get to it in time
+            has_more = writer._foreign_ids._select_group()
         writer.close()
         if not has_more:
             break

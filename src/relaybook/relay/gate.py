@@ -145,8 +145,8 @@ class _Syncer:
         self._error: OSError | None = None
         self._is_stopped = False
         self._requests: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="journal-sync", daemon=True)
-        self._thread.start()
+        self._sync_thread = threading.Thread(target=self._run, name="journal-sync", daemon=True)
+        self._sync_thread.start()
 
     def start(self) -> None:
         """Start a sync. ``done`` is called with its error or `None`; after ``stop``, before this method returns."""
@@ -160,7 +160,7 @@ class _Syncer:
         """Wait for the last sync and return its error or `None`. ``done`` may still be called for it."""
         self._is_stopped = True
         self._requests.put(False)
-        self._thread.join()
+        self._sync_thread.join()
         return self._error
 
     def _sync(self) -> None:
