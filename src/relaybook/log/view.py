@@ -26,6 +26,8 @@ def decode_body(data: bytes, content_encoding: str | None) -> bytes | None:
     """
     if len(data) > MAX_BODY_BYTES:
         return None
+    if content_encoding is None:
+        return data
     decoded = decode(data, content_encoding, limit=MAX_BODY_BYTES)
     return None if decoded.state in ("too_large", "undecodable") else decoded.data
 
@@ -116,19 +118,19 @@ class RequestView:
         return self._transferred(side)
 
     def body(self, side: Side) -> bytes | None:
-        """Return the decoded body. `None` if it is not stored, or see `decode_body`."""
+        """Return the decoded body. `None` if it is not stored, larger than 16 MiB, or cannot be decoded."""
         if (self.size(side) or 0) > MAX_BODY_BYTES:
             return None
         chunks = self._transferred(side)
         return None if chunks is None else decode_body(b"".join(chunks), self.content_encoding(side))
 
     def parsed_request(self) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:
-        """Return the parameters and the messages of the request. `None` for both if the body cannot be read."""
+        """Return the parameters and the messages of the request. Both are `None` if the body cannot be read."""
         body = self._parsable("request")
         return (None, None) if body is None else (parameters(body), messages(body))
 
     def newest_messages(self) -> Iterator[dict[str, Any]]:
-        """Yield the messages of the request, newest first. None if the body cannot be read."""
+        """Yield the messages of the request, newest first. Yields nothing if the body cannot be read."""
         yield from newest_first(self._parsable("request") or b"")
 
     def parsed_response(self) -> dict[str, Any] | None:
