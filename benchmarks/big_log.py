@@ -174,7 +174,7 @@ class BigLog:
             chunk_bytes=[len(response)],
         )
         entry = Entry(record=record, detail=detail, request=Body(rest=[request]), response=Body(rest=[response]))
-        entry.turn = _turn(request, response, is_well=facts.ending.is_well)
+        entry.chain = _turn(request, response, is_well=facts.ending.is_well)
         return entry, text
 
 

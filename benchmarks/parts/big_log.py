@@ -29,7 +29,7 @@ METHOD: Final = (
     "one persistent connection. Each kind of question is asked with 200 different values drawn like those of the "
     "records (the newest page and the thread are always the same, 200 and 20 times). The time runs from the first "
     "byte of the request to the last byte of the response and includes the client's Python. The log is at rest: its "
-    "words are indexed, its lookups merged. *cold*: the server has just started and the page cache was dropped, "
+    "words are indexed, its foreign ids merged. *cold*: the server has just started and the page cache was dropped, "
     "again for each kind. *warm*: the same questions again, immediately. *recording*: warm, one question every 25 "
     f"ms, while another process writes {PER_SECOND:,} exchanges per second of the same kind into a run of the "
     "server's journal, five per millisecond, and the server's own recorder follows; no relay is involved. Recorded "

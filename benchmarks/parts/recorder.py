@@ -40,8 +40,8 @@ from relaybook.server.gc_tuning import collect_rarely
 #: The cost of a record besides its base fields and bodies, by step of the commit.
 _FEATURES = {
     "properties": "values of properties, warnings and advice",
-    "turns": "conversations",
-    "lookups": "foreign ids",
+    "message_chains": "conversations",
+    "foreign_ids": "foreign ids",
     "counters": "counters",
     "rollups": "aggregates",
 }

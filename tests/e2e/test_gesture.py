@@ -141,7 +141,7 @@ def test_a_property_filters_as_a_namespace_does(tab: LogPage, log: dict[str, lis
 def test_a_result_filters_by_how_it_ended(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
     [limited] = world.log(Call(namespace="limited", directives={"Status": "429"}))
     tab.open_log("/requests?namespace=limited")
-    expect(tab.row(limited)).to_contain_text("✗ 429 provider")
+    expect(tab.row(limited)).to_contain_text("✗ 429 error")
     tab.chip(limited, "status 429").click()
     tab.wait_for_query(("namespace", "limited"), ("status", "429"))
     tab.wait_for_rows(1)

@@ -116,7 +116,7 @@ def test_a_caller_who_hung_up_is_shown_with_what_had_come(tab: LogPage, world: W
     heard = stream.read(chunks=8)
     stream.leave()
     row = tab.row(stream.id)
-    expect(row).to_contain_text("◌ caller left")
+    expect(row).to_contain_text("◌ client disconnected")
     row.get_by_role("link", name=re.compile("^Open the request")).click()
     expect(tab.drawer).to_contain_text("The caller left after")
     expect(tab.drawer).to_contain_text(heard.strip())

@@ -47,7 +47,7 @@ def test_at_390_pixels_a_row_is_two_lines_and_nothing_scrolls_sideways(
         assert cell["y"] == pytest.approx(time["y"], abs=6)
     assert text["y"] >= time["y"] + time["height"] - 6
     assert result["x"] + result["width"] <= 390
-    expect(tab.row(log[0])).to_contain_text("✗ 429 provider")
+    expect(tab.row(log[0])).to_contain_text("✗ 429 error")
     expect(tab.row(log[0])).to_contain_text("Summarise this")
 
 
@@ -121,7 +121,7 @@ def test_forced_colours_leave_labels_results_and_the_selected_row_to_be_told_apa
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     tab = open_tab(world.dashboard, forced_colors="active").open_log()
-    expect(tab.row(log[0])).to_contain_text("✗ 429 provider")
+    expect(tab.row(log[0])).to_contain_text("✗ 429 error")
     tab.press("j")
     tab.expect_selected(log[0])
     outline, other = (tab.row(each).evaluate("(row) => getComputedStyle(row).outlineStyle") for each in log[:2])

@@ -18,7 +18,7 @@ from relaybook.log.store.sqlite import disk
 from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.reader import SqliteReader
-from relaybook.log.store.sqlite.schema import MIGRATIONS
+from relaybook.log.store.sqlite.schema import VERSION
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 
@@ -81,7 +81,7 @@ def test_a_store_of_a_later_version_is_refused_by_both_faces(tmp_path: Path) -> 
     for ask in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
         with pytest.raises(
             StoreTooNew,
-            match=r"schema version 99; this one supports 5\. Start the later version",
+            match=r"schema version 99; this one supports 1\. Start the later version",
         ):
             ask()
     with pytest.raises(StoreTooNew):
@@ -271,7 +271,7 @@ def test_the_database_is_set_up_as_meant(writer: SqliteWriter) -> None:
         "secure_delete": 1,
         "foreign_keys": 0,
         "page_size": 8192,
-        "user_version": MIGRATIONS[-1].number,
+        "user_version": VERSION,
     }
     assert writer._connection.pragma("journal_size_limit") == 64 << 20
     assert writer._connection.pragma("wal_autocheckpoint") == 4096

@@ -119,20 +119,6 @@ def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None, bucket_s: int
     assert (by == "namespace") or told.keys() == {group.value for group in expected.groups}
 
 
-def test_a_log_from_before_there_were_sums_gets_them_when_it_is_opened(tmp_path: Path) -> None:
-    make = traffic(6)
-    write(tmp_path, *(make() for _ in range(500)))
-    expected = ask(tmp_path, by="model")
-    _back_to_version_2(tmp_path)
-    SqliteWriter(tmp_path).close()
-    found = ask(tmp_path, by="model")
-    assert found.source == "rollups"
-    assert found.total.requests == 500
-    assert [(group.value, group.total.requests) for group in found.groups] == [
-        (group.value, group.total.requests) for group in expected.groups
-    ]
-
-
 def test_what_was_not_committed_is_not_summed(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path, busy_s=0)
     writer.commit(a_batch(an_entry(model="a")))
@@ -177,15 +163,3 @@ def test_a_question_ends_at_its_deadline(tmp_path: Path) -> None:
         reader.stats(question(Term("failed", ("false",))), clock.monotonic_ns() + 1)
     assert reader.stats(question(Term("failed", ("false",))), soon()).total.requests > 4000
     reader.close()
-
-
-def _back_to_version_2(directory: Path) -> None:
-    connection = apsw.Connection(str(directory / DATABASE))
-    connection.execute("DROP TRIGGER namespaces_enter_zone; DROP TRIGGER namespaces_grow_zone")
-    for table in ("rollups", "series", "rollup_fields", "turns", "namespace_zones"):
-        connection.execute(f"DROP TABLE {table}")
-    connection.execute("DROP INDEX requests_kind; DROP INDEX requests_finish")
-    connection.execute("DELETE FROM totals WHERE name = 'identity'; DELETE FROM value_counts WHERE field = 'kind'")
-    connection.execute("ALTER TABLE namespaces DROP COLUMN costed")
-    connection.pragma("user_version", 2)
-    connection.close()

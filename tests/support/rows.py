@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from relaybook.log.record import Record, to_json
+from relaybook.log.record import Record
+from relaybook.log.row import to_json
 
 #: 2026-11-21T14:02:27Z
 STARTED_US = 1_795_269_747_000_000

@@ -1,29 +1,18 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { resultOf } from "./result";
 import type { Row } from "./types.gen";
 
 const NOW = new Date("2026-11-21T14:02:31.000Z");
-const words = (row: Partial<Row>) => {
-  const { sign, words: said } = resultOf({ outcome: "complete", failed: false, status: 200, ...row } as Row, NOW);
-  return `${sign} ${said}`;
+const shown = (result: Row["result"]) => {
+  const { sign, words } = resultOf({ started_at: "2026-11-21T14:02:27.800Z", result } as Row, NOW);
+  return `${sign} ${words}`;
 };
 
-describe("how a request ended", () => {
-  it.each([
-    [{ outcome: "open", started_at: "2026-11-21T14:02:27.800Z" }, "◐ running 3.20 s"],
-    [{}, "✓ 200"],
-    [{ finish_reason: "tool_calls" }, "✓ 200 tools"],
-    [{ finish_reason: "length" }, "✓ 200 cut short"],
-    [{ failed: true, status: 429 }, "✗ 429 provider"],
-    [{ failed: true }, "✗ 200 error in stream"],
-    [{ outcome: "upstream_failed", error_code: "upstream_reset" }, "✗ provider cut"],
-    [{ outcome: "upstream_failed", error_code: "upstream_unreachable" }, "✗ no provider"],
-    [{ outcome: "client_closed" }, "◌ caller left"],
-    [{ outcome: "client_closed", failed: true }, "✗ 200 error in stream"],
-    [{ outcome: "interrupted" }, "✗ relay stopped"],
-    [{ outcome: "interrupted", error_code: "log_unavailable" }, "✗ log failed"],
-    [{ outcome: "refused", status: 413 }, "✗ 413 refused"],
-  ] as const)("%j is told as %s", (row, told) => {
-    expect(words(row as Partial<Row>)).toBe(told);
-  });
+it("has the words of the API, a sign, and the time of a running request", () => {
+  expect(shown({ code: "running", text: "running", tone: "running" })).toBe("◐ running 3.20 s");
+  expect(shown({ code: "tool_calls", text: "200 tool calls", tone: "good" })).toBe("✓ 200 tool calls");
+  expect(shown({ code: "error", text: "429 error", tone: "bad" })).toBe("✗ 429 error");
+  expect(shown({ code: "client_disconnected", text: "client disconnected", tone: "neutral" })).toBe(
+    "◌ client disconnected",
+  );
 });

@@ -106,12 +106,24 @@ export type Row = {
   body_state: "expired" | "no_bodies" | "stored";
   /** Remarks on the request's parameters. Never a reason to reject a request. */
   advice: (Note)[];
+  /** How the request ended, in a few words. */
+  result: Result;
 };
 
 /** A note on a request: a warning about its tags, or advice about its parameters. */
 export type Note = {
   code: string;
   message: string;
+};
+
+/** How a request ended, for people. */
+export type Result = {
+  /** The result, for programs. More codes may be added. */
+  code: "client_disconnected" | "complete" | "error" | "error_in_stream" | "filtered" | "log_failed" | "refused" | "relay_stopped" | "running" | "tool_calls" | "truncated" | "upstream_disconnected" | "upstream_timeout" | "upstream_unreachable";
+  /** The result in one to three words, such as `200` or `429 error`. */
+  text: string;
+  /** How the result is shown. `neutral`: the client disconnected first. */
+  tone: "bad" | "good" | "neutral" | "running";
 };
 
 /** A page of the log, newest first. */
@@ -253,6 +265,8 @@ export type RequestDetail = {
   body_state: "expired" | "no_bodies" | "stored";
   /** Remarks on the request's parameters. Never a reason to reject a request. */
   advice: (Note)[];
+  /** How the request ended, in a few words. */
+  result: Result;
 };
 
 /** Another request with the same id. */
@@ -463,6 +477,8 @@ export type ThreadRow = {
   body_state: "expired" | "no_bodies" | "stored";
   /** Remarks on the request's parameters. Never a reason to reject a request. */
   advice: (Note)[];
+  /** How the request ended, in a few words. */
+  result: Result;
 };
 
 /** The messages of a request that the request it continues does not have. */

@@ -8,12 +8,12 @@ it("leads to all that were answered with the same status, or ended in the same w
   await renderAt("?model=o1", <ResultLink row={sampleRequest({ status: 429, failed: true })} className="a" />);
   const link = await screen.findByRole("link", { name: /^Filter by status 429/ });
   expect(link).toHaveAttribute("href", "/requests?model=o1&status=429");
-  expect(link).toHaveTextContent("✗ 429 provider");
+  expect(link).toHaveTextContent("✗ 429 error");
 });
 
 it("leads by how it ended where no status tells", async () => {
   await renderAt("", <ResultLink row={sampleRequest({ outcome: "client_closed" })} className="a" />);
-  expect(await screen.findByRole("link", { name: /caller left/ })).toHaveAttribute(
+  expect(await screen.findByRole("link", { name: /client disconnected/ })).toHaveAttribute(
     "href",
     "/requests?outcome=client_closed",
   );

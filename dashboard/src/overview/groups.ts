@@ -45,8 +45,8 @@ export function groupName(group: Group, by: string | undefined): string {
 }
 
 const OUTCOMES: Record<string, string> = {
-  client_closed: "caller left",
-  upstream_failed: "provider failed",
+  client_closed: "client disconnected",
+  upstream_failed: "upstream failed",
   interrupted: "relay stopped",
 };
 

@@ -13,7 +13,8 @@ import msgspec
 
 from relaybook.api.reading import AsyncReader
 from relaybook.log.query.filters import Filter, matches
-from relaybook.log.record import Record, to_json
+from relaybook.log.record import Record
+from relaybook.log.row import to_json
 from relaybook.log.store.port import Reader
 
 _log = logging.getLogger("relaybook.api")

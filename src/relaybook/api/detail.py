@@ -12,7 +12,8 @@ from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import DetailPart, RequestDetail, Row, Sighting
 from relaybook.clock import format_timestamp
-from relaybook.log.record import Detail, Record, to_json
+from relaybook.log.record import Detail, Record
+from relaybook.log.row import to_json
 from relaybook.log.store.port import Reader
 from relaybook.log.view import RequestView, find_request
 

@@ -12,7 +12,7 @@ from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import RequestPage, Row
 from relaybook.log.query.filters import Cursor, Filter, Term
-from relaybook.log.record import to_json
+from relaybook.log.row import to_json
 from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import FIELDS, TIMESTAMPS, Record
+from relaybook.log.row import Result
 
 #: RFC 3339, UTC.
 TimestampText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
@@ -83,7 +84,8 @@ def row_fields() -> list[tuple[str, Any]]:
     """Return the names, types and meanings of a record's fields, as the API writes them."""
     hints = get_type_hints(Record)
     timestamps = {name: TimestampText | None if hints[name] == int | None else TimestampText for name in TIMESTAMPS}
-    return [(name, Annotated[timestamps.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
+    fields = [(name, Annotated[timestamps.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
+    return [*fields, ("result", Annotated[Result, Meta(description="How the request ended, in a few words.")])]
 
 
 class Percentiles(Struct, kw_only=True):

@@ -17,7 +17,8 @@ from relaybook.log.aggregate.aggregates import Aggregates, contribution_of
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.conversations import Position, positions_of
 from relaybook.log.query.filters import BadFilter, Cursor, Filter, Term, matches
-from relaybook.log.record import Record, to_json
+from relaybook.log.record import Record
+from relaybook.log.row import to_json
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Page, Reader
 
@@ -76,8 +77,8 @@ def _read_thread(
     reader: Reader, filter_: Filter, limit: int, page_position: tuple[Cursor | None, str | None], deadline_ns: int
 ) -> Thread:
     page, cursor = _page(reader, filter_, limit, page_position, deadline_ns)
-    steps = reader.steps(filter_, limit + _LOOKBACK, cursor, deadline_ns)
-    positions = positions_of(reversed(steps))
+    links = reader.links(filter_, limit + _LOOKBACK, cursor, deadline_ns)
+    positions = positions_of(reversed(links))
     records = [record for record in reversed(page.records) if record.id in positions]
     continuing = sum(positions[record.id].follows is not None for record in records)
     return Thread(

@@ -47,22 +47,14 @@ def one_line(row: Row, day: date) -> str:
     return "  ".join([clock_time(row["started_at"], day), *padded, previews(row)]).rstrip()
 
 
+_SIGNS: Final = {"running": "◐", "good": "✓", "bad": "✗", "neutral": "◌"}
+
+
 def result(row: Row) -> str:
-    """Describe the outcome in one to three words, as the page does."""
-    outcome, status = row["outcome"], row["status"]
-    if outcome == "open":
-        return "◐ running" if row.get("is_served", True) else "◌ unfinished"
-    if outcome == "interrupted":
-        return "✗ relay stopped"
-    if outcome == "client_closed" and not row["failed"]:
-        return "◌ caller left"
-    if outcome == "upstream_failed":
-        return "✗ no provider" if row["error_code"] == "upstream_unreachable" else "✗ provider cut"
-    if outcome == "refused":
-        return f"✗ {status} refused" if status else "✗ refused"
-    if row["failed"]:
-        return f"✗ {status} provider"
-    return f"✓ {status} tools" if row["finish_reason"] == "tool_calls" else f"✓ {status}"
+    """Return the result with its sign, as the page shows it."""
+    if row["outcome"] == "open" and not row.get("is_served", True):
+        return "◌ unfinished"
+    return f"{_SIGNS[row['result']['tone']]} {row['result']['text']}"
 
 
 def tokens(row: Row) -> str:

@@ -19,7 +19,7 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.log.query.filters import MAX_LIMIT, Filter
 from relaybook.log.query.parameters import parse_filter
-from relaybook.log.record import to_json
+from relaybook.log.row import to_json
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
 from relaybook.log.store.port import Reader

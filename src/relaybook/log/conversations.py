@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from relaybook.log.formats import MessageChain, decode_chain
-from relaybook.log.store.port import Step
+from relaybook.log.store.port import Link
 
 
 class Position(NamedTuple):
@@ -47,15 +47,15 @@ class Conversations:
         self._by_completion_id: dict[str, str] = {}
         self._by_messages_key: dict[int, str] = {}
 
-    def add(self, step: Step) -> Position:
+    def add(self, link: Link) -> Position:
         """Add the next request and return its position."""
-        chain = None if step.turn is None else decode_chain(step.turn)
-        position = Position(step.id, 1, None, None, 0, 0) if chain is None else self._position(step.id, chain)
-        self._positions[step.id] = position
-        if step.completion_id is not None:
-            self._by_completion_id[step.completion_id] = step.id
+        chain = None if link.chain is None else decode_chain(link.chain)
+        position = Position(link.id, 1, None, None, 0, 0) if chain is None else self._position(link.id, chain)
+        self._positions[link.id] = position
+        if link.completion_id is not None:
+            self._by_completion_id[link.completion_id] = link.id
         if chain is not None:
-            self._remember(chain, step.id)
+            self._remember(chain, link.id)
         return position
 
     def _position(self, record_id: str, chain: MessageChain) -> Position:
@@ -85,7 +85,7 @@ class Conversations:
                 self._by_window_key[window] = record_id
 
 
-def positions_of(steps: Iterable[Step]) -> dict[str, Position]:
-    """Return the positions of requests by id. ``steps`` must be in the order in which they were recorded."""
+def positions_of(links: Iterable[Link]) -> dict[str, Position]:
+    """Return the positions of requests by id. ``links`` must be in the order in which they were recorded."""
     conversations = Conversations()
-    return {step.id: conversations.add(step) for step in steps}
+    return {link.id: conversations.add(link) for link in links}

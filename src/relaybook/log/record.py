@@ -5,11 +5,10 @@ SQL columns, JSON keys and the page's types are derived from ``Record``, in this
 `None`, never 0.
 """
 
-from typing import Annotated, Any, Final, Literal, get_type_hints
+from typing import Annotated, Final, Literal, get_type_hints
 
 import msgspec
 
-from relaybook.clock import format_timestamp
 from relaybook.kinds import Kind
 
 Outcome = Literal["open", "complete", "upstream_failed", "client_closed", "interrupted", "refused"]
@@ -132,12 +131,3 @@ FIELDS: Final[tuple[str, ...]] = Record.__struct_fields__
 TIMESTAMPS: Final = frozenset(
     name for name, hint in get_type_hints(Record, include_extras=True).items() if "timestamp" in repr(hint)
 )
-
-
-def to_json(record: Record) -> dict[str, Any]:
-    """Return the record as the API shows it: every field by name, timestamps as RFC 3339 text."""
-    out: dict[str, Any] = msgspec.to_builtins(record)
-    for name in TIMESTAMPS:
-        if out[name] is not None:
-            out[name] = format_timestamp(out[name])
-    return out

@@ -65,7 +65,7 @@ class Understanding:
             detail=_detail(exchange),
             request=exchange.request if keep else None,
             response=exchange.response if keep else None,
-            turn=formats.encode_chain(chain) if chain is not None and keep else None,
+            chain=formats.encode_chain(chain) if chain is not None and keep else None,
         )
 
     def _record(

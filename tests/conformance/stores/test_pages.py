@@ -130,15 +130,15 @@ def test_a_page_without_time_left_leads_to_what_it_left_out(store: Store) -> Non
     assert shown == [2, 1]
 
 
-def test_steps_are_the_pages_records_with_their_turns(store: Store) -> None:
+def test_links_are_those_of_the_page_with_their_message_chains(store: Store) -> None:
     entries = [an_entry(namespace="ab"[number % 2], completion_id=f"c{number}") for number in range(9)]
     for number, entry in enumerate(entries):
-        entry.turn = None if number == 4 else b"turn %d" % number
+        entry.chain = None if number == 4 else b"chain %d" % number
     store.commit(*entries)
     wanted = Filter((Term("namespace", ("a",)),))
-    steps = store.reader.steps(wanted, 3, None, soon())
-    assert [(step.seq, step.turn) for step in steps] == [(9, b"turn 8"), (7, b"turn 6"), (5, None)]
-    assert [step.id for step in steps] == [entries[number].record.id for number in (8, 6, 4)]
-    assert steps[0].completion_id == "c8"
-    older = store.reader.steps(wanted, 3, Cursor("older", 5), soon())
-    assert [step.seq for step in older] == [3, 1]
+    links = store.reader.links(wanted, 3, None, soon())
+    assert [(link.seq, link.chain) for link in links] == [(9, b"chain 8"), (7, b"chain 6"), (5, None)]
+    assert [link.id for link in links] == [entries[number].record.id for number in (8, 6, 4)]
+    assert links[0].completion_id == "c8"
+    older = store.reader.links(wanted, 3, Cursor("older", 5), soon())
+    assert [link.seq for link in older] == [3, 1]

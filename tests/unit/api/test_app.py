@@ -108,8 +108,8 @@ def test_the_document_lists_every_filter(path: str) -> None:
 
 def test_the_row_model_describes_every_field() -> None:
     row = app_of().openapi()["components"]["schemas"]["Row"]
-    assert tuple(row["properties"]) == FIELDS
-    assert set(row["required"]) == set(FIELDS)
+    assert tuple(row["properties"]) == (*FIELDS, "result")
+    assert set(row["required"]) == {*FIELDS, "result"}
     assert all(schema["description"] for schema in row["properties"].values())
     assert row["properties"]["started_at"]["format"] == "date-time"
 

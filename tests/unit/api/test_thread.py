@@ -19,7 +19,7 @@ def entry(number: int, messages: list[str], response: str, **fields: Any) -> Ent
     response_json = {"choices": [{"index": 0, "message": {"role": "assistant", "content": response}}]}
     parsed = formats.read_response("chat", json.dumps(response_json).encode(), streamed=False, complete=True)
     made = entry_of(record_of(number, **({"namespace": "user-1", "cost_usd": 0.5} | fields)))
-    made.turn = formats.encode_chain(formats.build_chain(facts, parsed.output_keys))
+    made.chain = formats.encode_chain(formats.build_chain(facts, parsed.output_keys))
     return made
 
 

@@ -35,13 +35,16 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     [
         ({"outcome": "open", "status": None}, "◐ running"),
         ({}, "✓ 200"),
-        ({"finish_reason": "tool_calls"}, "✓ 200 tools"),
-        ({"status": 429, "failed": True}, "✗ 429 provider"),
-        ({"failed": True}, "✗ 200 provider"),
-        ({"outcome": "upstream_failed", "error_code": "upstream_unreachable", "failed": True}, "✗ no provider"),
-        ({"outcome": "upstream_failed", "error_code": "upstream_reset", "failed": True}, "✗ provider cut"),
-        ({"outcome": "client_closed"}, "◌ caller left"),
-        ({"outcome": "client_closed", "failed": True}, "✗ 200 provider"),
+        ({"finish_reason": "tool_calls"}, "✓ 200 tool calls"),
+        ({"status": 429, "failed": True}, "✗ 429 error"),
+        ({"failed": True}, "✗ 200 error in stream"),
+        (
+            {"outcome": "upstream_failed", "error_code": "upstream_unreachable", "failed": True},
+            "✗ upstream unreachable",
+        ),
+        ({"outcome": "upstream_failed", "error_code": "upstream_reset", "failed": True}, "✗ upstream disconnected"),
+        ({"outcome": "client_closed"}, "◌ client disconnected"),
+        ({"outcome": "client_closed", "failed": True}, "✗ 200 error in stream"),
         ({"outcome": "open"}, "◐ running"),
         ({"outcome": "interrupted", "failed": True}, "✗ relay stopped"),
         ({"outcome": "refused", "status": 413, "failed": True}, "✗ 413 refused"),
@@ -101,7 +104,7 @@ def test_the_line_of_a_refused_request() -> None:
     )
     line = one_line(shown, date(2026, 11, 21))
     cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
-    assert cells[:4] == ["14:02:27", "staging", "gpt-4o-mini", "✗ 429 provider"]
+    assert cells[:4] == ["14:02:27", "staging", "gpt-4o-mini", "✗ 429 error"]
     assert cells[4:] == ["2,911 → –", "–", "0.08 s", "Summarise this → Rate limit reached"]
 
 

@@ -3,12 +3,14 @@
 from relaybook.log.conversations import Position, positions_of
 from relaybook.log.formats import MessageChain, encode_chain
 from relaybook.log.formats.facts import Origin
-from relaybook.log.store.port import Step
+from relaybook.log.store.port import Link
 
 
-def step(number: int, turn: MessageChain | None, completion_id: str | None = None) -> Step:
-    encoded = None if turn is None else encode_chain(turn)
-    return Step(seq=number, id=f"r{number}", started_at=number, failed=False, completion_id=completion_id, turn=encoded)
+def link(number: int, chain: MessageChain | None, completion_id: str | None = None) -> Link:
+    encoded = None if chain is None else encode_chain(chain)
+    return Link(
+        seq=number, id=f"r{number}", started_at=number, failed=False, completion_id=completion_id, chain=encoded
+    )
 
 
 def asks(
@@ -18,7 +20,7 @@ def asks(
 
 
 def of(*turns: MessageChain | None) -> dict[str, Position]:
-    return positions_of(step(number, turn) for number, turn in enumerate(turns, 1))
+    return positions_of(link(number, turn) for number, turn in enumerate(turns, 1))
 
 
 def test_a_request_that_continues_no_other_starts_a_conversation() -> None:
@@ -72,8 +74,8 @@ def test_repeated_requests_of_a_second_run_continue_that_run() -> None:
 
 
 def test_a_named_response_is_continued() -> None:
-    steps = [step(1, asks(1, 1, 10), "resp_1"), step(2, asks(1, 1, 0, previous="resp_1"))]
-    assert positions_of(steps)["r2"] == Position("r1", 2, "r1", None, 0, 1)
+    links = [link(1, asks(1, 1, 10), "resp_1"), link(2, asks(1, 1, 0, previous="resp_1"))]
+    assert positions_of(links)["r2"] == Position("r1", 2, "r1", None, 0, 1)
 
 
 def test_a_request_without_messages_is_its_own_conversation() -> None:

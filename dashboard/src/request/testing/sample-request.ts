@@ -3,10 +3,25 @@
 import type { RequestDetail } from "~/api/types.gen";
 
 export function sampleRequest(different: Partial<RequestDetail> = {}): RequestDetail {
-  return { ...SAMPLE, ...different };
+  const request = { ...SAMPLE, ...different };
+  return { result: resultFor(request), ...request };
 }
 
-const SAMPLE: RequestDetail = {
+/** A result as the API would give it, as far as tests of the page look at it. */
+function resultFor({ outcome, failed, status }: Omit<RequestDetail, "result">): RequestDetail["result"] {
+  if (outcome === "open") return { code: "running", text: "running", tone: "running" };
+  if (outcome === "client_closed" && !failed) {
+    return { code: "client_disconnected", text: "client disconnected", tone: "neutral" };
+  }
+  if (failed || outcome !== "complete") {
+    return status === 200
+      ? { code: "error_in_stream", text: "200 error in stream", tone: "bad" }
+      : { code: "error", text: `${status} error`, tone: "bad" };
+  }
+  return { code: "complete", text: String(status), tone: "good" };
+}
+
+const SAMPLE: Omit<RequestDetail, "result"> = {
   id: "0199a3b2-0000-7000-8000-00000000e2f1",
   seq: 7,
   started_at: "2026-11-21T13:02:29.482103Z",

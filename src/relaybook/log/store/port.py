@@ -49,7 +49,7 @@ class Entry(msgspec.Struct, kw_only=True):
     request: Body | None
     response: Body | None
     #: The encoded message chain, which identifies the requests that this one continues. Opaque to the store.
-    turn: bytes | None = None
+    chain: bytes | None = None
 
 
 class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,10 +142,10 @@ class StoredRecord(msgspec.Struct, kw_only=True):
     response: bytes | None = None
 
 
-class Step(msgspec.Struct, kw_only=True):
+class Link(msgspec.Struct, kw_only=True):
     """The data of a finished request that identifies the requests it continues.
 
-    ``turn`` is the encoded message chain; `None` if the request has no messages.
+    ``chain`` is the encoded message chain; `None` if the request has no messages.
     """
 
     seq: int
@@ -153,7 +153,7 @@ class Step(msgspec.Struct, kw_only=True):
     started_at: int
     failed: bool
     completion_id: str | None
-    turn: bytes | None
+    chain: bytes | None
 
 
 class Count(msgspec.Struct, frozen=True, kw_only=True):
@@ -284,7 +284,7 @@ class Reader(Protocol):
         returned if together they exceed ``max_bytes``.
         """
 
-    def steps(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Step]:
+    def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
         """Return the data that links requests to the ones they continue.
 
         Pagination is that of ``page``, newest first.

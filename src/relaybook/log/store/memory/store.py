@@ -37,10 +37,10 @@ from relaybook.log.store.port import (
     Count,
     Entry,
     ExchangeCheckpoint,
+    Link,
     Page,
     Running,
     RunPosition,
-    Step,
     StoredRecord,
     StoreStatus,
     ValueCount,
@@ -83,7 +83,7 @@ class MemoryStore:
         self._refused: Counter[str] = Counter()
         #: The label of every namespace that was pinned or unpinned, by a person or by the store.
         self._labels: dict[str, Label] = {}
-        self._first_labels = 0
+        self._auto_pinned = 0
         #: The indexed text of records, by ``seq``.
         self._texts: dict[int, str] = {}
         self._indexed_to = 0
@@ -124,9 +124,9 @@ class MemoryStore:
         entry.record.seq = known.record.seq
 
     def _pin_automatically(self, namespace: str) -> None:
-        if self._first_labels < MAX_AUTO_PINNED and namespace not in self._labels and not looks_like_id(namespace):
+        if self._auto_pinned < MAX_AUTO_PINNED and namespace not in self._labels and not looks_like_id(namespace):
             self.change(LabelChange(namespace=namespace, pinned=True))
-            self._first_labels += 1
+            self._auto_pinned += 1
 
     def write_body(self, data: bytes) -> BodyRef:
         with self._lock:
@@ -252,18 +252,18 @@ class MemoryStore:
             complete = None if chunks is None else b"".join(chunks)
             bodies.append(None if complete is None or len(complete) > max_bytes else Body([], [complete]))
         record = msgspec.structs.replace(entry.record)
-        return Entry(record=record, detail=entry.detail, request=bodies[0], response=bodies[1], turn=entry.turn)
+        return Entry(record=record, detail=entry.detail, request=bodies[0], response=bodies[1], chain=entry.chain)
 
-    def steps(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Step]:
+    def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
         records = self.page(filter_, limit, cursor, deadline_ns).records
         return [
-            Step(
+            Link(
                 seq=seq_of(record),
                 id=record.id,
                 started_at=record.started_at,
                 failed=record.failed,
                 completion_id=record.completion_id,
-                turn=self._by_id[record.id].turn,
+                chain=self._by_id[record.id].chain,
             )
             for record in records
         ]

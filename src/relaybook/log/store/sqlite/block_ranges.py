@@ -1,8 +1,9 @@
 """Map a time range to ranges of ``seq``.
 
-Only blocks of records that overlap the time range are searched. The table ``spans`` has the earliest and latest start
-time of each block of 1,024 records (a block range index). An index on ``started_at`` would cost 0.6 µs per record and
-could not bound a search: a long request is recorded late, so the order by start time differs from the order by ``seq``.
+Only blocks of records that overlap the time range are searched. The table ``block_ranges`` has the earliest and latest
+start time of each block of 1,024 records (a block range index). An index on ``started_at`` would cost 0.6 µs per record
+and could not bound a search: a long request is recorded late, so the order by start time differs from the order by
+``seq``.
 """
 
 from collections.abc import Iterable, Iterator
@@ -67,7 +68,7 @@ def _overlapping_blocks(
     latest = min((max(map(clamped_int, term.values)) for term in _time_terms(filter_, "to")), default=None)
     rows = connection.execute(
         "SELECT block, first_at >= coalesce(:earliest, first_at) AND last_at < coalesce(:latest, last_at + 1)"
-        " FROM spans WHERE block BETWEEN :low AND :high"
+        " FROM block_ranges WHERE block BETWEEN :low AND :high"
         " AND last_at >= coalesce(:earliest, last_at) AND first_at < coalesce(:latest, first_at + 1) ORDER BY block",
         {"earliest": earliest, "latest": latest, "low": within[0] // BLOCK, "high": within[1] // BLOCK},
     )

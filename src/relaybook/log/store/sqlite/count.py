@@ -29,9 +29,9 @@ FROM namespaces WHERE requests > 0 AND namespace IN ({})
 """
 _BLOCKS: Final = """
 SELECT coalesce(sum(requests), 0), coalesce(sum(failed), 0), max(last_at)
-FROM spans WHERE block BETWEEN ? AND ?
+FROM block_ranges WHERE block BETWEEN ? AND ?
 """
-_LATEST: Final = "SELECT coalesce(max(last_at), 0) FROM spans WHERE block BETWEEN ? AND ?"
+_LATEST: Final = "SELECT coalesce(max(last_at), 0) FROM block_ranges WHERE block BETWEEN ? AND ?"
 
 
 def count(connection: apsw.Connection, filter_: Filter, deadline: Deadline) -> Count:

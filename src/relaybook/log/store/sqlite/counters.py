@@ -33,7 +33,7 @@ INSERT INTO value_counts (field, value, requests) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests
 """
 ADD_BLOCK_RANGES: Final = """
-INSERT INTO spans (block, first_at, last_at, requests, failed) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+INSERT INTO block_ranges (block, first_at, last_at, requests, failed) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
   first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at),
   requests = requests + excluded.requests, failed = failed + excluded.failed
 """

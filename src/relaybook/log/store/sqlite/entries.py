@@ -24,8 +24,8 @@ from relaybook.log.store.sqlite.zone_maps import split_zones
 
 _ADD_PROPERTY: Final = "INSERT INTO properties (name, value, seq) VALUES (?, ?, ?)"
 _ADD_NOTE: Final = "INSERT INTO notes (kind, code, seq) VALUES (?, ?, ?)"
-_ADD_FOREIGN_ID: Final = "INSERT OR IGNORE INTO lookups (part, hash, seq) VALUES (?, ?, ?)"
-_ADD_TURN: Final = "INSERT INTO turns (seq, turn) VALUES (?, ?)"
+_ADD_FOREIGN_ID: Final = "INSERT OR IGNORE INTO foreign_ids (part, hash, seq) VALUES (?, ?, ?)"
+_ADD_CHAIN: Final = "INSERT INTO message_chains (seq, chain) VALUES (?, ?)"
 _SET_TOTAL: Final = "UPDATE totals SET value = ? WHERE name = ?"
 
 _from_bytes: Final = int.from_bytes
@@ -69,10 +69,10 @@ class EntryTables:
         self._connection.executemany(_ADD_PROPERTY, _properties(records, first))
         self._connection.executemany(_ADD_NOTE, _notes(records, first))
         self._on_phase("properties")
-        self._connection.executemany(_ADD_TURN, _turns(entries, first))
-        self._on_phase("turns")
+        self._connection.executemany(_ADD_CHAIN, _chains(entries, first))
+        self._on_phase("message_chains")
         self._connection.executemany(_ADD_FOREIGN_ID, _foreign_ids(records, first))
-        self._on_phase("lookups")
+        self._on_phase("foreign_ids")
         self._connection.executemany(counters.ADD_NAMESPACES, counters.namespace_counters(records))
         split_zones(self._connection)
         self._connection.executemany(counters.ADD_VALUES, counters.value_counters(records))
@@ -124,8 +124,8 @@ def _notes(records: Iterable[Record], first: int) -> Iterable[tuple[str, str, in
             yield from (("advice", code, seq) for code in {note.code for note in record.advice})
 
 
-def _turns(entries: Iterable[Entry], first: int) -> Iterable[tuple[int, bytes]]:
-    return ((seq, entry.turn) for seq, entry in enumerate(entries, first) if entry.turn is not None)
+def _chains(entries: Iterable[Entry], first: int) -> Iterable[tuple[int, bytes]]:
+    return ((seq, entry.chain) for seq, entry in enumerate(entries, first) if entry.chain is not None)
 
 
 def _foreign_ids(records: Iterable[Record], first: int) -> list[tuple[int, int, int]]:

@@ -6,9 +6,8 @@ when the recorder is idle, four full parts are merged into one of the next level
 slice of the hash range at a time. With ten million records a lookup searches 5 to 15 parts instead of 610; each costs a
 disk read if nothing is cached. (With 16-way merges it would be 10 to 40 parts, and a record would cost 5 µs less.)
 
-The parts of a level are counted from 0, the oldest. In the table, level 0 has the numbers 0, 1, …, level 2 has -1, -2,
-…, level 4 counts down from below -2**40, and so on: logs that were merged 16-way have the same numbers. Levels 1, 3, …
-are far below.
+The parts of a level are counted from 0, the oldest. A part's number in the table is its position plus 2**40 times its
+level.
 """
 
 from collections.abc import Iterator
@@ -26,16 +25,15 @@ from relaybook.log.store.sqlite.schema import PART
 _MERGE_FACTOR: Final = 4
 #: Upper bound on the parts of one level: at 16,384 records each, they would hold 2**54 requests.
 _PARTS_PER_LEVEL: Final = 2**40
-#: Offset of the odd levels, in levels.
-_ODD_LEVELS: Final = 1000
 #: Number of transactions that merge a group of level 0, about 12,000 rows each. The next level has four times as many.
 _SLICES: Final = 16
 _COPY: Final = (
-    "INSERT OR IGNORE INTO lookups SELECT :merged, hash, seq FROM lookups"
+    "INSERT OR IGNORE INTO foreign_ids SELECT :merged, hash, seq FROM foreign_ids"
     " WHERE part = :part AND hash BETWEEN :low AND :high"
 )
-_FIRST_HASH: Final = "SELECT hash FROM lookups WHERE part = ? ORDER BY hash LIMIT 1"
-_DROP: Final = "DELETE FROM lookups WHERE part = :part AND hash BETWEEN :low AND :high"
+_OLDEST: Final = "SELECT min(part) FROM foreign_ids WHERE part BETWEEN ? AND ?"
+_FIRST_HASH: Final = "SELECT hash FROM foreign_ids WHERE part = ? ORDER BY hash LIMIT 1"
+_DROP: Final = "DELETE FROM foreign_ids WHERE part = :part AND hash BETWEEN :low AND :high"
 
 
 def foreign_id_hash(foreign_id: str) -> int:
@@ -57,11 +55,11 @@ def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[R
     placeholders = ",".join(["(?)"] * len(parts))
     parts_sql = (
         f"SELECT column1 FROM (VALUES {placeholders}) "  # noqa: S608 - question marks
-        "WHERE EXISTS (SELECT 1 FROM lookups WHERE part = column1 AND hash = ?)"
+        "WHERE EXISTS (SELECT 1 FROM foreign_ids WHERE part = column1 AND hash = ?)"
     )
     found = 0
     for (part,) in connection.execute(parts_sql, (*parts, hash_)):
-        sql = "SELECT seq FROM lookups WHERE part = ? AND hash = ? ORDER BY seq DESC"
+        sql = "SELECT seq FROM foreign_ids WHERE part = ? AND hash = ? ORDER BY seq DESC"
         seqs: list[int] = [seq for (seq,) in connection.execute(sql, (part, hash_))]
         for record in load(connection, seqs):
             if foreign_id in (record.provider_request_id, record.completion_id, record.client_request_id):
@@ -88,10 +86,7 @@ def _parts(connection: apsw.Connection) -> Iterator[int]:
 
 def _number(level: int, position: int) -> int:
     """Return the number of the part in the table."""
-    if level == 0:
-        return position
-    half, is_odd = divmod(level, 2)
-    return -1 - position - (_ODD_LEVELS + half if is_odd else half - 1) * _PARTS_PER_LEVEL
+    return level * _PARTS_PER_LEVEL + position
 
 
 def _oldest(connection: apsw.Connection, level: int) -> int | None:
@@ -99,13 +94,9 @@ def _oldest(connection: apsw.Connection, level: int) -> int | None:
 
     Such a part is not, or not completely, merged into the next level.
     """
-    number: int | None
-    if level == 0:
-        number = connection.execute("SELECT min(part) FROM lookups WHERE part >= 0").get
-        return number
-    bounds = (_number(level, _PARTS_PER_LEVEL - 1), _number(level, 0))
-    number = connection.execute("SELECT max(part) FROM lookups WHERE part BETWEEN ? AND ?", bounds).get
-    return None if number is None else _number(level, 0) - number
+    first = _number(level, 0)
+    number: int | None = connection.execute(_OLDEST, (first, first + _PARTS_PER_LEVEL - 1)).get
+    return None if number is None else number - first
 
 
 class _Group(NamedTuple):

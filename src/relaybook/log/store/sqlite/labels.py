@@ -15,7 +15,7 @@ from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_change
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.lists import namespace
-from relaybook.log.store.sqlite.schema import check_upgraded
+from relaybook.log.store.sqlite.schema import is_created
 
 _LABEL: Final = 'SELECT pinned, color, "group", position FROM namespaces'
 _SET: Final = """
@@ -46,7 +46,7 @@ class SqliteLabels:
         with translated(self._path):
             connection = open_for_change(self._directory, self._busy_s)
             try:
-                if not check_upgraded(connection, str(self._path)):
+                if not is_created(connection, str(self._path)):
                     raise StoreUnavailable(f"{self._path} does not contain a log yet. Start `relaybook serve` once.")
                 connection.execute("BEGIN IMMEDIATE")
                 _change(connection, change)
@@ -70,12 +70,12 @@ def _label(row: tuple[int, int | None, str | None, int | None]) -> Label:
     return Label(bool(row[0]), *row[1:])
 
 
-class FirstLabels:
+class AutoPins:
     """Pins the first namespaces of a new log, in the writer's transactions."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._created: int = connection.execute("SELECT value FROM totals WHERE name = 'first_labels'").get
+        self._created: int = connection.execute("SELECT value FROM totals WHERE name = 'auto_pinned'").get
         #: Names that were already examined.
         self._examined: set[str] = set()
         self._pending = self._created, self._examined
@@ -92,7 +92,7 @@ class FirstLabels:
                     examined.add(name)
                     created += self._pin(name)
             if created > self._created:
-                self._connection.execute("UPDATE totals SET value = ? WHERE name = 'first_labels'", (created,))
+                self._connection.execute("UPDATE totals SET value = ? WHERE name = 'auto_pinned'", (created,))
         self._pending = created, examined
 
     def _pin(self, name: str) -> bool:

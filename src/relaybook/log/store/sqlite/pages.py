@@ -10,7 +10,7 @@ import apsw
 
 from relaybook.log.query.filters import Cursor, Filter, needs_text
 from relaybook.log.record import Record
-from relaybook.log.store.port import Page, Step
+from relaybook.log.store.port import Link, Page
 from relaybook.log.store.sqlite.block_ranges import SeqRange
 from relaybook.log.store.sqlite.plan import Plan, make_plan
 from relaybook.log.store.sqlite.rows import SELECT_LIST, record_of
@@ -20,8 +20,8 @@ from relaybook.log.store.sqlite.text_index import indexed_to
 _BY_SEQ: Final = f"SELECT {SELECT_LIST} FROM requests AS r WHERE r.seq = ?"  # noqa: S608 - our own column names
 
 _STEP: Final = (
-    "SELECT r.seq, r.id, r.started_at, r.failed, r.completion_id, t.turn"
-    " FROM requests AS r LEFT JOIN turns AS t ON t.seq = r.seq WHERE r.seq = ?"
+    "SELECT r.seq, r.id, r.started_at, r.failed, r.completion_id, c.chain"
+    " FROM requests AS r LEFT JOIN message_chains AS c ON c.seq = r.seq WHERE r.seq = ?"
 )
 
 
@@ -87,9 +87,9 @@ def since(
     return records, max(seq, last)
 
 
-def steps(
+def links(
     connection: apsw.Connection, filter_: Filter, limit: int, before: int | None, deadline: Deadline
-) -> list[Step]:
+) -> list[Link]:
     """Return the data that links requests to the ones they continue, newest first."""
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
@@ -97,8 +97,8 @@ def steps(
     deadline.watch(connection)
     rows = connection.executemany(_STEP, ((seq,) for seq in found.seqs))
     return [
-        Step(seq=seq, id=name, started_at=at, failed=bool(failed), completion_id=completion_id, turn=turn)
-        for seq, name, at, failed, completion_id, turn in rows
+        Link(seq=seq, id=name, started_at=at, failed=bool(failed), completion_id=completion_id, chain=chain)
+        for seq, name, at, failed, completion_id, chain in rows
     ]
 
 

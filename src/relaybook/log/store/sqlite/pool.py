@@ -16,7 +16,7 @@ from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.pack_reader import PackReader
-from relaybook.log.store.sqlite.schema import check_upgraded
+from relaybook.log.store.sqlite.schema import is_created
 from relaybook.log.store.sqlite.search import Deadline
 from relaybook.log.store.sqlite.text_functions import add_functions
 from relaybook.log.store.sqlite.text_index import attach, file_identity
@@ -83,11 +83,11 @@ class Pool:
     def _open(self, files: _Files) -> tuple[apsw.Connection, _Files] | None:
         connection = open_for_reading(self._directory)
         try:
-            is_created = check_upgraded(connection, str(self._path))
+            has_tables = is_created(connection, str(self._path))
         except BaseException:
             connection.close()
             raise
-        if not is_created:
+        if not has_tables:
             connection.close()
             return None
         is_attached = attach(connection, self._directory)

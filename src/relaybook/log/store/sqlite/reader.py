@@ -12,7 +12,7 @@ from relaybook.log.aggregate.stats import Stats, StatsQuery, build, span_of
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, matches
 from relaybook.log.record import Gap, Record, Side
-from relaybook.log.store.port import Count, Entry, Page, Running, Step, StoredRecord, StoreStatus, ValueCount, body_size
+from relaybook.log.store.port import Count, Entry, Link, Page, Running, StoredRecord, StoreStatus, ValueCount, body_size
 from relaybook.log.store.sqlite import bodies, lists, pages
 from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.count import count
@@ -32,7 +32,7 @@ _DEADLINE_NS: Final = 2 * clock.NANOSECONDS
 _BY_ID: Final = f"{WITH_BODIES} r.id = ?"
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 _AFTER: Final = f"{WITH_BODIES} r.seq > ? ORDER BY r.seq LIMIT ?"
-_TURN: Final = "SELECT turn FROM turns WHERE seq = ?"
+_CHAIN: Final = "SELECT chain FROM message_chains WHERE seq = ?"
 
 
 class SqliteReader:
@@ -114,7 +114,7 @@ class SqliteReader:
             return None
         entry = self._packs.entry(*found)
         with self._pool.snapshot(_default_deadline()) as connection:
-            entry.turn = None if connection is None else connection.execute(_TURN, (seq,)).get
+            entry.chain = None if connection is None else connection.execute(_CHAIN, (seq,)).get
         return entry
 
     def entries(self, after: int, limit: int, max_bytes: int) -> list[Entry]:
@@ -130,12 +130,12 @@ class SqliteReader:
             found.append(entry)
         return found
 
-    def steps(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Step]:
+    def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
         deadline = Deadline(deadline_ns)
         with self._pool.snapshot(deadline) as connection:
             if connection is None:
                 return []
-            return pages.steps(connection, filter_, limit, None if cursor is None else cursor.seq, deadline)
+            return pages.links(connection, filter_, limit, None if cursor is None else cursor.seq, deadline)
 
     def find(self, foreign_id: str, limit: int) -> list[Record]:
         with self._pool.snapshot(_default_deadline()) as connection:

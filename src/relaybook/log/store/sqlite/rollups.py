@@ -27,8 +27,8 @@ MAX_PROPERTIES: Final = 64
 #: The field of the series of all requests; its only value is "".
 ALL: Final = ""
 
-_SET: Final = "INSERT OR REPLACE INTO rollups (level, field, at, series, sums) VALUES (?, ?, ?, ?, ?)"
-_GET: Final = "SELECT sums FROM rollups WHERE level = ? AND field = ? AND at = ? AND series = ?"
+_SET: Final = "INSERT OR REPLACE INTO rollups (level, field, at, series, aggregates) VALUES (?, ?, ?, ?, ?)"
+_GET: Final = "SELECT aggregates FROM rollups WHERE level = ? AND field = ? AND at = ? AND series = ?"
 _ADD_FIELD: Final = "INSERT INTO rollup_fields (id, field, is_open) VALUES (?, ?, ?)"
 _ADD_SERIES: Final = "INSERT INTO series (id, field, value) VALUES (?, ?, ?)"
 

@@ -11,7 +11,7 @@ from relaybook.ids import parse_id
 from relaybook.log.store.port import Batch, Entry, ExchangeCheckpoint, RunPosition
 
 _SET_POSITION = "INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?, ?, ?, ?)"
-_SET_CHECKPOINT = "INSERT OR REPLACE INTO moved (exchange, run, number, state) VALUES (?, ?, ?, ?)"
+_SET_CHECKPOINT = "INSERT OR REPLACE INTO checkpoints (exchange, run, number, state) VALUES (?, ?, ?, ?)"
 _ADD_GAP = "INSERT INTO gaps (from_at, to_at, count, reason) VALUES (?, ?, ?, ?)"
 _ADD_REFUSED = """INSERT INTO refused (code, requests) VALUES (?, ?)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests"""
@@ -28,7 +28,7 @@ class StateTables:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         #: The run of each exchange that has a checkpoint. Nearly always empty, which saves a statement per entry.
-        self._runs: dict[bytes, str] = dict(connection.execute("SELECT exchange, run FROM moved"))
+        self._runs: dict[bytes, str] = dict(connection.execute("SELECT exchange, run FROM checkpoints"))
         self._has_erasures = True
 
     def store(self, batch: Batch) -> None:
@@ -44,8 +44,10 @@ class StateTables:
                 for checkpoint in batch.checkpoints
             ),
         )
-        execute_many("DELETE FROM moved WHERE exchange = ?", ((exchange,) for exchange, _ in self._recorded(batch)))
-        execute_many("DELETE FROM moved WHERE run = ?", ((run,) for run in batch.finished_runs))
+        execute_many(
+            "DELETE FROM checkpoints WHERE exchange = ?", ((exchange,) for exchange, _ in self._recorded(batch))
+        )
+        execute_many("DELETE FROM checkpoints WHERE run = ?", ((run,) for run in batch.finished_runs))
         execute_many("DELETE FROM positions WHERE run = ?", ((run,) for run in batch.finished_runs))
         execute_many(_ADD_GAP, ((gap.from_at, gap.to_at, gap.count, gap.reason) for gap in batch.gaps))
         execute_many(_ADD_REFUSED, batch.refused.items())
@@ -78,7 +80,7 @@ class StateTables:
 
     def checkpoints(self, run: str) -> list[ExchangeCheckpoint]:
         rows = self._connection.execute(
-            "SELECT exchange, number, state FROM moved WHERE run = ? ORDER BY exchange", (run,)
+            "SELECT exchange, number, state FROM checkpoints WHERE run = ? ORDER BY exchange", (run,)
         )
         return [
             ExchangeCheckpoint(run=run, exchange=exchange, number=number, state=state)

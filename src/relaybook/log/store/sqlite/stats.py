@@ -32,7 +32,7 @@ from relaybook.log.store.sqlite.plan import make_plan
 from relaybook.log.store.sqlite.rollups import ALL, LEVELS, MAX_PROPERTIES, MAX_PROPERTY_VALUES, MAX_VALUES
 from relaybook.log.store.sqlite.search import Deadline, Windows
 
-_CELLS: Final = "SELECT at, series, sums FROM rollups WHERE level = ? AND field = ? AND at >= ? AND at < ?"
+_CELLS: Final = "SELECT at, series, aggregates FROM rollups WHERE level = ? AND field = ? AND at >= ? AND at < ?"
 _ROWS_PER_CHECK: Final = 512
 _DAY_US: Final = 1440 * MINUTE_US
 _SHARE: Final = ", r.started_at, r.failed, r.input_tokens, r.output_tokens, r.cost_usd, r.duration_ms, r.first_token_ms"
@@ -42,7 +42,7 @@ _decode: Final = msgspec.msgpack.Decoder(PackedAggregates).decode
 
 def stats(connection: apsw.Connection, question: StatsQuery, deadline: Deadline) -> Stats:
     """Compute the statistics. Raises apsw.InterruptError at the deadline."""
-    span = span_of(question, connection.execute("SELECT min(first_at) FROM spans").get)
+    span = span_of(question, connection.execute("SELECT min(first_at) FROM block_ranges").get)
     covered = _covered_series(connection, question)
     if covered is None:
         return build(span, groups_of(_from_log(connection, question, span, deadline)), "log")

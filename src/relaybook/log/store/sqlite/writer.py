@@ -20,13 +20,12 @@ from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.failures import rejecting, translated
 from relaybook.log.store.sqlite.foreign_ids import ForeignIdMerger
-from relaybook.log.store.sqlite.labels import FirstLabels
+from relaybook.log.store.sqlite.labels import AutoPins
 from relaybook.log.store.sqlite.packs import Mark, PackWriter, read_body
 from relaybook.log.store.sqlite.running import RunningTables
-from relaybook.log.store.sqlite.schema import migrate
+from relaybook.log.store.sqlite.schema import create_tables
 from relaybook.log.store.sqlite.state import StateTables
 from relaybook.log.store.sqlite.text_index import drop_if_ahead
-from relaybook.log.store.sqlite.upgrade import BACKFILLS
 
 _SEQ_BY_ID: Final = "SELECT seq FROM requests WHERE id = ?"
 
@@ -42,7 +41,7 @@ class SqliteWriter:
         lock_wait_s: float = 5.0,
         busy_s: float = 2.0,
     ) -> None:
-        """Create or open the store, migrate its schema and recover from a crash.
+        """Create or open the store and recover from a crash.
 
         Raises StoreUnavailable if another writer holds the directory for ``lock_wait_s``, or if the directory is not
         usable; StoreDamaged if its files are not a store; StoreTooNew if a later version wrote it. ``busy_s`` is how
@@ -65,12 +64,12 @@ class SqliteWriter:
         self._connection = open_for_writing(directory, self._durability, self._busy_s)
         self._file = disk.identity(self._path)
         try:
-            migrate(self._connection, str(self._path), backfills=BACKFILLS)
+            create_tables(self._connection, str(self._path))
             drop_if_ahead(directory)
             self._entries = EntryTables(self._connection)
             self._state = StateTables(self._connection)
             self._running = RunningTables(self._connection)
-            self._labels = FirstLabels(self._connection)
+            self._labels = AutoPins(self._connection)
             self._foreign_ids = ForeignIdMerger(self._connection)
             self._packs = PackWriter(
                 directory / BODIES,

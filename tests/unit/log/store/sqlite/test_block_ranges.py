@@ -11,7 +11,7 @@ from relaybook.log.store.sqlite.block_ranges import (
     without_time_terms,
 )
 from relaybook.log.store.sqlite.counters import ADD_BLOCK_RANGES
-from relaybook.log.store.sqlite.schema import BLOCK, migrate
+from relaybook.log.store.sqlite.schema import BLOCK, create_tables
 
 WITHIN = (1, 1_000_000)
 
@@ -19,7 +19,7 @@ WITHIN = (1, 1_000_000)
 @pytest.fixture
 def connection() -> apsw.Connection:
     made = apsw.Connection(":memory:")
-    migrate(made, "it")
+    create_tables(made, "it")
     return made
 
 

@@ -10,7 +10,7 @@ from relaybook.log.store.port import Count
 from relaybook.log.store.sqlite import counters
 from relaybook.log.store.sqlite.count import count
 from relaybook.log.store.sqlite.rows import INSERT, row_of
-from relaybook.log.store.sqlite.schema import BLOCK, migrate
+from relaybook.log.store.sqlite.schema import BLOCK, create_tables
 from relaybook.log.store.sqlite.search import Deadline
 
 RECORDS = 20 * BLOCK
@@ -24,7 +24,7 @@ def connection() -> apsw.Connection:
     Every second record has the model `m`, every fourth failed.
     """
     made = apsw.Connection(":memory:")
-    migrate(made, "it")
+    create_tables(made, "it")
     records = [a_record(started_at=seq, model="mn"[seq % 2], failed=seq % 4 == 0) for seq in range(1, RECORDS + 1)]
     made.executemany(INSERT, [row_of(record, record.started_at, b"") for record in records])
     made.executemany(counters.ADD_NAMESPACES, counters.namespace_counters(records))

@@ -1,4 +1,4 @@
-"""The deadline of queries for steps."""
+"""The deadline of queries for links."""
 
 import apsw
 import pytest
@@ -7,14 +7,14 @@ from tests.support.records import a_record, soon
 from relaybook.log.query.filters import Filter
 from relaybook.log.store.sqlite import pages, search
 from relaybook.log.store.sqlite.rows import INSERT, row_of
-from relaybook.log.store.sqlite.schema import migrate
+from relaybook.log.store.sqlite.schema import create_tables
 from relaybook.log.store.sqlite.search import Deadline
 
 
-def test_steps_keep_the_full_deadline_after_the_limit_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_keep_the_full_deadline_after_the_limit_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "_ONE_MORE_NS", 0)
     connection = apsw.Connection(":memory:")
-    migrate(connection, "it")
+    create_tables(connection, "it")
     connection.executemany(INSERT, [row_of(a_record(), seq, b"") for seq in range(1, 601)])
     connection.execute("UPDATE totals SET value = 600 WHERE name = 'last_seq'")
-    assert len(pages.steps(connection, Filter(), 500, None, Deadline(soon()))) == 500
+    assert len(pages.links(connection, Filter(), 500, None, Deadline(soon()))) == 500

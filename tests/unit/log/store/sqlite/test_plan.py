@@ -8,7 +8,7 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Note
 from relaybook.log.store.sqlite.counters import ADD_NAMESPACES, ADD_VALUES, namespace_counters, value_counters
 from relaybook.log.store.sqlite.plan import Plan, make_plan
-from relaybook.log.store.sqlite.schema import migrate
+from relaybook.log.store.sqlite.schema import create_tables
 
 WITHIN = (1, 1_000_000)
 
@@ -17,7 +17,7 @@ WITHIN = (1, 1_000_000)
 def connection() -> apsw.Connection:
     """Return the counters of a log in which `rare` is rare. The log itself is empty."""
     made = apsw.Connection(":memory:")
-    migrate(made, "it")
+    create_tables(made, "it")
     note = [Note("value_cut", "…")]
     records = [a_record(properties={"channel": "ios"}, user="u") for _ in range(50)]
     records += [a_record(namespace="rare/1", model="rare", status=429, failed=True, warnings=note) for _ in range(2)]

@@ -8,7 +8,7 @@ from relaybook import clock
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.sqlite.plan import Plan, make_plan
 from relaybook.log.store.sqlite.rows import INSERT, row_of
-from relaybook.log.store.sqlite.schema import migrate
+from relaybook.log.store.sqlite.schema import create_tables
 from relaybook.log.store.sqlite.search import Deadline, SearchResult, Windows, search
 from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT
 
@@ -19,7 +19,7 @@ EVERY_TENTH = Filter((Term("route", ("tenth",)),))
 def connection() -> apsw.Connection:
     """Return a log with records 1 to 100. Every tenth has the route `tenth`."""
     made = apsw.Connection(":memory:")
-    migrate(made, "it")
+    create_tables(made, "it")
     routes = ("tenth" if seq % 10 == 0 else "default" for seq in range(1, 101))
     made.executemany(INSERT, [row_of(a_record(route=route), seq, b"") for seq, route in enumerate(routes, 1)])
     return made

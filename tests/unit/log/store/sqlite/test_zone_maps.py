@@ -6,8 +6,7 @@ import apsw
 import pytest
 
 from relaybook.log.store.sqlite import lists
-from relaybook.log.store.sqlite.schema import MIGRATIONS, migrate
-from relaybook.log.store.sqlite.upgrade import BACKFILLS
+from relaybook.log.store.sqlite.schema import create_tables
 from relaybook.log.store.sqlite.zone_maps import split_zones, zones
 
 _ADD = """
@@ -18,9 +17,9 @@ VALUES (?, 1, ?, ?, ?, 0, 0, 0) ON CONFLICT DO UPDATE SET
 """
 
 
-def _a_log(version: int = MIGRATIONS[-1].number) -> apsw.Connection:
+def _a_log() -> apsw.Connection:
     connection = apsw.Connection(":memory:")
-    migrate(connection, "it", MIGRATIONS[:version])
+    create_tables(connection, "it")
     return connection
 
 
@@ -67,16 +66,6 @@ def test_a_batch_of_many_new_names_is_split_in_one_call() -> None:
     _write(connection, [f"user-{number:05}" for number in range(5_000)], random.Random(1))
     split_zones(connection)
     _check(connection)
-
-
-@pytest.mark.parametrize("names", [0, 1, 512, 513, 3_000])
-def test_an_older_log_gets_its_zones_on_upgrade(names: int) -> None:
-    connection = _a_log(4)
-    _write(connection, [f"user-{number:05}" for number in range(names)], random.Random(1))
-    migrate(connection, "it", backfills={5: BACKFILLS[5]})
-    if names:
-        _check(connection)
-    assert connection.execute("SELECT sum(names) FROM namespace_zones").get == names
 
 
 @pytest.mark.parametrize("prefix", ["a-000", "b", "c-399", "b-2", "0", "d", "\U0010ffff", "b-255", "a"])
