@@ -21,9 +21,9 @@ MODULES: Final = (
     *(
         f"relay/{name}"
         for name in (
-            *("admission", "client_framing", "connection", "cors", "dial", "downstream", "endings", "exchange"),
+            *("admission", "client_framing", "connection", "context", "cors", "dial", "downstream", "exchange"),
             *("fingerprints", "framing", "gate", "head_cache", "header_rules", "last_resort", "limits", "pool"),
-            *("refuse", "relay", "request_head", "response_head", "routes", "shared", "upstream"),
+            *("refuse", "relay", "request_head", "response_head", "routes", "upstream"),
         )
     ),
     *(

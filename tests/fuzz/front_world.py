@@ -10,12 +10,12 @@ from tests.fuzz.strict_http import Reading, read_requests
 from relaybook.journal.frame import FrameKind
 from relaybook.journal.writer import JournalUnavailable
 from relaybook.relay.connection import Connection
+from relaybook.relay.context import RelayContext
 from relaybook.relay.downstream import ClientConnection
-from relaybook.relay.exchange import Exchange, ResponseState
+from relaybook.relay.exchange import Exchange, RequestState, ResponseState
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.limits import READ_BYTES
 from relaybook.relay.response_head import ResponseHeadReader
-from relaybook.relay.shared import SharedState
 from relaybook.settings.definitions import Settings
 
 _ANSWER: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n"
@@ -136,7 +136,7 @@ class Upstream:
         """There is no socket to close."""
 
 
-class FrontWorld(SharedState):
+class FrontWorld(RelayContext):
     """One relay, one caller, and everything the caller's bytes made the relay send. ``most_held``: bytes it held."""
 
     def __init__(self, **settings: Any) -> None:
@@ -197,7 +197,7 @@ class FrontWorld(SharedState):
         waiting = [each for each in self._asked if not each.closed and each.response_state == ResponseState.WAITING]
         self._asked = deque(waiting)
         for exchange in waiting:
-            if exchange.request_complete and exchange.upstream is not None:
+            if exchange.request_state == RequestState.SENT and exchange.upstream is not None:
                 exchange.response_begin(_HEADS.read(_ANSWER), b"ok", True)
                 return True
         return False

@@ -6,6 +6,7 @@ from typing import Any
 from relaybook.journal.frame import FrameKind
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.fingerprints import Fingerprints
+from relaybook.relay.peers import Dial
 from relaybook.relay.request_head import RequestHeadReader
 from relaybook.relay.response_head import ResponseHeadReader
 from relaybook.relay.routes import Route, UpstreamUrl
@@ -75,6 +76,16 @@ class FakeGate:
         action(data)
 
 
+class FakeDial:
+    """A connection that is being established, until it is canceled."""
+
+    def __init__(self) -> None:
+        self.canceled = False
+
+    def cancel(self) -> None:
+        self.canceled = True
+
+
 class World:
     """One exchange with both connections. ``upstream`` is connected unless ``connected`` is false."""
 
@@ -86,6 +97,7 @@ class World:
         self.retiring = False
         self.sealed = self.over = 0
         self.connected = connected
+        self.dials: list[FakeDial] = []
         self.client, self.upstream = FakeClient(), FakeUpstream()
         first = b"%b /v1/chat/completions HTTP/1.1" % method
         raw = b"\r\n".join([first, b"Host: here", *lines, b"", b""])
@@ -93,12 +105,15 @@ class World:
         route = Route("default", b"/v1", UpstreamUrl.parse("http://there:8000/api/v1"), TAGS)
         self.exchange = Exchange(self, self.client, route, TAGS.read(self.head.tags), self.head)
 
-    def connect(self, exchange: Exchange) -> None:
-        if self.connected:
-            exchange.connected(self.upstream)
+    def connect(self, exchange: Exchange) -> Dial | None:
+        if not self.connected:
+            return self.dial(exchange)
+        exchange.connected(self.upstream)
+        return None
 
-    def dial(self, exchange: Exchange) -> None:
-        self.connect(exchange)
+    def dial(self, exchange: Exchange) -> Dial:
+        self.dials.append(FakeDial())
+        return self.dials[-1]
 
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
         self.gate.frame(kind, exchange, payload)

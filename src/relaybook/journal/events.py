@@ -41,10 +41,13 @@ class Answered(msgspec.Struct, array_like=True):
     body: bytes = b""
 
 
+ClosedOutcome = Literal["complete", "upstream_failed", "client_closed", "interrupted", "refused"]
+
+
 class Closed(msgspec.Struct, array_like=True, frozen=True):
     """How an exchange ended. ``relay_ns``: time in the relay, from reading the last request byte until sending it."""
 
-    outcome: Literal["complete", "upstream_failed", "client_closed", "interrupted", "refused"]
+    outcome: ClosedOutcome
     error_code: str | None = None
     error_message: str | None = None
     relay_ns: int | None = None

@@ -7,16 +7,15 @@ The steps of an exchange::
                       relay.connect ─▶ pool, or dial ─▶ Exchange.connected
     upstream ─head──▶ upstream ──────────▶ Exchange.response_begin                  ANSWERED
              ─body──▶ upstream ──framing──▶ response_chunk                          RECEIVED…
-    last byte is in the kernel ─▶ Exchange.response_sent ─▶ close("complete")       CLOSED
+    last byte is in the kernel ─▶ Exchange.response_sent                            CLOSED
 
-Every other end goes through ``endings`` to ``Exchange.close``: ``fail`` (the upstream failed), ``client_gone``,
-``refuse_admitted`` (a limit was exceeded), ``interrupt`` (the relay stops), ``abandon`` (the journal failed). A request
-that is refused before admission does not become an exchange: ``downstream`` responds to it and counts it.
+``exchange`` has the table of all states and ends. A request that is refused before admission does not become an
+exchange: ``downstream`` responds to it and counts it.
 
 Modules: ``downstream`` and ``upstream`` are the client's and the upstream's connection (``connection`` is their base
 class, ``peers`` the interface that an exchange uses). ``request_head``, ``response_head``, ``header_rules``,
 ``head_cache``, ``framing``, ``client_framing``, ``cors``, ``refuse`` and ``fingerprints`` are pure. ``gate`` keeps the
-order of journal and network. ``shared`` is the state that the connections of a worker share, ``relay`` its timers,
+order of journal and network. ``context`` is what the connections of a worker share, ``relay`` its timers,
 ``worker`` the process.
 
 The relay never parses a body, reaches a store, repeats a request that was sent, or opens a file other than the journal.

@@ -9,18 +9,18 @@ from typing import Final
 
 from relaybook.errors import RelayError
 from relaybook.relay import refuse
+from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.peers import Client
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
 from relaybook.relay.routes import Route
-from relaybook.relay.shared import SharedState
 from relaybook.tags import Tags
 
 #: Only digits: anyone can register a name such as 127.0.0.1.example.
 _LOOPBACK: Final = re.compile(rb"127(?:\.\d{1,10}){1,3}")
 
 
-def read(relay: SharedState, raw: bytes) -> RequestHead:
+def read(relay: RelayContext, raw: bytes) -> RequestHead:
     """Parse a request head and check what does not depend on the route. Raises HeadRefused."""
     head = relay.request_heads.read(raw)
     if head.method in (b"CONNECT", b"TRACE"):
@@ -39,7 +39,7 @@ def read(relay: SharedState, raw: bytes) -> RequestHead:
     return head
 
 
-def _check_host(relay: SharedState, head: RequestHead) -> None:
+def _check_host(relay: RelayContext, head: RequestHead) -> None:
     if relay.host_names is not None and head.host:
         name = head.host.rpartition(b":")[0] if head.host.rpartition(b":")[2].isdigit() else head.host
         if name.lower() not in relay.host_names and not _LOOPBACK.fullmatch(name):
@@ -62,7 +62,7 @@ def _make_origin_form(head: RequestHead) -> None:
     head.target = slash + path or b"/"
 
 
-def admit(relay: SharedState, client: Client, head: RequestHead) -> Exchange | None:
+def admit(relay: RelayContext, client: Client, head: RequestHead) -> Exchange | None:
     """Return the exchange of an admitted request, or `None` if the relay itself responds. Raises HeadRefused."""
     destination = head.destination or _find_destination(relay, head)
     if destination is None:
@@ -78,15 +78,15 @@ def admit(relay: SharedState, client: Client, head: RequestHead) -> Exchange | N
         if relay.settings.when_log_fails == "refuse":
             raise HeadRefused(RelayError.LOG_UNAVAILABLE, f"{relay.log_problem} Try again.", head.origin)
         exchange.stop_logging()
-        exchange.relay_headers += refuse.warning(exchange.tags.prefix, refuse.NOT_LOGGED, relay.log_problem)
+        exchange.add_relay_headers(refuse.warning(exchange.tags.prefix, refuse.NOT_LOGGED, relay.log_problem))
         relay.count_unlogged()
     if relay.cors is not None:
-        exchange.relay_headers += relay.cors.headers(head.origin)
+        exchange.add_relay_headers(relay.cors.headers(head.origin))
     relay.exchanges[exchange.id] = exchange
     return exchange
 
 
-def _find_destination(relay: SharedState, head: RequestHead) -> tuple[Route, Tags] | None:
+def _find_destination(relay: RelayContext, head: RequestHead) -> tuple[Route, Tags] | None:
     """Return route and tags of a request, or `None` if the relay itself responds. Raises HeadRefused."""
     if _is_preflight(relay, head):
         return None
@@ -100,7 +100,7 @@ def _find_destination(relay: SharedState, head: RequestHead) -> tuple[Route, Tag
     return head.destination
 
 
-def _is_preflight(relay: SharedState, head: RequestHead) -> bool:
+def _is_preflight(relay: RelayContext, head: RequestHead) -> bool:
     return relay.cors is not None and head.method == b"OPTIONS" and bool(head.origin)
 
 
@@ -109,7 +109,7 @@ def has_own_response(head: RequestHead) -> bool:
     return head.method in (b"GET", b"HEAD") and head.target.partition(b"?")[0] in (b"/", b"/healthz", b"/readyz")
 
 
-def own_response(relay: SharedState, head: RequestHead, *, is_last: bool) -> bytes:
+def own_response(relay: RelayContext, head: RequestHead, *, is_last: bool) -> bytes:
     """Return the response to a preflight, `/healthz`, `/readyz` or `/`.
 
     With ``is_last`` the connection closes after it.
@@ -128,14 +128,14 @@ def own_response(relay: SharedState, head: RequestHead, *, is_last: bool) -> byt
     return refuse.text_response(status, text, head_only=head.method == b"HEAD", is_last=is_last)
 
 
-def _not_found_message(relay: SharedState, head: RequestHead) -> str:
+def _not_found_message(relay: RelayContext, head: RequestHead) -> str:
     path = head.target.partition(b"?")[0][:80].decode("latin-1")
     if path.startswith(("/api", "/requests")):
         return f"{path} is not a path of the relay. The log is at {relay.dashboard_url}."
     return f"Not a path of the relay: your base URL lacks /v1. Use {relay.base_url}"
 
 
-def client_address(relay: SharedState, remote_address: str, head: RequestHead) -> str:
+def client_address(relay: RelayContext, remote_address: str, head: RequestHead) -> str:
     """Return the client's address.
 
     This is the remote address of the connection. If that is a trusted proxy, it is the last address in X-Forwarded-For

@@ -1,16 +1,18 @@
 """Connect an exchange to the upstream, or fail it with the reason."""
 
 import asyncio
+import os
 import socket
+import ssl
 
-from relaybook.errors import RelayError
-from relaybook.relay import endings, last_resort
+from relaybook.relay import last_resort
+from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.pool import Pool
-from relaybook.relay.upstream import UpstreamConnection, UpstreamContext
+from relaybook.relay.upstream import UpstreamConnection
 
 
-async def dial(relay: UpstreamContext, pool: Pool[UpstreamConnection], exchange: Exchange) -> None:
+async def dial(relay: RelayContext, pool: Pool[UpstreamConnection], exchange: Exchange) -> None:
     """Connect an exchange to the upstream within ``connect_timeout``, or fail it with ``upstream_unreachable``."""
     upstream = pool.upstream
     seconds = relay.settings.connect_timeout
@@ -20,7 +22,7 @@ async def dial(relay: UpstreamContext, pool: Pool[UpstreamConnection], exchange:
     except TimeoutError:
         reason = f"it did not accept a connection within {seconds:g} s"
     except (OSError, ValueError) as error:
-        reason = str(error)
+        reason = _reason(error)
     except MemoryError as error:
         last_resort.exit_now(error)
     else:
@@ -30,16 +32,22 @@ async def dial(relay: UpstreamContext, pool: Pool[UpstreamConnection], exchange:
         else:
             connection.assign(exchange)
         return
-    exchange.dial = None
-    endings.fail(
-        exchange,
-        RelayError.UPSTREAM_UNREACHABLE,
+    exchange.dial_failed(
         f"The upstream at {upstream.host}:{upstream.port} could not be reached: {reason}. The request was not "
         "sent. Try again, or check the setting upstream.",
     )
 
 
-async def _connect(relay: UpstreamContext, pool: Pool[UpstreamConnection], seconds: float) -> UpstreamConnection:
+def _reason(error: Exception) -> str:
+    """Return why a connection could not be established, in words, such as ``connection refused``."""
+    if not isinstance(error, OSError) or isinstance(error, ssl.SSLError) or error.errno is None:
+        return str(error)
+    # asyncio replaces the text of the system by the address; resolver errors have negative numbers and their own text
+    text = os.strerror(error.errno) if error.errno > 0 else error.strerror or str(error)
+    return text[:1].lower() + text[1:]
+
+
+async def _connect(relay: RelayContext, pool: Pool[UpstreamConnection], seconds: float) -> UpstreamConnection:
     """Return a connection to the first address of the host that accepts one. Each address is tried once.
 
     The remaining time is divided equally among the remaining addresses, so that one that does not respond does not use

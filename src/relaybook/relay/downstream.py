@@ -7,14 +7,14 @@ admitted gets its response here. It is counted, but not journaled.
 import asyncio
 
 from relaybook.errors import RelayError
-from relaybook.relay import admission, endings, refuse
+from relaybook.relay import admission, refuse
 from relaybook.relay.connection import Connection
-from relaybook.relay.exchange import Exchange, ResponseState
+from relaybook.relay.context import RelayContext
+from relaybook.relay.exchange import Exchange, RequestState
 from relaybook.relay.framing import Body, ChunkedBody, FramingError, LengthBody, NoBody
 from relaybook.relay.head_cache import HeadCache
 from relaybook.relay.limits import LINGER_BYTES, LINGER_SECONDS, MAX_HEAD, MIN_BODY_RATE, READ_BYTES
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_beginning, skip_empty_lines
-from relaybook.relay.shared import SharedState
 
 
 class ClientConnection(Connection):
@@ -25,7 +25,7 @@ class ClientConnection(Connection):
         *("relay", "reset_on_cut", "version_1_0", "waiting_for_flush"),
     )
 
-    def __init__(self, relay: SharedState) -> None:
+    def __init__(self, relay: RelayContext) -> None:
         super().__init__()
         self.relay = relay
         self.exchange: Exchange | None = None
@@ -56,7 +56,7 @@ class ClientConnection(Connection):
             self._read_heads(self.partial + data if self.partial else data)
         elif not self.body.complete:
             self._read_body(exchange, data)
-            if exchange.response_state == ResponseState.WAITING:
+            if exchange.request_state != RequestState.ABANDONED:
                 exchange.send()
         else:
             self.partial += data
@@ -122,9 +122,9 @@ class ClientConnection(Connection):
         self.body_bytes = len(chunk)
         exchange.open(head, admission.client_address(relay, self.address, head), chunk, complete=body.complete)
         if framing_message:
-            endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, framing_message)
+            exchange.refuse(RelayError.BAD_REQUEST, framing_message)
         elif (head.length or len(chunk)) > relay.settings.max_request_bytes:
-            endings.refuse_large(exchange, head.length or len(chunk))
+            exchange.refuse_large(head.length or len(chunk))
         else:
             if body.complete:
                 self._end_body(body, rest if isinstance(body, NoBody) else body.surplus)
@@ -147,22 +147,21 @@ class ClientConnection(Connection):
         try:
             chunk = body.feed(data)
         except FramingError as error:
-            endings.refuse_admitted(exchange, RelayError.BAD_REQUEST, refuse.malformed_body(error))
+            exchange.refuse(RelayError.BAD_REQUEST, refuse.malformed_body(error))
             return
         self.deadline = self.relay.now + self.relay.settings.body_timeout
         self.body_bytes += len(chunk)
-        if exchange.response_state != ResponseState.WAITING:
+        if exchange.request_state == RequestState.ABANDONED:
             # early response: read some of the rest, or a TCP reset could destroy the response
             self.set_reading(self.body_bytes <= LINGER_BYTES)
         elif self.body_bytes > self.relay.settings.max_request_bytes:
-            endings.refuse_large(exchange, self.body_bytes)
+            exchange.refuse_large(self.body_bytes)
             return
         elif chunk:
             exchange.request_chunk(chunk)
         if body.complete:
             self._end_body(body, body.surplus)
-            if exchange.response_state == ResponseState.WAITING:
-                exchange.request_end()
+            exchange.request_end()
 
     def send(self, data: bytes) -> None:
         """Send bytes of the response once the journal has everything so far."""
@@ -177,19 +176,18 @@ class ClientConnection(Connection):
             self.transport.write(data)
         except RuntimeError:
             return  # closed in the meantime; connection_lost reports it to the exchange
-        exchange = self.exchange
-        if exchange is not None and exchange.upstream is not None:
-            exchange.upstream.set_reading(self.queued_bytes <= READ_BYTES and not self.write_paused)
+        if self.exchange is not None:
+            self.exchange.client_ready(self.queued_bytes <= READ_BYTES and not self.write_paused)
 
     def release_continue(self, _: bytes) -> None:
         """Send 100 Continue: the client sent ``Expect: 100-continue`` and waits (RFC 9110 §10.1.1)."""
-        if not self.lost and self.exchange is not None and self.exchange.response_state == ResponseState.WAITING:
+        if not self.lost and self.exchange is not None and self.exchange.request_state == RequestState.READING:
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def pause_writing(self) -> None:
         self.write_paused = True
-        if self.exchange is not None and self.exchange.upstream is not None:
-            self.exchange.upstream.set_reading(False)
+        if self.exchange is not None:
+            self.exchange.client_ready(False)
 
     def resume_writing(self) -> None:
         self.write_paused = False
@@ -198,8 +196,8 @@ class ClientConnection(Connection):
             self.response_sent(b"")
         elif self.exchange is None:
             self._resume()
-        elif self.exchange.upstream is not None:
-            self.exchange.upstream.set_reading(True)
+        else:
+            self.exchange.client_ready(True)
 
     def response_sent(self, _: bytes) -> None:
         """End the exchange once the kernel has the last byte of the response, then read the next request."""
@@ -258,8 +256,7 @@ class ClientConnection(Connection):
     def cut(self, _: bytes) -> None:
         """End a broken response without a clean end. Bytes that were written before are still sent."""
         self.partial = b""
-        if self.exchange is not None:
-            self.exchange.client, self.exchange = None, None
+        self.exchange = None
         if self.reset_on_cut:
             self.reset()
         elif not self.lost:
@@ -282,7 +279,7 @@ class ClientConnection(Connection):
         self.relay.connections.discard(self)
         exchange, self.exchange = self.exchange, None
         if exchange is not None:
-            endings.client_gone(exchange)
+            exchange.client_gone()
 
     def sweep(self, now: float) -> None:
         settings = self.relay.settings
@@ -305,6 +302,6 @@ class ClientConnection(Connection):
         seconds = self.relay.settings.body_timeout
         seconds_elapsed = now - self.body_since
         slow = seconds_elapsed > seconds and self.body_bytes < MIN_BODY_RATE * (seconds_elapsed - seconds)
-        if exchange.response_state == ResponseState.WAITING and (now > self.deadline or slow):
+        if exchange.request_state == RequestState.READING and (now > self.deadline or slow):
             message = refuse.body_too_slow(self.body_bytes, seconds_elapsed, seconds)
-            endings.refuse_admitted(exchange, RelayError.REQUEST_TIMEOUT, message)
+            exchange.refuse(RelayError.REQUEST_TIMEOUT, message)

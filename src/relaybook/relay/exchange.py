@@ -1,30 +1,90 @@
-"""An exchange: one request and its response, from admission to its end.
+"""An exchange: one request and its response, from admission to its end. A state machine without I/O.
 
-Request and response proceed independently. The request is incomplete until its last byte arrived, or its rest is
-dropped if the response came first. The response is in one of the states of ``ResponseState``. Every exchange ends in
-``close``, exactly once; all ends except a complete response are in ``endings``. The exchange decides what is forwarded
-and what is journaled; the sockets belong to ``downstream`` and ``upstream``.
+The exchange decides what is forwarded and what is journaled. The connections to both peers call its methods; it sends
+through their interfaces (``peers``) and has no socket. Only its own methods change its state.
+
+The request (``RequestState``)::
+
+    reading      request_chunk          reading      journaled, and queued for the upstream
+    reading      request_end            sent
+    reading      response_begin         abandoned    an early response; the rest of the request is dropped
+    reading      any end                abandoned
+    abandoned    request_chunk          abandoned    dropped
+    abandoned    request_end            abandoned
+
+The response (``ResponseState``)::
+
+    waiting      response_begin         streaming    journaled, and sent to the client
+    streaming    response_chunk         streaming    journaled, and sent to the client
+    streaming    last response_chunk    done
+    waiting      any end                done
+    streaming    any end                done
+
+The connection to the upstream::
+
+    none         send                   dialing      or connected, if the pool has an idle connection
+    dialing      connected              connected    everything queued is sent
+    connected    reconnect              dialing      a pooled connection was lost before a byte was written to it
+    connected    last response_chunk    none         to the pool, or closed
+    dialing      any end                none         canceled
+    connected    any end                none         closed
+
+The ends. Each closes the exchange with an outcome; in any other state, and once it is closed, it does nothing::
+
+    done         response_sent          complete         the client has everything
+    waiting      fail                   upstream_failed  the client gets an error response
+    waiting      dial_failed            upstream_failed  the client gets an error response
+    streaming    fail                   upstream_failed  the response is cut, after an error event if one fits
+    waiting      refuse                 refused          the client gets an error response, and its connection closes
+    streaming    refuse                 refused          the response is cut
+    waiting      interrupt              interrupted      the client gets an error response, and its connection closes
+    streaming    interrupt              interrupted      the response is cut, after an error event if one fits
+    done         interrupt              interrupted      the response is cut
+    any          client_gone            client_closed    there is no client any more
+    any          abandon                interrupted      the client's connection is reset
+
+With ``on_client_gone = finish``, ``client_gone`` does not end a request that was sent: its response is read to the end
+for the log, and its last chunk, or ``fail``, closes the exchange as ``client_closed``.
 """
 
-import asyncio
 from enum import IntEnum
 from typing import Protocol
 
 from relaybook import clock
+from relaybook.errors import RelayError
 from relaybook.ids import id_text, new_id
-from relaybook.journal.events import Answered, Closed, Opened, encode_event
+from relaybook.journal.events import Answered, Closed, ClosedOutcome, Opened, encode_event
 from relaybook.journal.frame import FrameKind
+from relaybook.kinds import STREAMED_KINDS, kind_of
 from relaybook.relay import refuse
 from relaybook.relay.client_framing import ClientFraming
 from relaybook.relay.fingerprints import Fingerprints, keys_in
 from relaybook.relay.gate import Gate
 from relaybook.relay.limits import READ_BYTES
-from relaybook.relay.peers import Client, Upstream
+from relaybook.relay.peers import Client, Dial, Upstream
 from relaybook.relay.request_head import RequestHead
 from relaybook.relay.response_head import ResponseHead
 from relaybook.relay.routes import Route
 from relaybook.settings.definitions import Settings
 from relaybook.tags import Tags
+
+_STOPPED = "Relaybook stopped before the response was complete."
+
+
+class RequestState(IntEnum):
+    """The progress of a request. The rest of an abandoned one is neither journaled nor forwarded."""
+
+    READING = 0
+    SENT = 1
+    ABANDONED = 2
+
+
+class ResponseState(IntEnum):
+    """The progress of a response: its head was not received yet, or was; it is complete, or was given up."""
+
+    WAITING = 0
+    STREAMING = 1
+    DONE = 2
 
 
 class ExchangeContext(Protocol):
@@ -36,10 +96,10 @@ class ExchangeContext(Protocol):
     now: float
     retiring: bool
 
-    def connect(self, exchange: "Exchange") -> None:
-        """Assign an idle upstream connection, or dial a new one."""
+    def connect(self, exchange: "Exchange") -> Dial | None:
+        """Assign an idle upstream connection and return `None`, or start dialing a new one."""
 
-    def dial(self, exchange: "Exchange") -> None:
+    def dial(self, exchange: "Exchange") -> Dial:
         """Start dialing a new upstream connection."""
 
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
@@ -52,25 +112,15 @@ class ExchangeContext(Protocol):
         """Return the URL of the record, or `None` if the dashboard has no public URL."""
 
 
-class ResponseState(IntEnum):
-    """The progress of a response: nothing received, its head received, complete or given up."""
-
-    WAITING = 0
-    STARTED = 1
-    DONE = 2
-
-
 class Exchange:
     """One exchange. ``client`` is `None` once it is gone, ``upstream`` is `None` while no connection is assigned."""
 
+    request_state = RequestState.READING
     response_state = ResponseState.WAITING
-    request_complete = False
     closed = False
     #: Number of request bytes that wait for a connection, or for the next ``send``.
     pending_bytes = 0
-    requeued = 0
-    reclaiming = False
-    dial: asyncio.Task[None] | None = None
+    dialing: Dial | None = None
     upstream: Upstream | None = None
     framing: ClientFraming | None = None
     request_end_ns = 0
@@ -139,39 +189,41 @@ class Exchange:
         return b"%b %b HTTP/1.1\r\n%b\r\n\r\n" % (head.method, self.route.map(head.target), b"\r\n".join(lines))
 
     def _request_received(self) -> None:
-        self.request_complete = True
+        self.request_state = RequestState.SENT
         self.request_end_ns = clock.monotonic_ns()
         self.waiting_since = self.relay.now
 
     def request_chunk(self, chunk: bytes) -> None:
-        """Handle the body bytes of one read. After the response has started they are dropped."""
-        if self.response_state == ResponseState.WAITING:
+        """Handle the body bytes of one read."""
+        if self.request_state == RequestState.READING:
             self.frame(FrameKind.SENT, self.id, self._masked(chunk))
             self._queue_for_upstream(b"%x\r\n%b\r\n" % (len(chunk), chunk) if self.request_chunked else chunk)
 
     def request_end(self) -> None:
         """Handle the end of the request body."""
-        self._request_received()
-        self.frame(FrameKind.ASKED, self.id, b"")
-        if self.request_chunked and self.response_state == ResponseState.WAITING:
-            self._queue_for_upstream(b"0\r\n\r\n")
+        if self.request_state == RequestState.READING:
+            self._request_received()
+            self.frame(FrameKind.ASKED, self.id, b"")
+            if self.request_chunked:
+                self._queue_for_upstream(b"0\r\n\r\n")
 
     def _queue_for_upstream(self, wire: bytes) -> None:
         self.pending.append(wire)
         self.pending_bytes += len(wire)
+
+    # -- the connection to the upstream --------------------------------------------------------------------------
 
     def send(self) -> None:
         """Send all queued bytes to the upstream in one write. Connects first if there is no connection."""
         upstream = self.upstream
         if upstream is None:
             # the rest of a request that got an early response needs no connection
-            needs_connection = self.response_state == ResponseState.WAITING and not self.closed
-            if needs_connection and self.dial is None and not self.reclaiming:
-                self.relay.connect(self)
+            if self.response_state == ResponseState.WAITING and self.dialing is None:
+                self.dialing = self.relay.connect(self)
         elif self.pending:
             data = self.pending[0] if len(self.pending) == 1 else b"".join(self.pending)
             self.pending.clear()
-            self.pending_bytes = self.requeued = 0
+            self.pending_bytes = 0
             upstream.send(data)
         client = self.client
         if client is not None and (
@@ -186,44 +238,55 @@ class Exchange:
             upstream is None or (upstream.queued_bytes <= READ_BYTES and not upstream.write_paused)
         )
 
-    def requeue(self, data: bytes) -> None:
-        """Queue bytes again: their pooled connection was lost before any byte was written to it."""
-        self.pending.insert(self.requeued, data)
-        self.requeued += 1
-        self.pending_bytes += len(data)
-
-    def reclaim(self) -> None:
-        """Stop sending until all bytes queued for a lost pooled connection are requeued."""
-        self.upstream = None
-        self.reclaiming = True
-
-    def lost_unused(self) -> None:
-        """Dial a new connection: the pooled one was lost before any byte of the request was written to it."""
-        self.reclaiming = False
-        if self.closed:
-            return
-        self.relay.dial(self)
-
     def connected(self, upstream: Upstream) -> None:
-        """Use this upstream connection."""
-        self.dial = None
+        """Use this upstream connection, from the pool or newly dialed."""
+        self.dialing = None
         self.upstream = upstream
-        if self.request_complete:
+        if self.request_state == RequestState.SENT:
             self.request_end_ns = clock.monotonic_ns()  # the time to connect does not count as time spent in the relay
         self.waiting_since = self.relay.now
         self.send()
+
+    def reconnect(self, unwritten: list[bytes]) -> None:
+        """Send the request on a new connection.
+
+        The pooled one was lost before a byte of the request was written to it. ``unwritten``: what was queued there.
+        """
+        self.upstream = None
+        self.pending[:0] = unwritten
+        self.pending_bytes += sum(map(len, unwritten))
+        self.dialing = self.relay.dial(self)
+
+    def request_written(self) -> None:
+        """Handle the end of a write to the upstream's socket."""
+        self.sent_ns = clock.monotonic_ns()
+        client, upstream = self.client, self.upstream
+        if client is not None and not client.reading and upstream is not None and not upstream.write_paused:
+            self.send()
+
+    def upstream_paused(self) -> None:
+        """Stop reading from the client: the upstream does not accept more bytes for now."""
+        if self.client is not None:
+            self.client.set_reading(False)
+
+    def client_ready(self, is_ready: bool) -> None:
+        """Start or stop reading from the upstream, because the client accepts more bytes or does not."""
+        if self.upstream is not None:
+            self.upstream.set_reading(is_ready)
 
     # -- the response --------------------------------------------------------------------------------------------
 
     def response_begin(self, head: ResponseHead, chunk: bytes, complete: bool) -> None:
         """Handle the final head of the response, with the body bytes that arrived with it."""
-        self.response_state = ResponseState.STARTED
+        self.response_state = ResponseState.STREAMING
+        if self.request_state == RequestState.READING:
+            self.request_state = RequestState.ABANDONED
         answered = Answered(head.status, head.reason, head.logged, False, self._masked(chunk))
         self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
         client = self.client
         if client is not None:
             self.framing = framing = ClientFraming(head, self.method, version_1_0=client.version_1_0)
-            if framing.ends_with_close or not self.request_complete or self.relay.retiring:
+            if framing.ends_with_close or self.request_state != RequestState.SENT or self.relay.retiring:
                 client.keep_alive = False
             client.reset_on_cut = framing.ends_with_close
             framing.begin(self.relay_headers, keep_alive=client.keep_alive)
@@ -252,38 +315,160 @@ class Exchange:
         self.response_state = ResponseState.DONE
         upstream, self.upstream = self.upstream, None
         if upstream is not None:
-            upstream.finished(reusable=self.request_complete and not self.pending)
+            upstream.finished(reusable=self.request_state == RequestState.SENT and not self.pending)
         client = self.client
         if client is None:
-            self.close("client_closed")
+            self._close("client_closed")
         else:
             self.relay.gate.then(client.response_sent, b"")
 
+    # -- the ends ------------------------------------------------------------------------------------------------
+
     def response_sent(self) -> None:
-        """Close the exchange: the kernel has the last byte of the response."""
-        self.close("complete")
+        """End: the kernel has the last byte of the response."""
+        self._close("complete")
 
-    # -- the end -------------------------------------------------------------------------------------------------
+    def fail(self, error: RelayError, message: str) -> None:
+        """End: the upstream failed."""
+        if self.closed or self.response_state == ResponseState.DONE:
+            return
+        before = self._give_up()
+        code = error.code
+        if self.client is None:  # the response was read for the log only
+            self._close("client_closed", code, message)
+            return
+        if before == ResponseState.WAITING:
+            self._send_error_response(error, message)
+        else:
+            code = RelayError.UPSTREAM_STREAM_INTERRUPTED.code if self._supports_error_event() else code
+            self._cut_stream(message)
+        self._close("upstream_failed", code, message)
 
-    def drop_upstream(self) -> None:
-        """Cancel dialing and close the upstream connection."""
-        if self.dial is not None:
-            self.dial.cancel()
-            self.dial = None
+    def dial_failed(self, message: str) -> None:
+        """End: no connection to the upstream could be established."""
+        self.dialing = None
+        self.fail(RelayError.UPSTREAM_UNREACHABLE, message)
+
+    def refuse(self, error: RelayError, message: str) -> None:
+        """End: the request exceeds a limit or is malformed. A response that is complete is still sent."""
+        if self.closed or self.response_state == ResponseState.DONE:
+            return
+        before = self._give_up()
+        client = self.client
+        if client is not None:
+            client.keep_alive = False
+            if before == ResponseState.WAITING:
+                self._send_error_response(error, message)
+            else:
+                self.relay.gate.then(client.cut, b"")
+        self._close("refused", error.code, message)
+
+    def refuse_large(self, size: int) -> None:
+        """End: the request body is too large: ``size`` bytes, or more."""
+        message = refuse.body_too_large(size, self.relay.settings.max_request_bytes)
+        self.refuse(RelayError.REQUEST_TOO_LARGE, message)
+
+    def client_gone(self) -> None:
+        """Drop the client, whose connection is lost, and end unless the response is read on for the log."""
+        self.client = None
+        if self.closed:
+            return
+        is_running = self.response_state != ResponseState.DONE and self.request_state == RequestState.SENT
+        if is_running and self.relay.settings.on_client_gone == "finish":
+            self.client_ready(True)
+            return
+        self._give_up()
+        self._close("client_closed")
+
+    def interrupt(self) -> None:
+        """End: the relay stops."""
+        if self.closed:
+            return
+        before = self._give_up()
+        client = self.client
+        if client is not None:
+            client.keep_alive = False
+            if before == ResponseState.WAITING:
+                self._send_error_response(RelayError.SHUTTING_DOWN, _STOPPED)
+            elif before == ResponseState.STREAMING:
+                self._cut_stream(_STOPPED)
+            else:
+                self.relay.gate.then(client.cut, b"")
+        self._close("interrupted", RelayError.SHUTTING_DOWN.code, _STOPPED)
+
+    def abandon(self) -> None:
+        """End: journal frames were lost. Nothing more is sent, and both connections are reset."""
+        client, self.client = self.client, None
+        self._give_up()
+        self._close("interrupted", RelayError.LOG_UNAVAILABLE.code, "The journal could not be written.")
+        if client is not None:
+            client.abandon()
+
+    def _give_up(self) -> ResponseState:
+        """Stop both messages and release the upstream connection. Return the state of the response before."""
+        if self.dialing is not None:
+            self.dialing.cancel()
+            self.dialing = None
         upstream, self.upstream = self.upstream, None
         if upstream is not None:
             upstream.abort()
+        if self.request_state == RequestState.READING:
+            self.request_state = RequestState.ABANDONED
+        before, self.response_state = self.response_state, ResponseState.DONE
+        return before
 
-    def close(self, outcome: str, error_code: str | None = None, message: str | None = None) -> None:
-        """End the exchange and append CLOSED. Bytes already queued for the client are still sent."""
+    def _close(self, outcome: ClosedOutcome, error_code: str | None = None, message: str | None = None) -> None:
+        """Close the exchange and append CLOSED. Bytes already queued for the client are still sent."""
         if self.closed:
             return
         self.closed = True
         relay_ns = self.sent_ns - self.request_end_ns if self.sent_ns and self.request_end_ns else None
-        self.frame(FrameKind.CLOSED, self.id, encode_event(Closed(outcome, error_code, message, relay_ns)))  # type: ignore[arg-type]
+        self.frame(FrameKind.CLOSED, self.id, encode_event(Closed(outcome, error_code, message, relay_ns)))
         self.relay.exchange_closed(self)
 
+    def _send_error_response(self, error: RelayError, message: str) -> None:
+        client = self.client
+        if client is None:
+            return
+        body = refuse.error_json(error, message, self.relay.log_url(self.id_text))
+        lines = refuse.error_lines(error, body, self.tags.prefix, self.id_text)
+        answered = Answered(error.status, b"", b"\r\n".join(lines), made=True)
+        self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
+        self.frame(FrameKind.MADE, self.id, body)
+        if self.request_state != RequestState.SENT or self.relay.retiring:
+            client.keep_alive = False
+        lines.append(self.relay_headers)
+        if not client.keep_alive:
+            lines.append(b"Connection: close")
+        head = b"\r\n".join([refuse.status_line(error.status), *lines, b"", b""])
+        client.send(head if self.method == b"HEAD" else head + body)
+        self.relay.gate.then(client.response_sent, b"")
+
+    def _cut_stream(self, message: str) -> None:
+        """Break off a response whose head was sent, with an error event if one fits. It never ends cleanly."""
+        client, framing = self.client, self.framing
+        if client is None or framing is None:
+            return
+        client.keep_alive = False
+        head = framing.encode(b"")
+        if head:
+            client.send(head)
+        if framing.between_events and self._supports_error_event():
+            event = refuse.stream_error_event(message)
+            self.frame(FrameKind.MADE, self.id, event)
+            client.send(framing.encode(event))
+        self.relay.gate.then(client.cut, b"")
+
+    def _supports_error_event(self) -> bool:
+        """Return whether the response can carry an error event: it is an event stream of a supported API."""
+        is_stream = self.framing is not None and self.framing.is_event_stream
+        return is_stream and kind_of(self.route.below(self.target)) in STREAMED_KINDS
+
     # -- helpers -------------------------------------------------------------------------------------------------
+
+    def add_relay_headers(self, lines: bytes) -> None:
+        """Add header lines to the response, each preceded by CRLF."""
+        self.relay_headers += lines
 
     def stop_logging(self) -> bool:
         """Stop journaling this exchange (``when_log_fails = forward``). Return whether it was journaled until now."""

@@ -3,6 +3,13 @@
 from typing import Protocol
 
 
+class Dial(Protocol):
+    """A connection to the upstream that is being established."""
+
+    def cancel(self) -> object:
+        """Stop dialing. The exchange gets no call for it."""
+
+
 class Client(Protocol):
     """The client connection of an exchange."""
 

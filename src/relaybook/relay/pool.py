@@ -1,7 +1,6 @@
 """Pool idle connections to one upstream: last in, first out, closed before the upstream would close them."""
 
 import ssl
-from collections import deque
 from typing import Final, Generic, Protocol, TypeVar
 
 from relaybook.relay.routes import UpstreamUrl
@@ -29,12 +28,13 @@ class Pool(Generic[C]):
     def __init__(self, upstream: UpstreamUrl, tls: ssl.SSLContext | None) -> None:
         self.upstream = upstream
         self.tls = tls
-        self._idle: deque[C] = deque()
+        #: In the order in which they became idle.
+        self._idle: dict[C, None] = {}
         self._closed = False
 
     def take(self) -> C | None:
         """Remove and return the most recently used connection, or `None` if the pool is empty."""
-        return self._idle.pop() if self._idle else None
+        return self._idle.popitem()[0] if self._idle else None
 
     def put(self, connection: C, now: float) -> None:
         """Add a connection, or close it if it is lost or the pool is full or closed."""
@@ -42,12 +42,11 @@ class Pool(Generic[C]):
             connection.abort()
             return
         connection.idle_since = now
-        self._idle.append(connection)
+        self._idle[connection] = None
 
     def discard(self, connection: C) -> None:
         """Remove a connection that is lost."""
-        if connection in self._idle:
-            self._idle.remove(connection)
+        self._idle.pop(connection, None)
 
     def sweep(self, now: float) -> None:
         """Close connections that have been idle for too long."""
@@ -60,4 +59,4 @@ class Pool(Generic[C]):
         """Close all connections, and from now on every connection that is put."""
         self._closed = True
         while self._idle:
-            self._idle.pop().abort()
+            self._idle.popitem()[0].abort()

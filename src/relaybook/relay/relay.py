@@ -15,12 +15,12 @@ from relaybook.journal import disk
 from relaybook.journal.events import Noted, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
-from relaybook.relay import endings
+from relaybook.relay.context import RelayContext
 from relaybook.relay.dial import dial
 from relaybook.relay.downstream import ClientConnection
-from relaybook.relay.exchange import Exchange, ResponseState
+from relaybook.relay.exchange import Exchange, RequestState, ResponseState
+from relaybook.relay.peers import Dial
 from relaybook.relay.pool import Pool
-from relaybook.relay.shared import SharedState
 from relaybook.relay.upstream import UpstreamConnection
 from relaybook.settings.definitions import Settings
 
@@ -30,7 +30,7 @@ log = logging.getLogger("relaybook.relay")
 _SWEEP_BATCH: Final = 256
 
 
-class Relay(SharedState):
+class Relay(RelayContext):
     """The relay of one worker."""
 
     def __init__(
@@ -61,15 +61,15 @@ class Relay(SharedState):
         """Return the protocol object for a new client connection."""
         return ClientConnection(self)
 
-    def connect(self, exchange: Exchange) -> None:
+    def connect(self, exchange: Exchange) -> Dial | None:
         upstream = self._pool.take()
         if upstream is None:
-            self.dial(exchange)
-        else:
-            upstream.assign(exchange)
+            return self.dial(exchange)
+        upstream.assign(exchange)
+        return None
 
-    def dial(self, exchange: Exchange) -> None:
-        exchange.dial = self._loop.create_task(dial(self, self._pool, exchange))
+    def dial(self, exchange: Exchange) -> Dial:
+        return self._loop.create_task(dial(self, self._pool, exchange))
 
     # -- state of the log ------------------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ class Relay(SharedState):
         if error.opened:
             self.count_refused(RelayError.LOG_UNAVAILABLE, len(error.opened))
         for exchange in list(self.exchanges.values()):
-            endings.abandon(exchange)
+            exchange.abandon()
         for connection in list(self.connections):
             connection.abandon()
         return False
@@ -159,13 +159,13 @@ class Relay(SharedState):
         if upstream.stalled(now, settings.idle_timeout):
             seconds = settings.idle_timeout
             message = f"The upstream accepted no bytes of the request for {seconds:g} s (setting idle_timeout)."
-            endings.fail(exchange, RelayError.UPSTREAM_TIMEOUT, message)
+            exchange.fail(RelayError.UPSTREAM_TIMEOUT, message)
             return
         if exchange.response_state == ResponseState.WAITING:
-            if exchange.request_complete and now - exchange.waiting_since > settings.upstream_timeout:
+            if exchange.request_state == RequestState.SENT and now - exchange.waiting_since > settings.upstream_timeout:
                 seconds = settings.upstream_timeout
                 message = f"The upstream sent no response within {seconds:g} s (setting upstream_timeout)."
-                endings.fail(exchange, RelayError.UPSTREAM_TIMEOUT, message)
+                exchange.fail(RelayError.UPSTREAM_TIMEOUT, message)
         elif not upstream.reading:
             upstream.last_received_at = now  # reading is paused because the client is slow
         elif now - upstream.last_received_at > settings.idle_timeout:
@@ -173,7 +173,7 @@ class Relay(SharedState):
             message = (
                 f"The upstream sent nothing for {seconds:g} s in the middle of its response (setting idle_timeout)."
             )
-            endings.fail(exchange, RelayError.UPSTREAM_TIMEOUT, message)
+            exchange.fail(RelayError.UPSTREAM_TIMEOUT, message)
 
     # -- stopping --------------------------------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ class Relay(SharedState):
         while self.exchanges and self._loop.time() < deadline:
             await asyncio.sleep(0.02)
         for exchange in list(self.exchanges.values()):
-            endings.interrupt(exchange)
+            exchange.interrupt()
         self._write_refusal_counts()
         await asyncio.sleep(0)
         self.gate.close()

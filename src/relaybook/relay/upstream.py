@@ -7,23 +7,15 @@ client (RFC 9112 §6.3). Handles framing and limits of responses; ``Exchange`` h
 import select
 import ssl
 from contextlib import suppress
-from typing import Protocol
 
-from relaybook import clock
 from relaybook.errors import RelayError
-from relaybook.relay import endings
 from relaybook.relay.connection import Connection
-from relaybook.relay.exchange import Exchange, ExchangeContext, ResponseState
+from relaybook.relay.context import RelayContext
+from relaybook.relay.exchange import Exchange, ResponseState
 from relaybook.relay.framing import Body, ChunkedBody, FramingError, LengthBody, NoBody, UntilClose
 from relaybook.relay.limits import MAX_HEADERS_BYTES, MAX_INFORMATIONAL, READ_BYTES
 from relaybook.relay.pool import Pool
-from relaybook.relay.response_head import ResponseHead, ResponseHeadError, ResponseHeadReader
-
-
-class UpstreamContext(ExchangeContext, Protocol):
-    """What an upstream connection uses of its worker."""
-
-    response_heads: ResponseHeadReader
+from relaybook.relay.response_head import ResponseHead, ResponseHeadError
 
 
 class UpstreamConnection(Connection):
@@ -31,16 +23,20 @@ class UpstreamConnection(Connection):
 
     __slots__ = (
         *("body", "has_eof", "exchange", "fresh", "last_received_at", "idle_seconds", "idle_since", "informational"),
-        *("partial", "poll", "pool", "relay", "reusable", "wrote"),
+        *("partial", "poll", "pool", "relay", "reusable", "unwritten", "wrote"),
     )
 
-    def __init__(self, relay: UpstreamContext, pool: "Pool[UpstreamConnection]") -> None:
+    def __init__(self, relay: RelayContext, pool: "Pool[UpstreamConnection]") -> None:
         super().__init__()
         self.relay = relay
         self.pool = pool
         self.exchange: Exchange | None = None
+        #: Whether it was never in the pool. The upstream may have closed a pooled connection in the meantime.
         self.fresh = True
+        #: Whether a byte of the current request was written to the socket.
         self.wrote = False
+        #: On a pooled connection, the bytes of the request until the first of them is written to the socket.
+        self.unwritten: list[bytes] = []
         self.reusable = True
         #: Whether the upstream announced the end of its data: with a TCP FIN, or with TLS by close_notify.
         self.has_eof = False
@@ -62,6 +58,8 @@ class UpstreamConnection(Connection):
     def send(self, data: bytes) -> None:
         """Send bytes of the request once the journal has everything so far."""
         self.queued_bytes += len(data)
+        if not (self.wrote or self.fresh):
+            self.unwritten.append(data)
         self.relay.gate.then(self.release, data)
 
     def release(self, data: bytes) -> None:
@@ -73,9 +71,11 @@ class UpstreamConnection(Connection):
         exchange = self.exchange
         if exchange is None:
             return  # closed in the meantime
-        if not self.wrote and not self.fresh and (self.lost or self._has_ended()):
-            self._requeue(exchange, data)
-            return
+        if not (self.wrote or self.fresh):
+            if self.lost or self._has_ended():
+                self._return_request(exchange)
+                return
+            self.unwritten.clear()
         if self.lost:
             return
         try:
@@ -83,16 +83,13 @@ class UpstreamConnection(Connection):
         except RuntimeError:
             return  # closed in the meantime; connection_lost reports it to the exchange
         self.wrote = True
-        exchange.sent_ns = clock.monotonic_ns()
-        if exchange.client is not None and not exchange.client.reading and not self.write_paused:
-            exchange.send()
+        exchange.request_written()
 
-    def _requeue(self, exchange: Exchange, data: bytes) -> None:
-        exchange.reclaim()
-        exchange.requeue(data)
-        if self.queued_bytes == 0:
-            self.abort()
-            exchange.lost_unused()
+    def _return_request(self, exchange: Exchange) -> None:
+        """Have the request sent on a new connection: not one byte of it was written to this one."""
+        unwritten, self.unwritten = self.unwritten, []
+        self.abort()
+        exchange.reconnect(unwritten)
 
     def _has_ended(self) -> bool:
         """Return whether the idle socket has ended, or has unread data: an end, or unexpected bytes."""
@@ -108,8 +105,8 @@ class UpstreamConnection(Connection):
 
     def pause_writing(self) -> None:
         self.write_paused = True
-        if self.exchange is not None and self.exchange.client is not None:
-            self.exchange.client.set_reading(False)
+        if self.exchange is not None:
+            self.exchange.upstream_paused()
 
     def resume_writing(self) -> None:
         self.write_paused = False
@@ -134,10 +131,9 @@ class UpstreamConnection(Connection):
                 return
             chunk = body.feed(data)
         except (ResponseHeadError, FramingError) as error:
-            if isinstance(error, FramingError) and error.chunk and exchange.response_state == ResponseState.STARTED:
+            if isinstance(error, FramingError) and error.chunk and exchange.response_state == ResponseState.STREAMING:
                 exchange.response_chunk(error.chunk, False)
-            endings.fail(
-                exchange,
+            exchange.fail(
                 RelayError.UPSTREAM_PROTOCOL_ERROR,
                 f"The upstream's response is not valid HTTP ({error}). The request was sent and will not be repeated.",
             )
@@ -151,18 +147,9 @@ class UpstreamConnection(Connection):
         """Handle bytes that arrived before the request was sent. They must not reach the client."""
         if self.fresh:
             message = "The upstream sent bytes before it received a request. The request was not sent."
-            endings.fail(exchange, RelayError.UPSTREAM_PROTOCOL_ERROR, message)
+            exchange.fail(RelayError.UPSTREAM_PROTOCOL_ERROR, message)
         else:
-            self.transport.abort()
-            self._lost_unused(exchange)
-
-    def _lost_unused(self, exchange: Exchange) -> None:
-        """Move the request to another connection, once the gate has returned all bytes queued for this one."""
-        self.lost = True
-        exchange.reclaim()
-        if self.queued_bytes == 0:
-            self.exchange = None
-            exchange.lost_unused()
+            self._return_request(exchange)
 
     def _read_heads(self, exchange: Exchange, data: bytes) -> None:
         """Parse heads up to the final one, and the body bytes that arrived with it."""
@@ -232,7 +219,7 @@ class UpstreamConnection(Connection):
             self.pool.discard(self)
             return
         if not self.wrote and not self.fresh:
-            self._lost_unused(exchange)
+            self._return_request(exchange)
             return
         if isinstance(self.body, UntilClose) and exc is None and self.has_eof:
             self.body.complete = True
@@ -242,7 +229,7 @@ class UpstreamConnection(Connection):
         sent = (
             "The request was sent and will not be repeated." if self.wrote else "The request was not sent. Try again."
         )
-        endings.fail(exchange, RelayError.UPSTREAM_RESET, f"The upstream closed the connection {where}. {sent}")
+        exchange.fail(RelayError.UPSTREAM_RESET, f"The upstream closed the connection {where}. {sent}")
 
     def abort(self) -> None:
         self.exchange = None

@@ -1,4 +1,4 @@
-"""The state that the connections of one worker share: settings, parsers, the gate, exchanges, counts.
+"""What the connections and exchanges of one worker share: settings, parsers, the gate, counts.
 
 Does not depend on the connection classes; ``Relay`` adds them.
 """
@@ -14,6 +14,7 @@ from relaybook.relay.cors import Cors
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.fingerprints import Fingerprints
 from relaybook.relay.gate import Gate
+from relaybook.relay.peers import Dial
 from relaybook.relay.request_head import RequestHeadReader
 from relaybook.relay.response_head import ResponseHeadReader
 from relaybook.relay.routes import Route, UpstreamUrl
@@ -23,8 +24,11 @@ from relaybook.tags import TagReader
 _LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")
 
 
-class SharedState:
-    """Shared state of one worker. ``now`` is the loop time of the last sweep, exact enough for timeouts of seconds."""
+class RelayContext:
+    """What all connections of one worker share. Implements ``ExchangeContext``.
+
+    ``now`` is the loop time of the last sweep, exact enough for timeouts of seconds.
+    """
 
     def __init__(
         self,
@@ -67,11 +71,11 @@ class SharedState:
             self.host_names = frozenset([*_LOOPBACK_NAMES, *(name.lower().encode() for name in settings.hosts)])
         self._journal = journal
 
-    def connect(self, exchange: Exchange) -> None:
-        """Assign an idle upstream connection, or dial a new one."""
+    def connect(self, exchange: Exchange) -> Dial | None:
+        """Assign an idle upstream connection and return `None`, or start dialing a new one."""
         raise NotImplementedError
 
-    def dial(self, exchange: Exchange) -> None:
+    def dial(self, exchange: Exchange) -> Dial:
         """Start dialing a new upstream connection."""
         raise NotImplementedError
 
