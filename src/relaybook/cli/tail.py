@@ -75,8 +75,6 @@ def _text_hint(log: LogSource, parsed: Filter) -> str:
 
 _FIELD: Final = re.compile(r"-?[A-Za-z][\w.-]*:")
 _NUMBER: Final = re.compile(r"-\d+", re.ASCII)
-_POSITION: Final = re.compile(r"^q, (.+?) at character \d+: ")
-_CORRECTION: Final = re.compile(r'write ("[^"]+")\.')
 _PARAMETER: Final = re.compile(r"(?:not\.)?(?:property\.[^=]+|[A-Za-z_.-]+)=")
 
 
@@ -100,13 +98,10 @@ def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:
     try:
         parse_filter(terms, clock.wall_us())
     except BadFilter as error:
-        raise BadArgument(_for_a_shell(str(error))) from None
+        # Without the position in q, which the user did not write.
+        term = f"{error.term[:80]!r}: " if error.term else ""
+        raise BadArgument(term + error.advice(quote)) from None
     return terms
-
-
-def _for_a_shell(message: str) -> str:
-    """Remove the position in ``q``, which the user did not write, and quote corrections for a shell."""
-    return _CORRECTION.sub(r"write '\1'.", _POSITION.sub(r"\1: ", message))
 
 
 def _has_field(word: str) -> bool:

@@ -109,14 +109,31 @@ def test_filters_that_the_api_rejects_are_rejected(bad: str) -> None:
     ("bad", "output"),
     [
         ("12:30", """'12:30': '12' is not a known name. To search for this text, write '"12:30"'."""),
-        ("duration>2s", """'duration>2s': the colon after the name is missing. Write duration:>2s."""),
+        ("duration>2s", """'duration>2s': the colon after the name is missing. Write 'duration:>2s'. To"""),
+        (
+            "namespace:*x",
+            "'namespace:*x': a * is only allowed at the end of a value. For a value that contains a *, "
+            """write 'namespace:"*x"'.""",
+        ),
+        (
+            "user-id:7",
+            """To search for this text, write '"user-id:7"'. To filter by a property, write property.user-id.""",
+        ),
         ("limit=5", "'limit=5' is not a filter. Set the number of requests with -n, such as -n 5."),
     ],
 )
 def test_corrections_are_quoted_for_a_shell(bad: str, output: str) -> None:
     with pytest.raises(BadArgument) as refused:
         read_terms([bad])
-    assert str(refused.value).startswith(output)
+    assert output in str(refused.value)
+
+
+def test_text_of_the_user_that_looks_like_a_message_is_not_changed() -> None:
+    with pytest.raises(BadArgument) as refused:
+        read_terms(['status:"x at character 1: write"'])
+    assert str(refused.value).startswith(
+        """'status:"x at character 1: write"': status is 'x at character 1: write': """
+    )
 
 
 class Log:

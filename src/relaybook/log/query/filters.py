@@ -6,8 +6,8 @@ SQL. ``query.parameters`` parses query parameters and ``query.language`` the que
 
 import operator
 import re
-from collections.abc import Callable
-from typing import Any, Final, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -46,12 +46,50 @@ _CURSOR = re.compile(r"([on])(\d{1,18})")
 _LIMIT = re.compile(r"\d{1,6}", re.ASCII)
 
 
-class BadFilter(ValueError):
-    """A query parameter is invalid. ``parameter`` is its name; the message says what was expected."""
+class Correction(NamedTuple):
+    """Text to write instead of an invalid term, and for which ``purpose``, such as "To search for this text"."""
 
-    def __init__(self, parameter: str, message: str) -> None:
-        super().__init__(message)
+    text: str
+    purpose: str = ""
+
+
+class BadFilter(ValueError):
+    """A query parameter is invalid. ``str`` returns the error message of the API.
+
+    ``reason`` says what is wrong and what is expected. If the parameter is a query, ``term`` is the invalid term as
+    written, and ``at`` its offset in the query. ``known_names`` are the valid names, if the name of the term is not.
+    """
+
+    def __init__(
+        self,
+        parameter: str,
+        reason: str,
+        *,
+        term: str = "",
+        at: int = 0,
+        corrections: Sequence[Correction] = (),
+        known_names: Sequence[str] = (),
+    ) -> None:
+        super().__init__(parameter, reason)
         self.parameter = parameter
+        self.reason = reason
+        self.term = term
+        self.at = at
+        self.corrections = corrections
+        self.known_names = known_names
+
+    def __str__(self) -> str:
+        place = f"{self.parameter}, {self.term[:80]!r} at character {self.at + 1}: " if self.term else ""
+        return place + self.advice()
+
+    def advice(self, quote: Callable[[str], str] = str) -> str:
+        """Return the reason, the corrections and the known names as text. ``quote`` is applied to each correction."""
+        corrections = (
+            f" {purpose}, write {quote(text)}." if purpose else f" Write {quote(text)}."
+            for text, purpose in self.corrections
+        )
+        known_names = f" Known names: {', '.join(self.known_names)}." if self.known_names else ""
+        return self.reason + "".join(corrections) + known_names
 
 
 class Term(msgspec.Struct, frozen=True):

@@ -6,10 +6,10 @@ leading ``-`` excludes. Values with white space are quoted. Text values may end 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, NoReturn
 
-from relaybook.log.query.filters import NAMES, NUMBERS, TEXT_FIELDS, WORDS, BadFilter, Term
+from relaybook.log.query.filters import NAMES, NUMBERS, TEXT_FIELDS, WORDS, BadFilter, Correction, Term
 from relaybook.log.query.values import canonical_name, checked_value
 from relaybook.log.query.words import has_words
 from relaybook.settings.suggestions import suggest
@@ -37,7 +37,7 @@ class _Part(NamedTuple):
 def parse_query(text: str, now_us: int) -> tuple[Term, ...]:
     """Parse a query into terms, all of which must hold. A blank query has no terms.
 
-    Raises BadFilter for parameter ``q``; the message quotes the invalid part.
+    Raises BadFilter for parameter ``q``, with the invalid part as its ``term``.
     """
     if len(text) > MAX_CHARACTERS:
         raise BadFilter("q", f"q has {len(text)} characters. The maximum is {MAX_CHARACTERS}.")
@@ -79,11 +79,12 @@ def _value(part: _Part, name: str, now_us: int) -> tuple[str, bool]:
     written = part.value[:-1] if is_prefix else part.value
     if allows_prefix and "*" in written:
         quoted = f'{"-" if part.negated else ""}{part.name}:"{part.value[:80]}"'
-        _reject(part, f"a * is only allowed at the end of a value. For a value that contains a *, write {quoted}.")
+        correction = Correction(quoted, "For a value that contains a *")
+        _reject(part, "a * is only allowed at the end of a value.", correction)
     try:
         return checked_value(name, written, now_us, part.name, is_prefix=is_prefix), is_prefix
     except BadFilter as error:
-        _reject(part, str(error))
+        _reject(part, error.reason)
 
 
 def _text_term(part: _Part) -> Term:
@@ -91,16 +92,13 @@ def _text_term(part: _Part) -> Term:
     if match is not None and canonical_name(match[1]) is not None:
         minus = "-" if part.negated else ""
         corrected = f"{minus}{match[1]}:{match[2].removeprefix('=')}"
-        quoted = '"' + part.value[:80] + '"'
-        _reject(
-            part,
-            f"the colon after the name is missing. Write {corrected[:80]}. To search for this text, write {quoted}.",
-        )
+        _reject(part, "the colon after the name is missing.", Correction(corrected[:80]), _as_text(part.value))
     if not part.is_quoted and part.value in _OPERATORS:
         _reject(
             part,
             f"operator {part.value} is not supported. All parts must match. To exclude a part, put - before it. To "
-            f'match any of several values, list them (model:a model:b). To search for this word, write "{part.value}".',
+            "match any of several values, list them (model:a model:b).",
+            Correction(f'"{part.value}"', "To search for this word"),
         )
     if not has_words(part.value):
         _reject(part, "a search term needs at least one letter or digit.")
@@ -113,18 +111,19 @@ def _text_term(part: _Part) -> Term:
 
 def _reject_name(part: _Part) -> NoReturn:
     suggestion = suggest(part.name, NAMES)
-    known_names = "" if suggestion else f" Known names: {', '.join(NAMES)}, property.<name>."
-    quoted = '"' + part.written[:80] + '"'
-    as_property = f" To filter by a property, write property.{part.name[:80]}." if part.name[0].isalpha() else ""
-    _reject(
-        part,
-        f"{part.name[:80]!r} is not a known name.{suggestion} "
-        f"To search for this text, write {quoted}.{as_property}{known_names}",
-    )
+    corrections = [_as_text(part.written)]
+    if part.name[0].isalpha():
+        corrections.append(Correction(f"property.{part.name[:80]}", "To filter by a property"))
+    known_names = () if suggestion else (*NAMES, "property.<name>")
+    _reject(part, f"{part.name[:80]!r} is not a known name.{suggestion}", *corrections, known_names=known_names)
 
 
-def _reject(part: _Part, reason: str) -> NoReturn:
-    raise BadFilter("q", f"q, {part.written[:80]!r} at character {part.at + 1}: {reason}")
+def _as_text(written: str) -> Correction:
+    return Correction(f'"{written[:80]}"', "To search for this text")
+
+
+def _reject(part: _Part, reason: str, *corrections: Correction, known_names: Sequence[str] = ()) -> NoReturn:
+    raise BadFilter("q", reason, term=part.written, at=part.at, corrections=corrections, known_names=known_names)
 
 
 def _parts(text: str) -> Iterator[_Part]:
@@ -176,4 +175,4 @@ def _quoted(text: str, start: int, at: int) -> tuple[str, int]:
             return "".join(characters), at + 1
         characters.append(character)
         at += 1
-    raise BadFilter("q", f"q, {text[start:][:80]!r} at character {start + 1}: the closing quote is missing.")
+    raise BadFilter("q", "the closing quote is missing.", term=text[start:], at=start)

@@ -113,6 +113,22 @@ def test_the_message_quotes_the_invalid_part(text: str, expected: str) -> None:
     assert expected in str(error.value)
 
 
+def test_the_error_has_the_invalid_term_and_its_corrections_as_fields() -> None:
+    with pytest.raises(BadFilter) as error:
+        read("a -status>=500")
+    assert (error.value.term, error.value.at) == ("-status>=500", 2)
+    assert error.value.reason == "the colon after the name is missing."
+    assert [correction.text for correction in error.value.corrections] == ["-status:>=500", '"status>=500"']
+
+
+def test_a_place_where_corrections_are_quoted_gets_the_same_advice_without_a_position() -> None:
+    with pytest.raises(BadFilter) as error:
+        read("a 12:30")
+    assert error.value.advice(lambda text: f"<{text}>").startswith(
+        """'12' is not a known name. To search for this text, write <"12:30">. Known names: namespace, """
+    )
+
+
 @given(
     st.text(max_size=40) | st.lists(st.sampled_from([*NAMES, ":", '"', "-", "*", " ", ">2s", "\\", "a"])).map("".join)
 )
