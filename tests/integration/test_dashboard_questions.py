@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pytest
 from tests.support.sqlite_dashboard import Dashboard, database_summary
 
-from relaybook.api.values import VALUE_FIELDS
 from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS
+from relaybook.log.query.values import LISTED_FIELDS
 from relaybook.log.store.sqlite.connection import open_for_writing, truncate_wal
 
 RECORDS: Final = 40
@@ -113,7 +113,7 @@ def test_names_and_places_are_taken_from_lists(unchanged: Dashboard, payload: st
         assert ask(unchanged, target)[0] in (400, 404), target
 
 
-@pytest.mark.parametrize("field", [field for field in VALUE_FIELDS if field != "property"])
+@pytest.mark.parametrize("field", [field for field in LISTED_FIELDS if field != "property"])
 def test_wildcards_in_a_prefix_match_themselves(unchanged: Dashboard, field: str) -> None:
     for prefix in ("%", "_", "%%%", "*", "p%n", "[p]", "pla_n", "\\%"):
         status, told = ask(unchanged, f"/api/values/{field}?prefix={quote(prefix)}")

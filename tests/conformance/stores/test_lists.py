@@ -139,10 +139,11 @@ def test_values_are_counted_most_frequent_first(store: Store) -> None:
     assert values("key") == [("3fa9c2d1e0b4", 4)]
     assert values("property") == [("channel", 3), ("tier", 1)]
     assert values("property.channel") == [("ios", 2), ("web", 1)]
+    assert values("property.Channel") == values("property.channel")
     assert values("property.none") == []
 
 
-@pytest.mark.parametrize("field", ["", "seq", "id", "requests; --", "outcome"])
+@pytest.mark.parametrize("field", ["", "seq", "id", "requests; --", "outcome", "property.", "property.\0"])
 def test_values_of_another_field_are_refused(store: Store, field: str) -> None:
     with pytest.raises(BadFilter):
         store.reader.values(field, "", 5, soon())

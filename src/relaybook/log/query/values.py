@@ -13,6 +13,8 @@ from relaybook.log.record import AdviceCode, Outcome
 from relaybook.tags import WarningCode
 
 MAX_SUBSTRING: Final = 1000
+#: The fields whose values are listed with counts, besides ``property.<name>``. ``property`` lists property names.
+LISTED_FIELDS: Final = ("namespace", "model", "user", "key", "finish_reason", "property")
 _RELATIVE: Final = re.compile(r"-(\d{1,6})(s|m|h|d|w)", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 #: The years 1 to 9999, which RFC 3339 can express. Relative times and UTC offsets beyond them are clamped.
@@ -41,6 +43,18 @@ def canonical_name(name: str) -> str | None:
     if name.startswith("property.") and len(name) > len("property."):
         return name.lower().replace("_", "-")
     return None
+
+
+def listed_field(field: str) -> str:
+    """Return the field as in LISTED_FIELDS or as ``property.<name>``. Raises BadFilter if its values are not listed."""
+    if field in LISTED_FIELDS:
+        return field
+    if field.startswith("property.") and len(field) > len("property.") and "\0" not in field:
+        return field.lower().replace("_", "-")
+    known = ", ".join(LISTED_FIELDS)
+    raise BadFilter(
+        "field", f"{field[:80]!r} is not a field with a list of values. Expected one of {known}, property.<name>."
+    )
 
 
 def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_prefix: bool = False) -> str:

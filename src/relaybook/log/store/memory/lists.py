@@ -5,17 +5,14 @@ These are pages, namespaces, values and statistics. Nothing is cached; each call
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
 
 from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribution, contribution_of
 from relaybook.log.aggregate.stats import Points, Stats, StatsQuery, build, groups_of, span_of
 from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
-from relaybook.log.query.filters import BadFilter, Cursor
+from relaybook.log.query.filters import Cursor
+from relaybook.log.query.values import listed_field
 from relaybook.log.record import Record
 from relaybook.log.store.port import Page, ValueCount
-
-#: Fields whose values are counted, besides ``property`` and ``property.<name>``.
-_COUNTED: Final = ("namespace", "model", "user", "key", "finish_reason")
 
 
 def namespace_rows(records: Iterable[Record], labels: Mapping[str, Label]) -> list[NamespaceRow]:
@@ -68,11 +65,7 @@ def namespaces(
 
 def values(records: Iterable[Record], field: str, prefix: str, limit: int) -> list[ValueCount]:
     """Return the values of one field; see ``Reader.values``."""
-    if field not in _COUNTED and field != "property" and not field.startswith("property."):
-        known = ", ".join(_COUNTED)
-        raise BadFilter(
-            "field", f"{field[:80]!r} is not a field with a list of values. Expected one of {known}, property.<name>."
-        )
+    field = listed_field(field)
     matched = (value for record in records for value in _values_of(record, field) if value.startswith(prefix))
     ranked = sorted(Counter(matched).items(), key=lambda item: (-item[1], item[0]))
     return [ValueCount(value=value, requests=requests) for value, requests in ranked[:limit]]

@@ -7,7 +7,7 @@ from typing import Any, Final
 import apsw
 
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
-from relaybook.log.query.filters import BadFilter
+from relaybook.log.query.values import listed_field
 from relaybook.log.store.port import ValueCount
 from relaybook.log.store.sqlite.filter_sql import Condition, starts_with
 from relaybook.log.store.sqlite.zone_maps import ZoneMap, zones
@@ -31,7 +31,6 @@ _SHOWN: Final = {
 }
 #: If a page spans more zones than this, all namespaces are read at once, which takes 11 ms for 200,000.
 _MAX_ZONES: Final = 150
-_VALUE_FIELDS: Final = ("model", "user", "key", "finish_reason", "property")
 
 
 def namespaces(
@@ -110,18 +109,14 @@ def _namespace_row(row: tuple[object, ...]) -> NamespaceRow:
 
 def values(connection: apsw.Connection | None, field: str, prefix: str, limit: int) -> list[ValueCount]:
     """Return the counts of one field's values: 70 ms for a million values."""
+    field = listed_field(field)
     if field == "namespace":
         term = starts_with("namespace", prefix)
         sql = "SELECT namespace AS value, requests FROM namespaces WHERE requests > 0 AND "
-    elif field in _VALUE_FIELDS or field.startswith("property."):
+    else:
         range_ = starts_with("value", prefix)
         term = Condition(f"field = ? AND {range_.sql}", (field, *range_.bindings))
         sql = "SELECT value, requests FROM value_counts WHERE "
-    else:
-        known = ", ".join(("namespace", *_VALUE_FIELDS))
-        raise BadFilter(
-            "field", f"{field[:80]!r} is not a field with a list of values. Expected one of {known}, property.<name>."
-        )
     if connection is None:
         return []
     found = connection.execute(f"{sql}{term.sql} ORDER BY requests DESC, value LIMIT ?", (*term.bindings, limit))
