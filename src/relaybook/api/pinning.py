@@ -1,10 +1,8 @@
 """Change labels: pin and unpin namespaces, and set color, group and position. Changes apply to all users."""
 
-import re
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -27,8 +25,6 @@ _EXPECTED: Final = {
     "group": "a string of 1 to 40 characters, or null",
     "position": f"an integer from 0 to {LAST_POSITION}",
 }
-#: The field name in msgspec's messages: "… at `$.color`", "… unknown field `x`", "… required field `namespace`".
-_FIELD: Final = re.compile(r"(?:at `\$\.|field `)(.+)`", re.DOTALL)
 
 
 @routes.patch("/api/namespaces", document.describe(Namespace, body=LabelChange))
@@ -51,22 +47,25 @@ async def change_label(request: Request) -> Response:
 def _parse_change(body: bytes) -> LabelChange:
     """Parse the body. Raises ApiError ``bad_body`` that names the offending field."""
     try:
-        change = msgspec.json.decode(body, type=LabelChange)
-    except msgspec.ValidationError as error:
-        raise _bad_body(str(error), msgspec.json.decode(body)) from None
+        fields = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ApiError("bad_body", f"The body is not valid JSON: {error}.") from None
-    if all(getattr(change, name) is UNSET for name in ("pinned", "color", "group", "position")):
+    if not isinstance(fields, dict):
+        raise ApiError("bad_body", 'Send a JSON object such as {"namespace": "ios", "pinned": true}.')
+    for name, value in fields.items():
+        if name not in _EXPECTED:
+            message = f"{name[:80]} is not a known field. Known: {', '.join(_EXPECTED)}."
+            raise ApiError("bad_body", message, name[:80])
+        try:
+            msgspec.convert({"namespace": "any", name: value}, LabelChange)
+        except msgspec.ValidationError:
+            raise _bad_field(name, msgspec.json.encode(value).decode()[:80]) from None
+    if "namespace" not in fields:
+        raise _bad_field("namespace", "missing")
+    if len(fields) == 1:
         raise ApiError("bad_body", "The body changes nothing. Set pinned, color, group or position.")
-    return change
+    return msgspec.convert(fields, LabelChange)
 
 
-def _bad_body(problem: str, body: Any) -> ApiError:
-    match = _FIELD.search(problem)
-    if match is None or not isinstance(body, dict):
-        return ApiError("bad_body", f'Send a JSON object such as {{"namespace": "ios", "pinned": true}}: {problem}.')
-    name = match[1]
-    if name not in _EXPECTED:
-        return ApiError("bad_body", f"{name[:80]} is not a known field. Known: {', '.join(_EXPECTED)}.", name[:80])
-    value = msgspec.json.encode(body[name]).decode()[:80] if name in body else "missing"
+def _bad_field(name: str, value: str) -> ApiError:
     return ApiError("bad_body", f"{name} is {value}: expected {_EXPECTED[name]}.", name)

@@ -72,6 +72,8 @@ def test_a_namespace_without_a_request_can_be_pinned_and_unpinned() -> None:
             "colour",
             "colour is not a known field. Known: namespace, pinned, color",
         ),
+        ({"namespace": "a", "at `$.color`": 3}, "at `$.color`", "at `$.color` is not a known field."),
+        ({"namespace": "a", "color": [{"x` at `$.group": 1}]}, "color", 'color is [{"x` at `$.group":1}]: expected an'),
         ({"namespace": "a"}, None, "The body changes nothing. Set pinned, color, group or position"),
         ({"namespace": "a", "color": 3}, "pinned", "'a' is not pinned, so it cannot have a color"),
         ({"namespace": "a", "pinned": False, "color": 3}, "pinned", "'a' is not pinned, so it cannot have a color"),
@@ -86,7 +88,14 @@ def test_an_invalid_body_is_rejected_with_the_field(body: dict[str, Any], param:
     assert store.status().labels == 0
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"5", b"{", b"\xff", b'{"namespace": "\\ud800", "pinned": true}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"[]", b"5", b"{", b"\xff", b"[1e400]"),
+        b'{"namespace": "\\ud800", "pinned": true}',
+        b'{"namespace": "a", "color": 1e400}',
+    ],
+)
 def test_a_body_that_is_not_an_object_is_rejected(body: bytes) -> None:
     response = client_of().request("PATCH", "/api/namespaces", JSON, body=body)
     assert (response.status, response.json()["error"]["code"]) == (400, "bad_body")
