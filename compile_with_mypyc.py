@@ -29,8 +29,8 @@ MODULES: Final = (
     *(
         f"log/formats/{name}"
         for name in (
-            *("advice", "answer", "assembly", "chat", "detail", "errors", "lenient", "media", "output_text"),
-            *("request", "responses", "sse", "text", "usage"),
+            *("advice", "assembly", "chat", "completions", "detail", "embeddings", "errors", "lenient", "media"),
+            *("output_text", "request", "responses", "sse", "table", "text", "usage"),
         )
     ),
     *(f"recorder/{name}" for name in ("body_policy", "loop", "prices", "understand")),

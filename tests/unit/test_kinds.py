@@ -1,8 +1,10 @@
-"""Kinds of requests by path."""
+"""Kinds of requests by path, and the error events of their streams."""
+
+import json
 
 import pytest
 
-from relaybook.kinds import kind_of
+from relaybook.kinds import Kind, kind_of, stream_error_event
 
 
 @pytest.mark.parametrize(
@@ -21,3 +23,19 @@ from relaybook.kinds import kind_of
 )
 def test_the_kind_is_determined_by_the_path(path: str, kind: str) -> None:
     assert kind_of(path) == kind
+
+
+@pytest.mark.parametrize("kind", ["chat", "completion", "response"])
+def test_the_error_event_of_a_stream_is_one_complete_event(kind: Kind) -> None:
+    event = stream_error_event(kind, "upstream_stream_interrupted", "It broke: ü.")
+    assert event is not None
+    assert event.startswith(b"data: ")
+    assert event.endswith(b"\n\n")
+    assert event.count(b"\n") == 2
+    error = json.loads(event[6:])["error"]
+    assert (error["code"], error["message"]) == ("upstream_stream_interrupted", "It broke: ü.")
+
+
+@pytest.mark.parametrize("kind", ["embedding", "models", "other"])
+def test_a_kind_without_event_streams_has_no_error_event(kind: Kind) -> None:
+    assert stream_error_event(kind, "upstream_stream_interrupted", "It broke.") is None

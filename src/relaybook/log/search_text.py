@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from relaybook.kinds import PARSED_KINDS
+from relaybook.log.formats import format_of
 from relaybook.log.store.port import Entry
 from relaybook.log.view import RequestView
 
@@ -23,7 +23,7 @@ def text_of(entry: Entry, max_characters: int = MAX_CHARACTERS) -> str:
     Also empty if reading the bodies fails unexpectedly. The error is logged and not raised, so that one request cannot
     block the indexing of all others.
     """
-    if entry.record.kind not in PARSED_KINDS:
+    if format_of(entry.record.kind) is None:
         return ""
     try:
         return "\n".join(_truncate(_texts(entry), max_characters))

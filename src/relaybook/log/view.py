@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, Self
 
 from relaybook.ids import parse_id
-from relaybook.kinds import PARSED_KINDS
-from relaybook.log.formats import assemble_response, messages, newest_first, parameters
+from relaybook.log.formats import assemble_response, format_of, messages, newest_first, parameters
 from relaybook.log.formats.decode import decode
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Record, Side
@@ -127,11 +126,11 @@ class RequestView:
     def parsed_request(self) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:
         """Return the parameters and the messages of the request. Both are `None` if the body cannot be read."""
         body = self._parsable("request")
-        return (None, None) if body is None else (parameters(body), messages(body))
+        return (None, None) if body is None else (parameters(body, self.record.kind), messages(body, self.record.kind))
 
     def newest_messages(self) -> Iterator[dict[str, Any]]:
         """Yield the messages of the request, newest first. Yields nothing if the body cannot be read."""
-        yield from newest_first(self._parsable("request") or b"")
+        yield from newest_first(self._parsable("request") or b"", self.record.kind)
 
     def parsed_response(self) -> dict[str, Any] | None:
         """Return the response, assembled from its chunks if it was streamed. `None` if the body cannot be read."""
@@ -139,7 +138,7 @@ class RequestView:
         return None if body is None else assemble_response(body, self.record.stream, self.record.kind)
 
     def _parsable(self, side: Side) -> bytes | None:
-        return self.body(side) if self.record.kind in PARSED_KINDS else None
+        return None if format_of(self.record.kind) is None else self.body(side)
 
 
 def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, list[Record]] | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from heapq import nlargest
 from typing import Final
 
-from relaybook.kinds import PARSED_KINDS
+from relaybook.log.formats import format_of
 from relaybook.log.store.port import Body, BodyRef, Entry, body_size
 from relaybook.recorder.fold import Exchange
 
@@ -48,7 +48,8 @@ class BodyPolicy:
         """Truncate the entry's bodies as required. Return the entry and the references to erase."""
         if entry.request is None:
             return entry, exchange.refs
-        if entry.record.kind in PARSED_KINDS or exchange.request_bytes + exchange.response_bytes <= self._keep_other:
+        is_small = exchange.request_bytes + exchange.response_bytes <= self._keep_other
+        if is_small or format_of(entry.record.kind) is not None:
             return entry, []
         erase: list[BodyRef] = []
         for side in ("request", "response"):

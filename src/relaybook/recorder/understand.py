@@ -10,7 +10,7 @@ from typing import Final
 
 from relaybook.ids import id_text
 from relaybook.journal.events import Closed
-from relaybook.kinds import PARSED_KINDS, Kind, kind_of
+from relaybook.kinds import Kind, kind_of
 from relaybook.log import formats
 from relaybook.log.record import Detail, Note, Record
 from relaybook.log.store.port import Body, BodyRef, Entry, Running
@@ -23,7 +23,10 @@ _REQUEST_HEADERS: Final = re.compile(
     rb"(?i)(?:^|\r\n)(user-agent|content-type|content-encoding|x-client-request-id|x-stainless-retry-count|traceparent):"
     rb"[ \t]*([^\r]*)"
 )
-_RESPONSE_HEADERS: Final = re.compile(rb"(?i)(?:^|\r\n)(content-type|content-encoding|x-request-id):[ \t]*([^\r]*)")
+_REQUEST_ID_HEADERS: Final = tuple(name.encode() for name in formats.REQUEST_ID_HEADERS)
+_RESPONSE_HEADERS: Final = re.compile(
+    rb"(?i)(?:^|\r\n)(content-type|content-encoding|%b):[ \t]*([^\r]*)" % b"|".join(_REQUEST_ID_HEADERS)
+)
 _TRACE: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*")
 _NOT_UNDERSTOOD: Final = Note(
     "not_understood",
@@ -118,9 +121,10 @@ class Understanding:
 
     def _read_bodies(self, record: Record, exchange: Exchange, headers: "_Headers") -> formats.MessageChain | None:
         kind = record.kind
+        is_parsed = formats.format_of(kind) is not None
         request = formats.RequestFacts()
         request_body = b""
-        if kind in PARSED_KINDS:
+        if is_parsed:
             request_body = self._readable(
                 exchange.request, exchange.request_bytes, headers.request.get(b"content-encoding")
             )
@@ -139,7 +143,7 @@ class Understanding:
         complete = record.outcome == "complete"
         response = formats.read_response(kind, data, streamed=record.stream, complete=complete)
         _fill_response(record, response)
-        if kind not in PARSED_KINDS:
+        if not is_parsed:
             record.output_preview = formats.describe_body(
                 headers.response.get(b"content-type", ""), exchange.response_bytes
             )
@@ -171,20 +175,17 @@ class Understanding:
 
     def _count(self, record: Record, request_body: bytes, response: formats.ResponseFacts) -> None:
         """Set tokens and cost, from the provider's usage or from an estimate, which is marked as such."""
-        model = record.response_model or record.model
-        if response.usage is None and record.kind == "chat":
+        if formats.estimate_usage(record.kind, response, request_body):
             record.tokens_estimated = True
-            record.output_tokens = formats.estimate_tokens(response.output_characters)
-            record.input_tokens = formats.estimate_tokens(_characters(request_body))
-            usage: formats.Usage | None = {
-                "prompt_tokens": record.input_tokens,
-                "completion_tokens": record.output_tokens,
-            }
-        else:
-            usage = response.usage
-        if usage is not None and model is not None:
+            record.input_tokens, record.output_tokens = response.input_tokens, response.output_tokens
+        if response.usage is not None and (record.response_model or record.model) is not None:
             record.cost_usd, record.prices_version = self._prices.cost(
-                record.upstream, record.model, record.response_model, usage, response.service_tier, record.started_at
+                record.upstream,
+                record.model,
+                record.response_model,
+                response.usage,
+                response.service_tier,
+                record.started_at,
             )
 
 
@@ -202,7 +203,7 @@ class _Headers:
         request, response = self.request, self.response
         record.user_agent = request.get(b"user-agent")
         record.client_request_id = request.get(b"x-client-request-id")
-        record.provider_request_id = response.get(b"x-request-id")
+        record.provider_request_id = next((response[name] for name in _REQUEST_ID_HEADERS if name in response), None)
         record.stream = response.get(b"content-type", "").lower().startswith("text/event-stream")
         retry = request.get(b"x-stainless-retry-count", "")
         if retry.isascii() and retry.isdigit() and len(retry) < 8:
@@ -234,11 +235,6 @@ def _matching_headers(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]
         is_more = name == b"content-encoding" and name in matching
         matching[name] = f"{matching[name]}, {text}" if is_more else matching.get(name, text)
     return matching
-
-
-def _characters(request: bytes) -> int:
-    """Return the number of characters in all messages, from which input tokens are estimated."""
-    return sum(len(message.get("text") or "") for message in formats.messages(request))
 
 
 def _headers(exchange: Exchange) -> _Headers:

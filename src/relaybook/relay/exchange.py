@@ -55,7 +55,7 @@ from relaybook.errors import RelayError
 from relaybook.ids import id_text, new_id
 from relaybook.journal.events import Answered, Closed, ClosedOutcome, Opened, encode_event
 from relaybook.journal.frame import FrameKind
-from relaybook.kinds import STREAMED_KINDS, kind_of
+from relaybook.kinds import kind_of, stream_error_event
 from relaybook.relay import refuse
 from relaybook.relay.client_framing import ClientFraming
 from relaybook.relay.fingerprints import Fingerprints, keys_in
@@ -340,7 +340,8 @@ class Exchange:
         if before == ResponseState.WAITING:
             self._send_error_response(error, message)
         else:
-            code = RelayError.UPSTREAM_STREAM_INTERRUPTED.code if self._supports_error_event() else code
+            if self._error_event(message) is not None:
+                code = RelayError.UPSTREAM_STREAM_INTERRUPTED.code
             self._cut_stream(message)
         self._close("upstream_failed", code, message)
 
@@ -453,16 +454,18 @@ class Exchange:
         head = framing.encode(b"")
         if head:
             client.send(head)
-        if framing.between_events and self._supports_error_event():
-            event = refuse.stream_error_event(message)
+        event = self._error_event(message)
+        if event is not None and framing.between_events:
             self.frame(FrameKind.MADE, self.id, event)
             client.send(framing.encode(event))
         self.relay.gate.then(client.cut, b"")
 
-    def _supports_error_event(self) -> bool:
-        """Return whether the response can carry an error event: it is an event stream of a supported API."""
-        is_stream = self.framing is not None and self.framing.is_event_stream
-        return is_stream and kind_of(self.route.below(self.target)) in STREAMED_KINDS
+    def _error_event(self, message: str) -> bytes | None:
+        """Return the event that reports a broken stream. `None` if it is not an event stream of a known API."""
+        if self.framing is None or not self.framing.is_event_stream:
+            return None
+        kind = kind_of(self.route.below(self.target))
+        return stream_error_event(kind, RelayError.UPSTREAM_STREAM_INTERRUPTED.code, message)
 
     # -- helpers -------------------------------------------------------------------------------------------------
 

@@ -88,11 +88,6 @@ def body_too_slow(size: int, seconds: float, timeout: float) -> str:
     return f"The request body stalled: {size} bytes arrived in {seconds:.0f} s (setting body_timeout, {timeout:g} s)."
 
 
-def stream_error_event(message: str) -> bytes:
-    """Return a server-sent event that makes both official SDKs raise an error, for a stream that broke off."""
-    return b"data: %b\n\n" % error_json(RelayError.UPSTREAM_STREAM_INTERRUPTED, message)
-
-
 def text_response(status: int, text: str, *, head_only: bool = False, is_last: bool = False) -> bytes:
     """Return a complete text/plain response. With ``is_last`` the connection closes after it."""
     body = text.encode()

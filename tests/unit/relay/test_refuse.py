@@ -28,14 +28,6 @@ def test_the_error_of_an_admitted_request_has_its_record_id() -> None:
     assert b"x-request-id: abc" in refuse.error_lines(RelayError.UPSTREAM_RESET, b"{}", "Service", "abc")
 
 
-def test_the_error_event_of_a_stream_is_one_complete_event() -> None:
-    event = refuse.stream_error_event("It broke.")
-    assert event.startswith(b"data: ")
-    assert event.endswith(b"\n\n")
-    assert event.count(b"\n") == 2
-    assert json.loads(event[6:])["error"]["code"] == "upstream_stream_interrupted"
-
-
 def test_the_last_response_of_a_connection_has_connection_close() -> None:
     assert b"\r\nConnection: close\r\n\r\nok\n" in refuse.text_response(200, "ok\n", is_last=True)
     assert b"Connection" not in refuse.text_response(200, "ok\n")

@@ -6,20 +6,32 @@ Nothing here does I/O, reads a clock, or raises, whatever the bytes are. Values 
 
 from relaybook.kinds import Kind
 from relaybook.log.formats.advice import Advice, advice
-from relaybook.log.formats.answer import first_token_offset, read_response
-from relaybook.log.formats.assembly import assemble_response
-from relaybook.log.formats.detail import messages, newest_first, parameters
 from relaybook.log.formats.errors import read_error
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts, Usage
+from relaybook.log.formats.format import Format
 from relaybook.log.formats.media import describe_body
 from relaybook.log.formats.message_chain import MessageChain, build_chain, decode_chain, encode_chain
-from relaybook.log.formats.request import read_request
 from relaybook.log.formats.sse import Event, SseReader, read_events
-from relaybook.log.formats.text import estimate_tokens
+from relaybook.log.formats.table import (
+    FORMATS,
+    REQUEST_ID_HEADERS,
+    assemble_response,
+    estimate_usage,
+    first_token_offset,
+    format_of,
+    messages,
+    newest_first,
+    parameters,
+    read_request,
+    read_response,
+)
 
 __all__ = [
+    "FORMATS",
+    "REQUEST_ID_HEADERS",
     "Advice",
     "Event",
+    "Format",
     "Kind",
     "MessageChain",
     "RequestFacts",
@@ -32,8 +44,9 @@ __all__ = [
     "decode_chain",
     "describe_body",
     "encode_chain",
-    "estimate_tokens",
+    "estimate_usage",
     "first_token_offset",
+    "format_of",
     "messages",
     "newest_first",
     "parameters",

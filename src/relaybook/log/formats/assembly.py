@@ -1,74 +1,18 @@
-"""Assemble a response body for the detail view: choices are joined from their chunks, other fields are kept."""
+"""Helpers to assemble a response body for the detail view: choices, top-level fields, and merging of chunks."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from relaybook.kinds import Kind
-from relaybook.log.formats import lenient, responses
-from relaybook.log.formats.answer import is_stream
-from relaybook.log.formats.chat import ChatReader
+from relaybook.log.formats import lenient
 from relaybook.log.formats.output_text import OutputText
 from relaybook.log.formats.sse import read_events
-from relaybook.log.formats.wire import CHAT_RESPONSE, RESPONSE
 
 #: ``obfuscation`` is random padding against traffic analysis.
-_DROPPED: Final = frozenset({"obfuscation"})
-_READ_FROM_CHOICE: Final = frozenset({"index", "delta", "message", "text", "finish_reason"})
-_READ_FROM_MESSAGE: Final = frozenset(
-    {"role", "content", "reasoning", "reasoning_content", "refusal", "tool_calls", "function_call"}
-)
+DROPPED: Final = frozenset({"obfuscation"})
 
 
-def assemble_response(data: bytes, streamed: bool, kind: Kind = "chat") -> dict[str, Any]:
-    """Return the response's top-level fields with assembled ``choices``; ``{"choices": []}`` if it cannot be parsed.
-
-    A choice is ``{"index", "text", "reasoning", "refusal", "tool_calls": [{"id", "type", "name", "arguments"}],
-    "finish_reason"}``. If the choice or its message has other fields, they are in ``other``, merged over all chunks:
-    texts and lists are joined, objects merged, and of other values the last is kept. ``obfuscation`` is dropped. Never
-    raises.
-    """
-    streamed = is_stream(data, streamed)
-    if kind == "response":
-        return _response(data, streamed)
-    reader = ChatReader()
-    if streamed:
-        reader.add_stream(data)
-    else:
-        response = lenient.read(CHAT_RESPONSE, data)
-        if response is not None:
-            reader.add(response)
-    choices = {index: _choice(index, output_text) for index, output_text in sorted(reader.outputs.items())}
-    fields: dict[str, Any] = {}
-    for value in _objects(data, streamed):
-        _add_fields(fields, choices, value)
-    for choice in choices.values():
-        join(choice.get("other", {}))
-    fields["choices"] = list(choices.values())
-    return fields
-
-
-def _response(data: bytes, streamed: bool) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    if streamed:
-        last, output_text, error, _ = responses.fold_stream(data)
-        if last.output:
-            output_text = responses.output_text_of(last)
-        for value in _objects(data, streamed):
-            if isinstance(value.get("response"), dict):
-                fields = _sanitize_object(value["response"])
-        if error is not None:
-            fields["error"] = lenient.sanitize(error)
-    else:
-        last = lenient.read(RESPONSE, data) or RESPONSE.decode(b"{}")
-        output_text = responses.output_text_of(last)
-        fields = next((_sanitize_object(value) for value in _objects(data, streamed)), {})
-    choice = _choice(0, output_text)
-    choice["finish_reason"] = last.status
-    fields["choices"] = [choice] if output_text.characters() or last.output else []
-    return fields
-
-
-def _choice(index: int, output_text: OutputText) -> dict[str, Any]:
+def choice_of(index: int, output_text: OutputText) -> dict[str, Any]:
+    """Return a choice for the detail view; see ``assemble_response``."""
     return {
         "index": index,
         "text": "".join(output_text.text) or "".join(output_text.transcript) or None,
@@ -82,7 +26,8 @@ def _choice(index: int, output_text: OutputText) -> dict[str, Any]:
     }
 
 
-def _objects(data: bytes, streamed: bool) -> Iterator[dict[str, Any]]:
+def objects(data: bytes, streamed: bool) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of a response: the body itself, or those of its events up to ``[DONE]``."""
     decoder = lenient.LenientDecoder(lenient.ANY)
     payloads = read_events(data) if streamed else iter((data,))
     for payload in payloads:
@@ -93,37 +38,9 @@ def _objects(data: bytes, streamed: bool) -> Iterator[dict[str, Any]]:
             yield value
 
 
-def _sanitize_object(value: dict[str, Any]) -> dict[str, Any]:
-    return {str(name): lenient.sanitize(item) for name, item in value.items() if name not in _DROPPED}
-
-
-def _add_fields(fields: dict[str, Any], choices: dict[int, dict[str, Any]], value: dict[str, Any]) -> None:
-    for name, item in value.items():
-        if name == "choices":
-            _add_choices(choices, item)
-        elif name not in _DROPPED and (item is not None or name not in fields):
-            fields[name] = lenient.sanitize(item)
-
-
-def _add_choices(choices: dict[int, dict[str, Any]], items: object) -> None:
-    for item in items if isinstance(items, list) else ():
-        if not isinstance(item, dict):
-            continue
-        index = item.get("index", 0)
-        choice = choices.get(index) if isinstance(index, int) else None
-        if choice is None:
-            continue
-        message = item.get("delta") or item.get("message")
-        other = {name: part for name, part in item.items() if name not in _READ_FROM_CHOICE and part is not None}
-        for name, part in message.items() if isinstance(message, dict) else ():
-            if name not in _READ_FROM_MESSAGE and name not in _DROPPED and part is not None:
-                other[name] = _without_audio_data(part) if name == "audio" else part
-        if other:
-            merge(choice.setdefault("other", {}), _sanitize_object(other))
-
-
-def _without_audio_data(audio: object) -> object:
-    return {name: part for name, part in audio.items() if name != "data"} if isinstance(audio, dict) else audio
+def sanitize_object(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an object as any JSON encoder accepts them, without ``obfuscation``."""
+    return {str(name): lenient.sanitize(item) for name, item in value.items() if name not in DROPPED}
 
 
 class _JoinedText:

@@ -1,25 +1,43 @@
-"""Parse chat responses, whole or streamed: facts for the record, and the offset of the first token.
+"""Parse chat completions: facts of requests and responses, the offset of the first token, and the detail view.
 
-Legacy completions (``choices[].text``) and embeddings (no choices) have the same top-level fields and are parsed here
-too.
+Responses to legacy completions (``choices[].text``) and embeddings (no choices) have the same top-level fields and are
+parsed here too.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from relaybook.log.formats import lenient
+from relaybook.log.formats.assembly import DROPPED, choice_of, join, merge, objects, sanitize_object
+from relaybook.log.formats.detail import characters, openai_message_fields, openai_messages
 from relaybook.log.formats.errors import describe_error
-from relaybook.log.formats.facts import ResponseFacts, StreamEnded
-from relaybook.log.formats.message_chain import output_keys
-from relaybook.log.formats.output_text import OutputText, Tool, has_token
+from relaybook.log.formats.facts import RequestFacts, ResponseFacts
+from relaybook.log.formats.format import Format, stream_end
+from relaybook.log.formats.message_chain import hash_messages, output_keys
+from relaybook.log.formats.output_text import OutputText, has_token, output_preview
+from relaybook.log.formats.request import last_message_preview, request_facts
 from relaybook.log.formats.sse import DATA, LF, Event, event_ends, events_of, split_stream
-from relaybook.log.formats.text import clean, clean_or_none, preview
+from relaybook.log.formats.text import clean, clean_or_none, estimate_tokens
 from relaybook.log.formats.usage import set_usage
-from relaybook.log.formats.wire import CHAT_RESPONSE, ChatResponse, Embedding
+from relaybook.log.formats.wire import CHAT_RESPONSE, REQUEST, ChatResponse, Embedding
 
 _DONE: Final = b"[DONE]"
 _ERROR_EVENT: Final = "error"
 #: The maximum of OpenAI's API. Further choices are ignored.
 _MAX_CHOICES: Final = 128
+_READ_FROM_CHOICE: Final = frozenset({"index", "delta", "message", "text", "finish_reason"})
+_READ_FROM_MESSAGE: Final = frozenset(
+    {"role", "content", "reasoning", "reasoning_content", "refusal", "tool_calls", "function_call"}
+)
+
+
+def read_request(data: bytes) -> RequestFacts:
+    """Return the facts of a chat request."""
+    request = lenient.read(REQUEST, data)
+    if request is None:
+        return RequestFacts()
+    messages = request.messages
+    hashes = hash_messages(messages) if messages else None
+    return request_facts(request, last_message_preview(messages or []), hashes)
 
 
 class ChatReader:
@@ -132,13 +150,6 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
     return facts
 
 
-def stream_end(*, is_done: bool, complete: bool) -> StreamEnded:
-    """Return how a stream ended: ``done`` if it had its end mark, whatever happened to the connection afterwards."""
-    if is_done:
-        return "done"
-    return "no_done" if complete else "cut"
-
-
 def first_token_offset(data: bytes) -> int | None:
     """Return the end offset of the event with the first token in a decoded stream. `None` if there is no token.
 
@@ -168,15 +179,71 @@ def _finish_reason(outputs: list[OutputText]) -> str | None:
     return clean_or_none(",".join(reasons))
 
 
-def output_preview(output_text: OutputText) -> str | None:
-    """Return a preview of the text, else of the refusal, the tool calls or the reasoning. `None` if all are empty."""
-    for chunks in (output_text.text, output_text.transcript, output_text.refusal):
-        if chunks and (shown := preview("".join(chunks))):
-            return shown
-    if output_text.tools:
-        return preview(" ".join(_call_preview(tool) for tool in output_text.tools))
-    return preview("".join(output_text.reasoning))
+def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
+    """Estimate both counts if the response has no usage: a stream without usage, or one that broke off."""
+    if facts.usage is not None:
+        return False
+    facts.output_tokens = estimate_tokens(facts.output_characters)
+    facts.input_tokens = estimate_tokens(characters(request, openai_messages))
+    facts.usage = {"prompt_tokens": facts.input_tokens, "completion_tokens": facts.output_tokens}
+    return True
 
 
-def _call_preview(tool: Tool) -> str:
-    return f"ƒ {tool.name or '?'}({preview(''.join(tool.arguments)) or ''})"
+def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
+    reader = ChatReader()
+    if streamed:
+        reader.add_stream(data)
+    else:
+        response = lenient.read(CHAT_RESPONSE, data)
+        if response is not None:
+            reader.add(response)
+    choices = {index: choice_of(index, output_text) for index, output_text in sorted(reader.outputs.items())}
+    fields: dict[str, Any] = {}
+    for value in objects(data, streamed):
+        _add_fields(fields, choices, value)
+    for choice in choices.values():
+        join(choice.get("other", {}))
+    fields["choices"] = list(choices.values())
+    return fields
+
+
+def _add_fields(fields: dict[str, Any], choices: dict[int, dict[str, Any]], value: dict[str, Any]) -> None:
+    for name, item in value.items():
+        if name == "choices":
+            _add_choices(choices, item)
+        elif name not in DROPPED and (item is not None or name not in fields):
+            fields[name] = lenient.sanitize(item)
+
+
+def _add_choices(choices: dict[int, dict[str, Any]], items: object) -> None:
+    for item in items if isinstance(items, list) else ():
+        if not isinstance(item, dict):
+            continue
+        index = item.get("index", 0)
+        choice = choices.get(index) if isinstance(index, int) else None
+        if choice is None:
+            continue
+        message = item.get("delta") or item.get("message")
+        other = {name: part for name, part in item.items() if name not in _READ_FROM_CHOICE and part is not None}
+        for name, part in message.items() if isinstance(message, dict) else ():
+            if name not in _READ_FROM_MESSAGE and name not in DROPPED and part is not None:
+                other[name] = _without_audio_data(part) if name == "audio" else part
+        if other:
+            merge(choice.setdefault("other", {}), sanitize_object(other))
+
+
+def _without_audio_data(audio: object) -> object:
+    return {name: part for name, part in audio.items() if name != "data"} if isinstance(audio, dict) else audio
+
+
+FORMAT: Final = Format(
+    kind="chat",
+    read_request=read_request,
+    read_whole=read_whole,
+    read_stream=read_stream,
+    first_token_offset=first_token_offset,
+    assemble=_assemble,
+    list_messages=openai_messages,
+    message_fields=openai_message_fields,
+    estimate_usage=_estimate_usage,
+)

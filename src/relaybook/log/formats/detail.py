@@ -1,10 +1,15 @@
-"""Extract messages and parameters from a request body for the detail view. Omitted messages are counted."""
+"""Extract messages and parameters from a request body for the detail view. Omitted messages are counted.
 
-from collections.abc import Iterator
+Works on the messages that a format lists. ``openai_messages`` lists those of OpenAI's formats.
+"""
+
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from relaybook.log.formats import lenient
 from relaybook.log.formats.media import describe_part
+
+ListMessages = Callable[[dict[str, Any]], list[object]]
 
 #: The fields with the messages of a request: chat, Responses API and embeddings, legacy completions.
 _MESSAGE_FIELDS: Final = ("messages", "input", "prompt")
@@ -21,7 +26,7 @@ _COPIED_FIELDS: Final = (
 _MAX_PER_END: Final = 5000
 
 
-def messages(data: bytes) -> list[dict[str, Any]]:
+def messages(data: bytes, list_messages: ListMessages) -> list[dict[str, Any]]:
     """Return the messages in order; empty if the body has none. Never raises.
 
     Each message has ``role``, ``text`` (all text, parts joined by line breaks, `None` if there is none) and ``parts``.
@@ -30,25 +35,29 @@ def messages(data: bytes) -> list[dict[str, Any]]:
     fields are in ``other``. If there are more than 10,000 messages, the first and the last 5,000 are returned with a
     message without role between them that says how many are omitted. The same holds for parts of a message.
     """
-    first, omitted, last = _items(data)
+    first, omitted, last = _items(data, list_messages)
     found = [_message(item) for item in first]
     if omitted:
         found.append({"role": None, "text": f"[{omitted:,} messages are not shown here]", "parts": []})
     return found + [_message(item) for item in last]
 
 
-def newest_first(data: bytes) -> Iterator[dict[str, Any]]:
+def newest_first(data: bytes, list_messages: ListMessages) -> Iterator[dict[str, Any]]:
     """Yield the same messages, last first, each converted when it is requested. Omitted messages are not mentioned."""
-    first, _, last = _items(data)
+    first, _, last = _items(data, list_messages)
     for item in (*reversed(last), *reversed(first)):
         yield _message(item)
 
 
-def _items(data: bytes) -> tuple[list[object], int, list[object]]:
-    """Return the first messages as sent, the number of omitted ones, and the last messages."""
+def characters(data: bytes, list_messages: ListMessages) -> int:
+    """Return the number of characters in all messages, from which input tokens are estimated."""
+    return sum(len(message.get("text") or "") for message in messages(data, list_messages))
+
+
+def _items(data: bytes, list_messages: ListMessages) -> tuple[list[object], int, list[object]]:
+    """Return the first messages as listed, the number of omitted ones, and the last messages."""
     body = lenient.load(data)
-    found = body.get(_message_field(body)) if isinstance(body, dict) else None
-    return _ends(found if isinstance(found, list) else [found] if isinstance(found, str) else [])
+    return _ends(list_messages(body) if isinstance(body, dict) else [])
 
 
 def _ends(items: list[object]) -> tuple[list[object], int, list[object]]:
@@ -56,17 +65,24 @@ def _ends(items: list[object]) -> tuple[list[object], int, list[object]]:
     return items[:_MAX_PER_END], omitted, items[_MAX_PER_END + omitted :]
 
 
-def parameters(data: bytes) -> dict[str, Any]:
+def parameters(data: bytes, message_fields: Callable[[dict[str, Any]], tuple[str, ...]]) -> dict[str, Any]:
     """Return all top-level fields except the messages, as sent; empty if the body is not a JSON object."""
     body = lenient.load(data)
     if not isinstance(body, dict):
         return {}
-    omitted = _message_field(body)
-    return {str(name): lenient.sanitize(value) for name, value in body.items() if name != omitted}
+    omitted = message_fields(body)
+    return {str(name): lenient.sanitize(value) for name, value in body.items() if name not in omitted}
 
 
-def _message_field(body: dict[str, Any]) -> str:
-    return next((name for name in _MESSAGE_FIELDS if name in body), _MESSAGE_FIELDS[0])
+def openai_messages(body: dict[str, Any]) -> list[object]:
+    """Return the messages, input or prompt of a request as sent. A text counts as one message."""
+    found = body.get(openai_message_fields(body)[0])
+    return found if isinstance(found, list) else [found] if isinstance(found, str) else []
+
+
+def openai_message_fields(body: dict[str, Any]) -> tuple[str, ...]:
+    """Return the field that has the messages of a request."""
+    return (next((name for name in _MESSAGE_FIELDS if name in body), _MESSAGE_FIELDS[0]),)
 
 
 def _message(item: object) -> dict[str, Any]:

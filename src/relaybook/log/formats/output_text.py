@@ -5,6 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from relaybook.log.formats import lenient
+from relaybook.log.formats.text import preview
 from relaybook.log.formats.wire import AssistantMessage, ChatResponse, Choice, Function, ToolCall
 
 _EMPTY: Final = AssistantMessage()
@@ -152,3 +153,17 @@ def has_token(chunk: ChatResponse) -> bool:
         ):
             return True
     return False
+
+
+def output_preview(output_text: OutputText) -> str | None:
+    """Return a preview of the text, else of the refusal, the tool calls or the reasoning. `None` if all are empty."""
+    for chunks in (output_text.text, output_text.transcript, output_text.refusal):
+        if chunks and (shown := preview("".join(chunks))):
+            return shown
+    if output_text.tools:
+        return preview(" ".join(_call_preview(tool) for tool in output_text.tools))
+    return preview("".join(output_text.reasoning))
+
+
+def _call_preview(tool: Tool) -> str:
+    return f"ƒ {tool.name or '?'}({preview(''.join(tool.arguments)) or ''})"

@@ -1,24 +1,56 @@
-"""Parse responses of the Responses API, whole or streamed.
+"""Parse requests and responses of the Responses API.
 
 A streamed response has its whole object in ``response.completed`` (or ``failed``, ``incomplete``) and needs no
 ``[DONE]``. If the stream ends before that, the text is assembled from the deltas.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from relaybook.log.formats import lenient
-from relaybook.log.formats.chat import output_preview, stream_end
+from relaybook.log.formats.assembly import choice_of, objects, sanitize_object
+from relaybook.log.formats.detail import openai_message_fields, openai_messages
 from relaybook.log.formats.errors import describe_error
-from relaybook.log.formats.facts import ResponseFacts
-from relaybook.log.formats.message_chain import output_keys
-from relaybook.log.formats.output_text import OutputText, Tool
+from relaybook.log.formats.facts import MessageHashes, RequestFacts, ResponseFacts
+from relaybook.log.formats.format import Format, stream_end
+from relaybook.log.formats.message_chain import hash_messages, output_keys
+from relaybook.log.formats.output_text import OutputText, Tool, output_preview
+from relaybook.log.formats.request import plain_preview, request_facts
 from relaybook.log.formats.sse import event_ends, read_events
 from relaybook.log.formats.text import clean_or_none
 from relaybook.log.formats.usage import set_usage
-from relaybook.log.formats.wire import RESPONSE, RESPONSE_EVENT, OutputItem, Response, ResponseEvent
+from relaybook.log.formats.wire import (
+    MESSAGES,
+    REQUEST,
+    RESPONSE,
+    RESPONSE_EVENT,
+    Message,
+    OutputItem,
+    Request,
+    Response,
+    ResponseEvent,
+)
 
 _FINAL: Final = frozenset({"response.completed", "response.failed", "response.incomplete", "response.cancelled"})
 _DELTA: Final = ".delta"
+
+
+def read_request(data: bytes) -> RequestFacts:
+    """Return the facts of a request."""
+    request = lenient.read(REQUEST, data)
+    if request is None:
+        return RequestFacts()
+    return request_facts(request, plain_preview(request.input), _hash_messages(request))
+
+
+def _hash_messages(request: Request) -> MessageHashes | None:
+    if not request.input:
+        return None
+    raw = bytes(request.input)
+    messages = lenient.read(MESSAGES, raw) if raw.lstrip()[:1] == b"[" else None
+    text = None if messages is not None else lenient.load(raw)
+    if isinstance(text, str):
+        messages = [Message("user", text)]
+    return hash_messages(messages, clean_or_none(request.previous_response_id)) if messages else None
 
 
 def read_whole(data: bytes) -> ResponseFacts | None:
@@ -128,3 +160,36 @@ def _facts(response: Response, output_text: OutputText) -> ResponseFacts:
     if response.usage:
         set_usage(facts, response.usage)
     return facts
+
+
+def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    if streamed:
+        last, output_text, error, _ = fold_stream(data)
+        if last.output:
+            output_text = output_text_of(last)
+        for value in objects(data, streamed):
+            if isinstance(value.get("response"), dict):
+                fields = sanitize_object(value["response"])
+        if error is not None:
+            fields["error"] = lenient.sanitize(error)
+    else:
+        last = lenient.read(RESPONSE, data) or RESPONSE.decode(b"{}")
+        output_text = output_text_of(last)
+        fields = next((sanitize_object(value) for value in objects(data, streamed)), {})
+    choice = choice_of(0, output_text)
+    choice["finish_reason"] = last.status
+    fields["choices"] = [choice] if output_text.characters() or last.output else []
+    return fields
+
+
+FORMAT: Final = Format(
+    kind="response",
+    read_request=read_request,
+    read_whole=read_whole,
+    read_stream=read_stream,
+    first_token_offset=first_token_offset,
+    assemble=_assemble,
+    list_messages=openai_messages,
+    message_fields=openai_message_fields,
+)

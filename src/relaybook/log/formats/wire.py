@@ -173,6 +173,7 @@ class ResponseEvent(Struct, gc=False):
     message: str | None = None
 
 
+MESSAGES: Final = msgspec.json.Decoder(list[Message])
 REQUEST: Final = msgspec.json.Decoder(Request)
 CHAT_RESPONSE: Final = msgspec.json.Decoder(ChatResponse)
 RESPONSE: Final = msgspec.json.Decoder(Response)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybook.log.formats.assembly import assemble_response, join, merge
+from relaybook.log.formats import assemble_response
+from relaybook.log.formats.assembly import join, merge
 
 HEAD = {"id": "c1", "model": "m", "obfuscation": "pad", "system_fingerprint": "fp"}
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybook.log.formats.detail import messages, newest_first, parameters
+from relaybook.log.formats import messages, newest_first, parameters
 
 
 def laid_out(*items: Any) -> list[dict[str, Any]]:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relaybook.kinds import Kind
+from relaybook.log.formats import read_request
 from relaybook.log.formats.facts import RequestFacts
-from relaybook.log.formats.request import read_request
 
 KINDS: list[Kind] = ["chat", "completion", "response", "embedding", "models", "other"]
 BODY: dict[str, Any] = {

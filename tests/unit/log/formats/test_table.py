@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relaybook.kinds import Kind
-from relaybook.log.formats.answer import first_token_offset, is_stream, read_response
+from relaybook.log.formats import first_token_offset, read_response
 from relaybook.log.formats.facts import ResponseFacts
+from relaybook.log.formats.format import is_stream
 
 KINDS: list[Kind] = ["chat", "completion", "response", "embedding", "models", "other"]
 WHOLE = b'{"id":"c1","model":"m","choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}'

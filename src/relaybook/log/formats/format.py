@@ -1,0 +1,87 @@
+"""Declare what a format is: how the bodies of one API are parsed.
+
+Each API has a module with one ``Format``; ``table`` lists them by kind. Every function is total: it never raises,
+whatever the bytes are, and values that cannot be parsed are `None`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from relaybook.kinds import Kind
+from relaybook.log.formats import lenient
+from relaybook.log.formats.facts import RequestFacts, ResponseFacts, StreamEnded
+
+_STREAM_STARTS: Final = (b"data:", b"event:", b":", b"id:", b"retry:", b"\r", b"\n", b"\xef\xbb\xbf")
+
+
+class _Object(msgspec.Struct):
+    """Any JSON object. Its fields are skipped."""
+
+
+_OBJECT: Final = msgspec.json.Decoder(_Object)
+
+
+class ReadStream(Protocol):
+    """Return the facts of a stream. ``complete`` tells whether the whole stream arrived."""
+
+    def __call__(self, data: bytes, *, complete: bool) -> ResponseFacts: ...
+
+
+def leave_unknown(facts: ResponseFacts, request: bytes) -> bool:
+    """Leave token counts unknown that the response does not state."""
+    return False
+
+
+@dataclass(frozen=True)
+class Format:
+    """How the bodies of requests of one kind are parsed. All bodies are decoded ones."""
+
+    kind: Kind
+    read_request: Callable[[bytes], RequestFacts]
+    #: Facts of a response that is one JSON object. `None` if it is not a JSON object.
+    read_whole: Callable[[bytes], ResponseFacts | None]
+    read_stream: ReadStream
+    #: The end offset of the event with the first token of a stream, directly behind its blank line. `None` without one.
+    first_token_offset: Callable[[bytes], int | None]
+    #: The response for the detail view; the argument tells whether to parse it as a stream. See ``assemble_response``.
+    assemble: Callable[[bytes, bool], dict[str, Any]]
+    #: The messages of a request body for the detail view, in the structure of chat messages, or as texts.
+    list_messages: Callable[[dict[str, Any]], list[object]]
+    #: The fields of a request body that ``list_messages`` reads. All others are parameters.
+    message_fields: Callable[[dict[str, Any]], tuple[str, ...]]
+    #: Estimate token counts that a response to this request body does not state. Returns whether any was estimated.
+    estimate_usage: Callable[[ResponseFacts, bytes], bool] = leave_unknown
+    #: The response header with the provider's id of the request.
+    request_id_header: str = "x-request-id"
+
+    def read_response(self, data: bytes, *, streamed: bool, complete: bool) -> ResponseFacts:
+        """Return the facts of a response body, whether it is a stream or one JSON object.
+
+        A provider may answer a streaming request with one JSON object, or another request with a stream.
+        ``understood`` is false only if the body is valid as neither. ``stream_ended`` is set only if ``streamed``.
+        """
+        if is_stream(data, streamed):
+            facts = self.read_stream(data, complete=complete)
+        else:
+            facts = self.read_whole(data) or ResponseFacts()
+            facts.stream_ended = stream_end(is_done=False, complete=complete)
+        if not streamed:
+            facts.stream_ended = None
+        return facts
+
+
+def is_stream(data: bytes, streamed: bool) -> bool:
+    """Return whether to parse a response as a stream: if it was sent as one (``streamed``), unless the bytes differ."""
+    if data.startswith(_STREAM_STARTS) == streamed:
+        return streamed
+    return lenient.read(_OBJECT, data) is None
+
+
+def stream_end(*, is_done: bool, complete: bool) -> StreamEnded:
+    """Return how a stream ended: ``done`` if it had its end mark, whatever happened to the connection afterwards."""
+    if is_done:
+        return "done"
+    return "no_done" if complete else "cut"

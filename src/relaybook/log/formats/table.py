@@ -1,0 +1,76 @@
+"""List the formats by kind, and parse bodies by the format of their kind.
+
+The functions return facts without values, or nothing, for a kind without a format.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from relaybook.kinds import Kind
+from relaybook.log.formats import chat, completions, detail, embeddings, responses
+from relaybook.log.formats.facts import RequestFacts, ResponseFacts
+from relaybook.log.formats.format import Format, is_stream
+
+FORMATS: Final[dict[Kind, Format]] = {
+    one.kind: one for one in (chat.FORMAT, completions.FORMAT, responses.FORMAT, embeddings.FORMAT)
+}
+#: The response headers that may have the provider's id of the request, in lower case.
+REQUEST_ID_HEADERS: Final = tuple(dict.fromkeys(one.request_id_header for one in FORMATS.values()))
+
+
+def format_of(kind: Kind) -> Format | None:
+    """Return the format of a kind. `None` if its bodies are not parsed."""
+    return FORMATS.get(kind)
+
+
+def read_request(kind: Kind, data: bytes) -> RequestFacts:
+    """Return the facts of a decoded request body."""
+    found = FORMATS.get(kind)
+    return RequestFacts() if found is None else found.read_request(data)
+
+
+def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> ResponseFacts:
+    """Return the facts of a decoded response body. ``complete`` tells whether the whole response arrived."""
+    found = FORMATS.get(kind)
+    return ResponseFacts() if found is None else found.read_response(data, streamed=streamed, complete=complete)
+
+
+def first_token_offset(data: bytes, kind: Kind = "chat") -> int | None:
+    """Return the end offset of the event with the first token in a decoded stream. `None` if there is no token.
+
+    The offset is directly behind the event's blank line. The network read with the byte before it completed the event.
+    Streams of a kind without a format are parsed as chat.
+    """
+    return FORMATS.get(kind, chat.FORMAT).first_token_offset(data)
+
+
+def estimate_usage(kind: Kind, facts: ResponseFacts, request: bytes) -> bool:
+    """Estimate the token counts that a response does not state, if its format does so. Returns whether any was."""
+    found = FORMATS.get(kind)
+    return found is not None and found.estimate_usage(facts, request)
+
+
+def assemble_response(data: bytes, streamed: bool, kind: Kind = "chat") -> dict[str, Any]:
+    """Return the response's top-level fields with assembled ``choices``; ``{"choices": []}`` if it cannot be parsed.
+
+    A choice is ``{"index", "text", "reasoning", "refusal", "tool_calls": [{"id", "type", "name", "arguments"}],
+    "finish_reason"}``. If the choice or its message has other fields, they are in ``other``, merged over all chunks:
+    texts and lists are joined, objects merged, and of other values the last is kept. ``obfuscation`` is dropped. Never
+    raises.
+    """
+    return FORMATS.get(kind, chat.FORMAT).assemble(data, is_stream(data, streamed))
+
+
+def messages(data: bytes, kind: Kind = "chat") -> list[dict[str, Any]]:
+    """Return the messages of a request body in order; see ``detail.messages``."""
+    return detail.messages(data, FORMATS.get(kind, chat.FORMAT).list_messages)
+
+
+def newest_first(data: bytes, kind: Kind = "chat") -> Iterator[dict[str, Any]]:
+    """Yield the same messages, last first; see ``detail.newest_first``."""
+    return detail.newest_first(data, FORMATS.get(kind, chat.FORMAT).list_messages)
+
+
+def parameters(data: bytes, kind: Kind = "chat") -> dict[str, Any]:
+    """Return all top-level fields of a request body except the messages, as sent."""
+    return detail.parameters(data, FORMATS.get(kind, chat.FORMAT).message_fields)
