@@ -236,7 +236,7 @@ def _without_audio_data(audio: object) -> object:
     return {name: part for name, part in audio.items() if name != "data"} if isinstance(audio, dict) else audio
 
 
-FORMAT: Final = Format(
+FORMAT: Final[Format] = Format(
     kind="chat",
     read_request=read_request,
     read_whole=read_whole,

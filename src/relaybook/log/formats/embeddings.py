@@ -5,7 +5,7 @@ from typing import Final
 
 from relaybook.log.formats import chat, lenient
 from relaybook.log.formats.facts import RequestFacts
-from relaybook.log.formats.format import leave_unknown
+from relaybook.log.formats.format import Format, leave_unknown
 from relaybook.log.formats.request import plain_preview, request_facts
 from relaybook.log.formats.wire import REQUEST
 
@@ -16,4 +16,4 @@ def read_request(data: bytes) -> RequestFacts:
     return RequestFacts() if request is None else request_facts(request, plain_preview(request.input), None)
 
 
-FORMAT: Final = replace(chat.FORMAT, kind="embedding", read_request=read_request, estimate_usage=leave_unknown)
+FORMAT: Final[Format] = replace(chat.FORMAT, kind="embedding", read_request=read_request, estimate_usage=leave_unknown)

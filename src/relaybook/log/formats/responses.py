@@ -183,7 +183,7 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
     return fields
 
 
-FORMAT: Final = Format(
+FORMAT: Final[Format] = Format(
     kind="response",
     read_request=read_request,
     read_whole=read_whole,
