@@ -15,14 +15,17 @@ _BEGIN = "<!-- Everything below is written by: python -m benchmarks --page -->"
 
 
 def write_page(parts: Iterable[str]) -> None:
-    """Replace everything below the marker with one section per part that has a kept result."""
-    lines = [_BEGIN, ""]
+    """Replace everything below the marker with one section per part that has a kept result, and a table of the runs."""
+    lines, runs = [_BEGIN, ""], list[str]()
     for part in parts:
         if (result := latest(part)) is not None:
             plots = write_plots(result, number) if "columns" in result else []
             source = _source(part)
             what = (ast.get_docstring(ast.parse((_ROOT / source).read_text("utf-8"))) or "").partition("\n")[0]
-            lines += [f"### {part}", "", what, "", _run(result, source), "", *plots, *page_table(result), ""]
+            lines += [f"### {part}", "", f"{what} [Method](../../{source})", "", *plots, *page_table(result), ""]
+            runs.append(_run(part, result))
+    heads = ["part", "began, UTC", "commit", "machine", "Linux", "Python", "load average before and after"]
+    lines += ["### Runs", "", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *runs]
     before = _PAGE.read_text("utf-8").partition(_BEGIN)[0]
     _PAGE.write_text(before + "\n".join(lines).rstrip() + "\n", "utf-8")
 
@@ -33,12 +36,17 @@ def _source(part: str) -> str:
     return path if (_ROOT / path).exists() else f"benchmarks/{part}.py"
 
 
-def _run(result: dict[str, Any], source: str) -> str:
-    """Return one line about the run: date, commit, machine, and where the method is described."""
+def _run(part: str, result: dict[str, Any]) -> str:
+    """Return one row about the run of a part: when, which commit, on which machine, and how busy it was."""
     machine, loads = result["machine"], result["load_average_before_and_after"]
     date, _, time = result["began"].partition("T")
-    return (
-        f"{date} {time[:5]} UTC, commit `{machine['commit']}`, {machine['cores']} × {machine['cpu']}, "
-        f"Linux {machine['kernel']}, Python {machine['python']}, "
-        f"load average {loads[0]:g} before and {loads[1]:g} after. [Method](../../{source})"
-    )
+    cells = [
+        part,
+        f"{date} {time[:5]}",
+        f"`{machine['commit']}`",
+        f"{machine['cores']} × {machine['cpu']}",
+        machine["kernel"],
+        machine["python"],
+        f"{loads[0]:g}, {loads[1]:g}",
+    ]
+    return f"| {' | '.join(cells)} |"

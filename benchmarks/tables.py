@@ -9,16 +9,21 @@ Figure = dict[str, Any]
 
 #: Figures without a goal that the page shows as well, by part.
 _ALSO_SHOWN = {
+    "relay_requests": ("traced headers: relay / nginx", "traced headers: relay, compiled / nginx"),
     "recorder": ("word index",),
     "latency": (
         "one connection: added by nginx, p50",
         "one connection: added by nginx, p99",
         "one connection: added by relay, p99",
         "durability = power, one connection: added by nginx, p50",
+        "durability = power, one connection: added by nginx, p99",
+        "durability = power, one connection: added by relay, p99",
         "200 requests/s: added by nginx, p50",
+        "200 requests/s: added by nginx, p99",
         "200 requests/s: added by relay, p50",
+        "200 requests/s: added by relay, p99",
     ),
-    "chunk_delay": ("direct: maximum", "relay: median", "relay: p99"),
+    "chunk_delay": ("direct: median", "direct: p99", "direct: maximum", "relay: median", "relay: p99"),
     "visible": ("delay, p50", "delay, p99"),
     "load": ("overload: requests sent", "overload: rejected with 503 and retry-after-ms"),
     "idle": ("p99 without idle connections", "p99 with 10,000 idle connections"),
@@ -34,6 +39,18 @@ _ALSO_SHOWN = {
         "disk: one 8 KiB read, p99",
         "disk: 11 dependent 8 KiB reads, p99",
     ),
+}
+#: Parts whose figures are shown as a grid, with the pattern of a figure's row and column.
+_CASE_FIRST = re.compile(r"(?P<row>.+?): (?P<column>.+)")
+_GRIDS = {
+    "relay_requests": _CASE_FIRST,
+    "streams": re.compile(r"(?P<column>.+?/s), (?P<row>.+)"),
+    "latency": _CASE_FIRST,
+    "chunk_delay": _CASE_FIRST,
+    "cancel": _CASE_FIRST,
+    "attacks": _CASE_FIRST,
+    "recovery": re.compile(r"(?P<column>empty|backlog): (?P<row>.+)"),
+    "capacity": _CASE_FIRST,
 }
 #: Name of a figure that belongs to the matrix of questions.
 _QUESTION = re.compile(r"(cold|warm|recording): (.+), (median|p99)")
@@ -53,7 +70,15 @@ def page_table(result: dict[str, Any]) -> list[str]:
     asked = [each for each in figures if _QUESTION.fullmatch(each["what"])]
     also = _ALSO_SHOWN.get(result["part"], ())
     shown = [each for each in figures if each not in asked and (each["goal"] is not None or each["what"] in also)]
-    return [*_rows(shown), *(["", *_questions(asked)] if asked else [])]
+    pattern = _GRIDS.get(result["part"])
+    in_grid = [each for each in shown if pattern and pattern.fullmatch(each["what"])]
+    listed = [each for each in shown if each not in in_grid]
+    tables = [
+        _grid(in_grid, pattern) if pattern and in_grid else [],
+        _rows(listed) if listed else [],
+        _questions(asked) if asked else [],
+    ]
+    return "\n\n".join("\n".join(lines) for lines in tables if lines).split("\n")
 
 
 def number(value: float) -> str:
@@ -66,10 +91,42 @@ def number(value: float) -> str:
 def _rows(figures: list[Figure]) -> list[str]:
     lines = ["| figure | measured | goal | reached |", "|---|---:|---:|:---:|"]
     for each in figures:
-        goal = "" if each["goal"] is None else f"{'≥' if each['at_least'] else '≤'} {number(each['goal'])}"
         reached = {True: "✓", False: "✗", None: ""}[each["reached"]]
-        lines.append(f"| {each['what']} | {number(each['value'])} {each['unit']}".rstrip() + f" | {goal} | {reached} |")
+        lines.append(f"| {each['what']} | {_measured(each)} | {_goal(each)} | {reached} |")
     return lines
+
+
+def _grid(figures: list[Figure], pattern: re.Pattern[str]) -> list[str]:
+    """Return a table with a row and a column for each case. A goal that a column shares is in its heading."""
+    rows: dict[str, dict[str, Figure]] = {}
+    goals: dict[str, set[str]] = {}
+    for each in figures:
+        if found := pattern.fullmatch(each["what"]):
+            rows.setdefault(found["row"], {})[found["column"]] = each
+            goals.setdefault(found["column"], set()).add(_goal(each))
+    shared = {column: next(iter(found)) for column, found in goals.items() if len(found) == 1}
+    heads = [f"{column} ({shared[column]})" if shared.get(column) else column for column in goals]
+    lines = [f"| | {' | '.join(heads)} |", f"|---|{'---:|' * len(heads)}"]
+    for row, by_column in rows.items():
+        cells = [_grid_cell(by_column.get(column), column not in shared) for column in goals]
+        lines.append(f"| {row} | {' | '.join(cells)} |")
+    return lines
+
+
+def _grid_cell(figure: Figure | None, with_goal: bool) -> str:
+    if figure is None:
+        return "–"
+    mark = {True: " ✓", False: " ✗", None: ""}[figure["reached"]]
+    goal = f" ({_goal(figure)})" if with_goal and figure["goal"] is not None else ""
+    return _measured(figure) + mark + goal
+
+
+def _measured(figure: Figure) -> str:
+    return f"{number(figure['value'])} {figure['unit']}".rstrip()
+
+
+def _goal(figure: Figure) -> str:
+    return "" if figure["goal"] is None else f"{'≥' if figure['at_least'] else '≤'} {number(figure['goal'])}"
 
 
 def _questions(figures: list[Figure]) -> list[str]:
