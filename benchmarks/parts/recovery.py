@@ -1,4 +1,4 @@
-"""How soon a server answers: with a large backlog of journal beside an empty directory, and after its relay died."""
+"""Time until a server responds: at its start, empty or with a large backlog of journal, and after its relay died."""
 
 import os
 import signal
