@@ -1,5 +1,6 @@
 """Declare routes: path, methods and handler, together with the route's part of the OpenAPI document."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -31,6 +32,8 @@ class ApiRoute(Route):
         self, path: str, handler: Handler, methods: Iterable[str], tag: str = "", operation: Operation | None = None
     ) -> None:
         super().__init__(path, handler, methods=list(methods))
+        # An id of an upstream or the name of a property may contain a newline.
+        self.path_regex = re.compile(self.path_regex.pattern, re.DOTALL)
         self.methods = set(methods)
         self.tag = tag
         self.operation = operation

@@ -28,6 +28,10 @@ def status(method: str, path: str) -> int:
     return Client(Router(declared().declared)).request(method, path).status
 
 
+def test_a_path_segment_may_contain_a_newline() -> None:
+    assert status("GET", "/things/a%0Ab") == 200
+
+
 def test_head_is_accepted_only_where_it_is_declared() -> None:
     assert status("GET", "/things") == status("GET", "/things/1") == status("HEAD", "/things/1") == 200
     assert status("HEAD", "/things") == status("HEAD", "/hidden") == 405
