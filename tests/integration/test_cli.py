@@ -193,6 +193,27 @@ def test_show_finds_a_request_by_any_id(data: Path, tmp_path: Path, any_id: str)
     assert "── response (stop)\n   It is.\n" in by_store.stdout
 
 
+def test_the_directory_and_the_server_give_the_same_answers(data: Path) -> None:
+    odd = entry(4, "ios")
+    odd.request = Body(rest=[b'{"model": "gpt-4o", "top_p": 1e999, "seed": 12345678901234567890123, "messages": []}'])
+    odd.detail = Detail(request_head=b"a: \xff", chunk_at_us=[5, 9], chunk_bytes=[1, 2])
+    odd.record.completion_id = "chatcmpl-2"  # so that one id has two requests
+    odd.record.provider_request_id = "x\ny"
+    write(data, odd)
+    store = StoreLog.open(data)
+    with dashboard(data) as address:
+        server = ServerLog(f"http://{address}", None)
+        for terms, limit in [([], 2), ([("namespace", "ios")], 500), ([("q", "raining -model:gpt-5")], 1)]:
+            assert store.latest(terms, limit) == server.latest(terms, limit)
+        for any_id in (odd.record.id.upper(), "chatcmpl-2", "chatcmpl-3", "none", "", "a/b?c#d %41", "x\ny"):
+            assert store.find(any_id) == server.find(any_id), any_id
+        for field in ("namespace", "model", "property"):
+            assert store.values(field) == server.values(field)
+    detail = store.find(odd.record.id)
+    assert detail is not None
+    assert detail["timeline"] == [[0.005, 1], [0.009, 2]]
+
+
 def test_show_of_an_unknown_id_ends_with_1(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "show", "nothing/here?", "--data", "data", "--dashboard", free_address())
     assert (found.returncode, found.stdout) == (1, "")

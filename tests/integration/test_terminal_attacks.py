@@ -102,7 +102,7 @@ def test_show_writes_no_escape_sequence_of_a_caller(world: World, logged: list[s
 
 
 def test_an_id_that_is_asked_for_is_not_repeated_raw(world: World, logged: list[str]) -> None:
-    command = [sys.executable, "-m", "relaybook.cli.main", "show", EVIL, "--data", str(world.server.data)]
+    command = [sys.executable, "-m", "relaybook.cli.main", "show", f"{EVIL}?", "--data", str(world.server.data)]
     environment = os.environ | {"RELAYBOOK_DASHBOARD_URL": world.server.dashboard}
     found = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     is_harmless(found.stdout + found.stderr)

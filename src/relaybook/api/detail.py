@@ -49,12 +49,14 @@ async def get_request(request: Request) -> Response:
     arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]
 
-    def query(reader: Reader) -> bytes:
-        view, also = find_or_raise(reader, any_id)
-        row: Row = to_json(view.record)
-        return msgspec.json.encode(row | msgspec.structs.asdict(_part(view, also)))
+    body = await async_reader_of(request).run(lambda reader: msgspec.json.encode(detail_of(reader, any_id)))
+    return Response(body, media_type="application/json")
 
-    return Response(await async_reader_of(request).run(query), media_type="application/json")
+
+def detail_of(reader: Reader, any_id: str) -> Row:
+    """Return a row with the fields of DetailPart, to be encoded by msgspec. Raises ApiError ``not_found``."""
+    view, also = find_or_raise(reader, any_id)
+    return to_json(view.record) | msgspec.structs.asdict(_part(view, also))
 
 
 def _part(view: RequestView, also: list[Record]) -> DetailPart:

@@ -42,12 +42,13 @@ async def list_requests(request: Request) -> Response:
     def query(reader: Reader) -> RequestPage:
         if around is not None:
             return _around(reader, around, filter_, limit, deadline_ns)
-        return _page(reader, filter_, limit, cursor, deadline_ns)
+        return page_of(reader, filter_, limit, cursor, deadline_ns)
 
     return Response(msgspec.json.encode(await async_reader.run(query)), media_type="application/json")
 
 
-def _page(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> RequestPage:
+def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> RequestPage:
+    """Return a page of the log, newest first. Without a cursor, it is the latest and has the running requests."""
     # Running requests are read first: one that ends between the two queries is then in both results, not in neither.
     running = [to_json(record) for record in reader.running(filter_)] if cursor is None else None
     page = _request_page(reader.page(filter_, limit, cursor, deadline_ns))
@@ -63,7 +64,7 @@ def _around(reader: Reader, record_id: str, filter_: Filter, limit: int, deadlin
         return _request_page(page)
     if reader.running(Filter((Term("id", (record_id,)),))):
         # Running requests are at the top of the log.
-        return _page(reader, filter_, limit, None, deadline_ns)
+        return page_of(reader, filter_, limit, None, deadline_ns)
     raise arguments.around_not_found(record_id)
 
 

@@ -9,6 +9,7 @@ from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import FieldValue, FieldValues
 from relaybook.log.query.values import LISTED_FIELDS
+from relaybook.log.store.port import Reader
 
 routes = Routes("log")
 
@@ -29,6 +30,11 @@ async def list_values(request: Request) -> Response:
     field = request.path_params["field"]
     async_reader = async_reader_of(request)
     deadline_ns = async_reader.deadline_ns()
-    rows = await async_reader.run(lambda reader: reader.values(field, prefix, limit, deadline_ns))
-    values = FieldValues(data=[FieldValue(value=row.value, requests=row.requests) for row in rows])
+    values = await async_reader.run(lambda reader: values_of(reader, field, prefix, limit, deadline_ns))
     return Response(msgspec.json.encode(values), media_type="application/json")
+
+
+def values_of(reader: Reader, field: str, prefix: str, limit: int, deadline_ns: int) -> FieldValues:
+    """Return the values of a field, most frequent first. Raises BadFilter if the field has no list of values."""
+    rows = reader.values(field, prefix, limit, deadline_ns)
+    return FieldValues(data=[FieldValue(value=row.value, requests=row.requests) for row in rows])

@@ -1,24 +1,22 @@
-"""Read the log from the data directory, without a server.
+"""Read the log from the data directory, without a server, by the functions that answer the API's requests."""
 
-Rows and details are the same as in the API. A detail comes from the API application, called in this process without a
-socket.
-"""
-
-import asyncio
-import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import quote
+from typing import Any, Final, TypeVar
 
-from relaybook import __version__, clock
-from relaybook.api.app import create_app
-from relaybook.api.options import ApiOptions
+import msgspec
+from msgspec import UNSET
+
+from relaybook import clock
+from relaybook.api.arguments import filter_of
+from relaybook.api.detail import detail_of
+from relaybook.api.errors import ApiError
+from relaybook.api.requests import page_of
+from relaybook.api.values import values_of
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
-from relaybook.log.query.filters import MAX_LIMIT, Filter
-from relaybook.log.query.parameters import parse_filter
+from relaybook.log.query.filters import MAX_LIMIT
 from relaybook.log.row import to_json
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
@@ -27,6 +25,7 @@ from relaybook.server.data_directory import DataDirectory
 
 _QUERY_SECONDS: Final = 30
 _POLL_SECONDS: Final = 0.5
+_Result = TypeVar("_Result")
 
 
 class StoreLog:
@@ -68,29 +67,19 @@ class StoreLog:
 
     def count(self) -> int:
         """Return the number of requests in the log."""
-        try:
-            return self._reader.status().records
-        except (StoreTooNew, StoreUnavailable, DeadlinePassed) as error:
-            raise CommandFailed(str(error)) from None
+        return self._read(lambda reader, _: reader.status().records)
 
     def latest(self, terms: list[tuple[str, str]], limit: int) -> list[Row]:
         """See ``LogSource``."""
-        deadline_ns = clock.monotonic_ns() + _QUERY_SECONDS * clock.NANOSECONDS
-        try:
-            running = self._reader.running(_filter(terms))
-            page = self._reader.page(_filter(terms), limit, None, deadline_ns)
-        except (StoreTooNew, StoreUnavailable, DeadlinePassed) as error:
-            raise CommandFailed(f"The log could not be read: {error}") from None
-        ended = {record.id for record in page.records}
-        running_rows = [self._marked(to_json(record)) for record in reversed(running) if record.id not in ended]
-        return [*(to_json(record) for record in reversed(page.records)), *running_rows]
-
-    def _marked(self, row: dict[str, Any]) -> dict[str, Any]:
-        return row if self._is_served or row["outcome"] != "open" else row | {"is_served": False}
+        filter_ = filter_of(terms)
+        page = self._read(lambda reader, deadline_ns: page_of(reader, filter_, limit, None, deadline_ns))
+        running = [] if page.running is UNSET else map(self._marked, page.running)
+        rows: list[Row] = [*running, *page.data]
+        return rows[::-1]
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
         """See ``LogSource``."""
-        filter_ = _filter(terms)
+        filter_ = filter_of(terms)
         seq = self._reader.last_seq()
         # Records written between the two reads have a higher seq and are yielded by the first iteration of the loop.
         earlier = self.latest(terms, limit) if limit else []
@@ -106,42 +95,23 @@ class StoreLog:
 
     def find(self, text: str) -> dict[str, Any] | None:
         """See ``LogSource``."""
-        app = create_app(self._reader, ApiOptions(relay_base_url="", version=__version__, query_seconds=_QUERY_SECONDS))
-        status, body = asyncio.run(_get(app, f"/api/requests/{text}"))
-        if status == 404:
+        try:
+            body = self._read(lambda reader, _: msgspec.json.encode(detail_of(reader, text)))
+        except ApiError:  # not_found
             return None
-        detail: dict[str, Any] = json.loads(body)
-        if status != 200:
-            raise CommandFailed(f"The log could not be read: {detail['error']['message']}")
-        return self._marked(detail)
+        return self._marked(msgspec.json.decode(body))
 
     def values(self, field: str) -> list[str]:
         """See ``LogSource``."""
-        deadline_ns = clock.monotonic_ns() + _QUERY_SECONDS * clock.NANOSECONDS
+        listed = self._read(lambda reader, deadline_ns: values_of(reader, field, "", MAX_LIMIT, deadline_ns))
+        return [each.value for each in listed.data]
+
+    def _read(self, query: Callable[[Reader, int], _Result]) -> _Result:
+        """Return the result of ``query(reader, deadline_ns)``. Raises CommandFailed if the store cannot be read."""
         try:
-            return [one.value for one in self._reader.values(field, "", MAX_LIMIT, deadline_ns)]
+            return query(self._reader, clock.monotonic_ns() + _QUERY_SECONDS * clock.NANOSECONDS)
         except (StoreTooNew, StoreUnavailable, DeadlinePassed) as error:
             raise CommandFailed(f"The log could not be read: {error}") from None
 
-
-def _filter(terms: list[tuple[str, str]]) -> Filter:
-    return parse_filter(terms, clock.wall_us())
-
-
-async def _get(app: Any, path: str) -> tuple[int, bytes]:
-    """Send a GET to an ASGI application. Returns status and body."""
-    status, body = 0, bytearray()
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: dict[str, Any]) -> None:
-        nonlocal status
-        status = message.get("status", status)
-        body.extend(message.get("body", b""))
-
-    scope: dict[str, Any] = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http"}
-    scope |= {"method": "GET", "path": path, "raw_path": quote(path).encode(), "root_path": "", "query_string": b""}
-    scope |= {"headers": [(b"host", b"localhost")], "client": ("127.0.0.1", 0), "server": ("127.0.0.1", 0)}
-    await app(scope, receive, send)
-    return status, bytes(body)
+    def _marked(self, row: dict[str, Any]) -> dict[str, Any]:
+        return row if self._is_served or row["outcome"] != "open" else row | {"is_served": False}
