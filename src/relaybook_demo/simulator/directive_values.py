@@ -1,11 +1,12 @@
 """Parse the values of directives: numbers, header lines, places to break off. Errors say what was expected."""
 
-import base64
-import binascii
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from math import inf
+from typing import Any, Final, Literal, get_args
 from urllib.parse import unquote_to_bytes
+
+import msgspec
 
 Ending = Literal["fin", "rst", "hang"]
 BodyKind = Literal["html", "text", "invalid-json", "empty", "endless", "bytes", "exact"]
@@ -50,40 +51,20 @@ class BodyDirectives:
     data: bytes = b""
 
 
-def number(text: str) -> int:
-    """Parse a whole number of zero or more."""
-    if not text.isascii() or not text.isdigit():
-        raise BadDirective("a whole number")
-    return int(text)
+_EXPECTED: Final = {int: "a whole number", float: "a number of zero or more", bytes: "base64"}
 
 
-def non_negative(text: str) -> float:
-    """Parse a number of zero or more, such as milliseconds."""
+def scalar(text: str, type_: Any) -> Any:
+    """Parse a text, a number of zero or more, ``yes`` or ``no``, base64, or one of the words of a Literal type."""
+    if type_ is bool:
+        return scalar(text, Literal["yes", "no", "1", "0"]) in ("yes", "1")
     try:
-        value = float(text)
-    except ValueError:
-        raise BadDirective("a number") from None
-    if not 0 <= value < float("inf"):
-        raise BadDirective("a number of zero or more")
+        value = msgspec.convert(text, type_, strict=False)
+    except msgspec.ValidationError:
+        raise BadDirective(_EXPECTED.get(type_) or "one of " + ", ".join(get_args(type_))) from None
+    if type_ in (int, float) and not 0 <= value < inf:
+        raise BadDirective(_EXPECTED[type_])
     return value
-
-
-def boolean(text: str) -> bool:
-    """Parse ``yes`` or ``no``, or 1 or 0."""
-    if text not in ("yes", "no", "1", "0"):
-        raise BadDirective("yes or no")
-    return text in ("yes", "1")
-
-
-def one_of(*choices: str) -> Callable[[str], Any]:
-    """Return a parser for one of several words. The caller knows the literal type."""
-
-    def read(text: str) -> str:
-        if text not in choices:
-            raise BadDirective("one of " + ", ".join(choices))
-        return text
-
-    return read
 
 
 def any_of(*choices: str) -> Callable[[str], frozenset[str]]:
@@ -96,14 +77,6 @@ def any_of(*choices: str) -> Callable[[str], frozenset[str]]:
         return selected
 
     return read
-
-
-def base64_bytes(text: str) -> bytes:
-    """Decode base64."""
-    try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error:
-        raise BadDirective("base64") from None
 
 
 def percent_text(text: str) -> str:
@@ -132,7 +105,7 @@ def interim_statuses(text: str) -> tuple[int, ...]:
     codes: list[int] = []
     for word in text.split():
         code, _, times = word.partition("*")
-        codes += [number(code)] * (number(times) if times else 1)
+        codes += [scalar(code, int)] * scalar(times or "1", int)
     if not codes or not all(100 <= code <= 199 for code in codes):
         raise BadDirective("codes from 100 to 199, such as 103 or 103*20")
     return tuple(codes)
@@ -141,29 +114,29 @@ def interim_statuses(text: str) -> tuple[int, ...]:
 def declared_length(text: str) -> tuple[str, int]:
     """Parse a declared length, relative to the true one (``+10``, ``-3``) or absolute (``42``)."""
     sign = text[:1] if text[:1] in ("+", "-") else ""
-    return sign, number(text[len(sign) :])
+    return sign, scalar(text[len(sign) :], int)
 
 
 def size_and_count(text: str) -> tuple[int, int]:
     """Parse ``COUNT`` or ``COUNT BYTES``. BYTES defaults to 16."""
     count, _, size = text.partition(" ")
-    return number(count), number(size) if size else 16
+    return scalar(count, int), scalar(size or "16", int)
 
 
 def paced_writes(text: str) -> PacedWrites:
     """Parse ``BYTES`` or ``BYTES PAUSE_MS``. The pause defaults to 0."""
     size, _, pause = text.partition(" ")
-    if number(size) == 0:
+    if scalar(size, int) == 0:
         raise BadDirective("at least 1 byte")
-    return PacedWrites(number(size), non_negative(pause) if pause else 0.0)
+    return PacedWrites(scalar(size, int), scalar(pause or "0", float))
 
 
 def break_point(text: str) -> Break:
     """Parse ``head[:K]``, ``event:N[:K]``, ``byte:N`` or ``end``, then ``fin`` (default), ``rst`` or ``hang``."""
     where, _, ending_text = text.partition(" ")
     place, *numbers = where.split(":")
-    values = [number(part) for part in numbers]
-    ending = one_of("fin", "rst", "hang")(ending_text or "fin")
+    values = [scalar(part, int) for part in numbers]
+    ending = scalar(ending_text or "fin", Ending)
     match place, values:
         case "head", [] | [_]:
             return Break("head", 0, sum(values), ending)
@@ -179,18 +152,17 @@ def break_point(text: str) -> Break:
 def after(text: str) -> After:
     """Parse ``keep``, ``close`` or ``rst``, then a delay in milliseconds (default 0)."""
     ending, _, delay = text.partition(" ")
-    return After(one_of("keep", "close", "rst")(ending), non_negative(delay) if delay else 0.0)
+    return After(scalar(ending, Literal["keep", "close", "rst"]), scalar(delay or "0", float))
 
 
 def body(text: str) -> BodyDirectives:
     """Parse a kind of body, ``bytes:N`` or ``base64:…``."""
     kind, colon, value = text.partition(":")
     if kind == "bytes" and colon:
-        return BodyDirectives("bytes", size=number(value))
+        return BodyDirectives("bytes", size=scalar(value, int))
     if kind == "base64" and colon:
-        return BodyDirectives("exact", data=base64_bytes(value))
-    named = one_of("html", "text", "invalid-json", "empty", "endless")
+        return BodyDirectives("exact", data=scalar(value, bytes))
     try:
-        return BodyDirectives(named(text))
+        return BodyDirectives(scalar(text, Literal["html", "text", "invalid-json", "empty", "endless"]))
     except BadDirective as error:
         raise BadDirective(f"{error}, bytes:N, base64:…") from None

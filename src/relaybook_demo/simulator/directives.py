@@ -7,7 +7,9 @@ the metadata key ``sim_first_token_ms``. The header takes precedence, then the q
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal
+from functools import partial
+from types import NoneType
+from typing import Any, Final, Literal, get_args
 from urllib.parse import parse_qsl
 
 from relaybook_demo.simulator import directive_values as read
@@ -23,49 +25,52 @@ def _directive(reader: Callable[[str], Any], default: Any = None) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directives:
-    """The directives of one request. `None`, an empty tuple and False mean the default behaviour of an upstream."""
+    """The directives of one request. `None`, an empty tuple and False mean the default behaviour of an upstream.
+
+    A field without a reader is a scalar and parsed by its type.
+    """
 
     # Content
-    status: int | None = _directive(read.number)
+    status: int | None = None
     text: str | None = _directive(read.percent_text)
-    answer_tokens: int | None = _directive(read.number)
-    event_bytes: int | None = _directive(read.number)
-    stream: bool | None = _directive(read.boolean)
+    answer_tokens: int | None = None
+    event_bytes: int | None = None
+    stream: bool | None = None
     body: BodyDirectives | None = _directive(read.body)
-    usage: Literal["null", "missing"] | None = _directive(read.one_of("null", "missing"))
-    choices: Literal["empty", "null", "missing"] | None = _directive(read.one_of("empty", "null", "missing"))
-    done: bool = _directive(read.boolean, default=True)
+    usage: Literal["null", "missing"] | None = None
+    choices: Literal["empty", "null", "missing"] | None = None
+    done: bool = True
     error_event: tuple[int, bool] | None = _directive(lambda text: _error_event(text))
-    script: str | None = _directive(str)
-    raw: bytes | None = _directive(read.base64_bytes)
-    tag: str = _directive(str, default="")
+    script: str | None = None
+    raw: bytes | None = None
+    tag: str = ""
 
     # Encoding
     sse: frozenset[str] = _directive(
         read.any_of("crlf", "cr", "comments", "lines", "named", "ids", "nospace", "bom"), default=frozenset()
     )
-    timestamps: bool = _directive(read.boolean, default=False)
-    encoding: Literal["gzip", "deflate", "br", "zstd"] | None = _directive(read.one_of("gzip", "deflate", "br", "zstd"))
-    framing: Literal["length", "chunked", "close"] | None = _directive(read.one_of("length", "chunked", "close"))
+    timestamps: bool = False
+    encoding: Literal["gzip", "deflate", "br", "zstd"] | None = None
+    framing: Literal["length", "chunked", "close"] | None = None
     length: tuple[str, int] | None = _directive(read.declared_length)
-    http: Literal["1.0", "1.1"] = _directive(read.one_of("1.0", "1.1"), default="1.1")
+    http: Literal["1.0", "1.1"] = "1.1"
     status_line: bytes | None = _directive(read.percent_bytes)
     content_type: bytes | None = _directive(read.percent_bytes)
-    headers: Literal["few", "openai"] | None = _directive(read.one_of("few", "openai"))
+    headers: Literal["few", "openai"] | None = None
     header: tuple[tuple[bytes, bytes], ...] = _directive(read.header_lines, default=())
     header_fill: tuple[int, int] | None = _directive(read.size_and_count)
     trailer: tuple[tuple[bytes, bytes], ...] = _directive(read.header_lines, default=())
-    connection: Literal["close"] | None = _directive(read.one_of("close"))
+    connection: Literal["close"] | None = None
     interim: tuple[int, ...] = _directive(read.interim_statuses, default=())
-    surplus: int = _directive(read.number, default=0)
+    surplus: int = 0
 
     # Timing
-    when: Literal["head", "body"] = _directive(read.one_of("head", "body"), default="body")
-    read_delay_ms: float = _directive(read.non_negative, default=0.0)
-    delay_ms: float = _directive(read.non_negative, default=0.0)
-    first_token_ms: float | None = _directive(read.non_negative)
-    tokens_per_second: float | None = _directive(read.non_negative)
-    event_interval_ms: float | None = _directive(read.non_negative)
+    when: Literal["head", "body"] = "body"
+    read_delay_ms: float = 0.0
+    delay_ms: float = 0.0
+    first_token_ms: float | None = None
+    tokens_per_second: float | None = None
+    event_interval_ms: float | None = None
     head_piece: PacedWrites | None = _directive(read.paced_writes)
     piece: PacedWrites | None = _directive(read.paced_writes)
 
@@ -74,10 +79,16 @@ class Directives:
     after: After | None = _directive(read.after)
 
 
+def _scalar_reader(type_: Any) -> Callable[[str], Any]:
+    parts = get_args(type_)
+    return partial(read.scalar, type_=parts[0] if NoneType in parts else type_)
+
+
 #: A request without directives, as most are.
 NO_DIRECTIVES: Final = Directives()
 
 _FIELDS: Final = {item.name.rstrip("_"): item for item in fields(Directives)}
+_READERS: Final = {item.name: item.metadata.get("read") or _scalar_reader(item.type) for item in fields(Directives)}
 
 #: The names of directives in the query and in metadata, without ``sim_``: ``first_token_ms``.
 NAMES: Final = tuple(_FIELDS)
@@ -118,7 +129,7 @@ def _from_texts(texts: dict[str, str]) -> Directives:
         if item is None:
             raise BadDirective(f"{header_name(name)} is not a directive. See docs/reference/simulator.md.")
         try:
-            values[item.name] = item.metadata["read"](text.strip())
+            values[item.name] = _READERS[item.name](text.strip())
         except BadDirective as error:
             raise BadDirective(f"{header_name(name)}: {text!r} is invalid. Expected {error}.") from None
     return Directives(**values)
@@ -126,4 +137,4 @@ def _from_texts(texts: dict[str, str]) -> Directives:
 
 def _error_event(text: str) -> tuple[int, bool]:
     count, _, form = text.partition(" ")
-    return read.number(count), read.one_of("data", "event")(form or "data") == "event"
+    return read.scalar(count, int), read.scalar(form or "data", Literal["data", "event"]) == "event"

@@ -1,7 +1,7 @@
 """Test valid and invalid values of directives."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -30,11 +30,45 @@ from relaybook_demo.simulator.directive_values import After, BadDirective, BodyD
         (read.size_and_count, "3 9", (3, 9)),
         (read.size_and_count, "3", (3, 16)),
         (read.percent_text, "%C3%A9", "é"),
-        (read.boolean, "1", True),
     ],
 )
 def test_a_valid_value_is_parsed(reader: Callable[[str], Any], text: str, value: Any) -> None:
     assert reader(text) == value
+
+
+@pytest.mark.parametrize(
+    ("type_", "text", "value"),
+    [
+        (int, "42", 42),
+        (float, "1.5", 1.5),
+        (float, "250", 250.0),
+        (str, "null", "null"),
+        (bytes, "YQ==", b"a"),
+        (bool, "yes", True),
+        (bool, "1", True),
+        (bool, "no", False),
+        (bool, "0", False),
+        (Literal["null", "missing"], "null", "null"),
+    ],
+)
+def test_a_scalar_is_parsed_by_its_type(type_: Any, text: str, value: Any) -> None:
+    assert read.scalar(text, type_) == value
+
+
+@pytest.mark.parametrize(
+    ("type_", "text", "expected"),
+    [
+        *((int, text, "a whole number") for text in ("", "-1", "1.5", "²", "+1", "null", "1 ")),
+        *((float, text, "a number of zero or more") for text in ("", "nan", "inf", "-1", "1e999", "soon")),
+        (bytes, "not base64", "base64"),
+        (bool, "true", "one of yes, no, 1, 0"),
+        (Literal["null", "missing"], "None", "one of null, missing"),
+    ],
+)
+def test_an_invalid_scalar_is_rejected_with_the_expected_one(type_: Any, text: str, expected: str) -> None:
+    with pytest.raises(BadDirective) as error:
+        read.scalar(text, type_)
+    assert str(error.value) == expected
 
 
 @pytest.mark.parametrize(
@@ -46,16 +80,12 @@ def test_a_valid_value_is_parsed(reader: Callable[[str], Any], text: str, value:
         (read.break_point, "head explode"),
         (read.after, "later"),
         (read.paced_writes, "0"),
-        (read.non_negative, "nan"),
-        (read.non_negative, "-1"),
-        (read.non_negative, "soon"),
-        (read.number, "²"),
-        (read.number, ""),
         (read.body, "xml"),
-        (read.base64_bytes, "not base64"),
+        (read.body, "base64:YQ"),
+        (read.declared_length, "+-3"),
+        (read.interim_statuses, "103*x"),
         (read.header_lines, "no colon"),
         (read.interim_statuses, "200"),
-        (read.boolean, "maybe"),
         (read.any_of("a"), "b"),
     ],
 )

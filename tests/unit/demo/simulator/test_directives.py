@@ -38,6 +38,14 @@ def test_a_misspelt_directive_is_rejected(header: bytes, message: str) -> None:
         read_directives([(header, b"x")], "", None)
 
 
+def test_a_directive_without_a_reader_is_parsed_by_its_type() -> None:
+    query = "sim_status=429&sim_done=no&sim_usage=null&sim_first_token_ms=250&sim_raw=YQ==&sim_script=null&sim_http=1.0"
+    directives = read_directives([], query, {"sim_stream": 1})
+    assert (directives.status, directives.done, directives.usage) == (429, False, "null")
+    assert (directives.first_token_ms, directives.raw, directives.script) == (250.0, b"a", "null")
+    assert (directives.http, directives.stream) == ("1.0", True)
+
+
 def test_an_error_event_has_two_forms() -> None:
     assert read_directives([(b"Sim-Error-Event", b"2")], "", None).error_event == (2, False)
     assert read_directives([], "sim_error_event=2+event", None).error_event == (2, True)
