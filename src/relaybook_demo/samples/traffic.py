@@ -1,6 +1,7 @@
 """Send the sample traffic: a history in the first seconds, then everyday traffic until cancelled.
 
-The number of tasks is fixed and each has at most one running request, so memory use does not grow over time.
+At most ten scenarios of the history, three long responses and one scenario of each other kind of client run at a time
+(two of customers), each with one running request. Memory use therefore does not grow over time.
 """
 
 import asyncio
