@@ -218,7 +218,7 @@ def test_told_to_forward_it_cuts_nobody_and_the_log_says_what_it_lacks(
         records = {record.properties.get("tag", ""): record for record in service.all_records()}
         calls = trial.load.calls
         assert all(call.complete and call.status == 200 for call in calls)
-        cut_short = {tag for tag, record in records.items() if record.error_code == "log_unavailable"}
+        cut_short = {tag for tag, record in records.items() if record.error_code == "log_incomplete"}
         assert {records[tag].outcome for tag in cut_short} <= {"interrupted"}
         assert cut_short or trial_of is Forwarding
         missing = {call.tag for call in calls} - set(records)

@@ -12,7 +12,7 @@ LossFrame = tuple[FrameKind, bytes, bytes]
 _LOST: Final = encode_event(
     Closed(
         "interrupted",
-        "log_unavailable",
+        "log_incomplete",
         "The journal could not be written. The log does not have what came after this.",
     )
 )

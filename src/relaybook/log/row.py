@@ -44,6 +44,8 @@ _RUNNING: Final = Result("running", "running", "running")
 _CLIENT_DISCONNECTED: Final = Result("client_disconnected", "client disconnected", "neutral")
 _RELAY_STOPPED: Final = Result("relay_stopped", "relay stopped", "bad")
 _LOG_FAILED: Final = Result("log_failed", "log failed", "bad")
+#: The journal could not be written: the response was cut, or continued without a log.
+_LOG_ERRORS: Final = ("log_unavailable", "log_incomplete")
 _UPSTREAM_DISCONNECTED: Final = Result("upstream_disconnected", "upstream disconnected", "bad")
 #: By error code.
 _UPSTREAM_FAILED: Final = {
@@ -60,7 +62,7 @@ def result_of(record: Record) -> Result:
         case "client_closed" if not record.failed:
             return _CLIENT_DISCONNECTED
         case "interrupted":
-            return _LOG_FAILED if record.error_code == "log_unavailable" else _RELAY_STOPPED
+            return _LOG_FAILED if record.error_code in _LOG_ERRORS else _RELAY_STOPPED
         case "refused":
             return Result("refused", f"{record.status} refused" if record.status else "refused", "bad")
         case "upstream_failed":

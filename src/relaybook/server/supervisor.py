@@ -19,6 +19,8 @@ from relaybook.server.reload import SIGNALS, RunningChild
 log = logging.getLogger("relaybook.server")
 
 _BAD_SETTINGS: Final = 2
+#: The exit code if a child did not end in time and was killed.
+_KILLED: Final = 1
 #: The order in which children are stopped: traffic, relays, then recorder and simulator, then the dashboard.
 _STOP_ORDER: Final = {"traffic": 0, "relay": 1, "dashboard": 3}
 _DEFAULT_STOP_ORDER: Final = 2
@@ -75,8 +77,7 @@ class Supervisor:
             if self._is_reload_requested:
                 self._is_reload_requested = False
                 self._reload([running for each in self._all_children() for running in each.to_hand_over()])
-        self._stop()
-        return 0
+        return 0 if self._stop() else _KILLED
 
     @property
     def is_stopping(self) -> bool:
@@ -139,8 +140,12 @@ class Supervisor:
     def _all_children(self) -> list[Child | Predecessor]:
         return [*self._predecessors, *self._children]
 
-    def _stop(self) -> None:
-        """Stop the groups in order, each after the previous one has ended. Kills children that do not end in time."""
+    def _stop(self) -> bool:
+        """Stop the groups in order, each after the previous one has ended. Kills children that do not end in time.
+
+        Returns whether all ended by themselves.
+        """
+        all_ended = True
         for order, seconds in enumerate((10.0, self._drain_seconds + 10, 60.0, 10.0)):
             group = [each for each in self._all_children() if _STOP_ORDER.get(each.role, _DEFAULT_STOP_ORDER) == order]
             for each in group:
@@ -156,6 +161,8 @@ class Supervisor:
                     log.error("child_killed", extra={"role": each.role})
                     each.signal(signal.SIGKILL)
                     each.wait(5.0)
+                    all_ended = False
+        return all_ended
 
 
 def _pipe() -> tuple[int, int]:

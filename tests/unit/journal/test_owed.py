@@ -21,7 +21,7 @@ def test_the_lost_end_of_a_logged_exchange_becomes_an_interruption() -> None:
     ((kind, exchange, payload),) = loss.take()
     assert (kind, exchange) == (FrameKind.CLOSED, KNOWN)
     closed = decode_closed(payload)
-    assert (closed.outcome, closed.error_code) == ("interrupted", "log_unavailable")
+    assert (closed.outcome, closed.error_code) == ("interrupted", "log_incomplete")
     assert loss.take() == []
 
 

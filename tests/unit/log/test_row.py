@@ -50,6 +50,10 @@ def test_json_can_be_written() -> None:
             {"outcome": "interrupted", "failed": True, "error_code": "log_unavailable"},
             Result("log_failed", "log failed", "bad"),
         ),
+        (
+            {"outcome": "interrupted", "failed": True, "error_code": "log_incomplete"},
+            Result("log_failed", "log failed", "bad"),
+        ),
         ({"outcome": "refused", "status": 413, "failed": True}, Result("refused", "413 refused", "bad")),
         ({"outcome": "refused", "status": None, "failed": True}, Result("refused", "refused", "bad")),
         (
