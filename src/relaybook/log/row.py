@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from relaybook.clock import format_timestamp
+from relaybook.log.finish_reasons import finish_of
 from relaybook.log.record import TIMESTAMPS, Record
 
 Tone = Literal["running", "good", "bad", "neutral"]
@@ -72,12 +73,12 @@ def result_of(record: Record) -> Result:
         return Result("error", f"{status} error", "bad")
     if record.failed:
         return Result("error_in_stream", f"{status} error in stream", "bad")
-    match record.finish_reason:
-        case "tool_calls" | "function_call":
+    match finish_of(record.finish_reason):
+        case "tool_calls":
             return Result("tool_calls", f"{status} tool calls", "good")
-        case "length":
+        case "token_limit" | "context_window":
             return Result("truncated", f"{status} truncated", "good")
-        case "content_filter":
+        case "filtered":
             return Result("filtered", f"{status} filtered", "good")
     return Result("complete", str(status), "good")
 

@@ -2,11 +2,11 @@
 
 from typing import Final, TypedDict
 
+from relaybook.log.finish_reasons import finish_of
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts
 from relaybook.log.record import AdviceCode
 
 _CHAT_PATH: Final = "/chat/completions"
-_TOKEN_LIMIT_REASONS: Final = frozenset({"length", "max_output_tokens", "max_tokens"})
 
 
 class Advice(TypedDict):
@@ -35,11 +35,12 @@ def advice(path: str, request: RequestFacts, response: ResponseFacts) -> list[Ad
             "temperature_above_1",
             f"temperature is {temperature:g}. Above 1, responses tend to become incoherent. Use 0 to 1.",
         )
-    if _TOKEN_LIMIT_REASONS.intersection((response.finish_reason or "").split(",")):
+    if "token_limit" in map(finish_of, (response.finish_reason or "").split(",")):
         limit = "" if request.max_tokens is None else f" ({request.max_tokens})"
         add(
             "cut_by_max_tokens",
-            f"The response was truncated at its token limit{limit}. Raise max_completion_tokens or request less.",
+            f"The response was truncated at its token limit{limit}. Raise the limit (max_tokens, max_completion_tokens "
+            "or max_output_tokens) or request less.",
         )
     if path.count(_CHAT_PATH) > 1:
         add(

@@ -32,7 +32,7 @@ def test_temperature_1_has_no_advice() -> None:
     assert codes(request=RequestFacts(temperature=1.0)) == []
 
 
-@pytest.mark.parametrize("reason", ["length", "stop,length", "max_output_tokens"])
+@pytest.mark.parametrize("reason", ["length", "stop,length", "max_output_tokens", "max_tokens"])
 def test_a_response_truncated_at_its_token_limit(reason: str) -> None:
     assert codes(response=ResponseFacts(finish_reason=reason)) == ["cut_by_max_tokens"]
 

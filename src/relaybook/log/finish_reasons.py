@@ -1,0 +1,26 @@
+"""Say what a provider's finish reason means. Records keep the provider's own value. Pure."""
+
+from typing import Final, Literal
+
+Finish = Literal["tool_calls", "token_limit", "context_window", "filtered"]
+
+#: Reasons that are not listed, such as ``stop`` and ``end_turn``, mean that the response is complete.
+_FINISHES: Final[dict[str, Finish]] = {
+    # Chat and legacy completions
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "length": "token_limit",
+    "content_filter": "filtered",
+    # Responses API
+    "max_output_tokens": "token_limit",
+    # Anthropic
+    "tool_use": "tool_calls",
+    "max_tokens": "token_limit",
+    "model_context_window_exceeded": "context_window",
+    "refusal": "filtered",
+}
+
+
+def finish_of(reason: str | None) -> Finish | None:
+    """Return what a finish reason means. `None` if the response is complete, or the reason is not known."""
+    return None if reason is None else _FINISHES.get(reason)
