@@ -83,7 +83,7 @@ def _plain_content(reply: Reply, directives: Directives, now_ns: Callable[[], in
     if directives.body is not None:
         return _replacement(directives.body, reply)
     if reply.events is not None:
-        events = sse.select_events(reply.events, directives)
+        events = sse.select_events(reply.events, directives, reply.error_event)
         return Content(sse.write(events, directives, now_ns), None, reply.content_type, is_stream=True)
     return Content([reply.body] if reply.body else [], len(reply.body), reply.content_type)
 

@@ -68,8 +68,9 @@ def head_of(context: ResponseContext, content: Content, framing: Framing) -> byt
     is_openai = (context.directives.headers or context.settings.response_headers) == "openai"
     header_set = heads.openai_headers if is_openai else heads.few_headers
     content_type = b"" if framing == "none" else content.content_type
+    usual = header_set(context.stamp, int(context.first_token_ms), content_type)
     headers = [
-        *header_set(context.stamp, int(context.first_token_ms), content_type),
+        *((context.reply.request_id_header if name == b"x-request-id" else name, value) for name, value in usual),
         *context.reply.headers,
         *_extra_headers(context.directives),
     ]

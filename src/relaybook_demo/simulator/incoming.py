@@ -13,7 +13,7 @@ import httptools
 from relaybook_demo.simulator.replies import Header
 
 _MAX_STORED_BYTES = 64 * 1024
-_PARSED_PATHS = (b"/v1/chat/completions", b"/v1/responses", b"/v1/embeddings", b"/v1/echo", b"/__sim/")
+_PARSED_PATHS = (b"/v1/chat/completions", b"/v1/responses", b"/v1/embeddings", b"/v1/messages", b"/v1/echo", b"/__sim/")
 
 
 class MalformedRequest(ValueError):

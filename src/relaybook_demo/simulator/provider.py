@@ -1,11 +1,11 @@
-"""Turn a request and its directives into the reply of an OpenAI-compatible API."""
+"""Turn a request and its directives into the reply of an API that is compatible with OpenAI's and Anthropic's."""
 
 import re
 from typing import Any, Final, Protocol
 
 import msgspec
 
-from relaybook_demo.simulator import replies
+from relaybook_demo.simulator import anthropic, replies
 from relaybook_demo.simulator.completions import MAX_CHOICES, complete
 from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.embeddings import embed
@@ -39,7 +39,8 @@ def reply_to(request: Request, directives: Directives, stamp: Stamp) -> Reply:
     """Return the reply to a request. The status in the directives, if any, replaces the default one."""
     status = directives.status if directives.status is not None else 413 if directives.when == "head" else None
     if status is not None and status >= 400:
-        return replies.status_error(status)
+        is_anthropic = request.path in anthropic.PATHS
+        return anthropic.status_error(status) if is_anthropic else replies.status_error(status)
     reply = _default_reply(request, directives, stamp)
     if status is not None:
         reply.status = status
@@ -64,6 +65,8 @@ def _default_reply(request: Request, directives: Directives, stamp: Stamp) -> Re
         return _options()
     if path == "/v1/echo" or path.startswith("/v1/echo/"):
         return Reply(body=request.body, content_type=request.header(b"content-type") or b"application/octet-stream")
+    if path in anthropic.PATHS:
+        return anthropic.respond(request, directives, stamp)
     if not path.startswith("/v1/"):
         return replies.invalid_url(request.method, path)
     error_reply = _check_key(request.header(b"authorization"))

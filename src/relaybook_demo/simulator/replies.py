@@ -33,6 +33,9 @@ class Reply:
     headers: list[Header] = field(default_factory=list)
     events: list[Event] | None = None
     output_tokens: int = 0
+    request_id_header: bytes = b"x-request-id"
+    #: The event that ends a stream with an error. `None` means OpenAI's.
+    error_event: Event | None = None
 
 
 class Stamp(NamedTuple):

@@ -1,4 +1,4 @@
-"""Declare the parts of OpenAI's requests that a simulated response depends on.
+"""Declare the parts of OpenAI's and Anthropic's requests that a simulated response depends on.
 
 All other parameters are accepted and ignored, so that clients with newer parameters work.
 """
@@ -90,6 +90,40 @@ class EmbeddingsRequest(msgspec.Struct):
     model: str | None = None
     dimensions: int | None = None
     encoding_format: str | None = None
+
+
+class Block(ContentPart):
+    """One block of a message of Anthropic. ``content`` is that of a tool result."""
+
+    content: str | list[ContentPart] | None = None
+
+
+class BlockMessage(msgspec.Struct):
+    """One message of a Messages request."""
+
+    role: str
+    content: str | list[Block]
+
+
+class SchemaTool(msgspec.Struct):
+    """A tool of Anthropic. Those that run on the server have no schema."""
+
+    name: str = ""
+    input_schema: dict[str, Any] | None = None
+
+
+class MessagesRequest(msgspec.Struct):
+    """The body of ``POST /v1/messages`` and, without ``max_tokens``, of ``POST /v1/messages/count_tokens``."""
+
+    model: str
+    messages: list[BlockMessage]
+    max_tokens: int | None = None
+    system: str | list[Block] | None = None
+    stream: bool | None = None
+    stop_sequences: list[str] | None = None
+    tools: list[SchemaTool] | None = None
+    tool_choice: dict[str, Any] | None = None
+    thinking: dict[str, Any] | None = None
 
 
 def text_of(content: str | list[ContentPart] | None) -> str:

@@ -8,11 +8,14 @@ from relaybook_demo.simulator.replies import Event, stream_error
 _BOM = b"\xef\xbb\xbf"
 
 
-def select_events(events: list[Event], directives: Directives) -> list[Event]:
-    """Return the events to send. Directives may remove ``[DONE]`` or end the stream with an error event."""
+def select_events(events: list[Event], directives: Directives, error: Event | None = None) -> list[Event]:
+    """Return the events to send. Directives may remove ``[DONE]`` or end the stream with an error event.
+
+    ``error`` is that event; `None` means OpenAI's.
+    """
     if directives.error_event is not None:
         count, is_named = directives.error_event
-        return [*events[:count], Event(stream_error(), b"error" if is_named else b"")]
+        return [*events[:count], error or Event(stream_error(), b"error" if is_named else b"")]
     if not directives.done:
         return [event for event in events if event.data != b"[DONE]"]
     return events

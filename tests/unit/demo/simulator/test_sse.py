@@ -48,6 +48,11 @@ def test_the_timestamp_is_taken_when_the_event_is_written() -> None:
     assert next(blocks).endswith(b'{"sent_at_ns":30,"b":2}\n\n')
 
 
+def test_a_format_may_have_its_own_error_event() -> None:
+    error = Event(b"{}", b"error")
+    assert sse.select_events(EVENTS, Directives(error_event=(1, False)), error) == [EVENTS[0], error]
+
+
 def test_an_error_event_ends_the_stream() -> None:
     events = sse.select_events(EVENTS, Directives(error_event=(1, True)))
     assert [event.name for event in events] == [b"", b"error"]
