@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
-Kind = Literal["chat", "completion", "response", "embedding", "models", "other"]
+Kind = Literal["chat", "completion", "response", "message", "embedding", "models", "other"]
 
 
 class _Row(NamedTuple):
@@ -24,6 +24,12 @@ def _openai_error_event(code: str, message: str) -> bytes:
     return b"data: %b\n\n" % _encode({"error": error})
 
 
+def _anthropic_error_event(code: str, message: str) -> bytes:
+    """Return an event that makes Anthropic's SDKs raise an error. They have no place for our code."""
+    error = {"type": "api_error", "message": message}
+    return b"event: error\ndata: %b\n\n" % _encode({"type": "error", "error": error})
+
+
 def _encode(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
 
@@ -32,6 +38,7 @@ _TABLE: Final = (
     _Row("chat", ("chat/completions",), _openai_error_event),
     _Row("completion", ("completions",), _openai_error_event),
     _Row("response", ("responses",), _openai_error_event),
+    _Row("message", ("messages", "messages/count_tokens"), _anthropic_error_event),
     _Row("embedding", ("embeddings",)),
     _Row("models", ("models",)),
 )

@@ -23,7 +23,33 @@ _CHOICE: Final = {
 _DELTA: Final = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": None}], "usage": None}
 _STREAM: Final = b"data: %b\n\n" % json.dumps(_DELTA).encode()
 _EVENT: Final = {"type": "response.output_text.delta", "delta": "Hi", "output_index": 0, "content_index": 0}
+_BLOCKS: Final = [
+    {"type": "text", "text": "a"},
+    {"type": "thinking", "thinking": "b", "signature": "c"},
+    {"type": "tool_use", "id": "t", "name": "f", "input": {"x": 1}},
+    {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "d"}]},
+    {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}},
+]
+_MESSAGE: Final = {
+    "id": "msg_1",
+    "type": "message",
+    "model": "m",
+    "content": _BLOCKS[:3],
+    "stop_reason": "end_turn",
+    "usage": {"input_tokens": 1, "cache_read_input_tokens": 2, "output_tokens": 3},
+}
+_MESSAGE_EVENTS: Final = [
+    {"type": "message_start", "message": {**_MESSAGE, "content": []}},
+    {"type": "content_block_start", "index": 0, "content_block": _BLOCKS[2]},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"x":'}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "a"}},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}},
+    {"type": "message_stop"},
+]
 SEEDS: Final = [
+    json.dumps({**_CALL, "system": "a", "messages": [{"role": "user", "content": _BLOCKS}], "max_tokens": 9}).encode(),
+    json.dumps(_MESSAGE).encode(),
+    b"".join(b"event: x\ndata: %b\n\n" % json.dumps(event).encode() for event in _MESSAGE_EVENTS),
     json.dumps(_CALL).encode(),
     json.dumps(
         {**_CALL, "messages": [{"role": "user", "content": _PARTS}], "stream": True, "temperature": 1.5}
@@ -74,9 +100,11 @@ def gives_what_can_be_stored(data: bytes, choices: random.Random) -> None:
         kind = choices.choice(KINDS)
         can_be_stored(formats.read_request(kind, readable))
         for streamed in (False, True):
-            can_be_stored(formats.read_response(kind, readable, streamed=streamed, complete=choices.random() < 0.5))
+            response = formats.read_response(kind, readable, streamed=streamed, complete=choices.random() < 0.5)
+            formats.estimate_usage(kind, response, readable)
+            can_be_stored(response)
             msgspec.json.encode(formats.assemble_response(readable, streamed, kind)).decode()
-        msgspec.json.encode([formats.messages(readable), formats.parameters(readable)]).decode()
+        msgspec.json.encode([formats.messages(readable, kind), formats.parameters(readable, kind)]).decode()
         for text in formats.read_error(readable):
             assert text is None or "\0" not in text.encode().decode()
         offset = formats.first_token_offset(readable, kind)

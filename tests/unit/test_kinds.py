@@ -15,6 +15,9 @@ from relaybook.kinds import Kind, kind_of, stream_error_event
         ("/completions", "completion"),
         ("/responses", "response"),
         ("/embeddings", "embedding"),
+        ("/messages", "message"),
+        ("/messages/count_tokens", "message"),
+        ("/messages/batches", "other"),
         ("/models", "models"),
         ("/models/org%2Fmodel", "models"),
         ("/audio/speech", "other"),
@@ -34,6 +37,17 @@ def test_the_error_event_of_a_stream_is_one_complete_event(kind: Kind) -> None:
     assert event.count(b"\n") == 2
     error = json.loads(event[6:])["error"]
     assert (error["code"], error["message"]) == ("upstream_stream_interrupted", "It broke: ü.")
+
+
+def test_the_error_event_of_a_message_stream_has_anthropics_structure() -> None:
+    event = stream_error_event("message", "upstream_stream_interrupted", "It broke.")
+    assert event is not None
+    name, data, *rest = event.split(b"\n")
+    assert (name, rest) == (b"event: error", [b"", b""])
+    assert json.loads(data.removeprefix(b"data: ")) == {
+        "type": "error",
+        "error": {"type": "api_error", "message": "It broke."},
+    }
 
 
 @pytest.mark.parametrize("kind", ["embedding", "models", "other"])

@@ -31,7 +31,7 @@ export type Row = {
   /** Query string. Values of credentials are replaced. */
   query: string;
   /** Kind of request, determined by the path. */
-  kind: "chat" | "completion" | "embedding" | "models" | "other" | "response";
+  kind: "chat" | "completion" | "embedding" | "message" | "models" | "other" | "response";
   /** IP address of the client. */
   client_address: string;
   /** `User-Agent` of the client. */
@@ -190,7 +190,7 @@ export type RequestDetail = {
   /** Query string. Values of credentials are replaced. */
   query: string;
   /** Kind of request, determined by the path. */
-  kind: "chat" | "completion" | "embedding" | "models" | "other" | "response";
+  kind: "chat" | "completion" | "embedding" | "message" | "models" | "other" | "response";
   /** IP address of the client. */
   client_address: string;
   /** `User-Agent` of the client. */
@@ -402,7 +402,7 @@ export type ThreadRow = {
   /** Query string. Values of credentials are replaced. */
   query: string;
   /** Kind of request, determined by the path. */
-  kind: "chat" | "completion" | "embedding" | "models" | "other" | "response";
+  kind: "chat" | "completion" | "embedding" | "message" | "models" | "other" | "response";
   /** IP address of the client. */
   client_address: string;
   /** `User-Agent` of the client. */

@@ -34,14 +34,18 @@ _MAX_CACHED_PLANS: Final = 4096
 #: Shape of usage → names of the library's extractors for it; and, in ``_SHAPE_COUNTS``, the counts that it always has.
 _FLAVORS: Final = {
     "chat": ("chat", "default"),
+    "messages": ("default",),
     "responses": ("responses", "default"),
     "embeddings": ("embeddings", "default"),
 }
 _SHAPE_COUNTS: Final = {
     "chat": frozenset({"prompt_tokens", "completion_tokens"}),
+    "messages": frozenset({"input_tokens", "output_tokens", "cache_read_input_tokens"}),
     "responses": frozenset({"input_tokens", "output_tokens"}),
     "embeddings": frozenset({"prompt_tokens"}),
 }
+#: Shape of usage → the provider whose extractor is used, because others do not count all of the shape's fields.
+_EXTRACTED_AS: Final = {"messages": "anthropic"}
 #: Counts that plain rates can price. Reasoning is part of the output and priced with it.
 _COUNTED_BY_RATES: Final = frozenset(
     {"input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "output_reasoning_tokens"}
@@ -152,7 +156,7 @@ class Prices:
         provider = self._provider(upstream)
         if provider is None or shape is None:
             return None
-        from genai_prices.data_snapshot import get_snapshot
+        from genai_prices.data_snapshot import find_provider_by_id, get_snapshot
 
         known_providers = get_snapshot().providers
         for name in models:
@@ -162,7 +166,8 @@ class Prices:
                 is_own = any(model is own for own in provider.models)
                 context = {"service_tier": tier} if tier and model.price_variants and is_own else {}
                 rates = _rates(model, context, at)
-                return _Plan(provider, model, context, _paths(provider, shape), rates)
+                extractor = find_provider_by_id(known_providers, _EXTRACTED_AS.get(shape, "")) or provider
+                return _Plan(provider, model, context, _paths(extractor, shape), rates)
         return None
 
     def _provider(self, upstream: str) -> "Provider | None":

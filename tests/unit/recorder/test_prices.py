@@ -231,6 +231,39 @@ def test_the_cache_of_plans_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cost(chat(1000, 500), prices=prices) == cost(chat(1000, 500))
 
 
+def messages_usage(fresh: int, output: int, read: int, short: int, long: int, searches: int) -> Usage:
+    """Return usage as Anthropic sends it, with cache writes for five minutes and for an hour."""
+    return {
+        "input_tokens": fresh,
+        "cache_creation_input_tokens": short + long,
+        "cache_read_input_tokens": read,
+        "cache_creation": {"ephemeral_5m_input_tokens": short, "ephemeral_1h_input_tokens": long},
+        "output_tokens": output,
+        "server_tool_use": {"web_search_requests": searches},
+        "service_tier": "standard",
+    }
+
+
+@settings(deadline=None)
+@given(st.sampled_from(["claude-sonnet-4-5", "claude-opus-5", "claude-haiku-4-5-20251001"]), COUNTS, COUNTS, COUNTS,
+       st.sampled_from([0, 3000]), st.sampled_from([0, 2000]), st.sampled_from([0, 0, 3]))  # fmt: skip
+def test_messages_cost_what_the_librarys_extractor_for_anthropic_says(
+    model: str, fresh: int, output: int, read: int, short: int, long: int, searches: int
+) -> None:
+    usage = messages_usage(fresh, output, read, short, long, searches)
+    counted = extract_usage({"model": model, "usage": usage}, provider_id="anthropic", api_flavor="default")
+    expected = float(counted.calc_price(genai_request_timestamp=AT).total_price)
+    for upstream, prices in (("https://api.anthropic.com/v1", Prices()), (LOCAL, Prices("anthropic"))):
+        found = cost(usage, model, upstream, service_tier="standard", prices=prices)
+        assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_messages_usage_is_counted_as_anthropics_at_any_provider() -> None:
+    usage = messages_usage(1000, 0, 100_000, 0, 0, 0)
+    found = cost(usage, "claude-haiku-4-5-20251001", LOCAL, prices=Prices("google"))
+    assert found == pytest.approx((1000 * 1.0 + 100_000 * 0.1) / 1e6)
+
+
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["prompt_tokens", "completion_tokens", "cost", "input_tokens", "output_tokens"]),
        st.none() | st.booleans() | st.integers(0, 2**63 - 1) | st.floats() | st.text(max_size=3)))  # fmt: skip

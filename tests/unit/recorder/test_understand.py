@@ -209,3 +209,38 @@ def test_audio_and_images_are_described_by_type_and_size() -> None:
         record_of(call(b"\xff" * 34_000, b"{}", head, target=b"/v1/audio/speech", log="no-bodies")).output_preview
         is None
     )
+
+
+MESSAGE_HEAD = b"content-type: text/event-stream\r\nrequest-id: req_anthropic"
+MESSAGE_START = {
+    "type": "message_start",
+    "message": {
+        "id": "msg_1",
+        "model": "claude-haiku-4-5",
+        "content": [],
+        "usage": {"input_tokens": 12, "cache_read_input_tokens": 0, "output_tokens": 1},
+    },
+}
+
+
+def message_events(*more: dict[str, Any]) -> list[bytes]:
+    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "It was sent."}}
+    return [b"data: %b\n\n" % json.dumps(value).encode() for value in (MESSAGE_START, delta, *more)]
+
+
+def test_a_message_stream_is_complete_at_message_stop_even_if_the_client_disconnects() -> None:
+    pieces = message_events(
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 4}},
+        {"type": "message_stop"},
+    )
+    script = Script().open(A, target=b"/v1/messages").request(A, b'{"model":"claude-haiku-4-5","max_tokens":9}')
+    record = record_of(script.respond(A, *pieces, head=MESSAGE_HEAD).close(A, "client_closed"))
+    assert (record.kind, record.outcome, record.stream_ended) == ("message", "complete", "done")
+    assert (record.input_tokens, record.output_tokens, record.tokens_estimated) == (12, 4, False)
+    assert (record.provider_request_id, record.finish_reason) == ("req_anthropic", "end_turn")
+
+
+def test_the_output_tokens_of_a_message_stream_that_broke_off_are_estimated() -> None:
+    script = Script().open(A, target=b"/v1/messages").request(A, b'{"model":"claude-haiku-4-5","max_tokens":9}')
+    record = record_of(script.respond(A, *message_events(), head=MESSAGE_HEAD).close(A, "upstream_failed"))
+    assert (record.input_tokens, record.output_tokens, record.tokens_estimated) == (12, 3, True)

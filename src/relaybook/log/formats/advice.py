@@ -7,6 +7,7 @@ from relaybook.log.formats.facts import RequestFacts, ResponseFacts
 from relaybook.log.record import AdviceCode
 
 _CHAT_PATH: Final = "/chat/completions"
+_DOUBLED_VERSION: Final = "/v1/v1/"
 
 
 class Advice(TypedDict):
@@ -46,5 +47,10 @@ def advice(path: str, request: RequestFacts, response: ResponseFacts) -> list[Ad
         add(
             "doubled_path",
             f"The path contains {_CHAT_PATH} twice. Clients append it to the base URL. End the base URL in /v1.",
+        )
+    elif _DOUBLED_VERSION in path:
+        add(
+            "doubled_path",
+            "The path contains /v1 twice. Anthropic's SDKs append /v1/messages to the base URL. Remove /v1 from it.",
         )
     return items

@@ -25,7 +25,7 @@ def describe_part(part: dict[str, Any]) -> str:
     ``part`` must have a ``type`` that is a string.
     """
     kind = part["type"]
-    noun, field = _PARTS.get(kind, (clean(kind, 40), kind))
+    noun, field = _PARTS.get(kind, (clean(kind, 40), "source" if "source" in part else kind))
     inner = part.get(field, part)
     if isinstance(inner, str):
         inner = {"url": inner}
@@ -35,7 +35,9 @@ def describe_part(part: dict[str, Any]) -> str:
 
 def _details(inner: dict[str, Any]) -> list[str]:
     details = []
-    name, format_ = inner.get("filename"), inner.get("format")
+    name, format_, media_type = inner.get("filename"), inner.get("format"), inner.get("media_type")
+    if isinstance(media_type, str):
+        format_ = media_type.rpartition("/")[2]
     data = inner.get("data") or inner.get("file_data") or inner.get("url") or inner.get("file_url")
     if isinstance(name, str) and name:
         details.append(clean(name, 60))

@@ -67,8 +67,13 @@ def output_keys(choices: Sequence[OutputText]) -> list[bytes]:
     keys = []
     for output_text in choices[:_MAX_CHOICES]:
         text = "".join(output_text.text) or "".join(output_text.refusal)
-        keys.append(_key("assistant", text, [(tool.name, "".join(tool.arguments)) for tool in output_text.tools]))
+        keys.append(output_key(text, [(tool.name, "".join(tool.arguments)) for tool in output_text.tools]))
     return keys
+
+
+def output_key(text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
+    """Return the key of an output: its text, and the name and arguments of each tool call."""
+    return _key("assistant", text, calls)
 
 
 def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:

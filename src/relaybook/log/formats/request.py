@@ -80,7 +80,12 @@ def _part_preview(part: Part) -> str | None:
         return preview(text)
     if part.type is None:
         return None
-    fields = {"image_url": part.image_url, "input_audio": part.input_audio, "file": part.file}
+    fields = {
+        "image_url": part.image_url,
+        "input_audio": part.input_audio,
+        "file": part.file,
+        "source": part.source,
+    }
     return describe_part({"type": part.type} | {name: lenient.load(bytes(raw)) for name, raw in fields.items() if raw})
 
 

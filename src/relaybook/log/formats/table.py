@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from relaybook.kinds import Kind
-from relaybook.log.formats import chat, completions, detail, embeddings, responses
+from relaybook.log.formats import anthropic, chat, completions, detail, embeddings, responses
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts
 from relaybook.log.formats.format import Format, is_stream
 
 FORMATS: Final[dict[Kind, Format]] = {
-    one.kind: one for one in (chat.FORMAT, completions.FORMAT, responses.FORMAT, embeddings.FORMAT)
+    one.kind: one for one in (chat.FORMAT, completions.FORMAT, responses.FORMAT, embeddings.FORMAT, anthropic.FORMAT)
 }
 #: The response headers that may have the provider's id of the request, in lower case.
 REQUEST_ID_HEADERS: Final = tuple(dict.fromkeys(one.request_id_header for one in FORMATS.values()))

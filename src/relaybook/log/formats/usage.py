@@ -11,17 +11,18 @@ _OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
 def set_usage(facts: ResponseFacts, usage: Usage) -> None:
     """Set usage and token counts of the facts. Counts that are missing, negative or not integers are `None`."""
     facts.usage = usage
-    facts.input_tokens = _count(usage, _INPUT)
-    facts.output_tokens = _count(usage, _OUTPUT)
-    facts.cached_tokens = _detail(usage, _INPUT_DETAILS, "cached_tokens")
+    facts.input_tokens = count_of(usage, _INPUT)
+    facts.output_tokens = count_of(usage, _OUTPUT)
+    facts.cached_tokens = detail_of(usage, _INPUT_DETAILS, "cached_tokens")
     if facts.cached_tokens is None:
-        facts.cached_tokens = _count(usage, ("prompt_cache_hit_tokens", "cached_tokens"))
-    facts.reasoning_tokens = _detail(usage, _OUTPUT_DETAILS, "reasoning_tokens")
+        facts.cached_tokens = count_of(usage, ("prompt_cache_hit_tokens", "cached_tokens"))
+    facts.reasoning_tokens = detail_of(usage, _OUTPUT_DETAILS, "reasoning_tokens")
     if facts.reasoning_tokens is None:
-        facts.reasoning_tokens = _count(usage, ("reasoning_tokens",))
+        facts.reasoning_tokens = count_of(usage, ("reasoning_tokens",))
 
 
-def _count(usage: object, names: tuple[str, ...]) -> int | None:
+def count_of(usage: object, names: tuple[str, ...]) -> int | None:
+    """Return the first of these counts that is a non-negative integer. `None` if there is none."""
     if isinstance(usage, dict):
         for name in names:
             number = usage.get(name)
@@ -32,9 +33,10 @@ def _count(usage: object, names: tuple[str, ...]) -> int | None:
     return None
 
 
-def _detail(usage: Usage, groups: tuple[str, ...], name: str) -> int | None:
+def detail_of(usage: Usage, groups: tuple[str, ...], name: str) -> int | None:
+    """Return a count from the first group of details that has it."""
     for group in groups:
-        number = _count(usage.get(group), (name,))
+        number = count_of(usage.get(group), (name,))
         if number is not None:
             return number
     return None

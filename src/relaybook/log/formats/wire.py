@@ -21,6 +21,7 @@ class Part(Struct, gc=False):
     image_url: Raw = Raw()
     input_audio: Raw = Raw()
     file: Raw = Raw()
+    source: Raw = Raw()
 
 
 class Function(Struct, gc=False):

@@ -37,5 +37,6 @@ def test_a_response_truncated_at_its_token_limit(reason: str) -> None:
     assert codes(response=ResponseFacts(finish_reason=reason)) == ["cut_by_max_tokens"]
 
 
-def test_a_base_url_that_already_contains_the_path() -> None:
-    assert codes(path="/v1/chat/completions/chat/completions") == ["doubled_path"]
+@pytest.mark.parametrize("path", ["/v1/chat/completions/chat/completions", "/v1/v1/messages", "/a/v1/v1/messages"])
+def test_a_base_url_that_already_contains_the_path(path: str) -> None:
+    assert codes(path=path) == ["doubled_path"]

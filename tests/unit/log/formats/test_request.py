@@ -1,7 +1,7 @@
 """Test the facts of requests."""
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -12,7 +12,7 @@ from relaybook.kinds import Kind
 from relaybook.log.formats import read_request
 from relaybook.log.formats.facts import RequestFacts
 
-KINDS: list[Kind] = ["chat", "completion", "response", "embedding", "models", "other"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 BODY: dict[str, Any] = {
     "model": "gpt-4.1",
     "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi\n there"}],

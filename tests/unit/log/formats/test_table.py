@@ -1,7 +1,7 @@
-"""Test the choice of the parser for a response, unexpected content, and arbitrary bytes."""
+"""Test the choice of the format for a response, unexpected content, and arbitrary bytes."""
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -9,14 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relaybook.kinds import Kind
-from relaybook.log.formats import first_token_offset, read_response
+from relaybook.log.formats import FORMATS, first_token_offset, format_of, read_response
 from relaybook.log.formats.facts import ResponseFacts
 from relaybook.log.formats.format import is_stream
 
-KINDS: list[Kind] = ["chat", "completion", "response", "embedding", "models", "other"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 WHOLE = b'{"id":"c1","model":"m","choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}'
 STREAM = b'data: {"id":"c1","model":"m","choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n'
 RESPONSE = b'{"id":"r1","model":"m","output":[{"type":"message","content":[{"text":"Hi"}]}]}'
+MESSAGE = b'{"id":"m1","model":"m","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}'
 POISON = [
     b"",
     b"null",
@@ -56,10 +57,16 @@ JUNK: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+def test_every_kind_but_two_has_a_format() -> None:
+    assert {kind for kind in KINDS if format_of(kind) is None} == {"models", "other"}
+    assert all(format_of(kind) is one and one.kind == kind for kind, one in FORMATS.items())
+
+
 def test_each_kind_has_its_parser() -> None:
     assert read_response("chat", WHOLE, streamed=False, complete=True).output_preview == "Hi"
     assert read_response("completion", WHOLE, streamed=False, complete=True).output_preview == "Hi"
     assert read_response("response", RESPONSE, streamed=False, complete=True).output_preview == "Hi"
+    assert read_response("message", MESSAGE, streamed=False, complete=True).output_preview == "Hi"
     assert read_response("models", WHOLE, streamed=False, complete=True) == ResponseFacts()
     assert read_response("other", WHOLE, streamed=False, complete=True) == ResponseFacts()
 
