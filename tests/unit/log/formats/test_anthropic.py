@@ -268,6 +268,12 @@ def test_an_error_is_extracted(streamed: bool) -> None:
     assert len(answer["choices"]) == streamed
 
 
+def test_only_the_first_error_of_a_stream_is_kept() -> None:
+    errors = [event("error", error={"type": kind, "message": kind}) for kind in ("overloaded_error", "api_error")]
+    assert stream(START + b"".join(errors)).error_code == "overloaded_error"
+    assert assembled(START + b"".join(errors))["error"]["type"] == "overloaded_error"
+
+
 def test_the_first_token_is_text_thinking_or_a_tool_call() -> None:
     ends = [len(b"".join(EVENTS[: count + 1])) for count in range(len(EVENTS))]
     assert formats.first_token_offset(STREAM, "message") == ends[3]
