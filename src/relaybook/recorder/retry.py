@@ -41,7 +41,7 @@ class Retry:
         return self._stop_requests() > 1
 
     def prepare(self) -> None:
-        """Create the disk reserve if there is enough free space. Cheap if it exists already."""
+        """Create the disk reserve if there is enough free space. The call is cheap if the reserve exists already."""
         self._reserve.acquire()
 
     def until_done(self, operation: Callable[[], T]) -> T:

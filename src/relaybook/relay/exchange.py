@@ -325,11 +325,11 @@ class Exchange:
     # -- the ends ------------------------------------------------------------------------------------------------
 
     def response_sent(self) -> None:
-        """End: the kernel has the last byte of the response."""
+        """End the exchange: the kernel has the last byte of the response."""
         self._close("complete")
 
     def fail(self, error: RelayError, message: str) -> None:
-        """End: the upstream failed."""
+        """End the exchange because the upstream failed."""
         if self.closed or self.response_state == ResponseState.DONE:
             return
         before = self._give_up()
@@ -346,12 +346,12 @@ class Exchange:
         self._close("upstream_failed", code, message)
 
     def dial_failed(self, message: str) -> None:
-        """End: no connection to the upstream could be established."""
+        """End the exchange because no connection to the upstream could be established."""
         self.dialing = None
         self.fail(RelayError.UPSTREAM_UNREACHABLE, message)
 
     def refuse(self, error: RelayError, message: str) -> None:
-        """End: the request exceeds a limit or is malformed. A response that is complete is still sent."""
+        """End the exchange because the request exceeds a limit or is malformed. A complete response is still sent."""
         if self.closed or self.response_state == ResponseState.DONE:
             return
         before = self._give_up()
@@ -365,7 +365,7 @@ class Exchange:
         self._close("refused", error.code, message)
 
     def refuse_large(self, size: int) -> None:
-        """End: the request body is too large: ``size`` bytes, or more."""
+        """End the exchange because the request body is too large. ``size`` is the number of bytes known so far."""
         message = refuse.body_too_large(size, self.relay.settings.max_request_bytes)
         self.refuse(RelayError.REQUEST_TOO_LARGE, message)
 
@@ -382,7 +382,7 @@ class Exchange:
         self._close("client_closed")
 
     def interrupt(self) -> None:
-        """End: the relay stops."""
+        """End the exchange because the relay stops."""
         if self.closed:
             return
         before = self._give_up()
@@ -398,7 +398,7 @@ class Exchange:
         self._close("interrupted", RelayError.SHUTTING_DOWN.code, _STOPPED)
 
     def abandon(self) -> None:
-        """End: journal frames were lost. Nothing more is sent, and both connections are reset."""
+        """End the exchange because journal frames were lost. Nothing more is sent, and both connections are reset."""
         client, self.client = self.client, None
         self._give_up()
         self._close("interrupted", RelayError.LOG_UNAVAILABLE.code, "The journal could not be written.")

@@ -74,7 +74,7 @@ def staging_scenario(question: Question, rng: random.Random) -> Scenario:
 
 
 def customer_scenario(conversation: Conversation, person: str, rng: random.Random) -> Scenario:
-    """Return a conversation with a customer, whose id is the namespace."""
+    """Return a conversation with a customer. The customer's id is the namespace."""
     order = personas.order_number(rng)
     parameters = personas.account_parameters(person)
     if rng.random() < 0.3:

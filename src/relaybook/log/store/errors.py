@@ -19,7 +19,8 @@ class StoreFull(StoreUnavailable):
 class SyncFailed(Exception):
     """A sync failed, and the system may have dropped the unwritten data.
 
-    A second sync would report success without that data. Only a restart writes it again.
+    Do not retry the sync: a second one would report success although that data was not written. Only a restart writes
+    it again.
     """
 
 
