@@ -1,4 +1,4 @@
-"""Import rules of the page's sources, and where they may use effects."""
+"""Rules for the page's sources: the direction of imports, the length of files, and where effects are allowed."""
 
 import re
 from collections.abc import Iterator
@@ -8,28 +8,21 @@ from typing import Final
 import pytest
 
 SOURCES: Final = Path(__file__).parents[2] / "dashboard" / "src"
-FILES: Final = sorted(path for path in SOURCES.rglob("*.ts*") if ".gen." not in path.name)
+FILES: Final = sorted(path for path in SOURCES.rglob("*") if path.suffix in {".ts", ".tsx", ".css"})
 
-_ALL: Final = {"filters", "api", "url", "ui", "format"}
-#: The folders that each folder may import besides itself. The log opens a request in a drawer, and shows how to connect
-#: while it is empty; a thread shows messages like a request does; all other pages only link to each other.
-ALLOWED: Final = {
-    "requests": _ALL | {"request", "connect"},
-    "request": _ALL,
-    "connect": _ALL,
-    "namespaces": _ALL,
-    "overview": _ALL,
-    "thread": _ALL | {"request"},
-    "status": _ALL,
-    "filters": _ALL,
-    "api": _ALL - {"ui"},
-    "url": {"filters", "api"},
-    "ui": {"format"},
-    "format": set(),
-    "sign-in": set(),
+#: Folders of the final layout. Imports between other folders are not checked until everything has moved.
+LAYOUT: Final = {"generated", "format", "domain", "navigation", "features", "app"}
+#: Each folder may import the folders before it.
+ORDER: Final = ("generated", "format", "domain", "api", "navigation", "filters", "features", "app")
+#: The features that a feature may import. The others only link to each other.
+FEATURES: Final = {
+    "request": {"conversation"},
+    "thread": {"conversation"},
+    "requests": {"request", "connect"},
 }
-#: Files that subscribe to something outside React.
-EFFECTS: Final = {"api/live.ts"}
+MAX_LINES: Final = 350
+#: Files that may subscribe to something outside React.
+EFFECTS: Final = {"api/live.ts", "api/live-stream.ts"}
 
 _IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](~/|\.\.?/)([^"']+)["']""")
 
@@ -38,23 +31,38 @@ def _name(path: Path) -> str:
     return path.relative_to(SOURCES).as_posix()
 
 
-def _imported_folders(path: Path) -> Iterator[str]:
+def _imports(path: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the parts of each imported path, relative to the sources."""
     for start, rest in _IMPORT.findall(path.read_text("utf-8")):
         target = SOURCES / rest if start == "~/" else (path.parent / (start + rest)).resolve()
-        yield target.relative_to(SOURCES).parts[0]
+        if target.is_relative_to(SOURCES):
+            yield target.relative_to(SOURCES).parts
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in FILES if path.parent != SOURCES and ".test." not in path.name], ids=_name
-)
-def test_imports_of_the_page_run_downwards(path: Path) -> None:
-    folder = path.relative_to(SOURCES).parts[0]
-    for other in _imported_folders(path):
-        assert other == folder or other in ALLOWED[folder], f"{folder} may not import {other}"
+def _is_allowed(source: tuple[str, ...], target: tuple[str, ...]) -> bool:
+    if source[0] == target[0] == "features":
+        return source[1] == target[1] or target[1] in FEATURES.get(source[1], ())
+    if source[0] == target[0]:
+        return True
+    return ORDER.index(target[0]) < ORDER.index(source[0])
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.name.find(".test.") < 0], ids=_name)
+def test_imports_follow_the_order_of_folders(path: Path) -> None:
+    source = path.relative_to(SOURCES).parts
+    for target in _imports(path):
+        if source[0] in LAYOUT and target[0] in LAYOUT:
+            assert _is_allowed(source, target), f"{'/'.join(source)} may not import {'/'.join(target)}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=_name)
-def test_effects_are_where_the_outside_is_listened_to(path: Path) -> None:
+def test_files_are_short(path: Path) -> None:
+    is_generated = ".gen." in path.name or path.parent.name == "generated"
+    assert is_generated or path.read_text("utf-8").count("\n") <= MAX_LINES
+
+
+@pytest.mark.parametrize("path", FILES, ids=_name)
+def test_effects_are_only_used_to_subscribe(path: Path) -> None:
     assert _name(path) in EFFECTS or not re.search(r"\buseEffect\(", path.read_text("utf-8"))
 
 

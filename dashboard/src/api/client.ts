@@ -1,26 +1,8 @@
 /** Asks the API. Every refusal becomes an `ApiError` with the API's own words. */
 
+import { ApiError, isSilent } from "~/domain/api-error";
 import { PAGE } from "./page-facts";
 import type { ErrorResponse, Problem } from "./types.gen";
-
-/** The API refused, or could not be reached (`status` 0). */
-export class ApiError extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly param: string | null;
-
-  constructor(status: number, problem: Pick<Problem, "message" | "code" | "param">) {
-    super(problem.message);
-    this.status = status;
-    this.code = problem.code;
-    this.param = problem.param;
-  }
-}
-
-/** Nobody answered, or a proxy did in Relaybook's place. */
-export function isSilent(error: Error): boolean {
-  return !(error instanceof ApiError) || error.status === 0 || (error.status >= 500 && error.code === "unknown");
-}
 
 /** Milliseconds until a question is asked again to which nobody answered; false: it needs no other try. */
 export function againWhenSilent({ state }: { state: { error: Error | null } }): number | false {

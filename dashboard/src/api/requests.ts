@@ -1,9 +1,10 @@
 /** Questions to the log: a page of it, one request, a count. */
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { ApiError } from "~/domain/api-error";
 import { isQuery, queryText, withoutQuery } from "~/filters/query-parts";
 import { apiPairs, type LogSearch } from "~/url/search";
-import { ApiError, againWhenSilent, apiUrl, getJson } from "./client";
+import { againWhenSilent, apiUrl, getJson } from "./client";
 import type { RequestCount, RequestDetail, RequestPage } from "./types.gen";
 
 /** The first page is small, to be there soon; who scrolls on gets larger ones. */

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { resultOf } from "./result";
 import type { Row } from "./types.gen";
 
-const NOW = new Date("2026-11-21T14:02:31.000Z");
+const READ_AT = new Date("2026-11-21T14:02:31.000Z");
 const shown = (result: Row["result"]) => {
-  const { sign, words } = resultOf({ started_at: "2026-11-21T14:02:27.800Z", result } as Row, NOW);
+  const { sign, words } = resultOf({ started_at: "2026-11-21T14:02:27.800Z", result } as Row, READ_AT);
   return `${sign} ${words}`;
 };
 

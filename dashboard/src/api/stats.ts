@@ -1,9 +1,10 @@
 /** Requests added up over time, for charts. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { ApiError } from "~/domain/api-error";
 import { clockTime, day } from "~/format/time";
 import type { LogSearch } from "~/url/search";
-import { ApiError, apiUrl, getJson } from "./client";
+import { apiUrl, getJson } from "./client";
 import { askedOf } from "./requests";
 import type { StatsResponse } from "./types.gen";
 

@@ -5,14 +5,14 @@ import type { Connection } from "./connection";
 import { SampleTabs } from "./sample-tabs";
 import { TagWords } from "./tag-words";
 
-type Props = {
+type ClientStepsProps = {
   connection: Connection;
   /** What stands below the lines that are enough for most programs. */
   children?: ReactNode;
 };
 
 /** Everything there is to tell about pointing a client here. */
-export function ClientSteps({ connection, children }: Props) {
+export function ClientSteps({ connection, children }: ClientStepsProps) {
   return (
     <div className={styles.steps}>
       <section>

@@ -1,8 +1,8 @@
 import { apiUrl } from "~/api/client";
+import css from "~/requests/page.module.css";
 import { CopyButton } from "~/ui/copy-button";
 import { apiPairs } from "~/url/search";
 import { useLogSearch } from "~/url/search-context";
-import css from "./query-box.module.css";
 
 /** The call that gives a program what the log shows here. */
 export function CopyApiCall() {

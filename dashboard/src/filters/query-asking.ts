@@ -3,8 +3,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { useRef, useState } from "react";
-import { ApiError } from "~/api/client";
 import { logQuery } from "~/api/requests";
+import { ApiError } from "~/domain/api-error";
 import type { LogSearch } from "~/url/search";
 import { useGo } from "~/url/use-go";
 

@@ -13,7 +13,7 @@ import { type Proposal, partBefore, withProposal } from "./query-proposals";
 import { refusalInWords } from "./query-refusal";
 import { readTyped } from "./typed-terms";
 
-type Props = {
+type QueryBoxProps = {
   box: RefObject<HTMLInputElement | null>;
   /** The query in the URL, where the API does not understand it. */
   refused: Refused | undefined;
@@ -22,7 +22,7 @@ type Props = {
 const EMPTY = { text: "", caret: 0 };
 
 /** Filters by typing, in the query language; names and values that exist are offered. */
-export function QueryBox({ box, refused }: Props) {
+export function QueryBox({ box, refused }: QueryBoxProps) {
   const search = useLogSearch();
   const go = useGo();
   const list = useId();

@@ -3,7 +3,7 @@ import { count } from "~/format/number";
 import css from "./query-list.module.css";
 import type { Proposal } from "./query-proposals";
 
-type Props = {
+type QueryListProps = {
   id: string;
   offers: readonly Proposal[];
   /** The one that the keyboard has reached. */
@@ -12,7 +12,7 @@ type Props = {
 };
 
 /** What could be written next; the box has the focus all the time. */
-export function QueryList({ id, offers, active, onTake }: Props) {
+export function QueryList({ id, offers, active, onTake }: QueryListProps) {
   return (
     <div className={css.popup}>
       <div id={id} role="listbox" aria-label="What can be written here" className={css.list}>

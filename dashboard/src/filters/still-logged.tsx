@@ -1,4 +1,4 @@
-import { isSilent } from "~/api/client";
+import { isSilent } from "~/domain/api-error";
 
 /** Below an error of the page's reading: what it means for the log itself, as far as anybody knows. */
 export function StillLogged({ error }: { error: Error }) {

@@ -1,11 +1,11 @@
 import { Button } from "@mantine/core";
-import { ApiError } from "~/api/client";
+import { ApiError } from "~/domain/api-error";
 import { StillLogged } from "~/filters/still-logged";
 import type { ListSearch } from "~/url/list-search";
 import { useGoToList } from "~/url/use-list";
 import css from "./page.module.css";
 
-type Props = {
+type ListErrorProps = {
   error: Error;
   /** The list to show where the URL asks for what the API refuses. */
   whole: ListSearch;
@@ -13,7 +13,7 @@ type Props = {
 };
 
 /** A list could not be read: what happened, that nothing is lost by it, and what to do. */
-export function ListError({ error, whole, onAgain }: Props) {
+export function ListError({ error, whole, onAgain }: ListErrorProps) {
   const go = useGoToList();
   const isAskedWrong = error instanceof ApiError && error.status === 400;
   return (

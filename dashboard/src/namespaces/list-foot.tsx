@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { count, plural } from "~/format/number";
 import css from "./page.module.css";
 
-type Props = {
+type ListFootProps = {
   shown: number;
   /** What they are, in the singular. */
   one: string;
@@ -12,7 +12,7 @@ type Props = {
 };
 
 /** How many rows there are, or that there are more, with the way to them. */
-export function ListFoot({ shown, one, hasMore, isReading, onMore }: Props) {
+export function ListFoot({ shown, one, hasMore, isReading, onMore }: ListFootProps) {
   return (
     <div className={css.foot}>
       <span role="status">{hasMore ? `The first ${count(shown)}.` : `${plural(shown, one)}.`}</span>

@@ -2,7 +2,7 @@ import type { MouseEvent, ReactNode } from "react";
 import type { ListSearch } from "~/url/list-search";
 import { listHref, useGoToList } from "~/url/use-list";
 
-type Props = {
+type ListLinkProps = {
   to: ListSearch;
   children: ReactNode;
   className?: string | undefined;
@@ -12,7 +12,7 @@ type Props = {
 };
 
 /** A real link to a list. */
-export function ListLink({ to, children, className, title, current }: Props) {
+export function ListLink({ to, children, className, title, current }: ListLinkProps) {
   const go = useGoToList();
   const follow = (event: MouseEvent) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;

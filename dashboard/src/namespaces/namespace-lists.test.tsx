@@ -7,7 +7,7 @@ import { renderAt } from "~/test-frame";
 import { EVERYTHING } from "~/url/search";
 import { SearchContext } from "~/url/search-context";
 import { NamespacesPage } from "./namespaces-page";
-import { answer, hourlyAnswer, namespace } from "./testing/answers";
+import { answerLists, hourlyAnswer, namespace } from "./testing/answers";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -19,7 +19,7 @@ const row = async (name: string) => (await screen.findByRole("rowheader", { name
 
 describe("a namespace in the list", () => {
   it("is a link that filters the log by it, with its figures; an unknown cost is no zero", async () => {
-    answer({ "GET namespaces": () => page([staging, user]) });
+    answerLists({ "GET namespaces": () => page([staging, user]) });
     await renderList("", [staging]);
     const label = await row("Filter by namespace staging Environment");
     expect(label).toHaveTextContent("310 requests");
@@ -31,7 +31,7 @@ describe("a namespace in the list", () => {
   });
 
   it("tells its failures as a link to them", async () => {
-    answer({ "GET namespaces": () => page([staging]) });
+    answerLists({ "GET namespaces": () => page([staging]) });
     const { where } = await renderList("");
     const failed = await screen.findByRole("link", { name: /staging and status error: 31 failed/ });
     expect(failed).toHaveAttribute("href", "/requests?namespace=staging&status=error");
@@ -40,7 +40,7 @@ describe("a namespace in the list", () => {
   });
 
   it("is pinned and unpinned by its star", async () => {
-    const asked = answer({ "GET namespaces": () => page([staging, user]), "PATCH namespaces": () => user });
+    const asked = answerLists({ "GET namespaces": () => page([staging, user]), "PATCH namespaces": () => user });
     await renderList("", [staging]);
     expect(await screen.findByRole("button", { name: "Pin staging as a label", pressed: true })).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Pin user-8f3a as a label", pressed: false }));
@@ -48,7 +48,7 @@ describe("a namespace in the list", () => {
   });
 
   it("that cannot be pinned says why", async () => {
-    answer({ "GET namespaces": () => page([user]) });
+    answerLists({ "GET namespaces": () => page([user]) });
     await renderList("");
     await userEvent.click(await screen.findByRole("button", { name: "Pin user-8f3a as a label" }));
     expect(await screen.findByRole("alert")).toHaveTextContent("user-8f3a was not pinned: The disk is on fire.");
@@ -59,7 +59,7 @@ describe("the last 24 hours of the namespaces", () => {
   const HOURS = hourlyAnswer("namespace", { staging: { 3: 40, 4: 2 } });
 
   it("are drawn beside those that the API tells of, and asked for once for all", async () => {
-    const asked = answer({ "GET namespaces": () => page([staging, user]), "GET stats": () => HOURS });
+    const asked = answerLists({ "GET namespaces": () => page([staging, user]), "GET stats": () => HOURS });
     await renderList("");
     const drawn = await screen.findByRole("img", { name: /^42 requests in the last 24 hours, most at \d\d:00$/ });
     expect(drawn.closest("tr")).toBe(await row("Filter by namespace staging"));
@@ -72,7 +72,7 @@ describe("the last 24 hours of the namespaces", () => {
   });
 
   it("are left out where they cannot be told, and the list is whole", async () => {
-    answer({ "GET namespaces": () => page([staging, user]) });
+    answerLists({ "GET namespaces": () => page([staging, user]) });
     await renderList("");
     expect(await screen.findByText("2 namespaces.")).toBeVisible();
     expect(screen.queryByRole("img")).not.toBeInTheDocument();
@@ -82,7 +82,7 @@ describe("the last 24 hours of the namespaces", () => {
 
 describe("the list of namespaces", () => {
   it("is sorted by the heads of its columns, and the URL says so", async () => {
-    const asked = answer({ "GET namespaces": () => page([staging]) });
+    const asked = answerLists({ "GET namespaces": () => page([staging]) });
     const { where } = await renderList("?pinned=false");
     expect(await screen.findByRole("columnheader", { name: "Last seen" })).toHaveAttribute("aria-sort", "descending");
     await userEvent.click(screen.getByRole("link", { name: "Cost" }));
@@ -94,7 +94,7 @@ describe("the list of namespaces", () => {
 
   it("goes on where it ended, and has no namespace twice", async () => {
     const second = [user, namespace("user-last")];
-    answer({ "GET namespaces": (asked) => (asked.has("cursor") ? page(second) : page([staging, user], "c1")) });
+    answerLists({ "GET namespaces": (asked) => (asked.has("cursor") ? page(second) : page([staging, user], "c1")) });
     await renderList("");
     expect(await screen.findByText("The first 2.")).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "more" }));
@@ -104,7 +104,7 @@ describe("the list of namespaces", () => {
   });
 
   it("is searched by how names begin: the URL follows when the typing rests, and what is typed stays", async () => {
-    answer({ "GET namespaces": (asked) => page(asked.get("prefix") === "user" ? [user] : [staging, user]) });
+    answerLists({ "GET namespaces": (asked) => page(asked.get("prefix") === "user" ? [user] : [staging, user]) });
     const { where } = await renderList("");
     await screen.findByText("2 namespaces.");
     fireEvent.keyDown(document.body, { key: "/" });
@@ -118,7 +118,7 @@ describe("the list of namespaces", () => {
   });
 
   it("shows only labels or only threads, and how many there are of each", async () => {
-    answer({ "GET namespaces": () => page([staging]) });
+    answerLists({ "GET namespaces": () => page([staging]) });
     const { where } = await renderList("");
     expect(await screen.findByRole("link", { name: "All 203" })).toHaveAttribute("aria-current", "true");
     await userEvent.click(screen.getByRole("link", { name: "Threads 200" }));
@@ -134,7 +134,7 @@ describe("without a row", () => {
     ["?pinned=true", "No label yet."],
     ["?pinned=false", "No thread"],
   ])("the list says why: %s", async (search, words) => {
-    answer({ "GET namespaces": () => page([]) });
+    answerLists({ "GET namespaces": () => page([]) });
     await renderList(search);
     expect(
       await screen.findByText((_, element) => element?.matches("p") === true && says(element, words)),
@@ -142,7 +142,7 @@ describe("without a row", () => {
   });
 
   it("a prefix that finds nothing is cleared by a button", async () => {
-    answer({ "GET namespaces": (asked) => page(asked.get("prefix") === "" ? [staging] : []) });
+    answerLists({ "GET namespaces": (asked) => page(asked.get("prefix") === "" ? [staging] : []) });
     const { where } = await renderList("?prefix=zz&sort=requests");
     await userEvent.click(await screen.findByRole("button", { name: "clear" }));
     expect(where()).toBe("/namespaces?sort=requests");
@@ -151,8 +151,8 @@ describe("without a row", () => {
   });
 
   it("a list that cannot be read says what happened, and again reads it", async () => {
-    const answers: Parameters<typeof answer>[0] = {};
-    answer(answers);
+    const answers: Parameters<typeof answerLists>[0] = {};
+    answerLists(answers);
     await renderList("");
     const alert = await screen.findByRole("alert");
     expect(alert).toHaveTextContent("The list could not be read: The disk is on fire.Requests are still being logged.");

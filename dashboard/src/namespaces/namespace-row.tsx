@@ -6,14 +6,14 @@ import type { usePin } from "~/filters/use-pin";
 import { money } from "~/format/money";
 import { count } from "~/format/number";
 import { tokens } from "~/format/tokens";
+import { Timestamp } from "~/ui/timestamp";
 import { FailedLink } from "./failed-link";
-import { MomentSeen } from "./moment-seen";
 import { PinStar } from "./pin-star";
 import { Sparkline } from "./sparkline";
 import type { Spark } from "./sparks";
 import css from "./table.module.css";
 
-type Props = {
+type NamespaceRowProps = {
   row: Namespace;
   /** Its last 24 hours, where they are known. */
   spark: Spark | undefined;
@@ -21,7 +21,7 @@ type Props = {
 };
 
 /** One namespace: its name filters the log, its star makes it a label. */
-export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: Props) {
+export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: NamespaceRowProps) {
   const group = useLabel(row.namespace)?.group ?? null;
   return (
     <tr className={css.row}>
@@ -44,10 +44,10 @@ export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: Pr
       <td className={css.tokens}>{tokens(row.input_tokens, row.output_tokens, false)}</td>
       <td className={css.cost}>{money(row.cost_usd)}</td>
       <td className={css.first}>
-        <MomentSeen at={row.first_at} />
+        <Timestamp at={row.first_at} />
       </td>
       <td className={css.last}>
-        <MomentSeen at={row.last_at} isAgo />
+        <Timestamp at={row.last_at} format="ago" />
       </td>
     </tr>
   );

@@ -7,7 +7,7 @@ import { NamespaceRow } from "./namespace-row";
 import css from "./table.module.css";
 import { useSparks } from "./use-sparks";
 
-type Props = {
+type NamespaceTableProps = {
   list: NamespaceList;
   rows: readonly Namespace[];
   /** The rows are those of another list; this one's are on their way. */
@@ -26,7 +26,7 @@ const COLUMNS = [
 ] as const;
 
 /** Namespaces with their figures; the heads of its columns sort it. */
-export function NamespaceTable({ list, rows, isOld, onPin }: Props) {
+export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps) {
   const sparks = useSparks("namespace");
   const table = useRef<HTMLTableElement>(null);
   const toTop = () => {

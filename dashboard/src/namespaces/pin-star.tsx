@@ -2,10 +2,10 @@ import { useLabel } from "~/filters/labels";
 import type { usePin } from "~/filters/use-pin";
 import css from "./table.module.css";
 
-type Props = { namespace: string; onPin: ReturnType<typeof usePin>["mutate"] };
+type PinStarProps = { namespace: string; onPin: ReturnType<typeof usePin>["mutate"] };
 
 /** Pins a namespace as a label, or makes it a thread again. For everybody who reads the log. */
-export function PinStar({ namespace, onPin }: Props) {
+export function PinStar({ namespace, onPin }: PinStarProps) {
   const isPinned = useLabel(namespace) !== undefined;
   return (
     <button

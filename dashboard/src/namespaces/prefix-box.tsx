@@ -1,6 +1,7 @@
 import { TextInput } from "@mantine/core";
 import { useWindowEvent } from "@mantine/hooks";
 import { useRef } from "react";
+import { isBusy } from "~/ui/shortcuts";
 import type { ListSearch } from "~/url/list-search";
 import { useGoToList } from "~/url/use-list";
 import css from "./page.module.css";
@@ -50,10 +51,4 @@ export function PrefixBox<L extends ListSearch>({ list, label }: Props<L>) {
       />
     </form>
   );
-}
-
-/** Somebody types, or a dialog or menu is open. */
-function isBusy(target: EventTarget | null): boolean {
-  if (document.querySelector('[role="dialog"], [role="menu"]:not([data-hover])') !== null) return true;
-  return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
 }

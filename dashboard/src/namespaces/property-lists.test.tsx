@@ -6,7 +6,7 @@ import { renderAt } from "~/test-frame";
 import { EVERYTHING } from "~/url/search";
 import { SearchContext } from "~/url/search-context";
 import { NamespacesPage } from "./namespaces-page";
-import { answer, hourlyAnswer } from "./testing/answers";
+import { answerLists, hourlyAnswer } from "./testing/answers";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -18,7 +18,7 @@ const CHANNELS = { ...NAMES, "GET values/property.channel": () => values({ iOS: 
 
 describe("the properties", () => {
   it("are names with the requests that have one, and each leads to its values", async () => {
-    answer(CHANNELS);
+    answerLists(CHANNELS);
     const { where } = await renderList("?tab=properties");
     expect(await screen.findByText("Select a property to see its values.")).toBeVisible();
     await userEvent.click(screen.getByRole("link", { name: "channel 12,400 requests" }));
@@ -27,7 +27,7 @@ describe("the properties", () => {
   });
 
   it("have values that filter the log by them", async () => {
-    answer(CHANNELS);
+    answerLists(CHANNELS);
     const { where } = await renderList("?tab=properties&property=channel");
     const chip = await screen.findByRole("link", { name: "Filter by channel iOS" });
     expect(chip.closest("tr")).toHaveTextContent("9,000");
@@ -37,7 +37,7 @@ describe("the properties", () => {
 
   it("have values with their last 24 hours, asked for once for all", async () => {
     const hours = hourlyAnswer("property.channel", { web: { 3: 2 } });
-    const asked = answer({ ...CHANNELS, "GET stats": () => hours });
+    const asked = answerLists({ ...CHANNELS, "GET stats": () => hours });
     await renderList("?tab=properties&property=channel");
     const drawn = await screen.findByRole("img", { name: /^2 requests in the last 24 hours, all at/ });
     expect(drawn.closest("tr")).toHaveTextContent("web");
@@ -49,14 +49,14 @@ describe("the properties", () => {
 
   it("of so many values that nobody has added them up are not asked for by the hour", async () => {
     const many = values(Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`seat ${at}`, 1])));
-    const asked = answer({ ...NAMES, "GET values/property.channel": () => many });
+    const asked = answerLists({ ...NAMES, "GET values/property.channel": () => many });
     await renderList("?tab=properties&property=channel");
     expect(await screen.findByText("65 values.")).toBeVisible();
     expect(asked.filter((what) => what.startsWith("GET stats"))).toEqual([]);
   });
 
   it("with one open, the box searches its values and leaves the names alone", async () => {
-    const asked = answer(CHANNELS);
+    const asked = answerLists(CHANNELS);
     const { where } = await renderList("?tab=properties&property=channel");
     await userEvent.type(screen.getByRole("textbox", { name: "Values of channel that begin with" }), "i");
     await waitFor(() => expect(where()).toBe("/namespaces?tab=properties&property=channel&prefix=i"));
@@ -65,13 +65,13 @@ describe("the properties", () => {
   });
 
   it("tell how to send one where there is none", async () => {
-    answer({ "GET values/property": () => values({}) });
+    answerLists({ "GET values/property": () => values({}) });
     await renderList("?tab=properties");
     expect(await screen.findByText("Service-Property-Channel: iOS")).toBeVisible();
   });
 
   it("say that none begins like that", async () => {
-    answer({ "GET values/property": () => values({}) });
+    answerLists({ "GET values/property": () => values({}) });
     const { where } = await renderList("?tab=properties&prefix=zz");
     expect(await screen.findByText(/No property begins with/)).toHaveTextContent("zz");
     await userEvent.click(screen.getByRole("button", { name: "clear" }));
@@ -79,20 +79,20 @@ describe("the properties", () => {
   });
 
   it("say that no value begins like that, or that no request has the property", async () => {
-    answer({ ...NAMES, "GET values/property.channel": () => values({}) });
+    answerLists({ ...NAMES, "GET values/property.channel": () => values({}) });
     await renderList("?tab=properties&property=channel&prefix=zz");
     expect(await screen.findByText(/No value of/)).toHaveTextContent("No value of channel begins with zz.");
   });
 
   it("say that more values than are shown are found by how they begin", async () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, number) => [`c-${number}`, 4]));
-    answer({ ...NAMES, "GET values/property.customer": () => values(many) });
+    answerLists({ ...NAMES, "GET values/property.customer": () => values(many) });
     await renderList("?tab=properties&property=customer");
     expect(await screen.findByText(/The 500 most frequent values/)).toBeVisible();
   });
 
   it("that cannot be read say what happened", async () => {
-    answer({});
+    answerLists({});
     await renderList("?tab=properties");
     expect(await screen.findByRole("alert")).toHaveTextContent("The list could not be read: The disk is on fire.");
   });

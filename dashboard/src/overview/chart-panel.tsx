@@ -7,7 +7,7 @@ import type { Drawing, Hover } from "./draw-chart";
 import { HoverCard } from "./hover-card";
 import { TimeChart } from "./time-chart";
 
-type Props = Omit<Drawing, "onHover"> & {
+type ChartPanelProps = Omit<Drawing, "onHover"> & {
   title: string;
   /** What it all comes to. */
   total: string;
@@ -18,7 +18,7 @@ type Props = Omit<Drawing, "onHover"> & {
 };
 
 /** One chart with its title, its total, and what is where the pointer is. */
-export function ChartPanel({ title, total, figure, isNamed, children, ...drawing }: Props) {
+export function ChartPanel({ title, total, figure, isNamed, children, ...drawing }: ChartPanelProps) {
   const { buckets, step, curves } = drawing;
   const [hover, setHover] = useState<Hover>();
   return (

@@ -9,10 +9,10 @@ import { type Curve, costCurves, type Parted, type Percentile, requestCurves, ti
 import { PercentileChoice } from "./percentile-choice";
 import { useGoToOverview, useOverview } from "./use-overview";
 
-type Props = { parted: Parted; answer: StatsResponse };
+type ChartsProps = { parted: Parted; answer: StatsResponse };
 
 /** All charts of the overview, one below or beside the other. Dragging chooses a time, a click on a group its value. */
-export function Charts({ parted, answer }: Props) {
+export function Charts({ parted, answer }: ChartsProps) {
   const { search, by } = useOverview();
   const go = useGoToOverview();
   const [shown, setShown] = useState<Percentile>("p50");

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
-import { ApiError } from "~/api/client";
 import { isTooMuch } from "~/api/stats";
+import { ApiError } from "~/domain/api-error";
 import { StillLogged } from "~/filters/still-logged";
 import { USUAL_RANGE } from "./overview-search";
 import css from "./page.module.css";

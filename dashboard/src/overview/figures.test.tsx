@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import type { StatsResponse } from "~/api/types.gen";
 import { renderAt } from "~/test-frame";
 import { Figures } from "./figures";
-import { answer, point } from "./sample-stats";
+import { point, statsAnswer } from "./sample-stats";
 
 // There is no canvas in these tests.
 vi.mock("./draw-chart", () => ({ drawChart: () => () => {} }));
@@ -21,7 +21,7 @@ function answerWith(found: StatsResponse | { status: number; code: string; messa
 
 it("each value is a link that filters by it; other and requests without a value are none", async () => {
   answerWith(
-    answer(
+    statsAnswer(
       "model",
       [
         ["gpt-4o", [point(0, 30)]],
@@ -39,14 +39,14 @@ it("each value is a link that filters by it; other and requests without a value 
 });
 
 it("what is unknown is –, and never 0", async () => {
-  answerWith(answer("model", [["gpt-4o", [point(0, 30)]]]));
+  answerWith(statsAnswer("model", [["gpt-4o", [point(0, 30)]]]));
   await renderAt("?by=model", <Figures />);
   const row = await screen.findByRole("row", { name: /gpt-4o/ });
   expect(row).toHaveTextContent("gpt-4o300300 → 30–––");
 });
 
 it("each chart says in words what it shows", async () => {
-  answerWith(answer(undefined, [[null, [point(0, 30, { failed: 2 }), point(3, 12)]]]));
+  answerWith(statsAnswer(undefined, [[null, [point(0, 30, { failed: 2 }), point(3, 12)]]]));
   await renderAt("?time=all", <Figures />);
   const requests = await screen.findByRole("img", { name: /^Requests, .+\. 42\. all: most 30, .+\. failed: most 2, / });
   expect(requests).toBeVisible();
@@ -78,7 +78,7 @@ it("what nobody answers is asked again, and nothing is said of the log", async (
 });
 
 it("no match says what would match", async () => {
-  answerWith(answer("model", []));
+  answerWith(statsAnswer("model", []));
   const { where } = await renderAt("?namespace=staging&model=gpt-5&by=model", <Figures />);
   expect(await screen.findByText(/310 requests without the model\./)).toHaveTextContent(
     "No request (last 24 hours) where namespace is staging and model is gpt-5.",

@@ -4,7 +4,7 @@ import { ColourMark } from "./colour-mark";
 import type { Curve } from "./curves";
 import type { Hover } from "./draw-chart";
 
-type Props = {
+type HoverCardProps = {
   hover: Hover;
   buckets: readonly number[];
   step: number;
@@ -13,7 +13,7 @@ type Props = {
 };
 
 /** What the curves say where the pointer is. The same is in words beside the chart and in the table. */
-export function HoverCard({ hover, buckets, step, curves, figure }: Props) {
+export function HoverCard({ hover, buckets, step, curves, figure }: HoverCardProps) {
   const from = buckets[hover.at];
   if (from === undefined) return null;
   const side = hover.isRight ? { right: `calc(100% - ${hover.left - 12}px)` } : { left: hover.left + 12 };

@@ -24,7 +24,7 @@ export function point(at: number, requests: number, more: Partial<Aggregate> = {
 }
 
 /** Groups by value in their order; `other` by points alone. */
-export function answer(
+export function statsAnswer(
   by: string | undefined,
   parts: readonly (readonly [string | null, readonly StatsPoint[]])[],
   other: StatsPoint[] | null = null,

@@ -3,10 +3,10 @@ import { useCallback } from "react";
 import css from "./charts.module.css";
 import { type Drawing, drawChart } from "./draw-chart";
 
-type Props = Drawing & { label: string };
+type TimeChartProps = Drawing & { label: string };
 
 /** Curves over time. Its words are in `label`; all it is drawn with must stay the same while it does. */
-export function TimeChart({ label, buckets, step, curves, axis, isWhole, onHover, onRange, onPick }: Props) {
+export function TimeChart({ label, buckets, step, curves, axis, isWhole, onHover, onRange, onPick }: TimeChartProps) {
   const scheme = useComputedColorScheme("light");
   const mount = useCallback(
     (parent: HTMLDivElement | null) => {

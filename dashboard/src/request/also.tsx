@@ -1,8 +1,8 @@
 import type { Sighting } from "~/api/types.gen";
 import { plural } from "~/format/number";
 import { QuietButton } from "~/ui/quiet-button";
+import { Timestamp } from "~/ui/timestamp";
 import css from "./head.module.css";
-import { Moment } from "./moment";
 
 /** Other requests that carry the id that was asked for. */
 export function Also({ sightings, onGo }: { sightings: readonly Sighting[]; onGo: (id: string) => void }) {
@@ -14,7 +14,7 @@ export function Also({ sightings, onGo }: { sightings: readonly Sighting[]; onGo
       </span>
       {sightings.map(({ id, started_at }) => (
         <QuietButton key={id} onClick={() => onGo(id)}>
-          <Moment moment={started_at} />
+          <Timestamp at={started_at} format="milliseconds" />
         </QuietButton>
       ))}
     </div>

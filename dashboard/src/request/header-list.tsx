@@ -3,11 +3,11 @@ import css from "./small.module.css";
 
 const KEY = /^(?:\S+ +)?key:([0-9a-f]{4})[0-9a-f]{8}$/;
 
-type Headers = readonly (readonly [string, string])[];
-type Props = { name: "request" | "response"; headers: Headers | null };
+type HeaderPairs = readonly (readonly [string, string])[];
+type HeaderListProps = { name: "request" | "response"; headers: HeaderPairs | null };
 
 /** The headers of one side, as they came. */
-export function HeaderList({ name, headers }: Props) {
+export function HeaderList({ name, headers }: HeaderListProps) {
   if (headers === null || headers.length === 0) return <span className={css.dim}>{name} –</span>;
   return (
     <Fold summary={`${name} ${headers.length}${keyWords(headers)}`} isInline>
@@ -30,7 +30,7 @@ export function HeaderList({ name, headers }: Props) {
 }
 
 /** ` (authorization: key 3f9a…)`: the secret was replaced by its fingerprint before anything was stored. */
-function keyWords(headers: Headers): string {
+function keyWords(headers: HeaderPairs): string {
   const [name, value] =
     headers.find(([header, value]) => /^(authorization|(x-)?api-key)$/i.test(header) && KEY.test(value)) ?? [];
   return name === undefined ? "" : ` (${name.toLowerCase()}: key ${KEY.exec(value ?? "")?.[1]}…)`;

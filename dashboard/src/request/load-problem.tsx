@@ -1,4 +1,4 @@
-import { ApiError } from "~/api/client";
+import { ApiError } from "~/domain/api-error";
 import { QuietButton } from "~/ui/quiet-button";
 import css from "./drawer.module.css";
 

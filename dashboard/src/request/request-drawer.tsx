@@ -13,7 +13,7 @@ import { threadOf } from "./thread-of";
 import { TopBar } from "./top-bar";
 import { useDrawerKeys } from "./use-drawer-keys";
 
-type Props = {
+type RequestDrawerProps = {
   /** Any id the request carries. */
   id: string;
   newer: string | null;
@@ -23,7 +23,7 @@ type Props = {
 };
 
 /** One request beside the log: everything that is known of it, and while it runs, as it grows. */
-export function RequestDrawer({ id, newer, older, onGo, onClose }: Props) {
+export function RequestDrawer({ id, newer, older, onGo, onClose }: RequestDrawerProps) {
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...requestQuery(id),
     // The next request takes the place of the one before when it is there: no empty frame between them.

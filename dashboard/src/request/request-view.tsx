@@ -17,7 +17,7 @@ import { Timing } from "./timing/timing";
 import { TokensCost } from "./tokens-cost";
 import { TurnLine } from "./turn-line";
 
-type Props = {
+type RequestViewProps = {
   request: RequestDetail;
   view: AnswerView;
   onView: (view: AnswerView) => void;
@@ -25,7 +25,7 @@ type Props = {
 };
 
 /** All of a request, in one scroll. */
-export function RequestView({ request, view, onView, onGo }: Props) {
+export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
   return (
     <div ref={toBeginning}>
       <header className={css.head}>

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import css from "./section.module.css";
 import { type SectionName, sectionId } from "./sections";
 
-type Props = {
+type SectionProps = {
   name: SectionName;
   children: ReactNode;
   aside?: string;
@@ -11,7 +11,7 @@ type Props = {
 };
 
 /** One part of the drawer, with a heading the words above lead to. */
-export function Section({ name, children, aside, isPlain = false }: Props) {
+export function Section({ name, children, aside, isPlain = false }: SectionProps) {
   return (
     <section className={css.section} aria-labelledby={sectionId(name)}>
       <div className={isPlain ? "unseen" : css.heading}>

@@ -3,9 +3,9 @@ import { FilterLink } from "~/filters/filter-link";
 import { NamespaceChip } from "~/filters/namespace-chip";
 import { PropertyChip } from "~/filters/property-chip";
 import { shortenMiddle } from "~/format/shorten";
+import { Timestamp } from "~/ui/timestamp";
 import css from "./head.module.css";
 import { Ids } from "./ids";
-import { Moment } from "./moment";
 
 /** What the request is filed under; each value filters the log. */
 export function Tags({ request }: { request: RequestDetail }) {
@@ -39,7 +39,7 @@ export function Tags({ request }: { request: RequestDetail }) {
             <span className={css.name}>→</span> <bdi>{shortenMiddle(response_model, 48)}</bdi>
           </span>
         )}
-        <Moment moment={request.started_at} />
+        <Timestamp at={request.started_at} format="milliseconds" />
         <Ids request={request} />
       </div>
     </>

@@ -3,7 +3,7 @@ import { QuietButton } from "~/ui/quiet-button";
 import { CopyBar } from "./copy/copy-bar";
 import css from "./drawer.module.css";
 
-type Props = {
+type TopBarProps = {
   request: RequestDetail | undefined;
   newer: string | null;
   older: string | null;
@@ -12,7 +12,7 @@ type Props = {
 };
 
 /** What can be done with the drawer as a whole; stays in sight. */
-export function TopBar({ request, newer, older, onGo, onClose }: Props) {
+export function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
   return (
     <div className={css.bar}>
       <QuietButton onClick={onClose}>

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { ApiError } from "~/api/client";
+import { ApiError } from "~/domain/api-error";
 import { StillLogged } from "~/filters/still-logged";
 import { EVERYTHING } from "~/url/search";
 import { useGo } from "~/url/use-go";

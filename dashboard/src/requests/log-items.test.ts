@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { LogGap, Row } from "~/api/types.gen";
 import { itemsOf } from "./log-items";
 
-const row = (id: string, minute: number) => ({ id, started_at: `2026-11-21T14:0${minute}:00.000000Z` }) as Row;
+const rowAt = (id: string, minute: number) => ({ id, started_at: `2026-11-21T14:0${minute}:00.000000Z` }) as Row;
 const gap = (minute: number): LogGap => ({
   from_at: `2026-11-21T14:0${minute}:00.000000Z`,
   to_at: `2026-11-21T14:0${minute}:30.000000Z`,
@@ -12,7 +12,7 @@ const gap = (minute: number): LogGap => ({
 
 describe("the lines of the log", () => {
   it("have each gap between the requests around it", () => {
-    const items = itemsOf([row("b", 4), row("a", 2)], [gap(5), gap(3), gap(1)], true);
+    const items = itemsOf([rowAt("b", 4), rowAt("a", 2)], [gap(5), gap(3), gap(1)], true);
     expect(items.map((item) => ("row" in item ? item.row.id : item.gap.from_at.slice(14, 16)))).toEqual([
       "05",
       "b",
@@ -22,6 +22,6 @@ describe("the lines of the log", () => {
   });
 
   it("do not put a gap of the present above rows that do not reach it", () => {
-    expect(itemsOf([row("b", 4)], [gap(5)], false).length).toBe(1);
+    expect(itemsOf([rowAt("b", 4)], [gap(5)], false).length).toBe(1);
   });
 });

@@ -7,6 +7,7 @@ import { type Filter, ofAllNamespaces, only, withoutLast } from "~/filters/filte
 import { groupsOf } from "~/filters/label-groups";
 import { useLabels } from "~/filters/labels";
 import type { usePin } from "~/filters/use-pin";
+import { isBusy } from "~/ui/shortcuts";
 import type { LogSearch } from "~/url/search";
 import { type Anchor, useGo } from "~/url/use-go";
 import { bringIntoSight, firstInSight, rowOf, topOf } from "./sight";
@@ -92,12 +93,6 @@ export function useLogKeys(options: Options): void {
       .find((each) => each.key === key);
     return label && (() => goTo(only(search.filter, "namespace", label.namespace)));
   }
-}
-
-/** Somebody types, or a dialog or menu is open. */
-function isBusy(target: EventTarget | null): boolean {
-  if (document.querySelector('[role="dialog"], [role="menu"]:not([data-hover])') !== null) return true;
-  return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
 }
 
 function isLink(target: EventTarget | null): boolean {

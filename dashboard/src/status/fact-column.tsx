@@ -1,9 +1,9 @@
 import styles from "./status-panel.module.css";
 
-type Props = { title: string; facts: readonly (readonly [name: string, value: string])[] };
+type FactColumnProps = { title: string; facts: readonly (readonly [name: string, value: string])[] };
 
 /** Names and values under a heading. */
-export function FactColumn({ title, facts }: Props) {
+export function FactColumn({ title, facts }: FactColumnProps) {
   return (
     <section>
       <h3>{title}</h3>

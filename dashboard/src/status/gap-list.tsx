@@ -4,10 +4,10 @@ import { count, plural } from "~/format/number";
 import { utc } from "~/format/time";
 import styles from "./status-panel.module.css";
 
-type Props = { gaps: readonly LogGap[]; total: number; now: Date };
+type GapListProps = { gaps: readonly LogGap[]; total: number; now: Date };
 
 /** Where something is missing from the log: when, how much, why. */
-export function GapList({ gaps, total, now }: Props) {
+export function GapList({ gaps, total, now }: GapListProps) {
   return (
     <section>
       <h3>Gaps</h3>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ApiError } from "~/api/client";
 import type { LogGap, Status } from "~/api/types.gen";
+import { ApiError } from "~/domain/api-error";
 import { clockTime } from "~/format/time";
 import { healthOf } from "./health";
 import { statusWith } from "./test-status";

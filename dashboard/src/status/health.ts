@@ -1,7 +1,7 @@
 /** How Relaybook is, as people want to hear it: fine, or what happened, to what, and what to do about it. Pure. */
 
-import { isSilent } from "~/api/client";
 import type { Status } from "~/api/types.gen";
+import { isSilent } from "~/domain/api-error";
 import { clockTime } from "~/format/time";
 import { type Trouble, troublesOf } from "./troubles";
 

@@ -1,9 +1,9 @@
 import styles from "./status-line.module.css";
 
-type Props = { opened: boolean; onClose: () => void };
+type NotLoadedProps = { opened: boolean; onClose: () => void };
 
 /** Instead of the status when its code could not be loaded: an old tab asks for a file the server no longer has. */
-export function NotLoaded({ opened, onClose }: Props) {
+export function NotLoaded({ opened, onClose }: NotLoadedProps) {
   if (!opened) return null;
   return (
     <p className={`${styles.notice} ${styles.noticeAmber}`} role="alert">

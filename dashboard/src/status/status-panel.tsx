@@ -7,10 +7,10 @@ import { SettingsTable } from "./settings-table";
 import styles from "./status-panel.module.css";
 import { useHealth } from "./use-health";
 
-type Props = { opened: boolean; onClose: () => void };
+type StatusPanelProps = { opened: boolean; onClose: () => void };
 
 /** The whole status: what is wrong and what to do, journal, log and disk, gaps, refusals, settings. */
-export function StatusPanel({ opened, onClose }: Props) {
+export function StatusPanel({ opened, onClose }: StatusPanelProps) {
   const { status, at, health } = useHealth();
   return (
     <Modal

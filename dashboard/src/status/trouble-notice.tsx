@@ -3,7 +3,7 @@ import type { Trouble } from "./troubles";
 
 const ACTIONS = { advice: "what to do", again: "ask again now" } as const;
 
-type Props = {
+type TroubleNoticeProps = {
   trouble: Trouble;
   /** How many other things are wrong. */
   others: number;
@@ -11,7 +11,7 @@ type Props = {
 };
 
 /** What is wrong, in one sentence with one action. */
-export function TroubleNotice({ trouble, others, onAct }: Props) {
+export function TroubleNotice({ trouble, others, onAct }: TroubleNoticeProps) {
   return (
     <p className={`${styles.notice} ${trouble.tone === "bad" ? styles.noticeBad : styles.noticeAmber}`}>
       <span>

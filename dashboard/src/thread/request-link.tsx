@@ -3,10 +3,10 @@ import { useLogSearch } from "~/url/search-context";
 import { logHref } from "~/url/use-go";
 import { useOpenRequest } from "./use-open-request";
 
-type Props = { id: string; children: ReactNode; className?: string | undefined };
+type RequestLinkProps = { id: string; children: ReactNode; className?: string | undefined };
 
 /** A real link that opens a request of the thread beside the log. */
-export function RequestLink({ id, children, className }: Props) {
+export function RequestLink({ id, children, className }: RequestLinkProps) {
   const search = useLogSearch();
   const open = useOpenRequest();
   const follow = (event: MouseEvent) => {

@@ -2,9 +2,9 @@ import { memo } from "react";
 import { money } from "~/format/money";
 import { plural } from "~/format/number";
 import { tokens } from "~/format/tokens";
+import { Timestamp } from "~/ui/timestamp";
 import type { Talk } from "./conversations";
 import css from "./letters.module.css";
-import { Moment } from "./moment";
 import { TurnView } from "./turn-view";
 
 /** One conversation: when it began, what it comes to, and its turns. */
@@ -14,11 +14,11 @@ export const TalkView = memo(function TalkView({ talk }: { talk: Talk }) {
     <section className={css.talk} aria-labelledby={`talk-${talk.conversation}`}>
       <header className={css.began}>
         <h2 id={`talk-${talk.conversation}`}>
-          <Moment at={talk.first_at} />
+          <Timestamp at={talk.first_at} />
           {requests > 1 && (
             <>
               {" – "}
-              <Moment at={talk.last_at} after={talk.first_at} />
+              <Timestamp at={talk.last_at} after={talk.first_at} />
             </>
           )}
         </h2>

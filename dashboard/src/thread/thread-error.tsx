@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { ApiError } from "~/api/client";
+import { ApiError } from "~/domain/api-error";
 import { StillLogged } from "~/filters/still-logged";
 import { ALL_NAMESPACES } from "~/url/list-search";
 import { useGoToList } from "~/url/use-list";

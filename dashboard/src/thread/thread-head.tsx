@@ -5,9 +5,9 @@ import { money } from "~/format/money";
 import { count } from "~/format/number";
 import { tokens } from "~/format/tokens";
 import { FactList } from "~/ui/fact-list";
+import { Timestamp } from "~/ui/timestamp";
 import { useLogSearch } from "~/url/search-context";
 import { LogLink } from "./log-link";
-import { Moment } from "./moment";
 import css from "./page.module.css";
 import type { Reading } from "./use-thread";
 
@@ -27,10 +27,10 @@ export function ThreadHead({ thread }: { thread: Reading }) {
     { name: "cost", value: money(total?.cost_usd ?? null) },
     {
       name: "first",
-      value: first === undefined ? null : <Moment at={first} />,
+      value: first === undefined ? null : <Timestamp at={first} />,
       title: hasEarlier ? FURTHER : undefined,
     },
-    { name: "last", value: last === undefined ? null : <Moment at={last} /> },
+    { name: "last", value: last === undefined ? null : <Timestamp at={last} /> },
   ];
   return (
     <div className={css.head}>

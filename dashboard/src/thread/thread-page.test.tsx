@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ThreadRow } from "~/api/types.gen";
 import { renderAt } from "~/test-frame";
-import { answer, stubSight, threadPage, threadRow, wholeRequest } from "./testing/answers";
+import { answerThread, stubSight, threadPage, threadRow, wholeRequest } from "./testing/answers";
 import { ThreadPage } from "./thread-page";
 
 vi.setConfig({ testTimeout: 20_000 });
@@ -22,7 +22,7 @@ const turn = (name: string) => screen.findByRole("article", { name });
 /** The API has this page of the thread, and its requests whole. */
 function serve(rows: ThreadRow[], different: Parameters<typeof threadPage>[1] = {}) {
   const whole = rows.map((row) => [`requests/${row.id}`, () => wholeRequest(row)] as const);
-  return answer({ thread: () => threadPage(rows, different), ...Object.fromEntries(whole) });
+  return answerThread({ thread: () => threadPage(rows, different), ...Object.fromEntries(whole) });
 }
 
 describe("a thread", () => {
@@ -75,7 +75,7 @@ describe("a thread", () => {
 
   it("goes on upwards, and says where it begins", async () => {
     const [first, ...later] = THREE;
-    const asked = answer({
+    const asked = answerThread({
       thread: (wanted) =>
         wanted.has("cursor") ? threadPage([first as ThreadRow]) : threadPage(later, { next_cursor: "c1" }),
     });
@@ -161,7 +161,7 @@ describe("in words a thread says", () => {
   });
 
   it("that it could not be read, and again reads it", async () => {
-    answer({});
+    answerThread({});
     await open();
     expect(await screen.findByRole("alert")).toHaveTextContent("The thread could not be read: The disk is on fire.");
     serve(THREE);
@@ -170,7 +170,7 @@ describe("in words a thread says", () => {
   });
 
   it("that one request of it could not be read", async () => {
-    answer({ thread: () => threadPage(THREE) });
+    answerThread({ thread: () => threadPage(THREE) });
     await open();
     const [first] = await screen.findAllByText(/The request could not be read: The disk is on fire/);
     expect(first).toBeVisible();
@@ -179,7 +179,7 @@ describe("in words a thread says", () => {
   it("how a request ended that was not answered, and why bodies are not there", async () => {
     const failed = threadRow("1", { failed: true, status: 429, error_code: "rate_limit_exceeded" });
     const hidden = threadRow("2", { conversation: "2", body_state: "no_bodies" });
-    answer({
+    answerThread({
       thread: () => threadPage([failed, hidden]),
       "requests/1": () => wholeRequest(failed, { answer: null }),
       "requests/2": () => wholeRequest(hidden, { messages: null, answer: null }),

@@ -10,10 +10,10 @@ import type { Turn } from "./conversations";
 import css from "./letters.module.css";
 import { RequestLink } from "./request-link";
 
-type Props = { turn: Turn; isOpen: boolean; onFold: (() => void) | undefined };
+type TurnLineProps = { turn: Turn; isOpen: boolean; onFold: (() => void) | undefined };
 
 /** When, by which model, how it ended, what it took; the time opens the request. */
-export function TurnLine({ turn, isOpen, onFold }: Props) {
+export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
   const { row, again, after } = turn;
   return (
     <div className={css.line}>

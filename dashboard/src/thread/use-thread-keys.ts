@@ -1,6 +1,7 @@
 /** The thread's keys: j and k go from turn to turn, Enter opens the request, Escape goes back to the log. */
 
 import { useWindowEvent } from "@mantine/hooks";
+import { isBusy } from "~/ui/shortcuts";
 import type { ReadingPlace } from "./reading-place";
 
 type Keys = { place: ReadingPlace; onOpen: (id: string) => void; onLeave: () => void };
@@ -27,10 +28,4 @@ export function useThreadKeys({ place, onOpen, onLeave }: Keys): void {
 function goTo(turn: HTMLElement | undefined): void {
   turn?.focus({ preventScroll: true });
   turn?.scrollIntoView?.({ block: "start" });
-}
-
-/** Somebody types, or a dialog or menu is open. */
-function isBusy(target: EventTarget | null): boolean {
-  if (document.querySelector('[role="dialog"], [role="menu"]:not([data-hover])') !== null) return true;
-  return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
 }

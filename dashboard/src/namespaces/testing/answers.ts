@@ -11,7 +11,7 @@ const HOURS_FROM = Date.UTC(2026, 10, 21, 13);
 type Answer = (asked: URLSearchParams) => unknown;
 
 /** Everything that was asked, such as `GET namespaces?sort=last_at`. */
-export function answer(answers: Record<string, Answer>): string[] {
+export function answerLists(answers: Record<string, Answer>): string[] {
   const asked: string[] = [];
   vi.stubGlobal("fetch", async (address: string, { method = "GET" }: RequestInit = {}) => {
     const { pathname, search, searchParams } = new URL(address, "http://relaybook");

@@ -7,7 +7,7 @@ import { ANSWER_VIEWS, type AnswerView } from "./answer-view";
 import css from "./conversation.module.css";
 import { type Choice, plainText } from "./said";
 
-type Props = {
+type AnswerHeadProps = {
   request: RequestDetail;
   choice: Choice | undefined;
   /** Which of the choices is shown, from 0. */
@@ -21,7 +21,7 @@ type Props = {
 const WORDS: Record<AnswerView, string> = { rendered: "Rendered", text: "Text", json: "JSON" };
 
 /** Which choice, why it ended, how it is shown. */
-export function AnswerHead({ request, choice, chosen, choices, onChoose, view, onView }: Props) {
+export function AnswerHead({ request, choice, chosen, choices, onChoose, view, onView }: AnswerHeadProps) {
   const { output_tokens, tokens_estimated } = request;
   const go = (by: number) => onChoose((chosen + by + choices) % choices);
   return (

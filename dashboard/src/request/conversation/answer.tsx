@@ -11,10 +11,10 @@ import { whyNoAnswer } from "./not-shown";
 import { type Choice, choicesOf } from "./said";
 import { vectorsOf } from "./vectors";
 
-type Props = { request: RequestDetail; view: AnswerView; onView: (view: AnswerView) => void };
+type AnswerProps = { request: RequestDetail; view: AnswerView; onView: (view: AnswerView) => void };
 
 /** What was answered; while the request runs, so far. */
-export function Answer({ request, view, onView }: Props) {
+export function Answer({ request, view, onView }: AnswerProps) {
   const [chosen, setChosen] = useState(0);
   const { answer } = request;
   const vectors = vectorsOf(answer);

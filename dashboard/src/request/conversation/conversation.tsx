@@ -8,7 +8,7 @@ import { Messages } from "./messages";
 import { whyNoMessages, whyNothing } from "./not-shown";
 import { messagesOf } from "./said";
 
-type Props = { request: RequestDetail; view: AnswerView; onView: (view: AnswerView) => void };
+type ConversationProps = { request: RequestDetail; view: AnswerView; onView: (view: AnswerView) => void };
 
 /** What stands above the messages as they were sent was there in each turn. */
 function seenOf(place: TurnPlace | undefined, above: number): { count: number; turn: number } | undefined {
@@ -16,7 +16,7 @@ function seenOf(place: TurnPlace | undefined, above: number): { count: number; t
 }
 
 /** What was asked and what was answered, in the order it was said. */
-export function Conversation({ request, view, onView }: Props) {
+export function Conversation({ request, view, onView }: ConversationProps) {
   const place = useTurn(request);
   const nothing = whyNothing(request);
   if (nothing !== undefined) return <p className={css.words}>{nothing}</p>;

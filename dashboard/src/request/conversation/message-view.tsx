@@ -3,7 +3,7 @@ import css from "./conversation.module.css";
 import { MessageBody } from "./message-body";
 import { type Message, plainText } from "./said";
 
-type Props = {
+type MessageViewProps = {
   message: Message;
   title: string;
   /** A word on it beside its title. */
@@ -11,7 +11,7 @@ type Props = {
 };
 
 /** One message of a request, as it was sent. */
-export function MessageView({ message, title, note }: Props) {
+export function MessageView({ message, title, note }: MessageViewProps) {
   const { name, callId } = message;
   return (
     <article className={css.message} aria-label={title}>

@@ -9,7 +9,7 @@ import type { Message } from "./said";
 const SHOWN = 3;
 const SHOWN_NEW = 20;
 
-type Props = {
+type MessagesProps = {
   messages: readonly Message[];
   /** Texts, not a conversation. */
   isList: boolean;
@@ -18,7 +18,7 @@ type Props = {
 };
 
 /** The messages of a request; those of earlier turns, or of many the earlier ones, on demand. */
-export function Messages({ messages, isList, seen }: Props) {
+export function Messages({ messages, isList, seen }: MessagesProps) {
   const [isWhole, setWhole] = useState(false);
   // Something of what was asked always stands above its answer.
   const before = Math.min(seen?.count ?? 0, messages.length - 1);

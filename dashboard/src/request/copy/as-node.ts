@@ -4,7 +4,7 @@ import { exactNumber, pretty } from "../json";
 import type { Call } from "./call";
 
 export function asNode(call: Call): string {
-  return call.sdk === undefined || isRounded(call.sdk.json) ? withFetch(call) : withSdk(call, call.sdk);
+  return call.sdk === undefined || isRounded(call.sdk.json) ? withFetch(call) : nodeWithSdk(call, call.sdk);
 }
 
 /** Whether JavaScript would round a number somewhere in it: such a body is sent as the text it is. */
@@ -16,7 +16,7 @@ function isRounded(value: unknown): boolean {
 
 const MOST_EXACT_DIGITS = 15;
 
-function withSdk(call: Call, sdk: NonNullable<Call["sdk"]>): string {
+function nodeWithSdk(call: Call, sdk: NonNullable<Call["sdk"]>): string {
   const headers = call.headers.filter(([name]) => name.toLowerCase() !== "content-type");
   const file = call.body !== undefined && "file" in call.body ? call.body.file : undefined;
   const json = file === undefined ? indented(pretty(sdk.json)) : `JSON.parse(readFileSync(${pretty(file)}, "utf8"))`;

@@ -11,10 +11,10 @@ const NAMED = new Set(
 );
 
 export function asPython(call: Call): string {
-  return call.sdk === undefined ? withStandardLibrary(call) : withSdk(call, call.sdk);
+  return call.sdk === undefined ? withStandardLibrary(call) : pythonWithSdk(call, call.sdk);
 }
 
-function withSdk(call: Call, sdk: NonNullable<Call["sdk"]>): string {
+function pythonWithSdk(call: Call, sdk: NonNullable<Call["sdk"]>): string {
   const file = call.body !== undefined && "file" in call.body ? call.body.file : undefined;
   const headers = Object.fromEntries(call.headers.filter(([name]) => name.toLowerCase() !== "content-type"));
   const given =

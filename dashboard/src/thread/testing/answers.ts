@@ -46,7 +46,7 @@ export function wholeRequest(row: ThreadRow, different: Partial<RequestDetail> =
 }
 
 /** Answers by the path; everything that was asked is told, such as `thread?namespace=a&limit=60`. */
-export function answer(answers: Record<string, (asked: URLSearchParams) => unknown>): string[] {
+export function answerThread(answers: Record<string, (asked: URLSearchParams) => unknown>): string[] {
   const asked: string[] = [];
   vi.stubGlobal("fetch", async (address: string) => {
     const { pathname, search, searchParams } = new URL(address, "http://relaybook");

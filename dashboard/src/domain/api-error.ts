@@ -1,0 +1,22 @@
+/** Errors of API calls. */
+
+import type { Problem } from "~/api/types.gen";
+
+/** An error response of the API, or `status` 0 if it could not be reached. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly param: string | null;
+
+  constructor(status: number, problem: Pick<Problem, "message" | "code" | "param">) {
+    super(problem.message);
+    this.status = status;
+    this.code = problem.code;
+    this.param = problem.param;
+  }
+}
+
+/** Whether Relaybook did not answer: the connection failed, or a proxy answered instead. */
+export function isSilent(error: Error): boolean {
+  return !(error instanceof ApiError) || error.status === 0 || (error.status >= 500 && error.code === "unknown");
+}

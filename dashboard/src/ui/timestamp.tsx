@@ -1,0 +1,30 @@
+/** Timestamps in the viewer's time zone, and the current time that relative ones are computed from. */
+
+import { ago, clockTime, day, dayAndTime, utc } from "~/format/time";
+import { useNow } from "~/ui/use-now";
+
+type TimestampProps = {
+  /** RFC 3339; `null` is shown as a dash. */
+  at: string | null;
+  /** `seconds`: date and time. `milliseconds`: the same with milliseconds. `ago`: relative to now. */
+  format?: "seconds" | "milliseconds" | "ago";
+  /** An earlier timestamp shown before this one: the date is left out if it is the same. */
+  after?: string;
+};
+
+/** A timestamp in the viewer's time zone; the title has it in UTC. */
+export function Timestamp({ at, format = "seconds", after }: TimestampProps) {
+  const now = useNow();
+  if (at === null) return "–";
+  return (
+    <time dateTime={at} title={utc(at)}>
+      {format === "ago" ? ago(at, now) : format === "milliseconds" ? dayAndTime(at, now) : dateAndTime(at, now, after)}
+    </time>
+  );
+}
+
+function dateAndTime(at: string, now: Date, after?: string): string {
+  const date = day(new Date(at), now);
+  const isSameDay = after !== undefined && day(new Date(after), now) === date;
+  return isSameDay ? clockTime(at) : `${date} ${clockTime(at)}`;
+}
