@@ -8,16 +8,16 @@ import {
   RouterProvider,
   redirect,
 } from "@tanstack/react-router";
-import { againWhenSilent } from "./api/client";
-import { PAGE } from "./api/page-facts";
+import { againWhenSilent } from "~/api/client";
+import { PAGE } from "~/api/page-facts";
+import { ConnectPage } from "~/connect/connect-page";
+import { formatSearch, type LogSearch, parseSearch } from "~/domain/log-search";
+import { RequestsPage } from "~/requests/requests-page";
 import { AppFrame } from "./app-frame";
-import { ConnectPage } from "./connect/connect-page";
 import { NotFound } from "./not-found";
 import { PageFailed } from "./page-failed";
-import { RequestsPage } from "./requests/requests-page";
 import { startReading } from "./start-reading";
 import { theme } from "./theme";
-import { formatSearch, type LogSearch, parseSearch } from "./url/search";
 
 const root = createRootRoute({
   component: AppFrame,
@@ -39,17 +39,17 @@ const request = createRoute({ getParentRoute: () => requests, path: "$id" });
 const namespaces = createRoute({
   getParentRoute: () => root,
   path: "/namespaces",
-  component: lazyRouteComponent(() => import("./namespaces/namespaces-page"), "NamespacesPage"),
+  component: lazyRouteComponent(() => import("~/namespaces/namespaces-page"), "NamespacesPage"),
 });
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/overview",
-  component: lazyRouteComponent(() => import("./overview/overview-page"), "OverviewPage"),
+  component: lazyRouteComponent(() => import("~/overview/overview-page"), "OverviewPage"),
 });
 const thread = createRoute({
   getParentRoute: () => root,
   path: "/thread",
-  component: lazyRouteComponent(() => import("./thread/thread-page"), "ThreadPage"),
+  component: lazyRouteComponent(() => import("~/thread/thread-page"), "ThreadPage"),
 });
 const connect = createRoute({ getParentRoute: () => root, path: "/connect", component: ConnectPage });
 

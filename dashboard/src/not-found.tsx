@@ -1,6 +1,6 @@
 import { useLocation } from "@tanstack/react-router";
-import { EVERYTHING } from "./url/search";
-import { logHref } from "./url/use-go";
+import { EVERYTHING } from "~/domain/log-search";
+import { logHref } from "~/url/use-go";
 
 /** No page has this address. */
 export function NotFound() {

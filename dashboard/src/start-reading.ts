@@ -1,11 +1,11 @@
 /** Asks for the log before anything is drawn: its rows are on their way while the page sets itself up. */
 
 import type { QueryClient } from "@tanstack/react-query";
-import { labelsQuery, propertiesQuery } from "./api/namespaces";
-import { PAGE } from "./api/page-facts";
-import { logQuery } from "./api/requests";
-import { statusQuery } from "./api/status";
-import { parseSearch } from "./url/search";
+import { labelsQuery, propertiesQuery } from "~/api/namespaces";
+import { PAGE } from "~/api/page-facts";
+import { logQuery } from "~/api/requests";
+import { statusQuery } from "~/api/status";
+import { parseSearch } from "~/domain/log-search";
 
 export function startReading(client: QueryClient): void {
   const { pathname, search } = window.location;

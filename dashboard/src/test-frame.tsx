@@ -5,10 +5,10 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } from "@tanstack/react-router";
 import { render } from "@testing-library/react";
 import type { ReactNode } from "react";
-import type { Namespace } from "./api/types.gen";
-import { LabelsContext } from "./filters/labels";
-import { parseSearch } from "./url/search";
-import { SearchContext } from "./url/search-context";
+import { parseSearch } from "~/domain/log-search";
+import { LabelsContext } from "~/filters/labels";
+import type { Namespace } from "~/generated/api-types";
+import { SearchContext } from "~/url/search-context";
 
 /** Renders at `/requests` with the search text; gives a way to read where the page went. */
 export async function renderAt(search: string, children: ReactNode, labels: Namespace[] = []) {

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tests.support.api_log import app_of
 
-PAGE: Final = Path(__file__).parents[2] / "dashboard" / "src" / "api" / "types.gen.ts"
+PAGE: Final = Path(__file__).parents[2] / "dashboard" / "src" / "generated" / "api-types.ts"
 _HEAD: Final = "// Generated from the API's OpenAPI document by `make docs`; a test compares the two.\n"
 _NAMES: Final = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean", "null": "null"}
 

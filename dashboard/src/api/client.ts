@@ -1,8 +1,8 @@
-/** Asks the API. Every refusal becomes an `ApiError` with the API's own words. */
+/** HTTP calls to the API. Error responses become an `ApiError`. */
 
 import { ApiError, isSilent } from "~/domain/api-error";
+import type { ErrorResponse, Problem } from "~/generated/api-types";
 import { PAGE } from "./page-facts";
-import type { ErrorResponse, Problem } from "./types.gen";
 
 /** Milliseconds until a question is asked again to which nobody answered; false: it needs no other try. */
 export function againWhenSilent({ state }: { state: { error: Error | null } }): number | false {

@@ -1,8 +1,8 @@
 /** The log as it happens: rows of `/api/live`, in batches a person can follow. */
 
 import { useEffect, useEffectEvent } from "react";
+import type { Row } from "~/generated/api-types";
 import { apiUrl } from "./client";
-import type { Row } from "./types.gen";
 
 /** Up to this rate rows are told as they come; above, once a second. */
 const CALM_PER_SECOND = 5;

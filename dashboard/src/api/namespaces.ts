@@ -1,9 +1,9 @@
-/** Namespaces: the pinned ones (labels), the many others (threads), and changing how one is shown. */
+/** Queries for namespaces, labels, threads and field values; pinning a namespace. */
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { TimeRange } from "~/filters/filter";
+import type { TimeRange } from "~/domain/filter";
+import type { FieldValues, Namespace, NamespacePage } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
-import type { FieldValues, Namespace, NamespacePage } from "./types.gen";
 
 /** All labels, with counts for the time range shown. */
 export function labelsQuery(range: TimeRange) {

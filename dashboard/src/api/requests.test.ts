@@ -1,6 +1,6 @@
 import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, it, vi } from "vitest";
-import { parseSearch } from "~/url/search";
+import { parseSearch } from "~/domain/log-search";
 import { logQuery } from "./requests";
 
 const asked: string[] = [];

@@ -1,11 +1,11 @@
-/** Questions to the log: a page of it, one request, a count. */
+/** Queries for requests: a page of the log, one request, counts. */
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { ApiError } from "~/domain/api-error";
-import { isQuery, queryText, withoutQuery } from "~/filters/query-parts";
-import { apiPairs, type LogSearch } from "~/url/search";
+import { apiPairs, type LogSearch } from "~/domain/log-search";
+import { isQuery, queryText, withoutQuery } from "~/domain/query-parts";
+import type { RequestCount, RequestDetail, RequestPage } from "~/generated/api-types";
 import { againWhenSilent, apiUrl, getJson } from "./client";
-import type { RequestCount, RequestDetail, RequestPage } from "./types.gen";
 
 /** The first page is small, to be there soon; who scrolls on gets larger ones. */
 export const PAGE_ROWS = 100;

@@ -1,12 +1,12 @@
-/** Requests added up over time, for charts. */
+/** Queries for aggregates over time. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { ApiError } from "~/domain/api-error";
+import type { LogSearch } from "~/domain/log-search";
 import { clockTime, day } from "~/format/time";
-import type { LogSearch } from "~/url/search";
+import type { StatsResponse } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
 import { askedOf } from "./requests";
-import type { StatsResponse } from "./types.gen";
 
 const FRESH_MS = 10_000;
 const HOURLY_FRESH_MS = 60_000;

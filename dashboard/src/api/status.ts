@@ -1,8 +1,8 @@
-/** How Relaybook is. */
+/** The status query and typed access to the settings in it. */
 
 import { queryOptions } from "@tanstack/react-query";
+import type { Status } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
-import type { Status } from "./types.gen";
 
 /** Asked every two seconds while the page is in sight. */
 export function statusQuery() {

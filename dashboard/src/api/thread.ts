@@ -1,10 +1,10 @@
-/** A thread: the requests of one namespace or property value, cut into conversations. */
+/** Queries for a thread. */
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { Filter } from "~/filters/filter";
-import { apiPairs, type LogSearch } from "~/url/search";
+import type { Filter } from "~/domain/filter";
+import { apiPairs, type LogSearch } from "~/domain/log-search";
+import type { Thread } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
-import type { Thread } from "./types.gen";
 
 /** The first page is small, to be there soon; who reads on gets larger ones. */
 const PAGE_ROWS = 60;

@@ -1,8 +1,8 @@
 /** The values a field has in the log, to be read through. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { FieldValues } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
-import type { FieldValues } from "./types.gen";
 
 /** The API gives no more; of a field with more values the beginning of one must be given. */
 export const MOST_VALUES = 500;

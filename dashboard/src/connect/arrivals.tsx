@@ -1,8 +1,8 @@
+import { EVERYTHING } from "~/domain/log-search";
 import { count } from "~/format/number";
 import { ago, utc } from "~/format/time";
-import { EVERYTHING } from "~/url/search";
 import { logHref, useGo } from "~/url/use-go";
-import styles from "./connect.module.css";
+import css from "./connect.module.css";
 
 type Props = {
   requests: number;
@@ -19,9 +19,9 @@ export function Arrivals({ requests, last, now }: Props) {
   const when = ago(last, now);
   const isJust = now.getTime() - new Date(last).getTime() < JUST_MS;
   return (
-    <p className={styles.arrivals}>
+    <p className={css.arrivals}>
       <span>
-        <span className={styles.arrived} aria-hidden="true">
+        <span className={css.arrived} aria-hidden="true">
           ●
         </span>{" "}
         {isJust ? "Requests are arriving" : "Requests have arrived"}: {count(requests)} so far, the last{" "}

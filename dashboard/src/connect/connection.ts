@@ -1,6 +1,6 @@
 /** What a client has to be told to come through this Relaybook. Pure. */
 
-import type { Status } from "~/api/types.gen";
+import type { Status } from "~/generated/api-types";
 
 export type Connection = {
   baseUrl: string;

@@ -2,7 +2,7 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import { getPage } from "~/api/requests";
-import type { Row } from "~/api/types.gen";
+import type { Row } from "~/generated/api-types";
 
 export function latestQuery() {
   return queryOptions({

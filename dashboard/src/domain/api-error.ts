@@ -1,6 +1,6 @@
 /** Errors of API calls. */
 
-import type { Problem } from "~/api/types.gen";
+import type { Problem } from "~/generated/api-types";
 
 /** An error response of the API, or `status` 0 if it could not be reached. */
 export class ApiError extends Error {

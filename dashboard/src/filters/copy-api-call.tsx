@@ -1,7 +1,7 @@
 import { apiUrl } from "~/api/client";
+import { apiPairs } from "~/domain/log-search";
 import css from "~/requests/page.module.css";
 import { CopyButton } from "~/ui/copy-button";
-import { apiPairs } from "~/url/search";
 import { useLogSearch } from "~/url/search-context";
 
 /** The call that gives a program what the log shows here. */

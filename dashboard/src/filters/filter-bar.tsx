@@ -1,14 +1,16 @@
+/** The active filter, with a remove button for each value, and the number of matches. */
+
 import { useQuery } from "@tanstack/react-query";
 import { type ComponentProps, type MouseEvent, useLayoutEffect, useRef } from "react";
 import { countQuery } from "~/api/requests";
+import { type Filter, without, withoutLast } from "~/domain/filter";
+import { inOneLine, isExcluded, wordsOf } from "~/domain/filter-text";
 import { count, plural } from "~/format/number";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
-import { type Filter, without, withoutLast } from "./filter";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
 import { QueryIndexing } from "./query-indexing";
-import { inOneLine, isExcluded, wordsOf } from "./query-words";
 
 /**
  * What the log is filtered by, in words, each with its way out; and how much that finds.

@@ -1,7 +1,7 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { expect, it } from "vitest";
+import { parseSearch } from "~/domain/log-search";
 import { renderAt } from "~/test-frame";
-import { parseSearch } from "~/url/search";
 import { NewestSearchContext } from "~/url/search-context";
 import { FilterLink } from "./filter-link";
 

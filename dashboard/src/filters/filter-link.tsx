@@ -1,8 +1,10 @@
+/** Any value as a link that filters by it. */
+
 import type { MouseEvent, ReactNode } from "react";
+import { also, not, only } from "~/domain/filter";
+import { linkName } from "~/domain/filter-text";
 import { useLogSearch, useSearchAtClick } from "~/url/search-context";
 import { type Anchor, useAddress, useGo } from "~/url/use-go";
-import { also, not, only } from "./filter";
-import { linkName } from "./value-words";
 
 type Props = {
   /** A name of the API's filters, `property.<name>` included. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Namespace } from "~/api/types.gen";
+import type { Namespace } from "~/generated/api-types";
 import { groupsOf } from "./label-groups";
 
 const label = (namespace: string, group: string | null, position: number) =>

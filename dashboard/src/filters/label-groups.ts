@@ -1,6 +1,6 @@
 /** The labels as the namespace bar shows them: in groups, in their own order, the first nine with a key. Pure. */
 
-import type { Namespace } from "~/api/types.gen";
+import type { Namespace } from "~/generated/api-types";
 
 export type NumberedLabel = Namespace & { readonly key?: string };
 

@@ -1,7 +1,7 @@
-/** Which namespaces are labels, for every chip on the page. */
+/** Labels: their lookup by namespace, and their order and groups in the namespace bar. */
 
 import { createContext, useContext } from "react";
-import type { Namespace } from "~/api/types.gen";
+import type { Namespace } from "~/generated/api-types";
 
 /** Pinned namespaces by name. */
 export const LabelsContext = createContext<ReadonlyMap<string, Namespace>>(new Map());

@@ -1,11 +1,13 @@
+/** Labels as tabs above the log, with a menu of all threads. */
+
 import { useQuery } from "@tanstack/react-query";
 import { countQuery } from "~/api/requests";
+import { chosen, isOfAllNamespaces, ofAllNamespaces } from "~/domain/filter";
 import { shortCount } from "~/format/number";
 import { Middle } from "~/ui/middle";
 import { useLogSearch } from "~/url/search-context";
 import { useAddress, useGo } from "~/url/use-go";
-import chip from "./chips.module.css";
-import { chosen, isOfAllNamespaces, ofAllNamespaces } from "./filter";
+import chipsCss from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 import { groupsOf, type NumberedLabel } from "./label-groups";
 import { useLabels } from "./labels";
@@ -65,7 +67,7 @@ function Label({ label, isChosen }: { label: NumberedLabel; isChosen: boolean })
       <FilterLink
         name="namespace"
         value={label.namespace}
-        className={`${chip.label} ${chip[`slot${label.color ?? 1}`]}`}
+        className={`${chipsCss.label} ${chipsCss[`slot${label.color ?? 1}`]}`}
         title={label.namespace}
       >
         <Middle text={label.namespace} />

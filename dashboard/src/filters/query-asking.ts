@@ -5,7 +5,7 @@ import { useRouter } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { logQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
-import type { LogSearch } from "~/url/search";
+import type { LogSearch } from "~/domain/log-search";
 import { useGo } from "~/url/use-go";
 
 export type Asking = {

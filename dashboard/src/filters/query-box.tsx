@@ -2,16 +2,16 @@ import { TextInput } from "@mantine/core";
 import { type KeyboardEvent, type RefObject, useId, useState } from "react";
 import { flushSync } from "react-dom";
 import type { Refused } from "~/api/requests";
+import { withoutLast } from "~/domain/filter";
+import { type Proposal, partBefore, withProposal } from "~/domain/query-proposals";
+import { readTyped } from "~/domain/typed-terms";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
-import { withoutLast } from "./filter";
 import { useAsking } from "./query-asking";
 import css from "./query-box.module.css";
 import { optionId, QueryList } from "./query-list";
 import { useOffers } from "./query-offers";
-import { type Proposal, partBefore, withProposal } from "./query-proposals";
 import { refusalInWords } from "./query-refusal";
-import { readTyped } from "./typed-terms";
 
 type QueryBoxProps = {
   box: RefObject<HTMLInputElement | null>;

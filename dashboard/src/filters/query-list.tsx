@@ -1,7 +1,7 @@
 import { useCallback } from "react";
+import type { Proposal } from "~/domain/query-proposals";
 import { count } from "~/format/number";
 import css from "./query-list.module.css";
-import type { Proposal } from "./query-proposals";
 
 type QueryListProps = {
   id: string;

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { offeredValuesQuery } from "~/api/values";
-import { listedField, type Proposal, partBefore, proposalsFor } from "./query-proposals";
+import { listedField, type Proposal, partBefore, proposalsFor } from "~/domain/query-proposals";
 
 /** None while `isOpen` is false: then nothing is asked for. */
 export function useOffers(text: string, caret: number, isOpen: boolean): Proposal[] {

@@ -1,5 +1,5 @@
-import { resultOf } from "~/api/result";
-import type { Row } from "~/api/types.gen";
+import { resultOf } from "~/domain/outcome";
+import type { Row } from "~/generated/api-types";
 import { useNow } from "~/ui/use-now";
 import { useLogSearch } from "~/url/search-context";
 import { FilterLink } from "./filter-link";

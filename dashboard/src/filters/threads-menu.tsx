@@ -1,12 +1,14 @@
+/** The menu to select a thread by the beginning of its name. */
+
 import { Popover, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { threadsQuery } from "~/api/namespaces";
 import { statusQuery } from "~/api/status";
-import type { Namespace } from "~/api/types.gen";
 import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
+import type { Namespace } from "~/generated/api-types";
 import { useNow } from "~/ui/use-now";
 import css from "./namespace-bar.module.css";
 import { NamespaceChip } from "./namespace-chip";

@@ -2,7 +2,7 @@
 
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
 import { pin } from "~/api/namespaces";
-import type { Namespace } from "~/api/types.gen";
+import type { Namespace } from "~/generated/api-types";
 
 export type Pinning = { namespace: string; pinned: boolean };
 

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { duration, seconds } from "./duration";
 import { money } from "./money";
-import { bytes, count, shortCount } from "./number";
-import { shortenMiddle } from "./shorten";
+import { bytes, count, shortCount, shortenMiddle, tokens } from "./number";
 import { ago, day, utc } from "./time";
-import { tokens } from "./tokens";
 
 describe("what is shown to people", () => {
   it("has a unit and says when it is unknown", () => {

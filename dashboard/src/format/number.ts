@@ -1,4 +1,4 @@
-/** Counts and sizes for people. Unknown is `–`, never 0. */
+/** Counts, sizes, tokens and long names as text. */
 
 const WHOLE = new Intl.NumberFormat("en-US");
 
@@ -44,4 +44,19 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 
 function trim(text: string): string {
   return text.replace(/\.0$/, "");
+}
+
+/** `312 → 118`; both are estimated where one is: `≈48 → ≈9`. Unknown is `–`. */
+export function tokens(input: number | null, output: number | null, estimated: boolean): string {
+  if (input === null && output === null) return "–";
+  const told = (tokens: number | null) => `${estimated && tokens !== null ? "≈" : ""}${count(tokens)}`;
+  return `${told(input)} → ${told(output)}`;
+}
+
+/** Keeps both ends: `user-8f3a…c91e`. Counts characters people see as one as one, roughly (code points). */
+export function shortenMiddle(text: string, most = 18): string {
+  const letters = [...text];
+  if (letters.length <= most) return text;
+  const head = Math.ceil((most - 1) * 0.6);
+  return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - (most - 1 - head)).join("")}`;
 }

@@ -1,8 +1,8 @@
 import type { MouseEvent } from "react";
-import { only } from "~/filters/filter";
-import { linkName } from "~/filters/value-words";
+import { only } from "~/domain/filter";
+import { linkName } from "~/domain/filter-text";
+import { EVERYTHING } from "~/domain/log-search";
 import { count } from "~/format/number";
-import { EVERYTHING } from "~/url/search";
 import { logHref, useGo } from "~/url/use-go";
 import css from "./table.module.css";
 

@@ -1,13 +1,12 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
-
-import type { Namespace } from "~/api/types.gen";
+import { EVERYTHING } from "~/domain/log-search";
+import type { Namespace } from "~/generated/api-types";
+import { answerLists, hourlyAnswer, namespace } from "~/namespaces/testing/answers";
 import { renderAt } from "~/test-frame";
-import { EVERYTHING } from "~/url/search";
 import { SearchContext } from "~/url/search-context";
 import { NamespacesPage } from "./namespaces-page";
-import { answerLists, hourlyAnswer, namespace } from "./testing/answers";
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,11 +1,10 @@
 import { memo } from "react";
-import type { Namespace } from "~/api/types.gen";
 import { useLabel } from "~/filters/labels";
 import { NamespaceChip } from "~/filters/namespace-chip";
 import type { usePin } from "~/filters/use-pin";
 import { money } from "~/format/money";
-import { count } from "~/format/number";
-import { tokens } from "~/format/tokens";
+import { count, tokens } from "~/format/number";
+import type { Namespace } from "~/generated/api-types";
 import { Timestamp } from "~/ui/timestamp";
 import { FailedLink } from "./failed-link";
 import { PinStar } from "./pin-star";

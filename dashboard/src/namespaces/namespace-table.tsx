@@ -1,6 +1,6 @@
 import { useRef } from "react";
-import type { Namespace } from "~/api/types.gen";
 import type { usePin } from "~/filters/use-pin";
+import type { Namespace } from "~/generated/api-types";
 import type { NamespaceList } from "~/url/list-search";
 import { ListLink } from "./list-link";
 import { NamespaceRow } from "./namespace-row";

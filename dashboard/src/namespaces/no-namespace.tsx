@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { EVERYTHING } from "~/domain/log-search";
 import { ALL_NAMESPACES, type NamespaceList } from "~/url/list-search";
-import { EVERYTHING } from "~/url/search";
 import { useGoToList } from "~/url/use-list";
 import { kindOf } from "./kind";
 import css from "./page.module.css";

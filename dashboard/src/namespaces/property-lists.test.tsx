@@ -1,12 +1,11 @@
 import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
-
+import { EVERYTHING } from "~/domain/log-search";
+import { answerLists, hourlyAnswer } from "~/namespaces/testing/answers";
 import { renderAt } from "~/test-frame";
-import { EVERYTHING } from "~/url/search";
 import { SearchContext } from "~/url/search-context";
 import { NamespacesPage } from "./namespaces-page";
-import { answerLists, hourlyAnswer } from "./testing/answers";
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,6 +1,6 @@
-import type { FieldValue } from "~/api/types.gen";
 import { MOST_VALUES } from "~/api/values";
 import { count } from "~/format/number";
+import type { FieldValue } from "~/generated/api-types";
 import { Middle } from "~/ui/middle";
 import { ALL_PROPERTIES } from "~/url/list-search";
 import { ListLink } from "./list-link";
@@ -14,7 +14,7 @@ export function PropertyNames({ names, opened }: { names: readonly FieldValue[];
         <span>Property</span>
         <span>Requests</span>
       </div>
-      <ul className={css.names}>
+      <ul className={css.nameList}>
         {names.map(({ value: name, requests }) => (
           <li key={name}>
             <ListLink

@@ -1,9 +1,9 @@
 /** The last 24 hours of values, by the hour, as an answer of `/api/stats` tells them. Pure. */
 
 import { bucketsOf } from "~/api/stats";
-import type { StatsGroup, StatsResponse } from "~/api/types.gen";
 import { plural } from "~/format/number";
 import { clockTime } from "~/format/time";
+import type { StatsGroup, StatsResponse } from "~/generated/api-types";
 
 /** `hours`: requests in each, the earliest first. */
 export type Spark = { readonly hours: readonly number[]; readonly words: string };

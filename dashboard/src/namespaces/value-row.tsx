@@ -1,6 +1,6 @@
-import type { FieldValue } from "~/api/types.gen";
 import { PropertyChip } from "~/filters/property-chip";
 import { count } from "~/format/number";
+import type { FieldValue } from "~/generated/api-types";
 import { Sparkline } from "./sparkline";
 import type { Spark } from "./sparks";
 import css from "./table.module.css";

@@ -1,9 +1,9 @@
 import { useCallback, useMemo, useState } from "react";
-import type { StatsResponse } from "~/api/types.gen";
-import { only } from "~/filters/filter";
+import { only } from "~/domain/filter";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, plural, shortCount } from "~/format/number";
+import type { StatsResponse } from "~/generated/api-types";
 import { ChartPanel } from "./chart-panel";
 import { type Curve, costCurves, type Parted, type Percentile, requestCurves, timeCurves, tokenCurves } from "./curves";
 import { PercentileChoice } from "./percentile-choice";

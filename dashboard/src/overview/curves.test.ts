@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bucketsOf } from "~/api/stats";
-import type { Namespace, StatsResponse } from "~/api/types.gen";
+import type { Namespace, StatsResponse } from "~/generated/api-types";
 import { costCurves, requestCurves, timeCurves } from "./curves";
 import { groupName, groupsOf } from "./groups";
 import { point, statsAnswer } from "./sample-stats";

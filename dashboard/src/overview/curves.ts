@@ -1,6 +1,6 @@
 /** What the charts draw: figures of each group in each bucket. Pure. */
 
-import type { StatsPoint } from "~/api/types.gen";
+import type { StatsPoint } from "~/generated/api-types";
 import { type Group, groupName } from "./groups";
 
 /**

@@ -1,6 +1,6 @@
 import { screen, within } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import type { StatsResponse } from "~/api/types.gen";
+import type { StatsResponse } from "~/generated/api-types";
 import { renderAt } from "~/test-frame";
 import { Figures } from "./figures";
 import { point, statsAnswer } from "./sample-stats";

@@ -1,7 +1,6 @@
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
-import { count, shortCount } from "~/format/number";
-import { tokens } from "~/format/tokens";
+import { count, shortCount, tokens } from "~/format/number";
 import { ColourMark } from "./colour-mark";
 import { colourOf } from "./curves";
 import { GroupValue } from "./group-value";

@@ -1,6 +1,6 @@
 /** The groups of an answer, each with its colour. Pure. */
 
-import type { Aggregate, Namespace, StatsPoint, StatsResponse } from "~/api/types.gen";
+import type { Aggregate, Namespace, StatsPoint, StatsResponse } from "~/generated/api-types";
 
 /** How many groups have a colour and a place of their own in charts. */
 export const MOST_COLOURED = 8;

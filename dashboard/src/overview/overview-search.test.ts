@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { only } from "~/filters/filter";
-import { parseSearch } from "~/url/search";
+import { only } from "~/domain/filter";
+import { parseSearch } from "~/domain/log-search";
 import { formatOverview, readOverview, USUAL_RANGE } from "./overview-search";
 
 const read = (text: string) => readOverview(parseSearch(text));

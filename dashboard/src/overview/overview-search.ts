@@ -1,7 +1,7 @@
 /** What the URL of the overview says: the log's filter and time, and by what requests are parted. Pure. */
 
-import type { TimeRange } from "~/filters/filter";
-import { apiPairs, formatPairs, type LogSearch } from "~/url/search";
+import type { TimeRange } from "~/domain/filter";
+import { apiPairs, formatPairs, type LogSearch } from "~/domain/log-search";
 
 /** `isUsual`: no time was named, so it is that of the last 24 hours. */
 export type Overview = { readonly search: LogSearch; readonly by: string | undefined; readonly isUsual: boolean };

@@ -1,6 +1,6 @@
 /** Answers of `/api/stats` for tests. */
 
-import type { Aggregate, StatsPoint, StatsResponse } from "~/api/types.gen";
+import type { Aggregate, StatsPoint, StatsResponse } from "~/generated/api-types";
 
 const UNKNOWN = { p50: null, p95: null, p99: null };
 const START = new Date("2026-11-22T14:00:00Z").getTime();

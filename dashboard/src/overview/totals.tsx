@@ -1,8 +1,7 @@
-import type { Aggregate } from "~/api/types.gen";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
-import { count, shortCount } from "~/format/number";
-import { tokens } from "~/format/tokens";
+import { count, shortCount, tokens } from "~/format/number";
+import type { Aggregate } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
 import css from "./page.module.css";
 

@@ -3,7 +3,7 @@
 import { useLocation, useRouter } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { PAGE } from "~/api/page-facts";
-import { type LogSearch, parseSearch } from "~/url/search";
+import { type LogSearch, parseSearch } from "~/domain/log-search";
 import { formatOverview, type Overview, readOverview } from "./overview-search";
 
 export function useOverview(): Overview {

@@ -1,5 +1,5 @@
-import type { Sighting } from "~/api/types.gen";
 import { plural } from "~/format/number";
+import type { Sighting } from "~/generated/api-types";
 import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp } from "~/ui/timestamp";
 import css from "./head.module.css";

@@ -1,6 +1,6 @@
-import type { RequestDetail } from "~/api/types.gen";
+import { endingOf } from "~/domain/outcome";
+import type { RequestDetail } from "~/generated/api-types";
 import { useNow } from "~/ui/use-now";
-import { endingOf } from "./ending";
 import css from "./head.module.css";
 
 /** How the request ended and whose fault it was; the status beside it. */

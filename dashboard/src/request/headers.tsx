@@ -1,5 +1,5 @@
-import type { RequestDetail } from "~/api/types.gen";
-import { shortenMiddle } from "~/format/shorten";
+import { shortenMiddle } from "~/format/number";
+import type { RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
 import { type Fact, FactList } from "~/ui/fact-list";
 import { HeaderList } from "./header-list";
@@ -22,7 +22,7 @@ export function Headers({ request }: { request: RequestDetail }) {
         {provider_request_id !== null && (
           <span className={css.pair}>
             <span className={css.dim}>x-request-id</span>
-            <span className={css.mono} title={provider_request_id}>
+            <span className={css.monoText} title={provider_request_id}>
               {shortenMiddle(provider_request_id, 18)}
             </span>
             <CopyButton text={provider_request_id} label="x-request-id" />

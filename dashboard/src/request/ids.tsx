@@ -1,5 +1,5 @@
-import type { RequestDetail } from "~/api/types.gen";
-import { shortenMiddle } from "~/format/shorten";
+import { shortenMiddle } from "~/format/number";
+import type { RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
 import { Fold } from "~/ui/fold";
 import css from "./head.module.css";

@@ -1,5 +1,5 @@
-import type { Note } from "~/api/types.gen";
 import { FilterLink } from "~/filters/filter-link";
+import type { Note } from "~/generated/api-types";
 import { InfoMark } from "~/ui/info-mark";
 import css from "./head.module.css";
 

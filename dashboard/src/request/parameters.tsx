@@ -1,9 +1,9 @@
-import type { RequestDetail } from "~/api/types.gen";
+import { pretty } from "~/domain/json";
+import type { RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
 import { type Fact, FactList } from "~/ui/fact-list";
 import { Fold } from "~/ui/fold";
 import { LongText } from "~/ui/long-text";
-import { pretty } from "./json";
 import css from "./small.module.css";
 import { wellKnown } from "./well-known";
 
@@ -19,11 +19,11 @@ export function Parameters({ request }: { request: RequestDetail }) {
     <>
       <FactList facts={facts} />
       <Fold summary={`all ${all}`}>
-        <div className={css.code}>
+        <div className={css.codeBlock}>
           <span className={css.copy}>
             <CopyButton text={text} label="parameters" />
           </span>
-          <LongText text={text} className={css.mono} />
+          <LongText text={text} className={css.monoText} />
         </div>
       </Fold>
     </>

@@ -1,10 +1,10 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { RequestDetail } from "~/api/types.gen";
+import type { RequestDetail } from "~/generated/api-types";
+import { sampleChoice, sampleRequest } from "~/request/testing/sample-request";
 import { renderAt } from "~/test-frame";
 import { RequestDrawer } from "./request-drawer";
-import { sampleChoice, sampleRequest } from "./testing/sample-request";
 
 vi.setConfig({ testTimeout: 20_000 });
 

@@ -1,19 +1,19 @@
-import type { RequestDetail } from "~/api/types.gen";
 import { duration } from "~/format/duration";
+import type { RequestDetail } from "~/generated/api-types";
+import type { AnswerView } from "~/request/conversation/answer-view";
+import { Conversation } from "~/request/conversation/conversation";
+import { Raw } from "~/request/raw/raw";
+import { Timing } from "~/request/timing/timing";
 import { Also } from "./also";
-import type { AnswerView } from "./conversation/answer-view";
-import { Conversation } from "./conversation/conversation";
 import { FirstLine } from "./first-line";
 import { toBeginning } from "./frame";
 import css from "./head.module.css";
 import { Headers } from "./headers";
 import { Notes } from "./notes";
 import { Parameters } from "./parameters";
-import { Raw } from "./raw/raw";
 import { Section } from "./section";
 import { SectionLinks } from "./section-links";
 import { Tags } from "./tags";
-import { Timing } from "./timing/timing";
 import { TokensCost } from "./tokens-cost";
 import { TurnLine } from "./turn-line";
 

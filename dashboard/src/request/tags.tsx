@@ -1,8 +1,8 @@
-import type { RequestDetail } from "~/api/types.gen";
 import { FilterLink } from "~/filters/filter-link";
 import { NamespaceChip } from "~/filters/namespace-chip";
 import { PropertyChip } from "~/filters/property-chip";
-import { shortenMiddle } from "~/format/shorten";
+import { shortenMiddle } from "~/format/number";
+import type { RequestDetail } from "~/generated/api-types";
 import { Timestamp } from "~/ui/timestamp";
 import css from "./head.module.css";
 import { Ids } from "./ids";

@@ -1,5 +1,5 @@
 import type { MouseEvent } from "react";
-import type { RequestDetail } from "~/api/types.gen";
+import type { RequestDetail } from "~/generated/api-types";
 import { useLogSearch } from "~/url/search-context";
 import { threadHref, useGoToThread } from "~/url/use-thread";
 import css from "./head.module.css";

@@ -1,7 +1,7 @@
 /** Which thread a request is read in. Pure. */
 
-import type { RequestDetail } from "~/api/types.gen";
-import { type Filter, isOnly, only, propertyOf } from "~/filters/filter";
+import { type Filter, isOnly, only, propertyOf } from "~/domain/filter";
+import type { RequestDetail } from "~/generated/api-types";
 
 /** That of the one property value the log is filtered by, where the request has it; else that of its namespace. */
 export function threadOf(request: RequestDetail, filter: Filter): Filter {

@@ -1,7 +1,7 @@
-import type { RequestDetail } from "~/api/types.gen";
+import { exactMoney } from "~/format/money";
 import { count } from "~/format/number";
+import type { RequestDetail } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
-import { exactMoney } from "./exact-money";
 
 /** What the request used and what that cost; unknown is never 0. */
 export function TokensCost({ request }: { request: RequestDetail }) {

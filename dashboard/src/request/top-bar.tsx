@@ -1,6 +1,6 @@
-import type { RequestDetail } from "~/api/types.gen";
+import type { RequestDetail } from "~/generated/api-types";
+import { CopyBar } from "~/request/copy/copy-bar";
 import { QuietButton } from "~/ui/quiet-button";
-import { CopyBar } from "./copy/copy-bar";
 import css from "./drawer.module.css";
 
 type TopBarProps = {

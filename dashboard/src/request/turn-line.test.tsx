@@ -1,11 +1,11 @@
 import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { RequestDetail } from "~/api/types.gen";
+import type { RequestDetail } from "~/generated/api-types";
+import { sampleRequest } from "~/request/testing/sample-request";
 import { renderAt } from "~/test-frame";
 import { threadPage, threadRow } from "~/thread/testing/answers";
 import { RequestDrawer } from "./request-drawer";
-import { sampleRequest } from "./testing/sample-request";
 
 vi.setConfig({ testTimeout: 20_000 });
 

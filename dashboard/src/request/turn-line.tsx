@@ -1,5 +1,5 @@
-import type { RequestDetail } from "~/api/types.gen";
 import { plural } from "~/format/number";
+import type { RequestDetail } from "~/generated/api-types";
 import { QuietButton } from "~/ui/quiet-button";
 import css from "./head.module.css";
 import { ThreadLink } from "./thread-link";

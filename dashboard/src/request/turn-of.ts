@@ -1,6 +1,6 @@
 /** A request's place in its conversation, as a page of its thread tells it. Pure. */
 
-import type { RequestDetail, Thread } from "~/api/types.gen";
+import type { RequestDetail, Thread } from "~/generated/api-types";
 
 export type TurnPlace = {
   /** Counts from 1; `turns` is the highest, where the page has the latest. */

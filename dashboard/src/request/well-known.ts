@@ -1,7 +1,7 @@
 /** The parameters people look for first, by kind of request, each in a few letters. Pure. */
 
-import type { RequestDetail } from "~/api/types.gen";
-import type { JsonObject } from "./json";
+import type { JsonObject } from "~/domain/json";
+import type { RequestDetail } from "~/generated/api-types";
 
 /** `value` null: not set. `whole`: more of it, where it was shortened. */
 export type Parameter = { name: string; value: string | null; whole: string | undefined };

@@ -1,6 +1,6 @@
-import { GAP_WORDS, gapCount, gapSpan } from "~/api/gap-words";
-import type { LogGap } from "~/api/types.gen";
+import { GAP_WORDS, gapCount, gapSpan } from "~/domain/gaps";
 import { utc } from "~/format/time";
+import type { LogGap } from "~/generated/api-types";
 import css from "./log.module.css";
 
 /** A line for a span in which something is missing: the log never hides that. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Aggregate, StatsPoint, StatsResponse } from "~/api/types.gen";
+import type { Aggregate, StatsPoint, StatsResponse } from "~/generated/api-types";
 import { barInWords, barsOf, together, totalInWords } from "./histogram-buckets";
 
 const NONE = { p50: null, p95: null, p99: null };

@@ -1,10 +1,10 @@
 /** The histogram's figures: a bar for each bucket, and what several of them add up to. Pure. */
 
 import { bucketsOf, spanInWords } from "~/api/stats";
-import type { Aggregate, StatsResponse } from "~/api/types.gen";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, plural } from "~/format/number";
+import type { Aggregate, StatsResponse } from "~/generated/api-types";
 
 /** `from`, `to`: milliseconds. `p50`: milliseconds; null: unknown. */
 export type Bucket = { from: number; to: number; requests: number; failed: number; p50: number | null };

@@ -1,7 +1,7 @@
 /** What somebody holds of the histogram: the bucket pointed at, or those dragged over, by pointer or by keys. */
 
 import { type KeyboardEvent, type PointerEvent, useState } from "react";
-import type { TimeRange } from "~/filters/filter";
+import type { TimeRange } from "~/domain/filter";
 import type { Bucket } from "./histogram-buckets";
 
 /** Buckets by when they begin, for their places change while the log goes on. `pressed`: they are being chosen. */

@@ -1,4 +1,4 @@
-import type { TimeRange } from "~/filters/filter";
+import type { TimeRange } from "~/domain/filter";
 import css from "./histogram.module.css";
 import { HistogramBars } from "./histogram-bars";
 import { type Bucket, barInWords, together } from "./histogram-buckets";

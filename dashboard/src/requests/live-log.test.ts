@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Row } from "~/api/types.gen";
+import type { Row } from "~/generated/api-types";
 import { arrive, catchUp, MOST_WAITING, release, startLive, waiting } from "./live-log";
 
 const row = (id: string, seq: number | null, started = id): Row =>

@@ -1,6 +1,6 @@
 /** The live end of the log: what arrived since its pages were read, and how much of it is shown. Pure. */
 
-import type { Row } from "~/api/types.gen";
+import type { Row } from "~/generated/api-types";
 
 /** Beyond this many rows nobody has looked at, the log is read anew instead. */
 export const MOST_WAITING = 2_000;

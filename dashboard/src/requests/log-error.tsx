@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { ApiError } from "~/domain/api-error";
+import { EVERYTHING } from "~/domain/log-search";
 import { StillLogged } from "~/filters/still-logged";
-import { EVERYTHING } from "~/url/search";
 import { useGo } from "~/url/use-go";
 import css from "./log.module.css";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LogGap, Row } from "~/api/types.gen";
+import type { LogGap, Row } from "~/generated/api-types";
 import { itemsOf } from "./log-items";
 
 const rowAt = (id: string, minute: number) => ({ id, started_at: `2026-11-21T14:0${minute}:00.000000Z` }) as Row;

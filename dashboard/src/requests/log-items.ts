@@ -1,6 +1,6 @@
 /** What stands in the log, line by line: requests, and the gaps in which something is missing. Pure. */
 
-import type { LogGap, Row } from "~/api/types.gen";
+import type { LogGap, Row } from "~/generated/api-types";
 
 export type Item = { readonly id: string } & ({ readonly row: Row } | { readonly gap: LogGap });
 

@@ -1,7 +1,7 @@
 import { useLocation } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useLayoutEffect, useMemo, useRef } from "react";
-import type { LogGap } from "~/api/types.gen";
+import type { LogGap } from "~/generated/api-types";
 import { NewestSearchContext, SearchContext, useLogSearch } from "~/url/search-context";
 import type { Anchor } from "~/url/use-go";
 import { GapRow } from "./gap-row";

@@ -1,4 +1,4 @@
-import type { Row } from "~/api/types.gen";
+import type { Row } from "~/generated/api-types";
 import css from "./log.module.css";
 
 /** That a request has properties beside the one with a column: `+3`, with their names and values at the pointer. */

@@ -1,4 +1,4 @@
-import type { Row } from "~/api/types.gen";
+import type { Row } from "~/generated/api-types";
 import css from "./log.module.css";
 
 /** What was asked and what came back, in one line; where it failed, why. */

@@ -4,11 +4,11 @@ import { lazy, Suspense, useMemo, useRef, useState } from "react";
 import { propertiesQuery } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
+import { withoutQuery } from "~/domain/query-parts";
 import { CopyApiCall } from "~/filters/copy-api-call";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { QueryBox } from "~/filters/query-box";
-import { withoutQuery } from "~/filters/query-parts";
 import { TimeRange } from "~/filters/time-range";
 import { notPinned, usePin } from "~/filters/use-pin";
 import { SearchContext, useLogSearch } from "~/url/search-context";
@@ -19,7 +19,7 @@ import css from "./log.module.css";
 import { LogError } from "./log-error";
 import { LogTable } from "./log-table";
 import { NewsButton } from "./news-button";
-import page from "./page.module.css";
+import css1 from "./page.module.css";
 import { bringIntoSight } from "./sight";
 import { useLog } from "./use-log";
 import { useLogKeys } from "./use-log-keys";
@@ -121,17 +121,17 @@ export function RequestsPage() {
       <main className={css.page}>
         <h1 className="unseen">Requests</h1>
         <NamespaceBar />
-        <div className={page.controls}>
+        <div className={css1.controls}>
           <QueryBox box={box} refused={log.refused} />
           <TimeRange />
           <CopyApiCall />
         </div>
         <FilterBar />
-        <div className={page.histogram}>
+        <div className={css1.histogram}>
           <Suspense>{areRowsKnown && <Histogram search={log.search} />}</Suspense>
         </div>
         {pinning.error !== null && (
-          <p role="alert" className={page.alert}>
+          <p role="alert" className={css1.alert}>
             {notPinned(pinning.variables, pinning.error)}{" "}
             <button type="button" onClick={pinning.reset}>
               close

@@ -1,8 +1,8 @@
 /** Which rows step back while somebody points at a value: those that do not share it. */
 
-import type { Row } from "~/api/types.gen";
-import { rowHas } from "~/filters/filter";
+import { rowHas } from "~/domain/filter";
 import { usePointed } from "~/filters/pointed";
+import type { Row } from "~/generated/api-types";
 
 export function useFaded(): (row: Row) => boolean {
   const pointed = usePointed();

@@ -4,10 +4,10 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useLive } from "~/api/live";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type Refused } from "~/api/requests";
-import type { RequestPage, Row } from "~/api/types.gen";
-import { type Filter, isOnly } from "~/filters/filter";
-import { hasWords, queryText } from "~/filters/query-parts";
-import type { LogSearch } from "~/url/search";
+import { type Filter, isOnly } from "~/domain/filter";
+import type { LogSearch } from "~/domain/log-search";
+import { hasWords, queryText } from "~/domain/query-parts";
+import type { RequestPage, Row } from "~/generated/api-types";
 import { arrive, catchUp, type LiveLog, release, startLive, waiting } from "./live-log";
 
 /** Above this rate rows do not come by themselves. */

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { neighboursQuery } from "~/api/requests";
-import type { LogSearch } from "~/url/search";
+import type { LogSearch } from "~/domain/log-search";
 
 /** `null`: there is none, or it is not known yet. */
 export type Neighbours = {

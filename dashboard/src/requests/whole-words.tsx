@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { QUERY, queryParts } from "~/filters/query-parts";
+import { QUERY, queryParts } from "~/domain/query-parts";
 import { useLogSearch } from "~/url/search-context";
 import { useGo } from "~/url/use-go";
 

@@ -1,7 +1,7 @@
-import type { Status } from "~/api/types.gen";
 import { count } from "~/format/number";
+import type { Status } from "~/generated/api-types";
 import type { Health } from "./health";
-import styles from "./status-line.module.css";
+import css from "./status-line.module.css";
 import { lagWords, roomWords } from "./status-words";
 
 const SIGNS = { asking: "○", good: "●", amber: "▲", bad: "✗" } as const;
@@ -11,10 +11,10 @@ export function FactsLine({ health, status }: { health: Health; status: Status |
   const lag = status === undefined ? null : lagWords(status.journal.lag_seconds);
   return (
     <>
-      <span className={styles[health.tone]}>
+      <span className={css[health.tone]}>
         <span aria-hidden="true">{SIGNS[health.tone]}</span> {health.word}
       </span>
-      {lag !== null && <span className={styles.lag}>{lag}</span>}
+      {lag !== null && <span className={css.lag}>{lag}</span>}
       {status !== undefined && (
         <>
           <span>{count(status.running)} running</span>

@@ -1,8 +1,8 @@
-import { GAP_WORDS, gapCount, gapSpan } from "~/api/gap-words";
-import type { LogGap } from "~/api/types.gen";
+import { GAP_WORDS, gapCount, gapSpan } from "~/domain/gaps";
 import { count, plural } from "~/format/number";
 import { utc } from "~/format/time";
-import styles from "./status-panel.module.css";
+import type { LogGap } from "~/generated/api-types";
+import css from "./status-panel.module.css";
 
 type GapListProps = { gaps: readonly LogGap[]; total: number; now: Date };
 
@@ -14,10 +14,10 @@ export function GapList({ gaps, total, now }: GapListProps) {
       {gaps.length === 0 ? (
         <p>None: nothing is missing from the log.</p>
       ) : (
-        <ul className={styles.list}>
+        <ul className={css.list}>
           {gaps.map((gap) => (
             <li key={`${gap.from_at} ${gap.reason}`}>
-              <span className={styles.when} title={`${utc(gap.from_at)} – ${utc(gap.to_at)}`}>
+              <span className={css.when} title={`${utc(gap.from_at)} – ${utc(gap.to_at)}`}>
                 {gapSpan(gap, now)}
               </span>{" "}
               <span>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { LogGap, Status } from "~/api/types.gen";
 import { ApiError } from "~/domain/api-error";
 import { clockTime } from "~/format/time";
+import type { LogGap, Status } from "~/generated/api-types";
 import { healthOf } from "./health";
 import { statusWith } from "./test-status";
 

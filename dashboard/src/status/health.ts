@@ -1,8 +1,8 @@
 /** How Relaybook is, as people want to hear it: fine, or what happened, to what, and what to do about it. Pure. */
 
-import type { Status } from "~/api/types.gen";
 import { isSilent } from "~/domain/api-error";
 import { clockTime } from "~/format/time";
+import type { Status } from "~/generated/api-types";
 import { type Trouble, troublesOf } from "./troubles";
 
 /** `word` goes beside the sign; `troubles` come worst first. */

@@ -1,8 +1,8 @@
-import type { Status } from "~/api/types.gen";
 import { bytes, count } from "~/format/number";
+import type { Status } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
 import { FactColumn } from "./fact-column";
-import styles from "./status-panel.module.css";
+import css from "./status-panel.module.css";
 import { delayWords, keepingWords, untilFull } from "./status-words";
 
 /** Journal, log and disk in figures. */
@@ -10,7 +10,7 @@ export function LogFacts({ status }: { status: Status }) {
   const { journal, storage } = status;
   const keeping = keepingWords(status);
   return (
-    <div className={styles.columns}>
+    <div className={css.columns}>
       <FactColumn
         title="Journal"
         facts={[
@@ -40,7 +40,7 @@ export function LogFacts({ status }: { status: Status }) {
         ]}
       />
       {storage.data_path !== null && (
-        <p className={styles.path}>
+        <p className={css.path}>
           Data: <code>{storage.data_path}</code> <CopyButton text={storage.data_path} label="data directory" />
         </p>
       )}

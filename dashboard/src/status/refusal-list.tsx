@@ -1,6 +1,6 @@
+import { refusalWords } from "~/domain/vocabulary";
 import { count } from "~/format/number";
-import { refusalWords } from "./refusal-words";
-import styles from "./status-panel.module.css";
+import css from "./status-panel.module.css";
 
 /** Requests that were not admitted, by the code their callers got. They have no record. */
 export function RefusalList({ refused }: { refused: Readonly<Record<string, number>> }) {
@@ -11,11 +11,11 @@ export function RefusalList({ refused }: { refused: Readonly<Record<string, numb
       {codes.length === 0 ? (
         <p>None. Such a request would get an error of Relaybook's own and not be in the log.</p>
       ) : (
-        <table className={styles.table}>
+        <table className={css.table}>
           <thead>
             <tr>
               <th scope="col">code</th>
-              <th scope="col" className={styles.number}>
+              <th scope="col" className={css.number}>
                 requests
               </th>
               <th scope="col">what it means</th>
@@ -27,7 +27,7 @@ export function RefusalList({ refused }: { refused: Readonly<Record<string, numb
                 <th scope="row">
                   <code>{code}</code>
                 </th>
-                <td className={styles.number}>{count(many)}</td>
+                <td className={css.number}>{count(many)}</td>
                 <td>{refusalWords(code)}</td>
               </tr>
             ))}

@@ -1,8 +1,8 @@
 /** Figures of the status in words, alike in the line and in the panel. Pure. */
 
-import type { Status } from "~/api/types.gen";
 import { duration } from "~/format/duration";
 import { bytes } from "~/format/number";
+import type { Status } from "~/generated/api-types";
 import { numberSetting, textSetting } from "./told-settings";
 
 /** `log 0.2 s behind`; nothing where it is unknown. */

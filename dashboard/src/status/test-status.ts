@@ -1,7 +1,7 @@
 /** A status for tests, and an API that tells it. */
 
 import { vi } from "vitest";
-import type { Row, Status } from "~/api/types.gen";
+import type { Row, Status } from "~/generated/api-types";
 
 type Changes = { [Name in keyof Status]?: Status[Name] extends object ? Partial<Status[Name]> : Status[Name] };
 

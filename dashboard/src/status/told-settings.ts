@@ -1,6 +1,6 @@
 /** Settings as the status tells them. Pure. */
 
-import type { Status } from "~/api/types.gen";
+import type { Status } from "~/generated/api-types";
 
 /** A setting that is a number; null where the server has none of that name. */
 export function numberSetting(status: Status, name: string): number | null {

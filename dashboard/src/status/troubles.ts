@@ -1,9 +1,9 @@
 /** What is wrong by the server's own figures. Pure. */
 
-import { GAP_WORDS, gapCount } from "~/api/gap-words";
-import type { LogGap, Status } from "~/api/types.gen";
+import { GAP_WORDS, gapCount } from "~/domain/gaps";
 import { bytes, plural } from "~/format/number";
 import { clockTime } from "~/format/time";
+import type { LogGap, Status } from "~/generated/api-types";
 import { untilFull } from "./status-words";
 import { numberSetting, textSetting } from "./told-settings";
 

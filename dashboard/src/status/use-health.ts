@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { statusQuery } from "~/api/status";
-import type { Status } from "~/api/types.gen";
+import type { Status } from "~/generated/api-types";
 import { type Health, healthOf } from "./health";
 
 type Told = {

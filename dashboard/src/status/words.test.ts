@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gapCount, gapSpan } from "~/api/gap-words";
+import { gapCount, gapSpan } from "~/domain/gaps";
 import { settingWords } from "./setting-words";
 import { delayWords, keepingWords, lagWords, roomWords, untilFull } from "./status-words";
 import { statusWith } from "./test-status";

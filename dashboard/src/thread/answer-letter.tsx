@@ -1,9 +1,9 @@
-import type { RequestDetail } from "~/api/types.gen";
+import { endingOf } from "~/domain/outcome";
+import type { RequestDetail } from "~/generated/api-types";
 import { ChoiceView } from "~/request/conversation/choice-view";
 import { whyNoAnswer } from "~/request/conversation/not-shown";
 import { choicesOf, plainText } from "~/request/conversation/said";
 import { vectorsOf } from "~/request/conversation/vectors";
-import { endingOf } from "~/request/ending";
 import { Clamp } from "./clamp";
 import { Letter } from "./letter";
 import css from "./letters.module.css";

@@ -1,6 +1,6 @@
 /** Puts the pages of a thread together: conversations in time order, each with its turns and what they come to. Pure. */
 
-import type { Conversation, Thread, ThreadRow } from "~/api/types.gen";
+import type { Conversation, Thread, ThreadRow } from "~/generated/api-types";
 
 export type Turn = {
   row: ThreadRow;

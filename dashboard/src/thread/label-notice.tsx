@@ -1,4 +1,4 @@
-import type { Thread } from "~/api/types.gen";
+import type { Thread } from "~/generated/api-types";
 import { LogLink } from "./log-link";
 import css from "./page.module.css";
 

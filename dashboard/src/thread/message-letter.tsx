@@ -1,4 +1,4 @@
-import { shortenMiddle } from "~/format/shorten";
+import { shortenMiddle } from "~/format/number";
 import { MessageBody } from "~/request/conversation/message-body";
 import { type Message, plainText } from "~/request/conversation/said";
 import { Fold } from "~/ui/fold";

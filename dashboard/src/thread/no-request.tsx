@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { inWords } from "~/filters/filter";
+import { inWords } from "~/domain/filter";
 import { ALL_NAMESPACES } from "~/url/list-search";
 import { useLogSearch } from "~/url/search-context";
 import { useGoToList } from "~/url/use-list";

@@ -1,7 +1,6 @@
 import { memo } from "react";
 import { money } from "~/format/money";
-import { plural } from "~/format/number";
-import { tokens } from "~/format/tokens";
+import { plural, tokens } from "~/format/number";
 import { Timestamp } from "~/ui/timestamp";
 import type { Talk } from "./conversations";
 import css from "./letters.module.css";

@@ -1,9 +1,8 @@
-import type { Term } from "~/filters/filter";
+import type { Term } from "~/domain/filter";
 import { NamespaceChip } from "~/filters/namespace-chip";
 import { PropertyChip } from "~/filters/property-chip";
 import { money } from "~/format/money";
-import { count } from "~/format/number";
-import { tokens } from "~/format/tokens";
+import { count, tokens } from "~/format/number";
 import { FactList } from "~/ui/fact-list";
 import { Timestamp } from "~/ui/timestamp";
 import { useLogSearch } from "~/url/search-context";

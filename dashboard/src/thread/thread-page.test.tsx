@@ -1,9 +1,9 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ThreadRow } from "~/api/types.gen";
+import type { ThreadRow } from "~/generated/api-types";
 import { renderAt } from "~/test-frame";
-import { answerThread, stubSight, threadPage, threadRow, wholeRequest } from "./testing/answers";
+import { answerThread, stubSight, threadPage, threadRow, wholeRequest } from "~/thread/testing/answers";
 import { ThreadPage } from "./thread-page";
 
 vi.setConfig({ testTimeout: 20_000 });

@@ -1,6 +1,6 @@
 import { useLocation } from "@tanstack/react-router";
 import { useState } from "react";
-import { formatSearch } from "~/url/search";
+import { formatSearch } from "~/domain/log-search";
 import { SearchContext, useLogSearch } from "~/url/search-context";
 import { Letters } from "./letters";
 

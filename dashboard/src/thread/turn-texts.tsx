@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { requestQuery } from "~/api/requests";
-import type { RequestDetail } from "~/api/types.gen";
+import type { RequestDetail } from "~/generated/api-types";
 import { whyNoMessages, whyNothing } from "~/request/conversation/not-shown";
 import { messagesOf } from "~/request/conversation/said";
 import { QuietButton } from "~/ui/quiet-button";

@@ -4,8 +4,8 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useLive } from "~/api/live";
 import { threadQuery } from "~/api/thread";
-import type { Thread } from "~/api/types.gen";
-import { apiPairs, type LogSearch } from "~/url/search";
+import { apiPairs, type LogSearch } from "~/domain/log-search";
+import type { Thread } from "~/generated/api-types";
 import { type Talk, talksOf } from "./conversations";
 
 export type Reading = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { parseSearch } from "~/domain/log-search";
 import { ALL_NAMESPACES, ALL_PROPERTIES, formatList, parseList } from "./list-search";
-import { parseSearch } from "./search";
 
 describe("the URL of the lists", () => {
   it("says nothing of what is usual", () => {

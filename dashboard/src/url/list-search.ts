@@ -1,6 +1,6 @@
 /** What the URL of the lists says: which list, what its names begin with, how it is sorted. Pure. */
 
-import { formatPairs } from "./search";
+import { formatPairs } from "~/domain/log-search";
 
 /** Namespaces. `pinned`: "true" only labels, "false" only threads. What the API does not know, it refuses in words. */
 export type NamespaceList = {

@@ -1,7 +1,7 @@
 /** The filter and range of the URL, for everything below the page's frame. */
 
 import { createContext, type RefObject, useContext } from "react";
-import { EVERYTHING, type LogSearch } from "./search";
+import { EVERYTHING, type LogSearch } from "~/domain/log-search";
 
 export const SearchContext = createContext<LogSearch>(EVERYTHING);
 

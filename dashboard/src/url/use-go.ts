@@ -3,7 +3,7 @@
 import { useRouter } from "@tanstack/react-router";
 import { createContext, useCallback, useContext } from "react";
 import { PAGE } from "~/api/page-facts";
-import { formatSearch, type LogSearch } from "./search";
+import { formatSearch, type LogSearch } from "~/domain/log-search";
 
 /** A request that keeps its place: its row stays selected, `top` pixels below the upper edge of the log. */
 export type Anchor = { readonly id: string; readonly top: number };

@@ -3,8 +3,8 @@
 import { useRouter } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { PAGE } from "~/api/page-facts";
-import type { Filter } from "~/filters/filter";
-import { formatSearch } from "./search";
+import type { Filter } from "~/domain/filter";
+import { formatSearch } from "~/domain/log-search";
 
 /** The address of a thread, for a real link. `id`: the request to begin at; without one it begins at the latest. */
 export function threadHref(filter: Filter, id?: string): string {

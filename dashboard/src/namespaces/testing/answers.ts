@@ -1,7 +1,7 @@
 /** An API for tests of the lists: it answers by the beginning of what is asked, and remembers what that was. */
 
 import { vi } from "vitest";
-import type { Aggregate, Namespace, StatsResponse } from "~/api/types.gen";
+import type { Aggregate, Namespace, StatsResponse } from "~/generated/api-types";
 
 const STATUS = { namespaces: 203, labels: 3, settings: { header_prefix: ["Service", "Relaybook"] } };
 

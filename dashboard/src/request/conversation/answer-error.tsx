@@ -1,5 +1,5 @@
+import { objectOf, pretty } from "~/domain/json";
 import { LongText } from "~/ui/long-text";
-import { objectOf, pretty } from "../json";
 import css from "./conversation.module.css";
 
 /** An error that stands in an answer, and who wrote it there. */

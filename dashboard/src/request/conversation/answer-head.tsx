@@ -1,6 +1,6 @@
-import type { RequestDetail } from "~/api/types.gen";
 import { FilterLink } from "~/filters/filter-link";
 import { count } from "~/format/number";
+import type { RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
 import { QuietButton } from "~/ui/quiet-button";
 import { ANSWER_VIEWS, type AnswerView } from "./answer-view";

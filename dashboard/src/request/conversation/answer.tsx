@@ -1,7 +1,7 @@
 import { useState } from "react";
-import type { RequestDetail } from "~/api/types.gen";
+import { pretty } from "~/domain/json";
+import type { RequestDetail } from "~/generated/api-types";
 import { LongText } from "~/ui/long-text";
-import { pretty } from "../json";
 import { AnswerError } from "./answer-error";
 import { AnswerHead } from "./answer-head";
 import type { AnswerView } from "./answer-view";

@@ -1,6 +1,6 @@
-import type { RequestDetail } from "~/api/types.gen";
-import type { TurnPlace } from "../turn-of";
-import { useTurn } from "../use-turn";
+import type { RequestDetail } from "~/generated/api-types";
+import type { TurnPlace } from "~/request/turn-of";
+import { useTurn } from "~/request/use-turn";
 import { Answer } from "./answer";
 import type { AnswerView } from "./answer-view";
 import css from "./conversation.module.css";

@@ -1,7 +1,7 @@
 /** Why a request's messages, or its answer, are not to be seen, in words. Pure. */
 
-import type { RequestDetail } from "~/api/types.gen";
 import { bytes } from "~/format/number";
+import type { RequestDetail } from "~/generated/api-types";
 
 const MOST_READ_BYTES = 16 << 20;
 const NO_BODIES = "Not stored: this request was sent with Service-Log: no-bodies.";

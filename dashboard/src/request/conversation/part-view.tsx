@@ -1,6 +1,6 @@
+import { pretty } from "~/domain/json";
 import { Fold } from "~/ui/fold";
 import { LongText } from "~/ui/long-text";
-import { pretty } from "../json";
 import css from "./conversation.module.css";
 import type { Part } from "./parts";
 

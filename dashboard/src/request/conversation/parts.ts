@@ -1,7 +1,7 @@
 /** What a message is made of besides text: images, sound, files. Nothing in it is trusted. Pure. */
 
+import { objectOf, textOf } from "~/domain/json";
 import { bytes } from "~/format/number";
-import { objectOf, textOf } from "../json";
 
 export type Part =
   | { kind: "text"; text: string }

@@ -1,6 +1,6 @@
 /** What was said in a request and its answer, in one shape for all kinds of requests. Pure. */
 
-import { type JsonObject, listOf, objectOf, parsedExactly, pretty, textOf } from "../json";
+import { type JsonObject, listOf, objectOf, parsedExactly, pretty, textOf } from "~/domain/json";
 import { type Part, partOf } from "./parts";
 
 /** `args` as sent: mostly JSON, not always valid. */

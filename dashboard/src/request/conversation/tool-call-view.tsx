@@ -1,6 +1,6 @@
+import { parsedExactly, pretty } from "~/domain/json";
 import { Fold } from "~/ui/fold";
 import { LongText } from "~/ui/long-text";
-import { parsedExactly, pretty } from "../json";
 import css from "./conversation.module.css";
 import { argumentsLine, type ToolCall } from "./said";
 

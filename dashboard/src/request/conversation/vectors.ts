@@ -1,7 +1,7 @@
 /** What an embedding's answer holds, counted. Pure. */
 
+import { type JsonObject, listOf, objectOf } from "~/domain/json";
 import { count } from "~/format/number";
-import { type JsonObject, listOf, objectOf } from "../json";
 
 /** `3 vectors of 1,536 numbers`; nothing when the answer holds none. */
 export function vectorsOf(answer: JsonObject | null): string | undefined {

@@ -1,6 +1,6 @@
 /** A request as a script for Node: with the SDK where it has such a call, else with fetch. Pure. */
 
-import { exactNumber, pretty } from "../json";
+import { exactNumber, pretty } from "~/domain/json";
 import type { Call } from "./call";
 
 export function asNode(call: Call): string {

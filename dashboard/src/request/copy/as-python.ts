@@ -1,6 +1,6 @@
 /** A request as a Python script: with the SDK where it has such a call, else with the standard library. Pure. */
 
-import { exactNumber, type JsonObject } from "../json";
+import { exactNumber, type JsonObject } from "~/domain/json";
 import type { Call } from "./call";
 
 /** Parameters that every version of the SDK takes by name; the others go by `extra_body`. */

@@ -1,7 +1,7 @@
 /** A logged request as something that can be sent again, through the relay. Pure. */
 
-import type { RequestDetail, Status } from "~/api/types.gen";
-import { type JsonObject, objectOf, parsedExactly } from "../json";
+import { type JsonObject, objectOf, parsedExactly } from "~/domain/json";
+import type { RequestDetail, Status } from "~/generated/api-types";
 
 /** A file: where the body is too large for a command, or not stored; `note` says where to get it. */
 export type Body = { text: string } | { file: string; note: string } | undefined;

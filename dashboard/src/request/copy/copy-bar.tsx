@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { RequestDetail } from "~/api/types.gen";
+import type { RequestDetail } from "~/generated/api-types";
 import { toClipboard } from "~/ui/clipboard";
 import { QuietButton } from "~/ui/quiet-button";
 import css from "./copy-bar.module.css";

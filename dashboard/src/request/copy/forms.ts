@@ -3,11 +3,11 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { apiUrl, getText } from "~/api/client";
 import { statusQuery } from "~/api/status";
-import type { RequestDetail } from "~/api/types.gen";
+import { pretty } from "~/domain/json";
+import { EVERYTHING } from "~/domain/log-search";
 import { bytes } from "~/format/number";
-import { EVERYTHING } from "~/url/search";
+import type { RequestDetail } from "~/generated/api-types";
 import { logHref } from "~/url/use-go";
-import { pretty } from "../json";
 import { asCurl } from "./as-curl";
 import { asNode } from "./as-node";
 import { asPython } from "./as-python";

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { apiUrl, getText } from "~/api/client";
+import { parsedExactly, pretty } from "~/domain/json";
 import { QuietButton } from "~/ui/quiet-button";
-import { parsedExactly, pretty } from "../json";
 import { brokenLines } from "./long-lines";
 import css from "./raw.module.css";
 

@@ -1,5 +1,5 @@
-import type { RequestDetail } from "~/api/types.gen";
-import { whyNotStored } from "../conversation/not-shown";
+import type { RequestDetail } from "~/generated/api-types";
+import { whyNotStored } from "~/request/conversation/not-shown";
 import css from "./raw.module.css";
 import { RawBody } from "./raw-body";
 

@@ -1,6 +1,6 @@
 /** A request for tests: complete, and of the simplest kind; a test says what is different about its own. */
 
-import type { RequestDetail } from "~/api/types.gen";
+import type { RequestDetail } from "~/generated/api-types";
 
 export function sampleRequest(different: Partial<RequestDetail> = {}): RequestDetail {
   const request = { ...SAMPLE, ...different };

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
-import type { RequestDetail } from "~/api/types.gen";
 import { duration } from "~/format/duration";
 import { bytes, count, plural } from "~/format/number";
+import type { RequestDetail } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
 import { gapsOf } from "./chunks";
 import css from "./timing.module.css";
@@ -46,7 +46,7 @@ export function Timing({ request }: { request: RequestDetail }) {
         />
       )}
       <FactList facts={facts} />
-      <p className={css.words}>
+      <p className={css.barNote}>
         {piece === undefined ? (
           <>
             {chunks === 0 ? "no chunk of an answer" : plural(chunks, "chunk")}

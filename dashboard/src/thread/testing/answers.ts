@@ -1,7 +1,7 @@
 /** An API for tests of the thread: a thread in pages, and the requests of it whole. */
 
 import { vi } from "vitest";
-import type { Conversation, RequestDetail, Thread, ThreadRow } from "~/api/types.gen";
+import type { Conversation, RequestDetail, Thread, ThreadRow } from "~/generated/api-types";
 import { sampleRequest } from "~/request/testing/sample-request";
 
 /** `turn` of a conversation whose requests add two messages each: the answer before, and a question. */

@@ -1,4 +1,4 @@
-/** Reads fields of JSON whose shape nobody promises. Pure. */
+/** JSON that keeps numbers exactly as they were sent. Pure. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
-/** What could stand where somebody types: names, then values of a name. Pure. */
+/** Suggestions for the term at the caret. Pure. */
 
-import type { FieldValue } from "~/api/types.gen";
-import { BOUNDS, FIXED, LISTED, NAMES, TIMED } from "./query-names";
+import type { FieldValue } from "~/generated/api-types";
 import { type Part, partsOf, writtenValue } from "./query-parts";
+import { BOUNDS, FIXED, LISTED, NAMES, TIMED } from "./vocabulary";
 
 /** One thing to choose. */
 export type Proposal = {

@@ -1,9 +1,9 @@
-/** The terms of a filter in words, those of the query language included: `duration > 2 s`, `does not say "late"`. Pure. */
+/** Filter terms as text, for chips and accessible names. Pure. */
 
 import { count } from "~/format/number";
 import { inWords, type Term } from "./filter";
-import { BOUNDS, TIMED } from "./query-names";
 import { isQuery, type Part, partsOf, QUERY } from "./query-parts";
+import { BOUNDS, TIMED } from "./vocabulary";
 
 /** What is said before the value: `duration` `>`; for words there is no name. */
 export type Words = ReturnType<typeof inWords>;
@@ -56,4 +56,10 @@ function amount(name: string, number: string, unit: string): string {
   if (name === "cost") return `$${number}`;
   if (TIMED.has(name)) return `${number} ${UNITS[unit] ?? unit}`.trim();
   return /^\d+$/u.test(number) ? count(Number(number)) : number;
+}
+
+/** The name a link to a value has for those who do not see it: `Filter by namespace production`. It has what is seen in it. */
+export function linkName(name: string, value: string, seen?: string): string {
+  const words = inWords(name, value);
+  return `Filter by ${words.name} ${words.value}${seen === undefined ? "" : `: ${seen}`}`;
 }

@@ -1,6 +1,6 @@
-/** What is asked of the log: the terms of a filter, and what a click does to them. Pure. */
+/** Filters of the log, and what a click changes in them. Pure. */
 
-import type { Row } from "~/api/types.gen";
+import type { Row } from "~/generated/api-types";
 import { asksForField, withField, withoutField } from "./query-parts";
 
 /** The field `name` has any of `values`; negated: none of them. Names are those of the API, `property.<name>` included. */

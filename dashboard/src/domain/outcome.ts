@@ -1,10 +1,28 @@
-/** How a request ended and whose fault it was, in a sentence or two. Pure. */
+/** The result of a request: a sign and a short text for the log, sentences for the detail. Pure. */
 
-import { type Result, ranFor, resultOf } from "~/api/result";
-import type { RequestDetail } from "~/api/types.gen";
 import { duration } from "~/format/duration";
 import { bytes, count, plural } from "~/format/number";
 import { clockTime } from "~/format/time";
+import type { RequestDetail, Row } from "~/generated/api-types";
+
+type Tone = Row["result"]["tone"];
+
+/** The sign and the words say the same without the colour of `tone`. */
+export type Result = { sign: string; words: string; tone: Tone };
+
+const SIGNS: Record<Tone, string> = { running: "◐", good: "✓", bad: "✗", neutral: "◌" };
+
+/** The result of a row; of a running one, with how long it has run. */
+export function resultOf(row: Row, now: Date): Result {
+  const { text, tone } = row.result;
+  const words = tone === "running" ? `${text} ${duration(ranFor(row, now))}` : text;
+  return { sign: SIGNS[tone], words, tone };
+}
+
+/** Milliseconds since a running request began, as far as the reader's clock tells. */
+export function ranFor(row: Row, now: Date): number {
+  return Math.max(0, now.getTime() - new Date(row.started_at).getTime());
+}
 
 /** `sign` and `tone` are those of the log's row. */
 export type Ending = { sign: Result["sign"]; tone: Result["tone"]; text: string };

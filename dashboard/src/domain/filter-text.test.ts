@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inOneLine, isExcluded, wordsOf } from "./query-words";
+import { inOneLine, isExcluded, wordsOf } from "./filter-text";
 
 it.each([
   ["refund", "says refund"],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { also, not, only } from "~/filters/filter";
-import { formatSearch, parseSearch } from "./search";
+import { also, not, only } from "./filter";
+import { formatSearch, parseSearch } from "./log-search";
 
 describe("the URL", () => {
   it("reads like the API's own parameters", () => {

@@ -1,7 +1,7 @@
-/** The URL is the state: a filter and a time range as search parameters, with the names the API has. Pure. */
+/** Filter and time range as search parameters. Names are those of the API. Pure. */
 
-import type { Filter, Term, TimeRange } from "~/filters/filter";
-import { isQuery, partsOf, QUERY } from "~/filters/query-parts";
+import type { Filter, Term, TimeRange } from "./filter";
+import { isQuery, partsOf, QUERY } from "./query-parts";
 
 /** What the URL of the log says. `live: false` only when the reader has paused it. */
 export type LogSearch = { readonly filter: Filter; readonly range: TimeRange; readonly live?: false };

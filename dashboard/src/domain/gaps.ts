@@ -1,8 +1,8 @@
-/** Spans in which something is missing from the log, in words. Pure. */
+/** Gaps in the log as text. Pure. */
 
-import type { LogGap } from "~/api/types.gen";
 import { plural } from "~/format/number";
 import { clockTime, day } from "~/format/time";
+import type { LogGap } from "~/generated/api-types";
 
 /** How many of what: `137 requests`. */
 export function gapCount(gap: Pick<LogGap, "count" | "reason">): string {

@@ -1,4 +1,4 @@
-/** Splits the query language into its parts, so that each can be a chip. What a part can say, the API judges. Pure. */
+/** Terms of the query language inside a filter. Pure. */
 
 import type { Filter, Term } from "./filter";
 

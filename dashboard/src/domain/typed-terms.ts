@@ -1,8 +1,8 @@
-/** Reads what somebody types into the query box: what is simple becomes filters, the rest parts of `q`. Pure. */
+/** Apply typed query terms to a filter and a time range. Pure. */
 
 import { also, chosen, type Filter, not, type TimeRange, without } from "./filter";
-import { BOUNDS, isName } from "./query-names";
 import { type Part, partsOf, queryParts, withParts, writtenValue } from "./query-parts";
+import { BOUNDS, isName } from "./vocabulary";
 
 export type Typed =
   | { readonly filter: Filter; readonly range: TimeRange }

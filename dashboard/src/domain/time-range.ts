@@ -1,4 +1,4 @@
-/** Time ranges and their words. Pure. */
+/** Time ranges as text, and parsing of timestamps. Pure. */
 
 import { clockTime, day } from "~/format/time";
 import type { TimeRange } from "./filter";
