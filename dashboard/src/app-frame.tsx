@@ -8,8 +8,9 @@ import { LabelsContext } from "~/filters/labels";
 import { PointedContext } from "~/filters/pointed";
 import { useValuePointing } from "~/filters/use-value-pointing";
 import { ValueCard } from "~/filters/value-card";
-import { readOverview } from "~/overview/overview-search";
-import { overviewHref } from "~/overview/use-overview";
+import { AddressContext, logHref } from "~/navigation/links";
+import { overviewHref, readOverview } from "~/navigation/overview-search";
+import { SearchContext } from "~/navigation/search-context";
 import { LiveSwitch } from "~/requests/live-switch";
 import { SampleBar } from "~/status/sample-bar";
 import { StatusLine } from "~/status/status-line";
@@ -17,8 +18,6 @@ import { VersionNotice } from "~/status/version-notice";
 import { KeyHints } from "~/ui/key-hints";
 import { KeysHelp } from "~/ui/keys-help";
 import { ThemeSwitch } from "~/ui/theme-switch";
-import { SearchContext } from "~/url/search-context";
-import { AddressContext, logHref } from "~/url/use-go";
 import css from "./app-frame.module.css";
 
 /** What every page stands in: the head, notices, and the card of the value somebody points at. */

@@ -9,7 +9,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { againWhenSilent } from "~/api/client";
-import { PAGE } from "~/api/page-facts";
+import { PAGE } from "~/api/page-config";
 import { ConnectPage } from "~/connect/connect-page";
 import { formatSearch, type LogSearch, parseSearch } from "~/domain/log-search";
 import { RequestsPage } from "~/requests/requests-page";

@@ -1,6 +1,6 @@
 import { useLocation } from "@tanstack/react-router";
 import { EVERYTHING } from "~/domain/log-search";
-import { logHref } from "~/url/use-go";
+import { logHref } from "~/navigation/links";
 
 /** No page has this address. */
 export function NotFound() {

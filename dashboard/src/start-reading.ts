@@ -2,7 +2,7 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import { labelsQuery, propertiesQuery } from "~/api/namespaces";
-import { PAGE } from "~/api/page-facts";
+import { PAGE } from "~/api/page-config";
 import { logQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { parseSearch } from "~/domain/log-search";

@@ -8,7 +8,7 @@ import type { ReactNode } from "react";
 import { parseSearch } from "~/domain/log-search";
 import { LabelsContext } from "~/filters/labels";
 import type { Namespace } from "~/generated/api-types";
-import { SearchContext } from "~/url/search-context";
+import { SearchContext } from "~/navigation/search-context";
 
 /** Renders at `/requests` with the search text; gives a way to read where the page went. */
 export async function renderAt(search: string, children: ReactNode, labels: Namespace[] = []) {

@@ -2,7 +2,7 @@
 
 import { ApiError, isSilent } from "~/domain/api-error";
 import type { ErrorResponse, Problem } from "~/generated/api-types";
-import { PAGE } from "./page-facts";
+import { PAGE } from "./page-config";
 
 /** Milliseconds until a question is asked again to which nobody answered; false: it needs no other try. */
 export function againWhenSilent({ state }: { state: { error: Error | null } }): number | false {

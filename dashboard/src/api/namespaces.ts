@@ -1,6 +1,13 @@
 /** Queries for namespaces, labels, threads and field values; pinning a namespace. */
 
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  queryOptions,
+  type UseMutationResult,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
 import type { TimeRange } from "~/domain/filter";
 import type { FieldValues, Namespace, NamespacePage } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
@@ -75,4 +82,52 @@ export function propertiesQuery() {
 /** Pins a namespace (it becomes a label), or makes it a thread again. For everybody. */
 export function pin(namespace: string, pinned: boolean): Promise<Namespace> {
   return sendJson<Namespace>("PATCH", apiUrl("namespaces"), { namespace, pinned });
+}
+
+/** The API gives no more; of a field with more values the beginning of one must be given. */
+export const MOST_VALUES = 500;
+
+/** Values that begin with the prefix, most frequent first. The field `property` has the names of properties. */
+export function valueListQuery(field: string, prefix: string) {
+  const asked: [string, string][] = [
+    ["prefix", prefix],
+    ["limit", String(MOST_VALUES)],
+  ];
+  return queryOptions({
+    queryKey: ["value-list", field, prefix],
+    queryFn: ({ signal }) => getJson<FieldValues>(apiUrl(`values/${encodeURIComponent(field)}`, asked), signal),
+    staleTime: 2_000,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** A few values to choose from while somebody types; until they are there, those of what was typed before. */
+export function offeredValuesQuery(field: string, prefix: string) {
+  const asked: [string, string][] = [
+    ["prefix", prefix],
+    ["limit", "20"],
+  ];
+  return queryOptions({
+    queryKey: ["offered-values", field, prefix],
+    queryFn: ({ signal }) => getJson<FieldValues>(apiUrl(`values/${encodeURIComponent(field)}`, asked), signal),
+    staleTime: 5_000,
+    placeholderData: (last, query) => (query?.queryKey[1] === field ? last : undefined),
+  });
+}
+
+/** Pins a namespace as a label, or makes it a thread again; the page then shows it so everywhere. */
+export type Pinning = { namespace: string; pinned: boolean };
+
+export function usePin(): UseMutationResult<Namespace, Error, Pinning> {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ namespace, pinned }: Pinning) => pin(namespace, pinned),
+    onSuccess: () =>
+      Promise.all(["labels", "threads", "status"].map((name) => client.invalidateQueries({ queryKey: [name] }))),
+  });
+}
+
+/** What to say when it failed. */
+export function notPinned(asked: Pinning | undefined, error: Error): string {
+  return `${asked?.namespace} was not ${asked?.pinned ? "pinned" : "unpinned"}: ${error.message}`;
 }

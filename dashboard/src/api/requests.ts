@@ -4,7 +4,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/
 import { ApiError } from "~/domain/api-error";
 import { apiPairs, type LogSearch } from "~/domain/log-search";
 import { isQuery, queryText, withoutQuery } from "~/domain/query-parts";
-import type { RequestCount, RequestDetail, RequestPage } from "~/generated/api-types";
+import type { RequestCount, RequestDetail, RequestPage, Row } from "~/generated/api-types";
 import { againWhenSilent, apiUrl, getJson } from "./client";
 
 /** The first page is small, to be there soon; who scrolls on gets larger ones. */
@@ -104,4 +104,20 @@ export function countQuery(search: LogSearch) {
     staleTime: 5_000,
     placeholderData: keepPreviousData,
   });
+}
+
+/** The newest request of the whole log, running ones included. */
+export function latestQuery() {
+  return queryOptions({
+    queryKey: ["latest-request"],
+    queryFn: async ({ signal }): Promise<Row | null> => {
+      const page = await getPage([], "newest", signal, 1);
+      return [...(page.running ?? []), ...page.data].sort(laterFirst)[0] ?? null;
+    },
+    refetchInterval: 2_000,
+  });
+}
+
+function laterFirst(one: Row, other: Row): number {
+  return other.started_at.localeCompare(one.started_at);
 }

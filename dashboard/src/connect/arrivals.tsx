@@ -1,7 +1,7 @@
 import { EVERYTHING } from "~/domain/log-search";
 import { count } from "~/format/number";
 import { ago, utc } from "~/format/time";
-import { logHref, useGo } from "~/url/use-go";
+import { logHref, useGo } from "~/navigation/links";
 import css from "./connect.module.css";
 
 type Props = {

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import { latestQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { useNow } from "~/ui/use-now";
 import { Arrivals } from "./arrivals";
 import { ClientSteps } from "./client-steps";
-import styles from "./connect.module.css";
-import { latestQuery } from "./latest-query";
+import css from "./connect.module.css";
 import { Listening } from "./listening";
 import { useConnection } from "./use-connection";
 
@@ -16,14 +16,14 @@ export function ConnectPage() {
   const { data: latest } = useQuery(latestQuery());
 
   return (
-    <main className={styles.page}>
-      <div className={styles.scroller}>
-        <div className={styles.guide}>
-          <h1 className={styles.title}>Connect a client</h1>
+    <main className={css.page}>
+      <div className={css.scroller}>
+        <div className={css.guide}>
+          <h1 className={css.title}>Connect a client</h1>
           {latest && status !== undefined && (
             <Arrivals requests={Math.max(1, status.records + status.running)} last={latest.started_at} now={now} />
           )}
-          {latest === null && <p className={styles.none}>No request yet. Point a client here:</p>}
+          {latest === null && <p className={css.none}>No request yet. Point a client here:</p>}
           {connection !== undefined && (
             <ClientSteps connection={connection}>{latest === null && <Listening />}</ClientSteps>
           )}

@@ -1,8 +1,8 @@
 import { apiUrl } from "~/api/client";
 import { apiPairs } from "~/domain/log-search";
+import { useLogSearch } from "~/navigation/search-context";
 import css from "~/requests/page.module.css";
 import { CopyButton } from "~/ui/copy-button";
-import { useLogSearch } from "~/url/search-context";
 
 /** The call that gives a program what the log shows here. */
 export function CopyApiCall() {

@@ -1,8 +1,8 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { parseSearch } from "~/domain/log-search";
+import { NewestSearchContext } from "~/navigation/search-context";
 import { renderAt } from "~/test-frame";
-import { NewestSearchContext } from "~/url/search-context";
 import { FilterLink } from "./filter-link";
 
 const staging = (

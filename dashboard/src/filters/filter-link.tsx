@@ -3,8 +3,8 @@
 import type { MouseEvent, ReactNode } from "react";
 import { also, not, only } from "~/domain/filter";
 import { linkName } from "~/domain/filter-text";
-import { useLogSearch, useSearchAtClick } from "~/url/search-context";
-import { type Anchor, useAddress, useGo } from "~/url/use-go";
+import { type Anchor, useAddress, useGo } from "~/navigation/links";
+import { useLogSearch, useSearchAtClick } from "~/navigation/search-context";
 
 type Props = {
   /** A name of the API's filters, `property.<name>` included. */

@@ -6,7 +6,7 @@ import { useRef, useState } from "react";
 import { logQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
 import type { LogSearch } from "~/domain/log-search";
-import { useGo } from "~/url/use-go";
+import { useGo } from "~/navigation/links";
 
 export type Asking = {
   isAsking: boolean;

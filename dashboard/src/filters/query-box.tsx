@@ -1,16 +1,16 @@
 import { TextInput } from "@mantine/core";
 import { type KeyboardEvent, type RefObject, useId, useState } from "react";
 import { flushSync } from "react-dom";
+import { useOffers } from "~/api/query";
 import type { Refused } from "~/api/requests";
 import { withoutLast } from "~/domain/filter";
 import { type Proposal, partBefore, withProposal } from "~/domain/query-proposals";
 import { readTyped } from "~/domain/typed-terms";
-import { useLogSearch } from "~/url/search-context";
-import { useGo } from "~/url/use-go";
+import { useGo } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 import { useAsking } from "./query-asking";
 import css from "./query-box.module.css";
 import { optionId, QueryList } from "./query-list";
-import { useOffers } from "./query-offers";
 import { refusalInWords } from "./query-refusal";
 
 type QueryBoxProps = {

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { statusQuery } from "~/api/status";
 import { hasWords } from "~/domain/query-parts";
 import { plural } from "~/format/number";
-import { useLogSearch } from "~/url/search-context";
+import { useLogSearch } from "~/navigation/search-context";
 
 /** Where words are looked for: how many requests they are not looked for in yet. Nothing once it is all of them. */
 export function QueryIndexing({ className }: { className: string | undefined }) {

@@ -2,8 +2,8 @@ import { Button, Group, Popover, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { TimeRange as Range } from "~/domain/filter";
 import { momentOf, RANGES, rangeInWords } from "~/domain/time-range";
-import { useLogSearch } from "~/url/search-context";
-import { useGo } from "~/url/use-go";
+import { useGo } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 import css from "./time-range.module.css";
 
 /** Which time is shown: one of a few spans up to now, or from one moment to another. */

@@ -1,20 +1,19 @@
 import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { notPinned, usePin } from "~/api/namespaces";
 import { countQuery } from "~/api/requests";
 import { also, inWords, not, only } from "~/domain/filter";
 import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
 import type { RequestCount } from "~/generated/api-types";
+import { useGo, useGoToThread } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 import { toClipboard } from "~/ui/clipboard";
 import { useNow } from "~/ui/use-now";
-import { useLogSearch } from "~/url/search-context";
-import { useGo } from "~/url/use-go";
-import { useGoToThread } from "~/url/use-thread";
 import { anchorOf } from "./filter-link";
 import { useLabel } from "./labels";
 import type { Pointed } from "./pointed";
-import { notPinned, usePin } from "./use-pin";
 import css from "./value-card.module.css";
 
 type Props = { pointed: Pointed; onClose: () => void; onPointerInside: () => void; onPointerLeft: () => void };

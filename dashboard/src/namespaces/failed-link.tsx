@@ -3,7 +3,7 @@ import { only } from "~/domain/filter";
 import { linkName } from "~/domain/filter-text";
 import { EVERYTHING } from "~/domain/log-search";
 import { count } from "~/format/number";
-import { logHref, useGo } from "~/url/use-go";
+import { logHref, useGo } from "~/navigation/links";
 import css from "./table.module.css";
 
 /** How many requests of a namespace failed, as a real link to them in the log. */

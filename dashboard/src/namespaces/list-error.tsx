@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { ApiError } from "~/domain/api-error";
 import { StillLogged } from "~/filters/still-logged";
-import type { ListSearch } from "~/url/list-search";
-import { useGoToList } from "~/url/use-list";
+import { useGoToList } from "~/navigation/links";
+import type { ListSearch } from "~/navigation/list-search";
 import css from "./page.module.css";
 
 type ListErrorProps = {

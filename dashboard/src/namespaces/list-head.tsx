@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { ALL_NAMESPACES, ALL_PROPERTIES, type ListSearch } from "~/url/list-search";
-import { ListLink } from "./list-link";
+import { ListLink } from "~/navigation/links";
+import { ALL_NAMESPACES, ALL_PROPERTIES, type ListSearch } from "~/navigation/list-search";
 import css from "./page.module.css";
 
 /** The tabs, and beside them what the list has of its own: the box to search it, its choices. */

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { EVERYTHING } from "~/domain/log-search";
 import type { Namespace } from "~/generated/api-types";
 import { answerLists, hourlyAnswer, namespace } from "~/namespaces/testing/answers";
+import { SearchContext } from "~/navigation/search-context";
 import { renderAt } from "~/test-frame";
-import { SearchContext } from "~/url/search-context";
 import { NamespacesPage } from "./namespaces-page";
 
 afterEach(() => vi.unstubAllGlobals());

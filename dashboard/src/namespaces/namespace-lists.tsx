@@ -1,9 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { namespacesQuery } from "~/api/namespaces";
-import { notPinned, usePin } from "~/filters/use-pin";
+import { namespacesQuery, notPinned, usePin } from "~/api/namespaces";
 import type { Namespace, NamespacePage } from "~/generated/api-types";
-import { ALL_NAMESPACES, type NamespaceList } from "~/url/list-search";
+import { ALL_NAMESPACES, type NamespaceList } from "~/navigation/list-search";
 import { kindOf } from "./kind";
 import { ListError } from "./list-error";
 import { ListFoot } from "./list-foot";

@@ -1,8 +1,8 @@
 import { useRef } from "react";
-import type { usePin } from "~/filters/use-pin";
+import type { usePin } from "~/api/namespaces";
 import type { Namespace } from "~/generated/api-types";
-import type { NamespaceList } from "~/url/list-search";
-import { ListLink } from "./list-link";
+import { ListLink } from "~/navigation/links";
+import type { NamespaceList } from "~/navigation/list-search";
 import { NamespaceRow } from "./namespace-row";
 import css from "./table.module.css";
 import { useSparks } from "./use-sparks";

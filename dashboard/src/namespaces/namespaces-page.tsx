@@ -1,4 +1,4 @@
-import { useListSearch } from "~/url/use-list";
+import { useListSearch } from "~/navigation/links";
 import { NamespaceLists } from "./namespace-lists";
 import css from "./page.module.css";
 import { PropertyLists } from "./property-lists";

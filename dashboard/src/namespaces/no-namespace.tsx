@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { EVERYTHING } from "~/domain/log-search";
-import { ALL_NAMESPACES, type NamespaceList } from "~/url/list-search";
-import { useGoToList } from "~/url/use-list";
+import { useGoToList } from "~/navigation/links";
+import { ALL_NAMESPACES, type NamespaceList } from "~/navigation/list-search";
 import { kindOf } from "./kind";
 import css from "./page.module.css";
 

@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { statusQuery } from "~/api/status";
-import { ALL_PROPERTIES } from "~/url/list-search";
-import { useGoToList } from "~/url/use-list";
+import { useGoToList } from "~/navigation/links";
+import { ALL_PROPERTIES } from "~/navigation/list-search";
 import css from "./page.module.css";
 
 /** Why there is no property: none begins like that, or no request ever had one; then how to send one. */

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
-import { ALL_PROPERTIES, type PropertyList } from "~/url/list-search";
-import { useGoToList } from "~/url/use-list";
+import { useGoToList } from "~/navigation/links";
+import { ALL_PROPERTIES, type PropertyList } from "~/navigation/list-search";
 import css from "./page.module.css";
 
 /** Why a property shows no value: none begins like that, or no request has the property. */

@@ -1,5 +1,5 @@
+import type { usePin } from "~/api/namespaces";
 import { useLabel } from "~/filters/labels";
-import type { usePin } from "~/filters/use-pin";
 import css from "./table.module.css";
 
 type PinStarProps = { namespace: string; onPin: ReturnType<typeof usePin>["mutate"] };

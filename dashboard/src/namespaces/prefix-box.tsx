@@ -1,9 +1,9 @@
 import { TextInput } from "@mantine/core";
 import { useWindowEvent } from "@mantine/hooks";
 import { useRef } from "react";
+import { useGoToList } from "~/navigation/links";
+import type { ListSearch } from "~/navigation/list-search";
 import { isBusy } from "~/ui/shortcuts";
-import type { ListSearch } from "~/url/list-search";
-import { useGoToList } from "~/url/use-list";
 import css from "./page.module.css";
 import { useTyped } from "./use-typed";
 

@@ -3,8 +3,8 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { EVERYTHING } from "~/domain/log-search";
 import { answerLists, hourlyAnswer } from "~/namespaces/testing/answers";
+import { SearchContext } from "~/navigation/search-context";
 import { renderAt } from "~/test-frame";
-import { SearchContext } from "~/url/search-context";
 import { NamespacesPage } from "./namespaces-page";
 
 afterEach(() => vi.unstubAllGlobals());

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { valueListQuery } from "~/api/values";
-import { ALL_PROPERTIES, type PropertyList } from "~/url/list-search";
+import { valueListQuery } from "~/api/namespaces";
+import { ALL_PROPERTIES, type PropertyList } from "~/navigation/list-search";
 import { ListError } from "./list-error";
 import { ListHead } from "./list-head";
 import { NoProperty } from "./no-property";

@@ -1,9 +1,9 @@
-import { MOST_VALUES } from "~/api/values";
+import { MOST_VALUES } from "~/api/namespaces";
 import { count } from "~/format/number";
 import type { FieldValue } from "~/generated/api-types";
+import { ListLink } from "~/navigation/links";
+import { ALL_PROPERTIES } from "~/navigation/list-search";
 import { Middle } from "~/ui/middle";
-import { ALL_PROPERTIES } from "~/url/list-search";
-import { ListLink } from "./list-link";
 import css from "./properties.module.css";
 
 /** Names of properties with the requests that have one, most frequent first. */

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import { MOST_VALUES, valueListQuery } from "~/api/values";
+import { MOST_VALUES, valueListQuery } from "~/api/namespaces";
 import { plural } from "~/format/number";
-import { ALL_PROPERTIES, type PropertyList } from "~/url/list-search";
+import { ListLink } from "~/navigation/links";
+import { ALL_PROPERTIES, type PropertyList } from "~/navigation/list-search";
 import { ListError } from "./list-error";
-import { ListLink } from "./list-link";
 import { NoValue } from "./no-value";
-import page from "./page.module.css";
-import css from "./properties.module.css";
-import table from "./table.module.css";
+import css from "./page.module.css";
+import css1 from "./properties.module.css";
+import css2 from "./table.module.css";
 import { useCalm } from "./use-calm";
 import { useSparks } from "./use-sparks";
 import { ValueRow } from "./value-row";
@@ -31,31 +31,31 @@ export function PropertyValues({ property, list }: Props) {
 
   return (
     <section
-      className={page.values}
+      className={css.values}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
       tabIndex={0}
       aria-label={`Values of ${property}`}
       {...handlers}
     >
-      <ListLink to={ALL_PROPERTIES} className={css.back}>
+      <ListLink to={ALL_PROPERTIES} className={css1.back}>
         ‹ all properties
       </ListLink>
-      {query.isPending && <p className={`${page.message} ${page.reading}`}>Reading…</p>}
+      {query.isPending && <p className={`${css.message} ${css.reading}`}>Reading…</p>}
       {query.error !== null && (
         <ListError error={query.error} whole={ALL_PROPERTIES} onAgain={() => void query.refetch()} />
       )}
       {values !== undefined && values.length > 0 && (
         <>
-          <table className={`${table.table} ${css.valueTable}`} aria-busy={query.isPlaceholderData}>
-            <thead className={table.head}>
+          <table className={`${css2.table} ${css1.valueTable}`} aria-busy={query.isPlaceholderData}>
+            <thead className={css2.head}>
               <tr>
                 <th scope="col">
                   <bdi>{property}</bdi>
                 </th>
-                <th scope="col" className={table.hours}>
+                <th scope="col" className={css2.hours}>
                   <span title="Requests by the hour; each as high as its most">24 hours</span>
                 </th>
-                <th scope="col" className={table.requests}>
+                <th scope="col" className={css2.requests}>
                   Requests
                 </th>
               </tr>
@@ -66,7 +66,7 @@ export function PropertyValues({ property, list }: Props) {
               ))}
             </tbody>
           </table>
-          <p className={css.most} role="status">
+          <p className={css1.most} role="status">
             {values.length < MOST_VALUES
               ? `${plural(values.length, "value")}.`
               : `The ${MOST_VALUES} most frequent values. Others are found by how they begin.`}

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { statusQuery } from "~/api/status";
 import { count } from "~/format/number";
-import type { NamespaceList } from "~/url/list-search";
-import { ListLink } from "./list-link";
+import { ListLink } from "~/navigation/links";
+import type { NamespaceList } from "~/navigation/list-search";
 import css from "./page.module.css";
 
 /** All namespaces, only labels or only threads; how many there are of each. */

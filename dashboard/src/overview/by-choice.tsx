@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { propertiesQuery } from "~/api/namespaces";
+import { useGoToOverview, useOverview } from "~/navigation/overview-search";
 import { fieldName } from "./groups";
 import css from "./page.module.css";
-import { useGoToOverview, useOverview } from "./use-overview";
 
 const FIELDS = ["namespace", "model", "outcome"];
 

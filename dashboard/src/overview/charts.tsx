@@ -4,10 +4,10 @@ import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, plural, shortCount } from "~/format/number";
 import type { StatsResponse } from "~/generated/api-types";
+import { useGoToOverview, useOverview } from "~/navigation/overview-search";
 import { ChartPanel } from "./chart-panel";
 import { type Curve, costCurves, type Parted, type Percentile, requestCurves, timeCurves, tokenCurves } from "./curves";
 import { PercentileChoice } from "./percentile-choice";
-import { useGoToOverview, useOverview } from "./use-overview";
 
 type ChartsProps = { parted: Parted; answer: StatsResponse };
 

@@ -2,9 +2,8 @@ import { Button } from "@mantine/core";
 import { isTooMuch } from "~/api/stats";
 import { ApiError } from "~/domain/api-error";
 import { StillLogged } from "~/filters/still-logged";
-import { USUAL_RANGE } from "./overview-search";
+import { USUAL_RANGE, useGoToOverview, useOverview } from "~/navigation/overview-search";
 import css from "./page.module.css";
-import { useGoToOverview, useOverview } from "./use-overview";
 
 /** The figures are not there: too much was asked for, or what nobody understands, or they could not be read. */
 export function FiguresError({ error, onAgain }: { error: Error; onAgain: () => void }) {

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { bucketsOf, statsQuery } from "~/api/stats";
 import { useLabels } from "~/filters/labels";
+import { useOverview } from "~/navigation/overview-search";
 import { useHeldStill } from "~/ui/held-still";
 import { Charts } from "./charts";
 import { FiguresError } from "./figures-error";
@@ -10,7 +11,6 @@ import { groupsOf } from "./groups";
 import { NoFigures } from "./no-figures";
 import css from "./page.module.css";
 import { Totals } from "./totals";
-import { useOverview } from "./use-overview";
 
 /** What the requests add up to: in all, over time, and by value. */
 export function Figures() {

@@ -5,8 +5,8 @@ import { statusQuery } from "~/api/status";
 import { inWords, without } from "~/domain/filter";
 import { rangeInWords } from "~/domain/time-range";
 import { plural } from "~/format/number";
+import { useGoToOverview, useOverview } from "~/navigation/overview-search";
 import css from "./page.module.css";
-import { useGoToOverview, useOverview } from "./use-overview";
 
 /** Why there is nothing to draw: no request ever, or none that matches; then what would. */
 export function NoFigures() {

@@ -2,11 +2,11 @@ import { Link } from "@tanstack/react-router";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { TimeRange } from "~/filters/time-range";
+import { useGoToOverview, useOverview } from "~/navigation/overview-search";
 import { QuietButton } from "~/ui/quiet-button";
 import { ByChoice } from "./by-choice";
 import { Figures } from "./figures";
 import css from "./page.module.css";
-import { useGoToOverview, useOverview } from "./use-overview";
 
 /** What the log's requests add up to over time, for the same filters as the log. */
 export function OverviewPage() {

@@ -1,7 +1,7 @@
 import type { MouseEvent } from "react";
 import type { RequestDetail } from "~/generated/api-types";
-import { useLogSearch } from "~/url/search-context";
-import { threadHref, useGoToThread } from "~/url/use-thread";
+import { threadHref, useGoToThread } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 import css from "./head.module.css";
 import { threadOf } from "./thread-of";
 import type { TurnPlace } from "./turn-of";

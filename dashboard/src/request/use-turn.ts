@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { aroundInThreadQuery, latestOfThreadQuery } from "~/api/thread";
 import type { RequestDetail } from "~/generated/api-types";
-import { useLogSearch } from "~/url/search-context";
+import { useLogSearch } from "~/navigation/search-context";
 import { threadOf } from "./thread-of";
 import { isBefore, isToldOf, type TurnPlace, turnOf } from "./turn-of";
 

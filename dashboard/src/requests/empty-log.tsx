@@ -1,5 +1,5 @@
 import { ConnectGuide } from "~/connect/connect-guide";
-import { useLogSearch } from "~/url/search-context";
+import { useLogSearch } from "~/navigation/search-context";
 import { NoMatch } from "./no-match";
 
 /** Why there is no row: nothing was ever logged, or nothing matches; then what would. */

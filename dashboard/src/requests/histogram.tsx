@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { isTooMuch, spanInWords, statsQuery } from "~/api/stats";
 import type { LogSearch } from "~/domain/log-search";
-import { useGo } from "~/url/use-go";
+import { useGo } from "~/navigation/links";
 import css from "./histogram.module.css";
 import { barsOf, LEAST_BARS, totalInWords } from "./histogram-buckets";
 import { HistogramStrip } from "./histogram-strip";

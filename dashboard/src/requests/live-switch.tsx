@@ -1,6 +1,6 @@
 import { useLocation } from "@tanstack/react-router";
-import { useLogSearch } from "~/url/search-context";
-import { useGo } from "~/url/use-go";
+import { useGo } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 import css from "./live-switch.module.css";
 
 /** Whether new requests come by themselves; the URL says so when they do not. */

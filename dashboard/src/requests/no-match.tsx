@@ -7,8 +7,8 @@ import { inOneLine, wordsOf } from "~/domain/filter-text";
 import { rangeInWords } from "~/domain/time-range";
 import { QueryIndexing } from "~/filters/query-indexing";
 import { plural } from "~/format/number";
-import { useLogSearch } from "~/url/search-context";
-import { useGo } from "~/url/use-go";
+import { useGo } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 import css from "./log.module.css";
 import { WholeWords } from "./whole-words";
 

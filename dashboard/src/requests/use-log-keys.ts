@@ -2,14 +2,14 @@
 
 import { useWindowEvent } from "@mantine/hooks";
 import { type RefObject, useRef } from "react";
+import type { usePin } from "~/api/namespaces";
 import { type Filter, ofAllNamespaces, only, withoutLast } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";
 import { groupsOf } from "~/filters/label-groups";
 import { useLabels } from "~/filters/labels";
-import type { usePin } from "~/filters/use-pin";
 import type { Row } from "~/generated/api-types";
+import { type Anchor, useGo } from "~/navigation/links";
 import { isBusy } from "~/ui/shortcuts";
-import { type Anchor, useGo } from "~/url/use-go";
 import { bringIntoSight, firstInSight, rowOf, topOf } from "./sight";
 
 type Options = {

@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { useLive } from "~/api/live";
+import { useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type Refused } from "~/api/requests";
 import { type Filter, isOnly } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";

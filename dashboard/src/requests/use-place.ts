@@ -1,7 +1,7 @@
 /** Keeps what the reader looks at where it is: on the screen nothing jumps when rows come in above. */
 
 import { type RefObject, useLayoutEffect, useRef } from "react";
-import type { Anchor } from "~/url/use-go";
+import type { Anchor } from "~/navigation/links";
 import { PREVIOUS_LIST } from "./use-log";
 
 export type Place = {

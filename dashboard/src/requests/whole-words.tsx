@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { QUERY, queryParts } from "~/domain/query-parts";
-import { useLogSearch } from "~/url/search-context";
-import { useGo } from "~/url/use-go";
+import { useGo } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 
 /** A word of which only the beginning was meant finds nothing: what words mean, and the way to look for beginnings. */
 export function WholeWords() {

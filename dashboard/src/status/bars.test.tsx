@@ -1,7 +1,7 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { PAGE } from "~/api/page-facts";
+import { PAGE } from "~/api/page-config";
 import { renderAt } from "~/test-frame";
 import { SampleBar } from "./sample-bar";
 import { answerWith, statusWith } from "./test-status";

@@ -1,9 +1,9 @@
 /** Figures of the status in words, alike in the line and in the panel. Pure. */
 
+import { numberSetting, textSetting } from "~/api/status";
 import { duration } from "~/format/duration";
 import { bytes } from "~/format/number";
 import type { Status } from "~/generated/api-types";
-import { numberSetting, textSetting } from "./told-settings";
 
 /** `log 0.2 s behind`; nothing where it is unknown. */
 export function lagWords(seconds: number | null): string | null {

@@ -1,11 +1,11 @@
 /** What is wrong by the server's own figures. Pure. */
 
+import { numberSetting, textSetting } from "~/api/status";
 import { GAP_WORDS, gapCount } from "~/domain/gaps";
 import { bytes, plural } from "~/format/number";
 import { clockTime } from "~/format/time";
 import type { LogGap, Status } from "~/generated/api-types";
 import { untilFull } from "./status-words";
-import { numberSetting, textSetting } from "./told-settings";
 
 /** `word` stands beside the sign; `action`: whether reading the advice helps, or asking again. */
 export type Trouble = {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { PAGE } from "~/api/page-facts";
+import { PAGE } from "~/api/page-config";
 import { statusQuery } from "~/api/status";
-import styles from "./bars.module.css";
+import css from "./bars.module.css";
 
 type Props = { reload?: () => void };
 
@@ -13,9 +13,9 @@ export function VersionNotice({ reload = () => window.location.reload() }: Props
   return (
     <div role="status">
       {isOld && (
-        <div className={styles.bar}>
+        <div className={css.bar}>
           <p>Relaybook was updated. Reload to use the new page.</p>
-          <button type="button" className={styles.action} onClick={reload}>
+          <button type="button" className={css.barAction} onClick={reload}>
             Reload
           </button>
         </div>

@@ -1,7 +1,7 @@
 import { useLocation } from "@tanstack/react-router";
 import { useState } from "react";
-import { useLogSearch } from "~/url/search-context";
-import { useGo } from "~/url/use-go";
+import { useGo } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 import { Earlier } from "./earlier";
 import { LabelNotice } from "./label-notice";
 import { News } from "./news";

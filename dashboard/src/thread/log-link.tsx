@@ -1,6 +1,6 @@
 import type { MouseEvent, ReactNode } from "react";
-import { useLogSearch } from "~/url/search-context";
-import { logHref, useGo } from "~/url/use-go";
+import { logHref, useGo } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 import css from "./page.module.css";
 
 /** A real link to the log of this thread. */

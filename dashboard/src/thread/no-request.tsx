@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { inWords } from "~/domain/filter";
-import { ALL_NAMESPACES } from "~/url/list-search";
-import { useLogSearch } from "~/url/search-context";
-import { useGoToList } from "~/url/use-list";
+import { useGoToList } from "~/navigation/links";
+import { ALL_NAMESPACES } from "~/navigation/list-search";
+import { useLogSearch } from "~/navigation/search-context";
 import css from "./page.module.css";
 
 /** Nothing is logged under the name, or nothing was found in the time there was. */

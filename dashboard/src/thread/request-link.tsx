@@ -1,6 +1,6 @@
 import type { MouseEvent, ReactNode } from "react";
-import { useLogSearch } from "~/url/search-context";
-import { logHref } from "~/url/use-go";
+import { logHref } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 import { useOpenRequest } from "./use-open-request";
 
 type RequestLinkProps = { id: string; children: ReactNode; className?: string | undefined };

@@ -1,7 +1,7 @@
 import { useLocation } from "@tanstack/react-router";
 import { useState } from "react";
 import { formatSearch } from "~/domain/log-search";
-import { SearchContext, useLogSearch } from "~/url/search-context";
+import { SearchContext, useLogSearch } from "~/navigation/search-context";
 import { Letters } from "./letters";
 
 /** One namespace or property value, read like letters: conversations in time order, of each request what is new in it. */

@@ -1,9 +1,8 @@
 /** Opens a request of the thread beside the log; Back leads to its turn again. */
 
 import { useCallback } from "react";
-import { useLogSearch } from "~/url/search-context";
-import { useGo } from "~/url/use-go";
-import { useGoToThread } from "~/url/use-thread";
+import { useGo, useGoToThread } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 
 const TOP_PX = 120;
 

@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { useLive } from "~/api/live";
+import { useLive } from "~/api/live-stream";
 import { threadQuery } from "~/api/thread";
 import { apiPairs, type LogSearch } from "~/domain/log-search";
 import type { Thread } from "~/generated/api-types";

@@ -7,7 +7,7 @@ import { pretty } from "~/domain/json";
 import { EVERYTHING } from "~/domain/log-search";
 import { bytes } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
-import { logHref } from "~/url/use-go";
+import { logHref } from "~/navigation/links";
 import { asCurl } from "./as-curl";
 import { asNode } from "./as-node";
 import { asPython } from "./as-python";

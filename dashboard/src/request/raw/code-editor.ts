@@ -4,7 +4,7 @@ import { json } from "@codemirror/lang-json";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
-import { PAGE } from "~/api/page-facts";
+import { PAGE } from "~/api/page-config";
 import { jsonColours } from "./json-colours";
 import { searchPanel } from "./search-panel";
 

@@ -1,6 +1,6 @@
 import { renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { useLive } from "./live";
+import { useLive } from "./live-stream";
 
 const sources: Source[] = [];
 

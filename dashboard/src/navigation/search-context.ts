@@ -1,4 +1,4 @@
-/** The filter and range of the URL, for everything below the page's frame. */
+/** The current filter and time range for all components below the layout. */
 
 import { createContext, type RefObject, useContext } from "react";
 import { EVERYTHING, type LogSearch } from "~/domain/log-search";

@@ -1,8 +1,8 @@
-/** Proposals for what somebody types, with the values that are in the log. */
+/** Suggestions for the query input, with values that occur in the log. */
 
 import { useQuery } from "@tanstack/react-query";
-import { offeredValuesQuery } from "~/api/values";
 import { listedField, type Proposal, partBefore, proposalsFor } from "~/domain/query-proposals";
+import { offeredValuesQuery } from "./namespaces";
 
 /** None while `isOpen` is false: then nothing is asked for. */
 export function useOffers(text: string, caret: number, isOpen: boolean): Proposal[] {

@@ -1,4 +1,4 @@
-/** What the URL of the lists says: which list, what its names begin with, how it is sorted. Pure. */
+/** Search parameters of the namespaces page. Pure. */
 
 import { formatPairs } from "~/domain/log-search";
 

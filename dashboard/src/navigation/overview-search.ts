@@ -1,7 +1,10 @@
-/** What the URL of the overview says: the log's filter and time, and by what requests are parted. Pure. */
+/** Search parameters of the overview, and navigation to it. */
 
+import { useLocation, useRouter } from "@tanstack/react-router";
+import { useCallback, useMemo } from "react";
+import { PAGE } from "~/api/page-config";
 import type { TimeRange } from "~/domain/filter";
-import { apiPairs, formatPairs, type LogSearch } from "~/domain/log-search";
+import { apiPairs, formatPairs, type LogSearch, parseSearch } from "~/domain/log-search";
 
 /** `isUsual`: no time was named, so it is that of the last 24 hours. */
 export type Overview = { readonly search: LogSearch; readonly by: string | undefined; readonly isUsual: boolean };
@@ -32,4 +35,20 @@ export function formatOverview(search: LogSearch, by: string | undefined): strin
   if (by !== undefined) pairs.push(["by", by]);
   if (search.live === false) pairs.push(["live", "off"]);
   return formatPairs(pairs);
+}
+
+/** The overview the URL names, and the way to another. */
+export function useOverview(): Overview {
+  const text = useLocation({ select: ({ searchStr }) => searchStr });
+  return useMemo(() => readOverview(parseSearch(text)), [text]);
+}
+
+/** The address of an overview, for a real link. */
+export function overviewHref(search: LogSearch, by: string | undefined): string {
+  return `${PAGE.base}/overview${formatOverview(search, by)}`;
+}
+
+export function useGoToOverview(): (search: LogSearch, by: string | undefined) => void {
+  const router = useRouter();
+  return useCallback((search, by) => router.history.push(overviewHref(search, by)), [router]);
 }

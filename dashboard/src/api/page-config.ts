@@ -1,4 +1,4 @@
-/** What the server wrote into the page: read once, where the page starts. */
+/** Values that the server writes into the page. They are read once, at start. */
 
 const root = document.getElementById("root");
 

@@ -8,7 +8,7 @@ async function factsOf(data: Record<string, string>) {
   root.id = "root";
   Object.assign(root.dataset, data);
   document.body.replaceChildren(root);
-  return (await import("./page-facts")).PAGE;
+  return (await import("./page-config")).PAGE;
 }
 
 test("what the server wrote is taken as it stands, also where a nonce begins as a placeholder does", async () => {

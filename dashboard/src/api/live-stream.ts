@@ -1,4 +1,4 @@
-/** The log as it happens: rows of `/api/live`, in batches a person can follow. */
+/** Live rows from `/api/live`, in batches that can be followed by eye. */
 
 import { useEffect, useEffectEvent } from "react";
 import type { Row } from "~/generated/api-types";
