@@ -15,8 +15,7 @@ import { LiveSwitch } from "~/requests/live-switch";
 import { SampleBar } from "~/status/sample-bar";
 import { StatusLine } from "~/status/status-line";
 import { VersionNotice } from "~/status/version-notice";
-import { KeyHints } from "~/ui/key-hints";
-import { KeysHelp } from "~/ui/keys-help";
+import { KeyHints, KeysHelp } from "~/ui/shortcuts-help";
 import { ThemeSwitch } from "~/ui/theme-switch";
 import css from "./app-frame.module.css";
 

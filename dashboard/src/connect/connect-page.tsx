@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { latestQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
-import { useNow } from "~/ui/use-now";
+import { useNow } from "~/ui/timestamp";
 import { Arrivals } from "./arrivals";
 import { ClientSteps } from "./client-steps";
 import css from "./connect.module.css";

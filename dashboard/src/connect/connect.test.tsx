@@ -1,8 +1,8 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { answerWith, statusWith } from "~/status/test-status";
-import { renderAt } from "~/test-frame";
+import { answerWith, statusWith } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
 import { BaseUrl } from "./base-url";
 import { ConnectGuide } from "./connect-guide";
 import { ConnectPage } from "./connect-page";

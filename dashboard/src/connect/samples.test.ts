@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { statusWith } from "~/status/test-status";
+import { statusWith } from "~/test/fixtures";
 import { connectionOf } from "./connection";
 import { exportLines, samplesOf } from "./samples";
 

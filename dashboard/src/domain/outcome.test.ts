@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { clockTime } from "~/format/time";
 import type { RequestDetail, Row } from "~/generated/api-types";
-import { sampleRequest } from "~/request/testing/sample-request";
+import { sampleRequest } from "~/test/fixtures";
 import { endingOf, resultOf } from "./outcome";
 
 const READ_AT = new Date("2026-11-21T14:02:31.000Z");

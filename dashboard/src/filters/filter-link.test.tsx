@@ -2,7 +2,7 @@ import { fireEvent, screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { parseSearch } from "~/domain/log-search";
 import { NewestSearchContext } from "~/navigation/search-context";
-import { renderAt } from "~/test-frame";
+import { renderAt } from "~/test/render";
 import { FilterLink } from "./filter-link";
 
 const staging = (

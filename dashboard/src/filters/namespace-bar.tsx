@@ -6,7 +6,7 @@ import { chosen, isOfAllNamespaces, ofAllNamespaces } from "~/domain/filter";
 import { shortCount } from "~/format/number";
 import { useAddress, useGo } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
-import { Middle } from "~/ui/middle";
+import { Middle } from "~/ui/truncate-middle";
 import chipsCss from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 import { groupsOf, type NumberedLabel } from "./label-groups";

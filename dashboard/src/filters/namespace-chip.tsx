@@ -1,5 +1,5 @@
-import { Middle } from "~/ui/middle";
-import chip from "./chips.module.css";
+import { Middle } from "~/ui/truncate-middle";
+import css from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 import { useLabel } from "./labels";
 import { ThreadMark } from "./thread-mark";
@@ -12,7 +12,7 @@ export function NamespaceChip({ namespace }: { namespace: string }) {
       <FilterLink
         name="namespace"
         value={namespace}
-        className={`${chip.label} ${chip[`slot${label.color ?? 1}`]}`}
+        className={`${css.label} ${css[`slot${label.color ?? 1}`]}`}
         title={namespace}
       >
         <Middle text={namespace} />
@@ -20,7 +20,7 @@ export function NamespaceChip({ namespace }: { namespace: string }) {
     );
   }
   return (
-    <FilterLink name="namespace" value={namespace} className={chip.thread} title={namespace}>
+    <FilterLink name="namespace" value={namespace} className={css.thread} title={namespace}>
       <ThreadMark name={namespace} />
       <Middle text={namespace} />
     </FilterLink>

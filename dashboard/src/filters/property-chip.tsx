@@ -1,17 +1,17 @@
-import { Middle } from "~/ui/middle";
-import chip from "./chips.module.css";
+import { Middle } from "~/ui/truncate-middle";
+import css from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 
 /** A custom property where it is shown: outlined, name dim, value strong, so that nobody takes it for a namespace. */
 export function PropertyChip({ name, value, bare = false }: { name: string; value: string; bare?: boolean }) {
   return (
-    <FilterLink name={`property.${name}`} value={value} className={chip.property} title={`${name}: ${value}`}>
+    <FilterLink name={`property.${name}`} value={value} className={css.property} title={`${name}: ${value}`}>
       {!bare && (
-        <span className={chip.name}>
+        <span className={css.name}>
           <Middle text={name} />
         </span>
       )}{" "}
-      <span className={chip.value}>
+      <span className={css.value}>
         <Middle text={value} />
       </span>
     </FilterLink>

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { createRef, useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Refused } from "~/api/requests";
-import { renderAt } from "~/test-frame";
+import { renderAt } from "~/test/render";
 import { QueryBox } from "./query-box";
 
 const REFUSED = {

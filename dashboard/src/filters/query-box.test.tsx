@@ -2,7 +2,7 @@ import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { createRef } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { renderAt } from "~/test-frame";
+import { renderAt } from "~/test/render";
 import { FilterLink } from "./filter-link";
 import { QueryBox } from "./query-box";
 

@@ -1,7 +1,7 @@
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
-import { sampleRequest } from "~/request/testing/sample-request";
-import { renderAt } from "~/test-frame";
+import { sampleRequest } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
 import { ResultLink } from "./result-link";
 
 it("leads to all that were answered with the same status, or ended in the same way", async () => {

@@ -1,7 +1,7 @@
 import { resultOf } from "~/domain/outcome";
 import type { Row } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
-import { useNow } from "~/ui/use-now";
+import { useNow } from "~/ui/timestamp";
 import { FilterLink } from "./filter-link";
 import css from "./result-link.module.css";
 

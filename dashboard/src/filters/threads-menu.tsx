@@ -9,7 +9,7 @@ import { statusQuery } from "~/api/status";
 import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
 import type { Namespace } from "~/generated/api-types";
-import { useNow } from "~/ui/use-now";
+import { useNow } from "~/ui/timestamp";
 import css from "./namespace-bar.module.css";
 import { NamespaceChip } from "./namespace-chip";
 

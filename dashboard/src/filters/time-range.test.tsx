@@ -1,6 +1,6 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { expect, it } from "vitest";
-import { renderAt } from "~/test-frame";
+import { renderAt } from "~/test/render";
 import { TimeRange } from "./time-range";
 
 const FROM = "2026-10-25T01:30:00.123456Z";

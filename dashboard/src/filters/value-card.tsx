@@ -10,7 +10,7 @@ import type { RequestCount } from "~/generated/api-types";
 import { useGo, useGoToThread } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { toClipboard } from "~/ui/clipboard";
-import { useNow } from "~/ui/use-now";
+import { useNow } from "~/ui/timestamp";
 import { anchorOf } from "./filter-link";
 import { useLabel } from "./labels";
 import type { Pointed } from "./pointed";

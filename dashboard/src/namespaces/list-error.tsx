@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { ApiError } from "~/domain/api-error";
-import { StillLogged } from "~/filters/still-logged";
 import { useGoToList } from "~/navigation/links";
 import type { ListSearch } from "~/navigation/list-search";
+import { StillLogged } from "~/ui/messages";
 import css from "./page.module.css";
 
 type ListErrorProps = {

@@ -3,9 +3,9 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { EVERYTHING } from "~/domain/log-search";
 import type { Namespace } from "~/generated/api-types";
-import { answerLists, hourlyAnswer, namespace } from "~/namespaces/testing/answers";
 import { SearchContext } from "~/navigation/search-context";
-import { renderAt } from "~/test-frame";
+import { answerLists, hourlyAnswer, namespace } from "~/test/fake-api";
+import { renderAt } from "~/test/render";
 import { NamespacesPage } from "./namespaces-page";
 
 afterEach(() => vi.unstubAllGlobals());

@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { namespacesQuery, notPinned, usePin } from "~/api/namespaces";
 import type { Namespace, NamespacePage } from "~/generated/api-types";
 import { ALL_NAMESPACES, type NamespaceList } from "~/navigation/list-search";
+import { useCalm } from "~/ui/scroll-region";
 import { kindOf } from "./kind";
 import { ListError } from "./list-error";
 import { ListFoot } from "./list-foot";
@@ -11,7 +12,6 @@ import { NamespaceTable } from "./namespace-table";
 import { NoNamespace } from "./no-namespace";
 import css from "./page.module.css";
 import { PrefixBox } from "./prefix-box";
-import { useCalm } from "./use-calm";
 import { WhichNamespaces } from "./which-namespaces";
 
 const FRESH_MS = 5_000;

@@ -2,9 +2,9 @@ import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { EVERYTHING } from "~/domain/log-search";
-import { answerLists, hourlyAnswer } from "~/namespaces/testing/answers";
 import { SearchContext } from "~/navigation/search-context";
-import { renderAt } from "~/test-frame";
+import { answerLists, hourlyAnswer } from "~/test/fake-api";
+import { renderAt } from "~/test/render";
 import { NamespacesPage } from "./namespaces-page";
 
 afterEach(() => vi.unstubAllGlobals());

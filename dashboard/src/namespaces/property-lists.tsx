@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { valueListQuery } from "~/api/namespaces";
 import { ALL_PROPERTIES, type PropertyList } from "~/navigation/list-search";
+import { useCalm } from "~/ui/scroll-region";
 import { ListError } from "./list-error";
 import { ListHead } from "./list-head";
 import { NoProperty } from "./no-property";
@@ -8,7 +9,6 @@ import css from "./page.module.css";
 import { PrefixBox } from "./prefix-box";
 import { PropertyNames } from "./property-names";
 import { PropertyValues } from "./property-values";
-import { useCalm } from "./use-calm";
 
 const FRESH_MS = 5_000;
 

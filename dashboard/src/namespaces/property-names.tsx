@@ -3,7 +3,7 @@ import { count } from "~/format/number";
 import type { FieldValue } from "~/generated/api-types";
 import { ListLink } from "~/navigation/links";
 import { ALL_PROPERTIES } from "~/navigation/list-search";
-import { Middle } from "~/ui/middle";
+import { Middle } from "~/ui/truncate-middle";
 import css from "./properties.module.css";
 
 /** Names of properties with the requests that have one, most frequent first. */

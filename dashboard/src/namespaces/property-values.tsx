@@ -3,12 +3,12 @@ import { MOST_VALUES, valueListQuery } from "~/api/namespaces";
 import { plural } from "~/format/number";
 import { ListLink } from "~/navigation/links";
 import { ALL_PROPERTIES, type PropertyList } from "~/navigation/list-search";
+import { useCalm } from "~/ui/scroll-region";
 import { ListError } from "./list-error";
 import { NoValue } from "./no-value";
 import css from "./page.module.css";
 import css1 from "./properties.module.css";
 import css2 from "./table.module.css";
-import { useCalm } from "./use-calm";
 import { useSparks } from "./use-sparks";
 import { ValueRow } from "./value-row";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { hourlyAnswer } from "~/test/fake-api";
 import { sparksOf } from "./sparks";
-import { hourlyAnswer } from "./testing/answers";
 
 const clock = (moment: string) => `${String(new Date(moment).getHours()).padStart(2, "0")}:00`;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { bucketsOf } from "~/api/stats";
 import type { Namespace, StatsResponse } from "~/generated/api-types";
+import { point, statsAnswer } from "~/test/fixtures";
 import { costCurves, requestCurves, timeCurves } from "./curves";
 import { groupName, groupsOf } from "./groups";
-import { point, statsAnswer } from "./sample-stats";
 import { nearestCurve, stackedValues } from "./stack";
 
 const parted = (found: StatsResponse, by?: string, labels = new Map<string, Namespace>()) => ({

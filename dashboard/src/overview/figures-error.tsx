@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { isTooMuch } from "~/api/stats";
 import { ApiError } from "~/domain/api-error";
-import { StillLogged } from "~/filters/still-logged";
 import { USUAL_RANGE, useGoToOverview, useOverview } from "~/navigation/overview-search";
+import { StillLogged } from "~/ui/messages";
 import css from "./page.module.css";
 
 /** The figures are not there: too much was asked for, or what nobody understands, or they could not be read. */

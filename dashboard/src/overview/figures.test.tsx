@@ -1,9 +1,9 @@
 import { screen, within } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import type { StatsResponse } from "~/generated/api-types";
-import { renderAt } from "~/test-frame";
+import { point, statsAnswer } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
 import { Figures } from "./figures";
-import { point, statsAnswer } from "./sample-stats";
 
 // There is no canvas in these tests.
 vi.mock("./draw-chart", () => ({ drawChart: () => () => {} }));

@@ -1,6 +1,6 @@
 import { endingOf } from "~/domain/outcome";
 import type { RequestDetail } from "~/generated/api-types";
-import { useNow } from "~/ui/use-now";
+import { useNow } from "~/ui/timestamp";
 import css from "./head.module.css";
 
 /** How the request ended and whose fault it was; the status beside it. */

@@ -1,4 +1,4 @@
-import { Fold } from "~/ui/fold";
+import { Fold } from "~/ui/disclosure";
 import css from "./small.module.css";
 
 const KEY = /^(?:\S+ +)?key:([0-9a-f]{4})[0-9a-f]{8}$/;

@@ -1,7 +1,7 @@
 import { shortenMiddle } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
-import { Fold } from "~/ui/fold";
+import { Fold } from "~/ui/disclosure";
 import css from "./head.module.css";
 
 /** Our id, and every other id the request carries on demand. */

@@ -1,6 +1,6 @@
 import { FilterLink } from "~/filters/filter-link";
 import type { Note } from "~/generated/api-types";
-import { InfoMark } from "~/ui/info-mark";
+import { InfoMark } from "~/ui/truncate-middle";
 import css from "./head.module.css";
 
 /** Remarks on the request: what was adjusted in its tags, what its parameters could do better. */

@@ -1,8 +1,8 @@
 import { pretty } from "~/domain/json";
 import type { RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
+import { Fold } from "~/ui/disclosure";
 import { type Fact, FactList } from "~/ui/fact-list";
-import { Fold } from "~/ui/fold";
 import { LongText } from "~/ui/long-text";
 import css from "./small.module.css";
 import { wellKnown } from "./well-known";

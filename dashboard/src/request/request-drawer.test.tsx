@@ -2,8 +2,8 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { RequestDetail } from "~/generated/api-types";
-import { sampleChoice, sampleRequest } from "~/request/testing/sample-request";
-import { renderAt } from "~/test-frame";
+import { sampleChoice, sampleRequest } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
 import { RequestDrawer } from "./request-drawer";
 
 vi.setConfig({ testTimeout: 20_000 });

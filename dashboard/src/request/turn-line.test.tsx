@@ -2,9 +2,9 @@ import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { RequestDetail } from "~/generated/api-types";
-import { sampleRequest } from "~/request/testing/sample-request";
-import { renderAt } from "~/test-frame";
-import { threadPage, threadRow } from "~/thread/testing/answers";
+import { threadPage, threadRow } from "~/test/fake-api";
+import { sampleRequest } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
 import { RequestDrawer } from "./request-drawer";
 
 vi.setConfig({ testTimeout: 20_000 });

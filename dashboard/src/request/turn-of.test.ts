@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { threadPage, threadRow } from "~/thread/testing/answers";
+import { threadPage, threadRow } from "~/test/fake-api";
 import { isToldOf, turnOf } from "./turn-of";
 
 const talk = threadPage([threadRow("1"), threadRow("2", { turn: 2 }), threadRow("3", { turn: 3 })]);

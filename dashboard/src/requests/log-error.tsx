@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { ApiError } from "~/domain/api-error";
 import { EVERYTHING } from "~/domain/log-search";
-import { StillLogged } from "~/filters/still-logged";
 import { useGo } from "~/navigation/links";
+import { StillLogged } from "~/ui/messages";
 import css from "./log.module.css";
 
 /** The log could not be read: what happened, that nothing is lost by it, and what to do. */

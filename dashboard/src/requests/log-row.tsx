@@ -12,7 +12,7 @@ import { clockTime, utc } from "~/format/time";
 import type { Row } from "~/generated/api-types";
 import { logHref, useGo } from "~/navigation/links";
 import { useLogSearch, useSearchAtClick } from "~/navigation/search-context";
-import { useNow } from "~/ui/use-now";
+import { useNow } from "~/ui/timestamp";
 import css from "./log.module.css";
 import { MoreProperties } from "./more-properties";
 import { QuestionAnswer } from "./question-answer";

@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import { statusQuery } from "~/api/status";
 import { FilterBar } from "~/filters/filter-bar";
-import { renderAt } from "~/test-frame";
+import { renderAt } from "~/test/render";
 import { NoMatch } from "./no-match";
 
 let indexedTo = 1205;

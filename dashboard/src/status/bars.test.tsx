@@ -2,9 +2,9 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { PAGE } from "~/api/page-config";
-import { renderAt } from "~/test-frame";
+import { answerWith, statusWith } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
 import { SampleBar } from "./sample-bar";
-import { answerWith, statusWith } from "./test-status";
 import { VersionNotice } from "./version-notice";
 
 beforeEach(() => sessionStorage.clear());

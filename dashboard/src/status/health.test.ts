@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { ApiError } from "~/domain/api-error";
 import { clockTime } from "~/format/time";
 import type { LogGap, Status } from "~/generated/api-types";
+import { statusWith } from "~/test/fixtures";
 import { healthOf } from "./health";
-import { statusWith } from "./test-status";
 
 const AT = new Date("2026-11-21T14:02:11Z");
 const GIB = 2 ** 30;

@@ -1,11 +1,10 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { renderAt } from "~/test-frame";
+import { renderAt } from "~/test/render";
 import { StatusLine } from "./status-line";
-// Loaded lazily by the line; here beforehand, so that a slow machine does not decide about the test.
 import "./status-panel";
-import { answerWith, statusWith } from "./test-status";
+import { answerWith, statusWith } from "~/test/fixtures";
 
 beforeEach(() => vi.useFakeTimers({ shouldAdvanceTime: true }));
 afterEach(() => {

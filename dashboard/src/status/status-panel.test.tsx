@@ -1,8 +1,8 @@
 import { fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { renderAt } from "~/test-frame";
+import { answerWith, statusWith } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
 import { StatusPanel } from "./status-panel";
-import { answerWith, statusWith } from "./test-status";
 
 beforeEach(() => vi.stubGlobal("scrollTo", () => {}));
 afterEach(() => vi.unstubAllGlobals());

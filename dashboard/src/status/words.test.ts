@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { gapCount, gapSpan } from "~/domain/gaps";
+import { statusWith } from "~/test/fixtures";
 import { settingWords } from "./setting-words";
 import { delayWords, keepingWords, lagWords, roomWords, untilFull } from "./status-words";
-import { statusWith } from "./test-status";
 
 describe("figures of the status", () => {
   it("tell a delay with its unit, and leave it out where it is unknown", () => {

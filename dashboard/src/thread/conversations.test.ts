@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { threadPage, threadRow } from "~/test/fake-api";
 import { talksOf } from "./conversations";
-import { threadPage, threadRow } from "./testing/answers";
 
 const ids = (pages: Parameters<typeof talksOf>[0]) => talksOf(pages).map((talk) => talk.parts.map(({ row }) => row.id));
 

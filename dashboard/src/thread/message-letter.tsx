@@ -1,7 +1,7 @@
 import { shortenMiddle } from "~/format/number";
 import { MessageBody } from "~/request/conversation/message-body";
 import { type Message, plainText } from "~/request/conversation/said";
-import { Fold } from "~/ui/fold";
+import { Fold } from "~/ui/disclosure";
 import { Clamp } from "./clamp";
 import { Letter } from "./letter";
 import css from "./letters.module.css";

@@ -2,8 +2,8 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ThreadRow } from "~/generated/api-types";
-import { renderAt } from "~/test-frame";
-import { answerThread, stubSight, threadPage, threadRow, wholeRequest } from "~/thread/testing/answers";
+import { answerThread, stubSight, threadPage, threadRow, wholeRequest } from "~/test/fake-api";
+import { renderAt } from "~/test/render";
 import { ThreadPage } from "./thread-page";
 
 vi.setConfig({ testTimeout: 20_000 });

@@ -1,6 +1,8 @@
+/** A button that copies a text. */
+
 import { useState } from "react";
 import { toClipboard } from "./clipboard";
-import styles from "./copy-button.module.css";
+import css from "./controls.module.css";
 
 type Props = {
   /** What is copied. */
@@ -29,10 +31,10 @@ export function CopyButton({ text, label }: Props) {
   };
 
   return (
-    <span className={styles.copy}>
+    <span className={css.copy}>
       <button
         type="button"
-        className={styles.button}
+        className={css.iconButton}
         aria-label={`Copy ${label}`}
         title={`Copy ${label}`}
         onClick={copy}
@@ -50,7 +52,7 @@ export function CopyButton({ text, label }: Props) {
         </svg>
       </button>
       {state === "selected" && (
-        <span className={styles.shown}>
+        <span className={css.shown}>
           <textarea
             aria-label={`${label}, selected`}
             readOnly

@@ -1,5 +1,7 @@
+/** Names and values in a wrapped list. */
+
 import type { ReactNode } from "react";
-import css from "./fact-list.module.css";
+import css from "./text.module.css";
 
 /** `value` null: unknown. */
 export type Fact = { name: string; value: ReactNode; title?: string | undefined };

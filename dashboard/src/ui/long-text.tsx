@@ -1,6 +1,8 @@
+/** A long text, cut until it is expanded. */
+
 import { useState } from "react";
 import { bytes } from "~/format/number";
-import css from "./long-text.module.css";
+import css from "./text.module.css";
 
 type Props = {
   text: string;

@@ -1,5 +1,7 @@
+/** A button without a border. */
+
 import type { ReactNode } from "react";
-import css from "./quiet-button.module.css";
+import css from "./controls.module.css";
 
 type Props = {
   children: ReactNode;

@@ -1,5 +1,5 @@
 import { useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import css from "./tool-button.module.css";
+import css from "./controls.module.css";
 
 /** Light or dark; follows the system until somebody chooses. */
 export function ThemeSwitch() {

@@ -1,7 +1,7 @@
 /** Timestamps in the viewer's time zone, and the current time that relative ones are computed from. */
 
+import { useSyncExternalStore } from "react";
 import { ago, clockTime, day, dayAndTime, utc } from "~/format/time";
-import { useNow } from "~/ui/use-now";
 
 type TimestampProps = {
   /** RFC 3339; `null` is shown as a dash. */
@@ -27,4 +27,32 @@ function dateAndTime(at: string, now: Date, after?: string): string {
   const date = day(new Date(at), now);
   const isSameDay = after !== undefined && day(new Date(after), now) === date;
   return isSameDay ? clockTime(at) : `${date} ${clockTime(at)}`;
+}
+
+/** The present moment, once a second, for everything that shows how long ago something was. */
+const listeners = new Set<() => void>();
+let now = new Date();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+export function useNow(): Date {
+  return useSyncExternalStore(listen, () => now);
+}
+
+function listen(told: () => void): () => void {
+  if (timer === undefined) {
+    now = new Date();
+    timer = setInterval(tick, 1000);
+  }
+  listeners.add(told);
+  return () => {
+    listeners.delete(told);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function tick(): void {
+  now = new Date();
+  for (const tell of listeners) tell();
 }

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from "react";
 import { count } from "~/format/number";
-import { Fold } from "~/ui/fold";
+import { Fold } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
 import css from "./conversation.module.css";
 import type { Choice } from "./said";

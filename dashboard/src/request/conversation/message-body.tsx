@@ -1,5 +1,5 @@
 import { pretty } from "~/domain/json";
-import { Fold } from "~/ui/fold";
+import { Fold } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
 import css from "./conversation.module.css";
 import { PartView } from "./part-view";

@@ -1,5 +1,5 @@
 import { parsedExactly, pretty } from "~/domain/json";
-import { Fold } from "~/ui/fold";
+import { Fold } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
 import css from "./conversation.module.css";
 import { argumentsLine, type ToolCall } from "./said";

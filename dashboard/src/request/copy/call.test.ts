@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Status } from "~/generated/api-types";
-import { sampleRequest } from "~/request/testing/sample-request";
+import { sampleRequest } from "~/test/fixtures";
 import { asCurl, quoted } from "./as-curl";
 import { asNode } from "./as-node";
 import { asPython, literal } from "./as-python";

@@ -1,7 +1,10 @@
+/** Keyboard shortcuts: the dialog with all, and the short list in the status bar. */
+
 import { Modal } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { useState } from "react";
-import css from "./tool-button.module.css";
+import css from "./controls.module.css";
+import textCss from "./text.module.css";
 
 const KEYS = [
   ["j  k  ↓  ↑", "next and previous request"],
@@ -67,5 +70,27 @@ export function KeysHelp() {
         </dl>
       </Modal>
     </>
+  );
+}
+
+const HINTS = [
+  ["j k", "move"],
+  ["↵", "open"],
+  ["n", "namespace"],
+  ["m", "more"],
+  ["/", "search"],
+  ["0–9", "labels"],
+] as const;
+
+/** The keys worth knowing, at the foot of the log. */
+export function KeyHints() {
+  return (
+    <div className={textCss.hints}>
+      {HINTS.map(([keys, does]) => (
+        <span key={keys}>
+          <kbd>{keys}</kbd> {does}
+        </span>
+      ))}
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-/** What jsdom lacks and components ask for. */
+/** Browser APIs that jsdom lacks. */
 
 import "@testing-library/jest-dom/vitest";
 import { cleanup } from "@testing-library/react";

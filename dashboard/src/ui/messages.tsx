@@ -1,3 +1,5 @@
+/** Text shared by messages. */
+
 import { isSilent } from "~/domain/api-error";
 
 /** Below an error of the page's reading: what it means for the log itself, as far as anybody knows. */

@@ -1,4 +1,4 @@
-/** A page's surroundings for tests of components: theme, queries, a router at some address. */
+/** Render components with theme, queries and a router. */
 
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";

@@ -1,5 +1,7 @@
+/** Names truncated in the middle, and the info icon. */
+
 import type { ClipboardEvent } from "react";
-import css from "./middle.module.css";
+import css from "./text.module.css";
 
 const TAIL = 6;
 
@@ -19,4 +21,22 @@ export function Middle({ text }: { text: string }) {
 function copyWhole(event: ClipboardEvent): void {
   event.clipboardData.setData("text/plain", String(document.getSelection()).replaceAll("\n", ""));
   event.preventDefault();
+}
+
+/** The letter i in a circle; drawn, because not every font has one. */
+export function InfoMark() {
+  return (
+    <svg
+      viewBox="0 0 16 16"
+      width="13"
+      height="13"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.4"
+      aria-hidden="true"
+    >
+      <circle cx="8" cy="8" r="6.5" />
+      <path d="M8 7.2v4.2M8 4.4v1.3" />
+    </svg>
+  );
 }

@@ -1,5 +1,7 @@
+/** Content that is rendered when it is expanded. */
+
 import { type ReactNode, useState } from "react";
-import css from "./fold.module.css";
+import css from "./text.module.css";
 
 type Props = {
   summary: ReactNode;

@@ -1,6 +1,6 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import { Middle } from "./middle";
+import { Middle } from "./truncate-middle";
 
 it("what is marked of a long name is copied in one piece", () => {
   render(<Middle text="user-15b62ac9" />);

@@ -1,4 +1,4 @@
-/** Whether rows may move: nobody points at them, and nothing among them has the focus. */
+/** Whether a scroll region is idle. */
 
 import { type FocusEvent, type PointerEvent, useState } from "react";
 

@@ -1,0 +1,193 @@
+/** Sample data for tests: status, statistics, requests. */
+
+import { vi } from "vitest";
+import type { Aggregate, RequestDetail, Row, StatsPoint, StatsResponse, Status } from "~/generated/api-types";
+
+type Changes = { [Name in keyof Status]?: Status[Name] extends object ? Partial<Status[Name]> : Status[Name] };
+
+/** All is well, except for what the test changes. */
+export function statusWith(changes: Changes = {}): Status {
+  const { journal, storage, settings, ...others } = changes;
+  const well = {
+    version: "0.1.0",
+    relay_base_url: "http://127.0.0.1:4100/v1",
+    dashboard_url: null,
+    page_build: null,
+    sample_data: false,
+    records: 0,
+    namespaces: 0,
+    labels: 0,
+    last_seq: 0,
+    running: 12,
+    refused: {},
+    frames_lost: 0,
+    journal: { lag_bytes: 400, lag_seconds: 0.21, ...journal },
+    storage: { data_path: "/data", store_bytes: 4.2e9, disk_free_bytes: 84e9, days_left: 23, ...storage },
+    gaps: [],
+    gap_count: 0,
+    settings: {
+      min_free: 2 ** 30,
+      max_journal: 10 * 2 ** 30,
+      when_log_fails: "refuse",
+      log: "full",
+      header_prefix: ["Service", "Relaybook"],
+      default_namespace: "default",
+      upstream: "https://api.openai.com/v1",
+      idle_timeout: 600,
+      ...settings,
+    },
+    ...others,
+  };
+  return well as Status;
+}
+
+/** Answers every question of the page from now on. `null`: nobody answers. */
+export function answerWith(status: Status | null, rows: Partial<Row>[] = []): void {
+  vi.stubGlobal("fetch", async (url: string) => {
+    if (status === null) throw new TypeError("no network");
+    const page = { data: rows, running: [], next_cursor: null, newer_cursor: null, complete: true };
+    return Response.json(url.includes("/api/status") ? status : page);
+  });
+}
+
+/** Answers of `/api/stats` for tests. */
+const UNKNOWN = { p50: null, p95: null, p99: null };
+const START = new Date("2026-11-22T14:00:00Z").getTime();
+
+export function sum(requests: number, more: Partial<Aggregate> = {}): Aggregate {
+  return {
+    requests,
+    failed: 0,
+    input_tokens: requests * 10,
+    output_tokens: requests,
+    cost_usd: null,
+    duration_ms: UNKNOWN,
+    first_token_ms: UNKNOWN,
+    ...more,
+  };
+}
+
+/** The bucket's place among four of ten minutes. */
+export function point(at: number, requests: number, more: Partial<Aggregate> = {}): StatsPoint {
+  return { ...sum(requests, more), at: new Date(START + at * 600_000).toISOString() };
+}
+
+/** Groups by value in their order; `other` by points alone. */
+export function statsAnswer(
+  by: string | undefined,
+  parts: readonly (readonly [string | null, readonly StatsPoint[]])[],
+  other: StatsPoint[] | null = null,
+): StatsResponse {
+  const total = (points: readonly StatsPoint[]) => sum(points.reduce((all, each) => all + each.requests, 0));
+  const points = [...parts.flatMap(([, own]) => own), ...(other ?? [])];
+  return {
+    bucket_seconds: 600,
+    from: new Date(START).toISOString(),
+    to: new Date(START + 4 * 600_000).toISOString(),
+    groups: parts.map(([value, own]) => ({
+      by: by === undefined ? {} : { [by]: value },
+      points: [...own],
+      total: total(own),
+    })),
+    other: other === null ? null : { points: other, total: total(other) },
+    total: total(points),
+    source: "rollups",
+  };
+}
+
+/** A request for tests: complete, and of the simplest kind; a test says what is different about its own. */
+export function sampleRequest(different: Partial<RequestDetail> = {}): RequestDetail {
+  const request = { ...SAMPLE, ...different };
+  return { result: resultFor(request), ...request };
+}
+
+/** A result as the API would give it, as far as tests of the page look at it. */
+function resultFor({ outcome, failed, status }: Omit<RequestDetail, "result">): RequestDetail["result"] {
+  if (outcome === "open") return { code: "running", text: "running", tone: "running" };
+  if (outcome === "client_closed" && !failed) {
+    return { code: "client_disconnected", text: "client disconnected", tone: "neutral" };
+  }
+  if (failed || outcome !== "complete") {
+    return status === 200
+      ? { code: "error_in_stream", text: "200 error in stream", tone: "bad" }
+      : { code: "error", text: `${status} error`, tone: "bad" };
+  }
+  return { code: "complete", text: String(status), tone: "good" };
+}
+
+const SAMPLE: Omit<RequestDetail, "result"> = {
+  id: "0199a3b2-0000-7000-8000-00000000e2f1",
+  seq: 7,
+  started_at: "2026-11-21T13:02:29.482103Z",
+  ended_at: "2026-11-21T13:02:31.892103Z",
+  outcome: "complete",
+  failed: false,
+  namespace: "production",
+  properties: { channel: "iOS" },
+  warnings: [],
+  route: "default",
+  upstream: "https://api.openai.com/v1",
+  method: "POST",
+  path: "/v1/chat/completions",
+  query: "",
+  kind: "chat",
+  client_address: "127.0.0.1",
+  user_agent: "OpenAI/Python 2.8.0",
+  key: "3f9a00aa11bb",
+  model: "gpt-4o-mini",
+  response_model: "gpt-4o-mini-2024-07-18",
+  stream: false,
+  stream_requested: null,
+  stream_ended: null,
+  status: 200,
+  error_code: null,
+  error_message: null,
+  duration_ms: 2410,
+  first_token_ms: null,
+  relay_ms: 0.3,
+  chunks: 1,
+  request_bytes: 90,
+  response_bytes: 300,
+  input_tokens: 312,
+  output_tokens: 118,
+  cached_tokens: 256,
+  reasoning_tokens: 0,
+  tokens_estimated: false,
+  cost_usd: 0.000118,
+  prices_version: "2026-11-01",
+  finish_reason: "stop",
+  user: null,
+  safety_identifier: null,
+  prompt_cache_key: null,
+  provider_request_id: null,
+  completion_id: null,
+  client_request_id: null,
+  retry_count: null,
+  trace_id: null,
+  input_preview: "Where is my refund?",
+  output_preview: "It was sent.",
+  body_state: "stored",
+  advice: [],
+  reason: "OK",
+  request_headers: [
+    ["Authorization", "Bearer key:3f9a00aa11bb"],
+    ["Content-Type", "application/json"],
+    ["Content-Length", "90"],
+    ["Service-Namespace", "production"],
+    ["Service-Property-Channel", "iOS"],
+    ["User-Agent", "OpenAI/Python 2.8.0"],
+  ],
+  response_headers: [["content-type", "application/json"]],
+  stored_request_bytes: 90,
+  stored_response_bytes: 300,
+  parameters: { model: "gpt-4o-mini" },
+  messages: [{ role: "user", text: "Where is my refund?", parts: [] }],
+  answer: { id: "chatcmpl-1", choices: [sampleChoice({ text: "It was sent." })] },
+  timeline: [[2400, 300]],
+  also: [],
+};
+
+/** A choice of an answer. */
+export function sampleChoice(different: Record<string, unknown>): Record<string, unknown> {
+  return { index: 0, text: null, reasoning: null, refusal: null, tool_calls: [], finish_reason: "stop", ...different };
+}
