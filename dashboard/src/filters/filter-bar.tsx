@@ -3,14 +3,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ComponentProps, type MouseEvent, useLayoutEffect, useRef } from "react";
 import { countQuery } from "~/api/requests";
+import { statusQuery } from "~/api/status";
 import { type Filter, without, withoutLast } from "~/domain/filter";
 import { inOneLine, isExcluded, wordsOf } from "~/domain/filter-text";
+import { hasWords } from "~/domain/query-parts";
 import { count, plural } from "~/format/number";
 import { useGo } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
-import { QueryIndexing } from "./query-indexing";
 
 /**
  * What the log is filtered by, in words, each with its way out; and how much that finds.
@@ -113,4 +114,17 @@ function useKeptFocus(filter: Filter): Pick<ComponentProps<"section">, "ref" | "
 /** What was refused once is refused again. */
 function whileUnderstood(query: { state: { error: Error | null } }): number | false {
   return query.state.error === null ? 5_000 : false;
+}
+
+/** Where words are looked for: how many requests they are not looked for in yet. Nothing once it is all of them. */
+export function QueryIndexing({ className }: { className: string | undefined }) {
+  const { filter } = useLogSearch();
+  const status = useQuery(statusQuery()).data;
+  const behind = status === undefined ? 0 : status.last_seq - status.indexed_to;
+  if (behind <= 0 || !hasWords(filter)) return null;
+  return (
+    <span className={className}>
+      Words are being indexed: {plural(behind, "newer request is", "newer requests are")} not searched yet.
+    </span>
+  );
 }

@@ -9,8 +9,7 @@ import { useLogSearch } from "~/navigation/search-context";
 import { Middle } from "~/ui/truncate-middle";
 import chipsCss from "./chips.module.css";
 import { FilterLink } from "./filter-link";
-import { groupsOf, type NumberedLabel } from "./label-groups";
-import { useLabels } from "./labels";
+import { groupsOf, type NumberedLabel, useLabels } from "./labels";
 import css from "./namespace-bar.module.css";
 import { ThreadsMenu } from "./threads-menu";
 

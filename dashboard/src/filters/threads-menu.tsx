@@ -10,8 +10,8 @@ import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
 import type { Namespace } from "~/generated/api-types";
 import { useNow } from "~/ui/timestamp";
+import { NamespaceChip } from "./chips";
 import css from "./namespace-bar.module.css";
-import { NamespaceChip } from "./namespace-chip";
 
 /** All namespaces that are no labels: how many there are, and a list to search, the most recent first. */
 export function ThreadsMenu() {

@@ -1,7 +1,7 @@
 import { memo } from "react";
 import type { usePin } from "~/api/namespaces";
+import { NamespaceChip } from "~/filters/chips";
 import { useLabel } from "~/filters/labels";
-import { NamespaceChip } from "~/filters/namespace-chip";
 import { money } from "~/format/money";
 import { count, tokens } from "~/format/number";
 import type { Namespace } from "~/generated/api-types";

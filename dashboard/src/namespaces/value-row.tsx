@@ -1,4 +1,4 @@
-import { PropertyChip } from "~/filters/property-chip";
+import { PropertyChip } from "~/filters/chips";
 import { count } from "~/format/number";
 import type { FieldValue } from "~/generated/api-types";
 import { Sparkline } from "./sparkline";

@@ -1,6 +1,5 @@
+import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
-import { NamespaceChip } from "~/filters/namespace-chip";
-import { PropertyChip } from "~/filters/property-chip";
 import { type Group, groupName } from "./groups";
 import css from "./table.module.css";
 

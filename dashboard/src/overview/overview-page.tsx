@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
-import { TimeRange } from "~/filters/time-range";
+import { TimeRange } from "~/filters/time-range-picker";
 import { useGoToOverview, useOverview } from "~/navigation/overview-search";
 import { QuietButton } from "~/ui/quiet-button";
 import { ByChoice } from "./by-choice";

@@ -1,6 +1,5 @@
+import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
-import { NamespaceChip } from "~/filters/namespace-chip";
-import { PropertyChip } from "~/filters/property-chip";
 import { shortenMiddle } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { Timestamp } from "~/ui/timestamp";

@@ -1,10 +1,9 @@
 import { type MouseEvent, memo } from "react";
 import { propertyOf } from "~/domain/filter";
 import { ranFor } from "~/domain/outcome";
+import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
-import { NamespaceChip } from "~/filters/namespace-chip";
-import { PropertyChip } from "~/filters/property-chip";
-import { ResultLink } from "~/filters/result-link";
+import { ResultLink } from "~/filters/outcome-link";
 import { duration, seconds } from "~/format/duration";
 import { money } from "~/format/money";
 import { tokens } from "~/format/number";

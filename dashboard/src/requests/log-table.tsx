@@ -1,6 +1,7 @@
 import { useLocation } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useLayoutEffect, useMemo, useRef } from "react";
+import { useFaded } from "~/filters/use-hovered-value";
 import type { LogGap } from "~/generated/api-types";
 import type { Anchor } from "~/navigation/links";
 import { NewestSearchContext, SearchContext, useLogSearch } from "~/navigation/search-context";
@@ -8,7 +9,6 @@ import { GapRow } from "./gap-row";
 import css from "./log.module.css";
 import { itemsOf } from "./log-items";
 import { LogRow } from "./log-row";
-import { useFaded } from "./use-faded";
 import type { Log } from "./use-log";
 import { useMeasures } from "./use-measures";
 import { usePlace } from "./use-place";

@@ -5,7 +5,7 @@ import { countQuery } from "~/api/requests";
 import { type Filter, without } from "~/domain/filter";
 import { inOneLine, wordsOf } from "~/domain/filter-text";
 import { rangeInWords } from "~/domain/time-range";
-import { QueryIndexing } from "~/filters/query-indexing";
+import { QueryIndexing } from "~/filters/filter-bar";
 import { plural } from "~/format/number";
 import { useGo } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";

@@ -1,6 +1,5 @@
 import type { Term } from "~/domain/filter";
-import { NamespaceChip } from "~/filters/namespace-chip";
-import { PropertyChip } from "~/filters/property-chip";
+import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { money } from "~/format/money";
 import { count, tokens } from "~/format/number";
 import { useLogSearch } from "~/navigation/search-context";

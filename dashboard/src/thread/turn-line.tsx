@@ -1,5 +1,5 @@
 import { FilterLink } from "~/filters/filter-link";
-import { ResultLink } from "~/filters/result-link";
+import { ResultLink } from "~/filters/outcome-link";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { shortenMiddle, tokens } from "~/format/number";

@@ -1,10 +1,12 @@
+/** The time range of the log: presets or two dates. */
+
 import { Button, Group, Popover, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { TimeRange as Range } from "~/domain/filter";
 import { momentOf, RANGES, rangeInWords } from "~/domain/time-range";
 import { useGo } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
-import css from "./time-range.module.css";
+import css from "./filter-bar.module.css";
 
 /** Which time is shown: one of a few spans up to now, or from one moment to another. */
 export function TimeRange() {

@@ -1,7 +1,17 @@
-/** Notices which value somebody points at, anywhere on the page: one listener on the frame instead of one per link. */
+/** The value under the pointer or with focus: rows without it are dimmed, and it gets a menu. */
 
-import { type KeyboardEvent, type MouseEvent, type PointerEvent, type TouchEvent, useRef, useState } from "react";
-import type { Pointed } from "./pointed";
+import {
+  createContext,
+  type KeyboardEvent,
+  type MouseEvent,
+  type PointerEvent,
+  type TouchEvent,
+  useContext,
+  useRef,
+  useState,
+} from "react";
+import { rowHas } from "~/domain/filter";
+import type { Row } from "~/generated/api-types";
 
 const SOON_MS = 90;
 const LEAVING_MS = 160;
@@ -98,4 +108,19 @@ function pointedAt(link: HTMLAnchorElement, menu: boolean): Pointed | undefined 
   const { field, value } = link.dataset;
   if (field === undefined || value === undefined) return undefined;
   return { name: field, value, at: link.getBoundingClientRect(), link, menu };
+}
+
+/** `at` is where the link stands. `menu`: opened by key or long press, and holds the focus. */
+export type Pointed = { name: string; value: string; at: DOMRect; link: HTMLAnchorElement; menu: boolean };
+
+export const PointedContext = createContext<Pointed | undefined>(undefined);
+
+export function usePointed(): Pointed | undefined {
+  return useContext(PointedContext);
+}
+
+/** Which rows step back while somebody points at a value: those that do not share it. */
+export function useFaded(): (row: Row) => boolean {
+  const pointed = usePointed();
+  return (row) => pointed !== undefined && !rowHas(row, pointed.name, pointed.value);
 }

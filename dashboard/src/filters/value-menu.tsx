@@ -1,3 +1,5 @@
+/** The menu of a hovered or focused value. */
+
 import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -11,10 +13,10 @@ import { useGo, useGoToThread } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { toClipboard } from "~/ui/clipboard";
 import { useNow } from "~/ui/timestamp";
+import css from "./chips.module.css";
 import { anchorOf } from "./filter-link";
 import { useLabel } from "./labels";
-import type { Pointed } from "./pointed";
-import css from "./value-card.module.css";
+import type { Pointed } from "./use-hovered-value";
 
 type Props = { pointed: Pointed; onClose: () => void; onPointerInside: () => void; onPointerLeft: () => void };
 

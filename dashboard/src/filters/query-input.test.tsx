@@ -4,7 +4,7 @@ import { createRef } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { renderAt } from "~/test/render";
 import { FilterLink } from "./filter-link";
-import { QueryBox } from "./query-box";
+import { QueryBox } from "./query-input";
 
 const VALUES: Record<string, { value: string; requests: number }[]> = {
   property: [{ value: "channel", requests: 12 }],

@@ -2,7 +2,7 @@ import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
-import { ResultLink } from "./result-link";
+import { ResultLink } from "./outcome-link";
 
 it("leads to all that were answered with the same status, or ended in the same way", async () => {
   await renderAt("?model=o1", <ResultLink row={sampleRequest({ status: 429, failed: true })} className="a" />);

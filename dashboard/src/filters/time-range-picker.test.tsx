@@ -1,7 +1,7 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { renderAt } from "~/test/render";
-import { TimeRange } from "./time-range";
+import { TimeRange } from "./time-range-picker";
 
 const FROM = "2026-10-25T01:30:00.123456Z";
 const TO = "2026-10-25T03:30:00.654321Z";

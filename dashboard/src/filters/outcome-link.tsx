@@ -1,9 +1,11 @@
+/** The result of a request as a filter link. */
+
 import { resultOf } from "~/domain/outcome";
 import type { Row } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
 import { useNow } from "~/ui/timestamp";
+import css from "./chips.module.css";
 import { FilterLink } from "./filter-link";
-import css from "./result-link.module.css";
 
 /** `className`: how a value looks where the link stands. */
 type Props = { row: Row; className: string | undefined };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Namespace } from "~/generated/api-types";
-import { groupsOf } from "./label-groups";
+import { groupsOf } from "./labels";
 
 const label = (namespace: string, group: string | null, position: number) =>
   ({ namespace, group, position }) as Namespace;

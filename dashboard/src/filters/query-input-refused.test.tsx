@@ -4,7 +4,7 @@ import { createRef, useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Refused } from "~/api/requests";
 import { renderAt } from "~/test/render";
-import { QueryBox } from "./query-box";
+import { QueryBox } from "./query-input";
 
 const REFUSED = {
   text: "refund duration:fast",

@@ -1,17 +1,21 @@
+/** The input of the query language, with suggestions. */
+
 import { TextInput } from "@mantine/core";
-import { type KeyboardEvent, type RefObject, useId, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { type KeyboardEvent, type RefObject, useCallback, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { useOffers } from "~/api/query";
-import type { Refused } from "~/api/requests";
+import { logQuery, type Refused } from "~/api/requests";
+import { ApiError } from "~/domain/api-error";
 import { withoutLast } from "~/domain/filter";
+import type { LogSearch } from "~/domain/log-search";
 import { type Proposal, partBefore, withProposal } from "~/domain/query-proposals";
 import { readTyped } from "~/domain/typed-terms";
+import { count } from "~/format/number";
 import { useGo } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
-import { useAsking } from "./query-asking";
-import css from "./query-box.module.css";
-import { optionId, QueryList } from "./query-list";
-import { refusalInWords } from "./query-refusal";
+import css from "./query-input.module.css";
 
 type QueryBoxProps = {
   box: RefObject<HTMLInputElement | null>;
@@ -132,4 +136,106 @@ export function QueryBox({ box, refused }: QueryBoxProps) {
       {isListed && <QueryList id={list} offers={offers} active={active} onTake={take} />}
     </form>
   );
+}
+
+type QueryListProps = {
+  id: string;
+  offers: readonly Proposal[];
+  /** The one that the keyboard has reached. */
+  active: Proposal | undefined;
+  onTake: (offer: Proposal) => void;
+};
+
+/** What could be written next; the box has the focus all the time. */
+export function QueryList({ id, offers, active, onTake }: QueryListProps) {
+  return (
+    <div className={css.popup}>
+      <div id={id} role="listbox" aria-label="What can be written here" className={css.list}>
+        {offers.map((offer) => (
+          <Option
+            key={offer.written}
+            id={optionId(id, offer)}
+            offer={offer}
+            isActive={offer.written === active?.written}
+            onTake={onTake}
+          />
+        ))}
+      </div>
+      <p className={css.hint}>
+        <kbd>↓</kbd> choose <kbd>Tab</kbd> take <kbd>Enter</kbd> filter the log
+      </p>
+    </div>
+  );
+}
+
+export function optionId(list: string, offer: Proposal): string {
+  return `${list}-${encodeURIComponent(offer.written)}`;
+}
+
+type OptionProps = { id: string; offer: Proposal; isActive: boolean; onTake: (offer: Proposal) => void };
+
+function Option({ id, offer, isActive, onTake }: OptionProps) {
+  const { shown, words, requests } = offer;
+  const intoSight = useCallback((element: HTMLElement | null) => element?.scrollIntoView?.({ block: "nearest" }), []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the box's own keys reach it
+    <div
+      ref={isActive ? intoSight : null}
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isActive}
+      className={css.option}
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={() => onTake(offer)}
+    >
+      <bdi className={css.shown}>{shown}</bdi> {words !== undefined && <span className={css.words}>{words}</span>}{" "}
+      {requests !== undefined && (
+        <span className={css.count}>
+          {count(requests)}
+          <span className="unseen"> requests</span>
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Asks for the log by a filter that was typed, before the URL says it: what is refused never gets there. */
+export type Asking = {
+  isAsking: boolean;
+  /** Goes there, or says what the API has against it. `elsewhere`: the reader went there meanwhile, or asked anew. */
+  goIfUnderstood: (search: LogSearch) => Promise<"gone" | "elsewhere" | { refused: string }>;
+};
+
+export function useAsking(): Asking {
+  const client = useQueryClient();
+  const router = useRouter();
+  const go = useGo();
+  const [isAsking, setAsking] = useState(false);
+  const asked = useRef(0);
+  return {
+    isAsking,
+    goIfUnderstood: async (search) => {
+      const from = router.history.location.href;
+      asked.current += 1;
+      const mine = asked.current;
+      setAsking(true);
+      // The log shows these very rows then.
+      const refused = await client.fetchInfiniteQuery(logQuery(search, undefined, 0)).then(
+        (log) => log.pages[0]?.refused?.message,
+        (error: unknown) => (error instanceof ApiError && error.status === 400 ? error.message : undefined),
+      );
+      if (asked.current !== mine) return "elsewhere";
+      setAsking(false);
+      if (router.history.location.href !== from) return "elsewhere";
+      if (refused !== undefined) return { refused };
+      go({ search });
+      return "gone";
+    },
+  };
+}
+
+/** Without the place in the call: the box may have only a part of it, and the message quotes what is wrong. */
+export function refusalInWords(message: string): string {
+  return message.replace(/^q, (?<part>.+?) at character \d+: /su, "$<part>: ").replace(/^q has/u, "This has");
 }

@@ -1,0 +1,65 @@
+/** Namespaces and properties as colored filter links. */
+
+import { Middle } from "~/ui/truncate-middle";
+import css from "./chips.module.css";
+import { FilterLink } from "./filter-link";
+import { useLabel } from "./labels";
+
+/** A namespace where it is shown: a coloured label when it is pinned, else a neutral thread. A click filters by it. */
+export function NamespaceChip({ namespace }: { namespace: string }) {
+  const label = useLabel(namespace);
+  if (label !== undefined) {
+    return (
+      <FilterLink
+        name="namespace"
+        value={namespace}
+        className={`${css.label} ${css[`slot${label.color ?? 1}`]}`}
+        title={namespace}
+      >
+        <Middle text={namespace} />
+      </FilterLink>
+    );
+  }
+  return (
+    <FilterLink name="namespace" value={namespace} className={css.thread} title={namespace}>
+      <ThreadMark name={namespace} />
+      <Middle text={namespace} />
+    </FilterLink>
+  );
+}
+
+/** A custom property where it is shown: outlined, name dim, value strong, so that nobody takes it for a namespace. */
+export function PropertyChip({ name, value, bare = false }: { name: string; value: string; bare?: boolean }) {
+  return (
+    <FilterLink name={`property.${name}`} value={value} className={css.property} title={`${name}: ${value}`}>
+      {!bare && (
+        <span className={css.name}>
+          <Middle text={name} />
+        </span>
+      )}{" "}
+      <span className={css.value}>
+        <Middle text={value} />
+      </span>
+    </FilterLink>
+  );
+}
+
+/** A small mark in two tones that the eye recognises again: made from the name, it means nothing else. */
+export function ThreadMark({ name }: { name: string }) {
+  const hash = hashOf(name);
+  const first = hash % 12;
+  const second = (first + 3 + (Math.floor(hash / 12) % 7)) % 12;
+  return (
+    <svg className={css.mark} viewBox="0 0 10 10" aria-hidden="true">
+      <path d="M5 0 10 5H0z" fill={`hsl(${first * 30} 45% 52%)`} />
+      <path d="M5 10 0 5h10z" fill={`hsl(${second * 30} 45% 52%)`} />
+    </svg>
+  );
+}
+
+/** FNV-1a, 32 bits. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
+  return hash;
+}
