@@ -10,9 +10,9 @@ import {
 } from "@tanstack/react-router";
 import { againWhenSilent } from "~/api/client";
 import { PAGE } from "~/api/page-config";
-import { ConnectPage } from "~/connect/connect-page";
 import { formatSearch, type LogSearch, parseSearch } from "~/domain/log-search";
-import { RequestsPage } from "~/requests/requests-page";
+import { ConnectPage } from "~/features/connect/connect-page";
+import { RequestsPage } from "~/features/requests/requests-page";
 import { AppFrame } from "./app-frame";
 import { NotFound } from "./not-found";
 import { PageFailed } from "./page-failed";

@@ -1,0 +1,103 @@
+/** Code samples for clients. Pure. */
+
+import type { Connection } from "./connection";
+
+/** `kind` has no spaces. `note` says what the code does not. */
+export type Sample = { kind: string; title: string; note: string; code: string };
+
+/** The two lines that need no change in a program. */
+export function exportLines({ baseUrl, anyKey }: Connection): { url: string; key: string } {
+  return {
+    url: `export OPENAI_BASE_URL=${shellWord(baseUrl)}`,
+    key: `export OPENAI_API_KEY=${anyKey ?? "your-provider-key"}`,
+  };
+}
+
+export function samplesOf(to: Connection): Sample[] {
+  return [python(to), node(to), curl(to), langChain(to)];
+}
+
+function python({ baseUrl, anyKey, prefix }: Connection): Sample {
+  return {
+    kind: "python",
+    title: "Python",
+    note: `pip install openai. ${keyNote(anyKey)}`,
+    code: `from openai import OpenAI
+
+client = OpenAI(
+    base_url="${baseUrl}",${anyKey === null ? "" : `\n    api_key="${anyKey}",`}
+    default_headers={"${prefix}-Namespace": "ios"},  # for every request of this client
+)
+
+answer = client.chat.completions.create(
+    model="gpt-4o-mini",
+    messages=[{"role": "user", "content": "Hello"}],
+    extra_headers={"${prefix}-Namespace": "user-42"},  # for this request alone
+)
+print(answer.choices[0].message.content)
+`,
+  };
+}
+
+function node({ baseUrl, anyKey, prefix }: Connection): Sample {
+  return {
+    kind: "node",
+    title: "Node",
+    note: `npm install openai. ${keyNote(anyKey)}`,
+    code: `import OpenAI from "openai";
+
+const client = new OpenAI({
+  baseURL: "${baseUrl}",${anyKey === null ? "" : `\n  apiKey: "${anyKey}",`}
+  defaultHeaders: { "${prefix}-Namespace": "ios" }, // for every request of this client
+});
+
+const answer = await client.chat.completions.create(
+  { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello" }] },
+  { headers: { "${prefix}-Namespace": "user-42" } }, // for this request alone
+);
+console.log(answer.choices[0].message.content);
+`,
+  };
+}
+
+function curl({ baseUrl, anyKey, prefix }: Connection): Sample {
+  return {
+    kind: "curl",
+    title: "curl",
+    note: anyKey === null ? "The key is the provider's, here out of OPENAI_API_KEY." : "Any key will do.",
+    code: `curl ${shellWord(`${baseUrl}/chat/completions`)} \\
+  -H "Authorization: Bearer ${anyKey ?? "$OPENAI_API_KEY"}" \\
+  -H 'Content-Type: application/json' \\
+  -H '${prefix}-Namespace: ios' \\
+  -d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
+`,
+  };
+}
+
+function langChain({ baseUrl, anyKey, prefix }: Connection): Sample {
+  return {
+    kind: "langchain",
+    title: "LangChain",
+    note: `pip install langchain-openai. ${keyNote(anyKey)}`,
+    code: `from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(
+    model="gpt-4o-mini",
+    base_url="${baseUrl}",${anyKey === null ? "" : `\n    api_key="${anyKey}",`}
+    default_headers={"${prefix}-Namespace": "ios"},
+)
+print(model.invoke("Hello").content)
+`,
+  };
+}
+
+function keyNote(anyKey: string | null): string {
+  return anyKey === null
+    ? "The key is the provider's; the library reads it from OPENAI_API_KEY."
+    : "The provider is simulated, so any key will do.";
+}
+
+/** Quoted where a shell would read more into it: zsh takes the brackets of [::1] for a pattern. */
+function shellWord(text: string): string {
+  return /^[\w:/.-]+$/.test(text) ? text : `'${text}'`;
+}

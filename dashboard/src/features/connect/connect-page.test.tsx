@@ -1,0 +1,66 @@
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { BaseUrl } from "~/connect/base-url";
+import { answerWith, statusWith } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
+import { ConnectGuide, ConnectPage } from "./connect-page";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+
+describe("the guide of an empty log", () => {
+  it("says where to point a client and that the first request appears by itself", async () => {
+    answerWith(statusWith());
+    await renderAt("", <ConnectGuide />);
+    expect(screen.getByRole("heading", { name: "No request yet. Point a client here:" })).toBeVisible();
+    expect(await screen.findByText("export OPENAI_BASE_URL=http://127.0.0.1:4100/v1")).toBeVisible();
+    expect(screen.getByText("Listening… the first one appears here by itself.")).toBeVisible();
+  });
+
+  it("has a sample for each kind of client, reached with the arrow keys and copied with a button", async () => {
+    answerWith(statusWith());
+    const user = userEvent.setup();
+    await renderAt("", <ConnectGuide />);
+    await user.click(await screen.findByRole("tab", { name: "Python" }));
+    await user.keyboard("{ArrowRight}{ArrowRight}");
+    expect(screen.getByRole("tab", { name: "curl" })).toHaveFocus();
+    await user.click(screen.getByRole("button", { name: "Copy curl sample" }));
+    expect(await navigator.clipboard.readText()).toMatch(/^curl http:\/\/127\.0\.0\.1:4100\/v1\/chat\/completions /);
+  });
+});
+
+describe("the page about connecting", () => {
+  it("listens while there is no request", async () => {
+    answerWith(statusWith({ running: 0 }));
+    await renderAt("", <ConnectPage />);
+    expect(await screen.findByText("No request yet. Point a client here:")).toBeVisible();
+    expect(await screen.findByText(/Listening…/)).toBeVisible();
+  });
+
+  it("tells how many requests came and when the last one, with the way to the log", async () => {
+    answerWith(statusWith({ records: 1204, running: 0 }), [{ started_at: ago(2) }]);
+    const { where } = await renderAt("?namespace=ios", <ConnectPage />);
+    expect(await screen.findByText(/Requests are arriving: 1,204 so far, the last/)).toHaveTextContent(
+      /last (\d s ago|just now)\./,
+    );
+    expect(screen.queryByText(/Listening…/)).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("link", { name: "Open the log" }));
+    expect(where()).toBe("/requests");
+  });
+
+  it("does not call it arriving when the last one is long ago", async () => {
+    answerWith(statusWith({ records: 1, running: 0 }), [{ started_at: ago(3 * 86_400 + 60) }]);
+    await renderAt("", <ConnectPage />);
+    expect(await screen.findByText(/Requests have arrived: 1 so far, the last/)).toHaveTextContent("last 3 days ago.");
+  });
+});
+
+it("the base URL is at hand with a button that copies it", async () => {
+  answerWith(statusWith());
+  const user = userEvent.setup();
+  await renderAt("", <BaseUrl />);
+  await user.click(await screen.findByRole("button", { name: "Copy base URL" }));
+  expect(await navigator.clipboard.readText()).toBe("http://127.0.0.1:4100/v1");
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import type { Aggregate, StatsPoint, StatsResponse } from "~/generated/api-types";
+import { barInWords, barsOf, together, totalInWords } from "./histogram-data";
+
+const NONE = { p50: null, p95: null, p99: null };
+const SUM: Aggregate = {
+  requests: 18_900,
+  failed: 33,
+  input_tokens: 0,
+  output_tokens: 0,
+  cost_usd: 41.2,
+  duration_ms: { ...NONE, p50: 1210 },
+  first_token_ms: NONE,
+};
+const at = (moment: string, requests: number, failed = 0): StatsPoint => ({
+  ...SUM,
+  at: `2026-11-22T${moment}:00.000000Z`,
+  requests,
+  failed,
+});
+const ANSWER: StatsResponse = {
+  bucket_seconds: 600,
+  from: "2026-11-22T14:00:00.000000Z",
+  to: "2026-11-22T14:40:00.000000Z",
+  groups: [{ by: {}, points: [at("14:00", 4, 1), at("14:30", 2)], total: SUM }],
+  other: null,
+  total: SUM,
+  source: "rollups",
+};
+
+describe("the bars of the histogram", () => {
+  it("are there for empty buckets too, so that time is even", () => {
+    expect(barsOf(ANSWER).map((bar) => bar.requests)).toEqual([4, 0, 0, 2]);
+    expect(barsOf({ ...ANSWER, groups: [] }).map((bar) => bar.requests)).toEqual([0, 0, 0, 0]);
+  });
+
+  it("are preceded by empty ones where a log is young, and never fewer than asked for", () => {
+    const bars = barsOf(ANSWER, 6);
+    expect(bars.map((bar) => bar.requests)).toEqual([0, 0, 4, 0, 0, 2]);
+    expect(bars.map((bar) => bar.from)).toEqual(
+      ["13:40", "13:50", "14:00", "14:10", "14:20", "14:30"].map((time) => Date.parse(`2026-11-22T${time}:00Z`)),
+    );
+    expect(bars.every((bar) => bar.to - bar.from === 600_000)).toBe(true);
+    expect(barsOf(ANSWER, 3)).toHaveLength(4);
+    expect(barsOf({ ...ANSWER, to: ANSWER.from }, 6)).toEqual([]);
+  });
+
+  it("add up, but nobody knows the median of several", () => {
+    const bars = barsOf(ANSWER);
+    const all = together(bars, 3, 0);
+    expect(all).toMatchObject({ requests: 6, failed: 1, p50: null });
+    expect((all?.to ?? 0) - (all?.from ?? 0)).toBe(40 * 60_000);
+    expect(together(bars, 0, 0)?.p50).toBe(1210);
+    expect(together([], 0, 0)).toBeUndefined();
+  });
+
+  it("can be said in words", () => {
+    const from = new Date(2026, 10, 22, 14, 0).getTime();
+    const now = new Date(2026, 10, 22, 15, 0);
+    const bar = { from, to: from + 600_000, requests: 120, failed: 3, p50: 1210 };
+    expect(barInWords(bar, now)).toBe("14:00 – 14:10 · 120 requests · 3 failed · p50 1.21 s");
+    expect(barInWords({ ...bar, requests: 1, failed: 0, p50: null }, now)).toBe("14:00 – 14:10 · 1 request");
+    const midnight = new Date(2026, 10, 22).getTime();
+    expect(barInWords({ ...bar, from: midnight - 600_000, to: midnight, failed: 0, p50: null }, now)).toBe(
+      "yesterday 23:50 – today 00:00 · 120 requests",
+    );
+  });
+
+  it("leave out what is unknown", () => {
+    expect(totalInWords(SUM)).toBe("p50 1.21 s · $41.20");
+    expect(totalInWords({ ...SUM, cost_usd: null })).toBe("p50 1.21 s");
+    expect(totalInWords({ ...SUM, cost_usd: null, duration_ms: NONE })).toBe("");
+  });
+});

@@ -1,0 +1,179 @@
+/** Messages shown in the log instead of rows, or above them. */
+
+import { Button, Modal } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Fragment } from "react";
+import { countQuery } from "~/api/requests";
+import { ApiError } from "~/domain/api-error";
+import { type Filter, without } from "~/domain/filter";
+import { inOneLine, wordsOf } from "~/domain/filter-text";
+import { EVERYTHING } from "~/domain/log-search";
+import { QUERY, queryParts } from "~/domain/query-parts";
+import { rangeInWords } from "~/domain/time-range";
+import { ConnectGuide } from "~/features/connect/connect-page";
+import { QueryIndexing } from "~/filters/filter-bar";
+import { plural } from "~/format/number";
+import { useGo } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
+import { StillLogged } from "~/ui/messages";
+import css from "./log-table.module.css";
+
+/** Stands where the drawer would be when its file cannot be had: what to do instead. */
+export function DrawerNotLoaded({ onClose }: { onClose: () => void }) {
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="This request cannot be shown yet"
+      lockScroll={false}
+      // Its <header> would count as another banner of the page.
+      attributes={{ header: { role: "presentation" } }}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <p>A part of the page could not be loaded. Relaybook was updated or stopped since this tab was opened.</p>
+      <Button variant="default" onClick={() => window.location.reload()}>
+        Load the page again
+      </Button>
+    </Modal>
+  );
+}
+
+/** Why there is no row: nothing was ever logged, or nothing matches; then what would. */
+export function EmptyLog() {
+  const search = useLogSearch();
+  const isWhole = search.filter.length === 0 && Object.keys(search.range).length === 0;
+  return isWhole ? <ConnectGuide /> : <NoMatch />;
+}
+
+/** Nothing matches: what was asked for, in words, and what there would be without some of it. */
+export function NoMatch() {
+  const search = useLogSearch();
+  const go = useGo();
+  const values = search.filter.flatMap((term) => term.values.map((value) => ({ ...term, value })));
+  const hasRange = Object.keys(search.range).length > 0;
+  return (
+    <div className={css.message}>
+      <p>
+        No request{hasRange && <> ({rangeInWords(search.range)})</>}
+        <Asked values={values} />.
+      </p>
+      <WholeWords />
+      <QueryIndexing className={css.indexing} />
+      {values.slice(-3).map((term) => (
+        <Without key={`${term.negated}${term.name}=${term.value}`} {...term} />
+      ))}
+      {hasRange && (
+        <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, range: {} } })}>
+          look at all time
+        </Button>
+      )}
+      {values.length > 0 && (
+        <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter: [] } })}>
+          clear all
+        </Button>
+      )}
+    </div>
+  );
+}
+
+type Value = { name: string; value: string; negated: boolean };
+
+/** ` where namespace is staging and duration > 2 s says refund`. */
+function Asked({ values }: { values: readonly Value[] }) {
+  const all = values.map((term) => wordsOf(term.name, term.value, term.negated));
+  const fields = all.filter((words) => words.name !== "");
+  const said = all.filter((words) => words.name === "");
+  return [...fields, ...said].map((words, at) => (
+    <Fragment key={inOneLine(words)}>
+      {at === fields.length ? " " : at === 0 ? " where " : " and "}
+      {words.name === "" ? (
+        <>
+          {words.verb}{" "}
+          <strong>
+            <bdi>{words.value}</bdi>
+          </strong>
+        </>
+      ) : (
+        <strong>
+          {words.name} {words.verb} <bdi>{words.value}</bdi>
+        </strong>
+      )}
+    </Fragment>
+  ));
+}
+
+/** How many there would be without one value, and the way there. */
+function Without({ name, value, negated }: Value) {
+  const search = useLogSearch();
+  const go = useGo();
+  const filter: Filter = without(search.filter, name, value, negated);
+  const found = useQuery(countQuery({ ...search, filter })).data;
+  const words = wordsOf(name, value, negated);
+  if (found === undefined || found.requests === 0) return null;
+  return (
+    <p>
+      {found.complete ? "" : "At least "}
+      {plural(found.requests, "request")} without “{`${words.name} ${words.verb}`.trim()} <bdi>{words.value}</bdi>”.{" "}
+      <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
+        remove {words.name === "" ? words.value : words.name}
+      </Button>
+    </p>
+  );
+}
+
+/** A word of which only the beginning was meant finds nothing: what words mean, and the way to look for beginnings. */
+export function WholeWords() {
+  const search = useLogSearch();
+  const go = useGo();
+  const words = queryParts(search.filter).filter((part) => part.name === "" && !part.negated);
+  const whole = words.find((part) => !part.value.endsWith("*"));
+  if (whole === undefined) return null;
+  const shorter = beginningOf(whole.value);
+  const filter = search.filter.map((term) =>
+    term.name === QUERY
+      ? { ...term, values: term.values.map((value) => (value === whole.written ? shorter : value)) }
+      : term,
+  );
+  if (shorter === "") return <p>Whole words are looked for, one after the other as they stand between the quotes.</p>;
+  return (
+    <p>
+      Whole words are looked for: try{" "}
+      <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
+        {shorter}
+      </Button>
+    </p>
+  );
+}
+
+/** `refund` → `refun*`; empty for what is more than one word. */
+function beginningOf(word: string): string {
+  if (!/^[\p{L}\p{N}]+$/u.test(word)) return "";
+  const letters = [...word];
+  return `${letters.slice(0, letters.length > 3 ? -1 : undefined).join("")}*`;
+}
+
+/** The log could not be read: what happened, that nothing is lost by it, and what to do. */
+export function LogError({ error, onAgain }: { error: Error; onAgain: () => void }) {
+  const go = useGo();
+  const isFilterWrong = error instanceof ApiError && error.status === 400;
+  return (
+    <div className={css.message} role="alert">
+      <p>
+        {isFilterWrong ? "This filter cannot be read: " : "The log could not be read: "}
+        {error.message}
+      </p>
+      {isFilterWrong ? (
+        <Button variant="default" size="compact-sm" onClick={() => go({ search: EVERYTHING })}>
+          clear all
+        </Button>
+      ) : (
+        <>
+          <StillLogged error={error} />
+          <Button variant="default" size="compact-sm" onClick={onAgain}>
+            again
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import type { LogGap, Row } from "~/generated/api-types";
+import { arrive, catchUp, itemsOf, MOST_WAITING, release, startLive, waiting } from "./log-model";
+
+const row = (id: string, seq: number | null, started = id): Row =>
+  ({ id, seq, started_at: started, outcome: seq === null ? "open" : "complete" }) as Row;
+const ids = (rows: readonly Row[]) => rows.map((each) => each.id).join(" ");
+
+describe("the live end of the log", () => {
+  it("lets new rows wait until they are released, the latest recorded first", () => {
+    const log = arrive(startLive([]), [row("a", 1), row("c", 3), row("b", 2)]);
+    expect([ids(log.shown), waiting(log)]).toEqual(["", 3]);
+    expect(ids(release(log).shown)).toBe("c b a");
+    expect(waiting(release(log))).toBe(0);
+  });
+
+  it("changes a running row where it stands, also when it ends", () => {
+    let log = startLive([row("z", null), row("y", null)]);
+    log = arrive(log, [row("y", 7), row("x", 6)]);
+    expect(ids(log.shown)).toBe("z y");
+    expect(log.shown[1]?.outcome).toBe("complete");
+    expect(waiting(log)).toBe(1);
+    expect(ids(release(log).shown)).toBe("z y x");
+  });
+
+  it("does not let a late word of its running bring back a request that has ended", () => {
+    const log = arrive(arrive(startLive([]), [row("a", 1)]), [row("a", null)]);
+    expect([ids(log.running), ids(log.finished)]).toEqual(["", "a"]);
+  });
+
+  it("takes from the newest page what was missed, and lets go of what no longer runs", () => {
+    const log = catchUp(
+      startLive([row("gone", null), row("on", null)]),
+      5,
+      [row("g", 6), row("f", 5)],
+      [row("on", null)],
+    );
+    expect([ids(log.finished), ids(log.running), log.torn]).toEqual(["g", "on", false]);
+  });
+
+  it("knows that it is torn when the newest page does not reach what is known", () => {
+    expect(catchUp(startLive([]), 5, [row("j", 9), row("i", 8)], []).torn).toBe(true);
+    expect(catchUp(startLive([]), 0, [row("j", 9)], []).torn).toBe(false);
+  });
+
+  it("lets go of what has ended where only running ones are asked for", () => {
+    let log = arrive(startLive([row("z", null), row("y", null)], true), [row("y", 7), row("x", 8)]);
+    expect([ids(log.shown), log.shown[1]?.outcome, waiting(log)]).toEqual(["z y", "complete", 0]);
+    log = release(arrive(log, [row("w", null, "zz")]));
+    expect(ids(log.shown)).toBe("w z");
+  });
+
+  it("does not grow for ever while nobody looks", () => {
+    const many = Array.from({ length: MOST_WAITING + 5 }, (_, at) => row(`r${at}`, at + 1));
+    const log = arrive(startLive([]), many);
+    expect([log.finished.length, log.torn]).toEqual([MOST_WAITING, true]);
+  });
+});
+
+const rowAt = (id: string, minute: number) => ({ id, started_at: `2026-11-21T14:0${minute}:00.000000Z` }) as Row;
+const gap = (minute: number): LogGap => ({
+  from_at: `2026-11-21T14:0${minute}:00.000000Z`,
+  to_at: `2026-11-21T14:0${minute}:30.000000Z`,
+  count: 137,
+  reason: "log_unavailable",
+});
+
+describe("the lines of the log", () => {
+  it("have each gap between the requests around it", () => {
+    const items = itemsOf([rowAt("b", 4), rowAt("a", 2)], [gap(5), gap(3), gap(1)], true);
+    expect(items.map((item) => ("row" in item ? item.row.id : item.gap.from_at.slice(14, 16)))).toEqual([
+      "05",
+      "b",
+      "03",
+      "a",
+    ]);
+  });
+
+  it("do not put a gap of the present above rows that do not reach it", () => {
+    expect(itemsOf([rowAt("b", 4)], [gap(5)], false).length).toBe(1);
+  });
+});

@@ -1,0 +1,150 @@
+/** Rows of the log table: a request or a gap. */
+
+import { type MouseEvent, memo } from "react";
+import { propertyOf } from "~/domain/filter";
+import { GAP_WORDS, gapCount, gapSpan } from "~/domain/gaps";
+import { ranFor } from "~/domain/outcome";
+import { NamespaceChip, PropertyChip } from "~/filters/chips";
+import { FilterLink } from "~/filters/filter-link";
+import { ResultLink } from "~/filters/outcome-link";
+import { duration, seconds } from "~/format/duration";
+import { money } from "~/format/money";
+import { tokens } from "~/format/number";
+import { clockTime, utc } from "~/format/time";
+import type { LogGap, Row } from "~/generated/api-types";
+import { logHref, useGo } from "~/navigation/links";
+import { useLogSearch, useSearchAtClick } from "~/navigation/search-context";
+import { useNow } from "~/ui/timestamp";
+import css from "./log-table.module.css";
+
+type Props = { row: Row; place: number; property: string | undefined; isSelected: boolean; isFaded: boolean };
+
+/** One request. Its values are links that filter; the rest of the row opens it. */
+export const LogRow = memo(function LogRow({ row, place, property, isSelected, isFaded }: Props) {
+  const search = useLogSearch();
+  const searchAtClick = useSearchAtClick();
+  const go = useGo();
+  const value = property === undefined ? undefined : propertyOf(row, property);
+
+  const open = (event: MouseEvent) => {
+    if ((event.target as Element).closest("a, button") || isTextMarked()) return;
+    if (event.ctrlKey || event.metaKey) window.open(logHref(search, row.id), "_blank");
+    else go({ search: searchAtClick(), id: row.id });
+  };
+
+  return (
+    <tr
+      className={css.row}
+      aria-rowindex={place}
+      aria-selected={isSelected}
+      data-request={row.id}
+      data-faded={isFaded || undefined}
+      data-outcome={row.outcome}
+      onClick={open}
+    >
+      <td className={css.time} title={utc(row.started_at)}>
+        <a
+          href={logHref(search, row.id)}
+          aria-label={`Open the request of ${clockTime(row.started_at)}`}
+          data-open=""
+          onClick={follow}
+        >
+          {clockTime(row.started_at)}
+        </a>
+      </td>
+      <td className={css.namespace}>
+        <NamespaceChip namespace={row.namespace} />
+      </td>
+      {property !== undefined && (
+        <td className={css.property}>
+          {value === undefined ? "–" : <PropertyChip name={property} value={value} bare />}
+        </td>
+      )}
+      <td className={css.model}>
+        {row.model === null ? (
+          "–"
+        ) : (
+          <FilterLink name="model" value={row.model} className={css.value} title={row.model}>
+            {row.model}
+          </FilterLink>
+        )}
+      </td>
+      <td className={css.text}>
+        <QuestionAnswer row={row} />
+        <MoreProperties row={row} besides={property} />
+      </td>
+      <td className={css.result}>
+        <ResultLink row={row} className={css.value} />
+      </td>
+      <td className={css.tokens}>{tokens(row.input_tokens, row.output_tokens, row.tokens_estimated)}</td>
+      <td className={css.cost}>{money(row.cost_usd, row.tokens_estimated)}</td>
+      <td className={css.first}>{seconds(row.first_token_ms)}</td>
+      <td className={css.total}>{row.outcome === "open" ? <RunsFor row={row} /> : seconds(row.duration_ms)}</td>
+    </tr>
+  );
+
+  function follow(event: MouseEvent) {
+    event.stopPropagation();
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go({ search: searchAtClick(), id: row.id });
+  }
+});
+
+function RunsFor({ row }: { row: Row }) {
+  const isPaused = useLogSearch().live === false;
+  const now = useNow();
+  return isPaused ? "–" : `${duration(ranFor(row, now))}…`;
+}
+
+function isTextMarked(): boolean {
+  return (document.getSelection()?.toString() ?? "") !== "";
+}
+
+/** A line for a span in which something is missing: the log never hides that. */
+export function GapRow({ gap, place, columns }: { gap: LogGap; place: number; columns: number }) {
+  return (
+    <tr className={css.gap} aria-rowindex={place}>
+      <td colSpan={columns} title={`${utc(gap.from_at)} – ${utc(gap.to_at)}`}>
+        {gapSpan(gap, new Date())} · {gapCount(gap)} {GAP_WORDS[gap.reason]}
+      </td>
+    </tr>
+  );
+}
+
+/** What was asked and what came back, in one line; where it failed, why. */
+export function QuestionAnswer({ row }: { row: Row }) {
+  const isKept = row.body_state !== "no_bodies";
+  if (!isKept)
+    return <span className={css.dim}>{row.error_message ?? `${row.method} ${row.path}, no bodies kept`}</span>;
+  const asked = row.input_preview ?? (row.kind === "chat" ? null : `${row.method} ${row.path}`);
+  const answered = row.failed ? (row.error_message ?? row.output_preview) : row.output_preview;
+  return (
+    <>
+      {asked !== null && <bdi className={css.question}>{asked}</bdi>}
+      {answered !== null && (
+        <>
+          <span className={css.dim}> → </span>
+          <bdi className={row.failed ? css.bad : css.answer}>{answered}</bdi>
+        </>
+      )}
+      {row.outcome === "open" && <span className={css.caret} aria-hidden="true" />}
+      {asked === null && answered === null && (
+        <span className={css.dim}>{row.error_message ?? `${row.method} ${row.path}`}</span>
+      )}
+    </>
+  );
+}
+
+/** That a request has properties beside the one with a column: `+3`, with their names and values at the pointer. */
+export function MoreProperties({ row, besides }: { row: Row; besides: string | undefined }) {
+  const others = Object.entries(row.properties).filter(([name]) => name !== besides);
+  if (others.length === 0) return null;
+  const words = others.map(([name, value]) => `${name}: ${value}`).join("\n");
+  return (
+    <span className={css.more} title={words}>
+      <span aria-hidden="true">+{others.length}</span>
+      <span className="unseen">{`and ${words}`}</span>
+    </span>
+  );
+}

@@ -1,0 +1,173 @@
+/** The virtualized table of the log. */
+
+import { useMediaQuery } from "@mantine/hooks";
+import { useLocation } from "@tanstack/react-router";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type RefObject, useLayoutEffect, useMemo, useRef } from "react";
+import { useFaded } from "~/filters/use-hovered-value";
+import type { LogGap } from "~/generated/api-types";
+import type { Anchor } from "~/navigation/links";
+import { NewestSearchContext, SearchContext, useLogSearch } from "~/navigation/search-context";
+import { itemsOf } from "./log-model";
+import { GapRow, LogRow } from "./log-row";
+import css from "./log-table.module.css";
+import { usePlace } from "./scroll-anchor";
+import type { Log } from "./use-log";
+
+type Props = {
+  log: Log;
+  gaps: readonly LogGap[];
+  /** The property that has a column of its own, if any. */
+  property: string | undefined;
+  anchor: Anchor | undefined;
+  selected: string | undefined;
+  scroller: RefObject<HTMLElement | null>;
+  onPointerInside: (inside: boolean) => void;
+};
+
+/** Rows that exist beyond those in sight, on each side; and how many before the end more are asked for. */
+const OVERSCAN = 20;
+const NEAR_THE_END = 300;
+const ROOM_FOR_WORDS = 60;
+
+/** The log's rows: a real table of which only what is in sight exists. */
+export function LogTable({ log, gaps, property, anchor, selected, scroller, onPointerInside }: Props) {
+  const measures = useMeasures(property !== undefined);
+  const rowHeight = measures.row;
+  const items = useMemo(() => itemsOf(log.rows, gaps, log.reachesNow), [log.rows, log.reachesNow, gaps]);
+  const ids = useMemo(() => items.map((item) => item.id), [items]);
+  const step = useLocation({ select: ({ state }) => state.__TSR_key });
+  const place = usePlace({ scroller, list: log.key, ids, measures, anchor, step });
+  const isFaded = useFaded();
+  const search = useLogSearch();
+  const newest = useRef(search);
+  useLayoutEffect(() => {
+    newest.current = search;
+  }, [search]);
+  const virtual = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    paddingStart: place.lead,
+    paddingEnd: place.tail,
+    overscan: OVERSCAN,
+    getItemKey: (index) => ids[index] ?? index,
+  });
+
+  const seen = virtual.getVirtualItems();
+  const above = seen[0]?.start ?? place.lead;
+  const below = virtual.getTotalSize() - (seen.at(-1)?.end ?? above);
+
+  const scrolled = () => {
+    place.onScroll();
+    const element = scroller.current;
+    if (element === null) return;
+    const left = element.scrollHeight - element.scrollTop - element.clientHeight;
+    if (left < NEAR_THE_END * rowHeight) log.loadOlder();
+    if (element.scrollTop < NEAR_THE_END * rowHeight) log.loadNewer();
+  };
+
+  return (
+    // Rows that are about to go do not follow the URL any more: that would only cost time.
+    <NewestSearchContext value={newest}>
+      <SearchContext value={log.search}>
+        <section
+          ref={scroller}
+          className={css.scroller}
+          data-log=""
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          tabIndex={0}
+          aria-label="Requests"
+          onScroll={scrolled}
+          onPointerEnter={(event) => onPointerInside(event.pointerType === "mouse")}
+          onPointerLeave={() => onPointerInside(false)}
+        >
+          <table className={css.table} aria-rowcount={items.length + 1} aria-busy={log.isLoading}>
+            <thead className={css.head}>
+              <tr aria-rowindex={1}>
+                <th scope="col" className={css.time}>
+                  <span title="When it began. Rows stand in the order in which they ended.">Time</span>
+                </th>
+                <th scope="col" className={css.namespace}>
+                  Namespace
+                </th>
+                {property !== undefined && (
+                  <th scope="col" className={css.property}>
+                    {property}
+                  </th>
+                )}
+                <th scope="col" className={css.model}>
+                  Model
+                </th>
+                <th scope="col" className={css.text}>
+                  Question → answer
+                </th>
+                <th scope="col" className={css.result}>
+                  Result
+                </th>
+                <th scope="col" className={css.tokens}>
+                  Tokens
+                </th>
+                <th scope="col" className={css.cost}>
+                  Cost
+                </th>
+                <th scope="col" className={css.first}>
+                  First
+                </th>
+                <th scope="col" className={css.total}>
+                  Total
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {place.lead > 0 && (
+                <tr className={css.lead} style={{ height: place.lead }}>
+                  {place.lead > ROOM_FOR_WORDS && (
+                    <td colSpan={measures.columns}>
+                      {log.reachesNow && "nothing newer here: the row you chose kept its place"}
+                    </td>
+                  )}
+                </tr>
+              )}
+              {above > place.lead && (
+                <tr aria-hidden="true" className={css.spacer} style={{ height: above - place.lead }} />
+              )}
+              {seen.map(({ index }) => {
+                const item = items[index];
+                if (item === undefined) return null;
+                if ("gap" in item)
+                  return <GapRow key={item.id} gap={item.gap} place={index + 2} columns={measures.columns} />;
+                return (
+                  <LogRow
+                    key={item.id}
+                    row={item.row}
+                    place={index + 2}
+                    property={property}
+                    isSelected={item.id === selected}
+                    isFaded={isFaded(item.row)}
+                  />
+                );
+              })}
+              {below > 0 && <tr aria-hidden="true" className={css.spacer} style={{ height: below }} />}
+            </tbody>
+          </table>
+        </section>
+      </SearchContext>
+    </NewestSearchContext>
+  );
+}
+
+/** How high the table's lines are, in pixels, and how many columns are seen: the same as in theme.css, log.module.css. */
+export type Measures = { row: number; head: number; columns: number };
+
+const AT_ONCE = { getInitialValueInEffect: false };
+
+export function useMeasures(hasProperty: boolean): Measures {
+  const isNarrow = useMediaQuery("(width <= 640px)", false, AT_ONCE);
+  const hasModelAndCost = useMediaQuery("(width >= 900px)", true, AT_ONCE);
+  const hasTokens = useMediaQuery("(width >= 1120px)", true, AT_ONCE);
+  const hasFirst = useMediaQuery("(width >= 1400px)", true, AT_ONCE);
+  const columns = 5 + 2 * Number(hasModelAndCost) + (hasTokens ? 1 + Number(hasProperty) : 0) + Number(hasFirst);
+  // On a narrow screen a row has two lines, and there is no head.
+  return isNarrow ? { row: 54, head: 0, columns } : { row: 30, head: 28, columns };
+}

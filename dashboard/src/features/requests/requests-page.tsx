@@ -1,0 +1,188 @@
+/** The log page: filters, histogram, table, and the drawer of the open request. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Outlet, useLocation, useParams } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo, useRef, useState } from "react";
+import { apiUrl } from "~/api/client";
+import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
+import { requestQuery } from "~/api/requests";
+import { statusQuery } from "~/api/status";
+import { apiPairs } from "~/domain/log-search";
+import { withoutQuery } from "~/domain/query-parts";
+import { FilterBar } from "~/filters/filter-bar";
+import { NamespaceBar } from "~/filters/namespace-bar";
+import { QueryBox } from "~/filters/query-input";
+import { TimeRange } from "~/filters/time-range-picker";
+import { useGo } from "~/navigation/links";
+import { SearchContext, useLogSearch } from "~/navigation/search-context";
+import { CopyButton } from "~/ui/copy-button";
+import { NewsButton } from "./live-controls";
+import { DrawerNotLoaded, EmptyLog, LogError } from "./log-messages";
+import { LogTable } from "./log-table";
+import css from "./log-table.module.css";
+import pageCss from "./requests-page.module.css";
+import { bringIntoSight } from "./scroll-anchor";
+import { useLog } from "./use-log";
+import { useLogKeys } from "./use-log-shortcuts";
+import { useNeighbours } from "./use-neighbours";
+
+/** Not needed for the first rows; fetched when the pointer comes near them, or at the latest when one is opened. */
+const loadDrawer = () =>
+  import("~/request/request-drawer").then(
+    ({ RequestDrawer }) => ({ default: RequestDrawer }),
+    () => ({ default: DrawerNotLoaded }),
+  );
+const RequestDrawer = lazy(loadDrawer);
+/** The rows come first; without its code the log is whole all the same. */
+const Histogram = lazy(() =>
+  import("./histogram").then(
+    ({ Histogram }) => ({ default: Histogram }),
+    () => ({ default: () => null }),
+  ),
+);
+
+/** So many requests before the last row that is loaded, going from one to the next loads more. */
+const NEAR_THE_END = 5;
+
+/** The log, newest first: filters above, one request open beside it where the URL names one. */
+export function RequestsPage() {
+  const inUrl = useLogSearch();
+  const go = useGo();
+  const { id: idInUrl } = useParams({ strict: false });
+  // The URL may name it by an id of others, as somebody typed it.
+  const known = useQuery({
+    ...requestQuery(idInUrl ?? ""),
+    enabled: idInUrl !== undefined,
+    select: ({ id, seq }) => ({ id, isRecorded: seq !== null }),
+  }).data;
+  const id = known?.id ?? idInUrl;
+  const anchor = useLocation({ select: ({ state }) => state.anchor });
+  const [chosen, setChosen] = useState<{ anchor: string | undefined; id: string | undefined }>();
+  const isOpen = id !== undefined;
+  const selected = isOpen ? id : chosen !== undefined && chosen.anchor === anchor?.id ? chosen.id : anchor?.id;
+  const isPointerInside = useRef(false);
+  const scroller = useRef<HTMLElement>(null);
+  const box = useRef<HTMLInputElement>(null);
+
+  const mayMove = () =>
+    (scroller.current?.scrollTop ?? 0) <= 0 &&
+    selected === undefined &&
+    !isPointerInside.current &&
+    (document.getSelection()?.toString() ?? "") === "";
+  const log = useLog(inUrl, anchor?.id, mayMove);
+  const isRefused = log.refused !== undefined;
+  // What is refused filters nothing: it stands in the box, and nowhere else on the page.
+  const search = useMemo(
+    () => (isRefused ? { ...inUrl, filter: withoutQuery(inUrl.filter) } : inUrl),
+    [inUrl, isRefused],
+  );
+  const gaps = useQuery(statusQuery()).data?.gaps ?? NO_GAPS;
+  const pinning = usePin();
+  const property = useQuery(propertiesQuery()).data?.data[0]?.value;
+  const ids = useMemo(() => log.rows.map((row) => row.id), [log.rows]);
+
+  const toNewest = () => {
+    setChosen(undefined);
+    if (log.reachesNow) log.showWaiting();
+    if (anchor !== undefined) go({ search, replace: true });
+    else if (!log.reachesNow) log.again();
+    scroller.current?.scrollTo({ top: 0 });
+  };
+  useLogKeys({
+    search,
+    rows: log.rows,
+    scroller,
+    box,
+    anchor,
+    selected,
+    select: (next) => setChosen({ anchor: anchor?.id, id: next }),
+    toNewest,
+    pinning,
+  });
+
+  const { newer, older, isElsewhere } = useNeighbours(log.search, id, ids, known?.isRecorded === true);
+  const close = () => {
+    if (id === undefined) return;
+    setChosen({ anchor: anchor?.id, id });
+    const there = { id, top: Math.round((scroller.current?.clientHeight ?? 0) / 3) };
+    go({ search, anchor: isElsewhere ? there : anchor, replace: true });
+    requestAnimationFrame(() => bringIntoSight(scroller.current, id, ids.indexOf(id)));
+  };
+
+  const goToNeighbour = (next: string) => {
+    const at = ids.indexOf(next);
+    if (at >= ids.length - NEAR_THE_END) log.loadOlder();
+    if (at !== -1 && at < NEAR_THE_END) log.loadNewer();
+    go({ search, id: next, anchor, replace: true });
+  };
+
+  const areRowsKnown = ids.length > 0 || log.isEmpty;
+  return (
+    <SearchContext value={search}>
+      <main className={css.page}>
+        <h1 className="unseen">Requests</h1>
+        <NamespaceBar />
+        <div className={pageCss.controls}>
+          <QueryBox box={box} refused={log.refused} />
+          <TimeRange />
+          <CopyApiCall />
+        </div>
+        <FilterBar />
+        <div className={pageCss.histogram}>
+          <Suspense>{areRowsKnown && <Histogram search={log.search} />}</Suspense>
+        </div>
+        {pinning.error !== null && (
+          <p role="alert" className={pageCss.alert}>
+            {notPinned(pinning.variables, pinning.error)}{" "}
+            <button type="button" onClick={pinning.reset}>
+              close
+            </button>
+          </p>
+        )}
+        <div className={css.stage}>
+          {log.error !== null ? (
+            <LogError error={log.error} onAgain={log.again} />
+          ) : log.isEmpty ? (
+            <EmptyLog />
+          ) : (
+            <LogTable
+              log={log}
+              gaps={gaps}
+              property={property}
+              anchor={anchor}
+              selected={selected}
+              scroller={scroller}
+              onPointerInside={(inside) => {
+                isPointerInside.current = inside;
+                void loadDrawer();
+              }}
+            />
+          )}
+          <NewsButton waiting={log.waiting} isAway={anchor !== undefined || !log.reachesNow} onClick={toNewest} />
+        </div>
+        {id !== undefined && (
+          <Suspense>
+            <RequestDrawer id={idInUrl ?? id} newer={newer} older={older} onGo={goToNeighbour} onClose={close} />
+          </Suspense>
+        )}
+        <Outlet />
+      </main>
+    </SearchContext>
+  );
+}
+
+const NO_GAPS: never[] = [];
+
+/** The call that gives a program what the log shows here. */
+export function CopyApiCall() {
+  const search = useLogSearch();
+  return (
+    <span className={pageCss.call}>
+      API call
+      <CopyButton
+        text={window.location.origin + apiUrl("requests", apiPairs(search))}
+        label="the API call for this list"
+      />
+    </span>
+  );
+}

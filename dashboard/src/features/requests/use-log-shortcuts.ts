@@ -1,0 +1,106 @@
+/** Keyboard shortcuts of the log. */
+
+import { useWindowEvent } from "@mantine/hooks";
+import { type RefObject, useRef } from "react";
+import type { usePin } from "~/api/namespaces";
+import { type Filter, ofAllNamespaces, only, withoutLast } from "~/domain/filter";
+import type { LogSearch } from "~/domain/log-search";
+import { groupsOf, useLabels } from "~/filters/labels";
+import type { Row } from "~/generated/api-types";
+import { type Anchor, useGo } from "~/navigation/links";
+import { isBusy } from "~/ui/shortcuts";
+import { bringIntoSight, firstInSight, rowOf, topOf } from "./scroll-anchor";
+
+type Options = {
+  search: LogSearch;
+  rows: readonly Row[];
+  scroller: RefObject<HTMLElement | null>;
+  box: RefObject<HTMLInputElement | null>;
+  /** The row that keeps its place. */
+  anchor: Anchor | undefined;
+  selected: string | undefined;
+  select: (id: string | undefined) => void;
+  toNewest: () => void;
+  pinning: ReturnType<typeof usePin>;
+};
+
+export function useLogKeys(options: Options): void {
+  const { search, rows, scroller, box, anchor, selected, select, toNewest, pinning } = options;
+  const go = useGo();
+  const labels = useLabels();
+  const wasBusy = useRef(false);
+
+  const move = (by: number) => {
+    const at = rows.findIndex((row) => row.id === selected);
+    const first = at === -1 ? firstInSight(scroller.current) : undefined;
+    const next =
+      at === -1
+        ? (rows.find((row) => row.id === first) ?? rows[0])
+        : rows[Math.min(rows.length - 1, Math.max(0, at + by))];
+    if (next === undefined) return;
+    select(next.id);
+    // At once, not with the next frame: an Enter that follows quickly must find the focus here.
+    bringIntoSight(scroller.current, next.id, rows.indexOf(next));
+  };
+  /** Another filter; the selected row keeps its place. */
+  const goTo = (filter: Filter, row?: Row) => {
+    const place = row === undefined ? undefined : { id: row.id, top: topOf(scroller.current, row.id) };
+    go({ search: { ...search, filter }, anchor: place });
+  };
+
+  // Looked at before anybody acts: an Escape that closes a menu is the menu's, and is through here when it is gone.
+  useWindowEvent(
+    "keydown",
+    (event) => {
+      wasBusy.current = isBusy(event.target);
+    },
+    { capture: true },
+  );
+  useWindowEvent("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || wasBusy.current) return;
+    const row = rows.find((each) => each.id === selected);
+    const action =
+      {
+        j: () => move(1),
+        ArrowDown: () => move(1),
+        k: () => move(-1),
+        ArrowUp: () => move(-1),
+        Enter: row && !isLink(event.target) && (() => go({ search, id: row.id })),
+        n: row && (() => goTo(only(search.filter, "namespace", row.namespace), row)),
+        m: row && (() => openMenu(scroller.current, row.id)),
+        p: row && (() => pinning.mutate({ namespace: row.namespace, pinned: !labels.has(row.namespace) })),
+        l: () =>
+          go({
+            search: search.live === false ? { filter: search.filter, range: search.range } : { ...search, live: false },
+            anchor,
+            replace: true,
+          }),
+        "/": () => box.current?.focus(),
+        "0": () => goTo(ofAllNamespaces(search.filter)),
+        Backspace: search.filter.length > 0 && (() => goTo(withoutLast(search.filter), row)),
+        Home: toNewest,
+        Escape: () => select(undefined),
+      }[event.key] ?? labelAction(event.key);
+    if (typeof action !== "function") return;
+    event.preventDefault();
+    action();
+  });
+
+  function labelAction(key: string) {
+    const label = groupsOf([...labels.values()])
+      .flatMap((group) => group.labels)
+      .find((each) => each.key === key);
+    return label && (() => goTo(only(search.filter, "namespace", label.namespace)));
+  }
+}
+
+function isLink(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("a, button") !== null;
+}
+
+/** The menu of a row is that of its namespace. */
+function openMenu(scroller: HTMLElement | null, id: string): void {
+  const chip = rowOf(scroller, id)?.querySelector<HTMLElement>('a[data-field="namespace"]');
+  chip?.focus();
+  chip?.dispatchEvent(new KeyboardEvent("keydown", { key: "m", bubbles: true }));
+}

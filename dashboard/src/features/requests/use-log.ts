@@ -1,0 +1,149 @@
+/** The log as loaded pages plus live rows. */
+
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useLive } from "~/api/live-stream";
+import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type Refused } from "~/api/requests";
+import { type Filter, isOnly } from "~/domain/filter";
+import type { LogSearch } from "~/domain/log-search";
+import { hasWords, queryText } from "~/domain/query-parts";
+import type { RequestPage, Row } from "~/generated/api-types";
+import { arrive, catchUp, type LiveLog, release, startLive, waiting } from "./log-model";
+
+/** Above this rate rows do not come by themselves. */
+const RUSH_PER_SECOND = 50;
+
+/** The key of rows that are about to go. */
+export const PREVIOUS_LIST = "previous";
+
+export type Log = {
+  /** Which list this is: it changes when another filter's rows are shown. */
+  key: string;
+  /** What the rows were asked for by: that of the URL, or while its rows are on their way, what was before. */
+  search: LogSearch;
+  rows: readonly Row[];
+  /** How many rows wait above; 0 also where nobody knows, because more came than was read. */
+  waiting: number;
+  /** The rows reach up to the present: what waits can be shown above them. */
+  reachesNow: boolean;
+  isEmpty: boolean;
+  isLoading: boolean;
+  error: Error | null;
+  /** The query in the URL, where the API does not understand it; the rows are those without it. */
+  refused: Refused | undefined;
+  loadOlder: () => void;
+  loadNewer: () => void;
+  /** Shows what waits. */
+  showWaiting: () => void;
+  /** Reads the log anew from its newest end. */
+  again: () => void;
+};
+
+/** `mayMove`: asked when rows arrive; true lets them push the others down. */
+export function useLog(search: LogSearch, anchor: string | undefined, mayMove: () => boolean): Log {
+  const [reading, setReading] = useState(0);
+  const options = logQuery(search, anchor, reading);
+  const query = useInfiniteQuery(options);
+  const pages = query.data?.pages;
+  const key = query.isPlaceholderData ? PREVIOUS_LIST : JSON.stringify(options.queryKey);
+
+  const first = pages?.[0];
+  const { filter, range } = first ?? search;
+  const asked = useMemo(() => askedOf({ filter, range }), [filter, range]);
+  const start = useMemo(
+    () => startLive(first === undefined ? NONE : runningOf(first, filter), isOnly(filter, "outcome", "open")),
+    [first, filter],
+  );
+  const [state, setState] = useState<{ key: string; log: LiveLog }>({ key: "", log: start });
+  const live = state.key === key ? state.log : start;
+  const history = useMemo(() => pages?.flatMap((page) => page.data) ?? [], [pages]);
+  const newest = history[0]?.seq ?? 0;
+  const reachesNow = !live.torn && reachesTheEnd(pages, anchor);
+
+  const shownKey = useRef(key);
+  useLayoutEffect(() => {
+    shownKey.current = key;
+  }, [key]);
+  const change = useCallback(
+    (next: (log: LiveLog) => LiveLog) => {
+      // What was asked for another list may come after that list has gone.
+      if (shownKey.current === key) setState((last) => ({ key, log: next(last.key === key ? last.log : start) }));
+    },
+    [key, start],
+  );
+  const again = useCallback(() => setReading((last) => last + 1), []);
+
+  useLive(asked, search.live !== false && pages !== undefined && !query.isPlaceholderData, {
+    onRows: (rows, perSecond) => {
+      const moves = reachesNow && perSecond <= RUSH_PER_SECOND && mayMove();
+      change((log) => (moves ? release(arrive(log, rows)) : arrive(log, rows)));
+    },
+    onOpen: () => {
+      void getPage(asked, "newest").then((page) => {
+        const running = runningOf(page, filter);
+        const caught = catchUp(live, newest, page.data, running);
+        if (caught.torn && reachesNow && mayMove()) again();
+        else change((log) => settle(catchUp(log, newest, page.data, running), reachesNow && mayMove()));
+      }, noMatter);
+    },
+  });
+
+  const rows = useMemo(() => {
+    if (!reachesNow) return history;
+    const known = new Set(history.map((row) => row.id));
+    return [...live.shown.filter((row) => !known.has(row.id)), ...history];
+  }, [history, live.shown, reachesNow]);
+
+  const { live: isLive } = search;
+  const shownSearch = useMemo(
+    () => (isLive === false ? { filter, range, live: isLive } : { filter, range }),
+    [filter, range, isLive],
+  );
+
+  return {
+    key,
+    search: shownSearch,
+    rows,
+    waiting: live.torn ? 0 : waiting(live),
+    reachesNow,
+    isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0,
+    isLoading: query.isFetchingNextPage || query.isPending,
+    error: query.error,
+    // Also while the rows are read anew: what was refused once is refused again.
+    refused: first?.refused?.text === queryText(search.filter) ? first.refused : undefined,
+    loadOlder: () => {
+      if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
+    },
+    loadNewer: () => {
+      if (!reachesTheEnd(pages, anchor) && !query.isFetching) void query.fetchPreviousPage();
+    },
+    showWaiting: useCallback(() => change(release), [change]),
+    again,
+  };
+}
+
+/** Of a running request nobody knows yet what it will have said: it is not shown where words are looked for. */
+function runningOf(page: RequestPage, filter: Filter): readonly Row[] {
+  return hasWords(filter) ? NONE : (page.running ?? NONE);
+}
+
+const NONE: readonly Row[] = [];
+
+type Pages = readonly LogPage[] | undefined;
+
+/** Whether the first page is the newest: it was asked for as such, or is not as full as it could be at its upper end. */
+function reachesTheEnd(pages: Pages, anchor: string | undefined): boolean {
+  if (anchor === undefined || pages === undefined) return true;
+  const newest = pages[0];
+  // Only the newest page tells what is running.
+  if (newest?.running !== undefined) return true;
+  const place = newest?.data.findIndex((row) => row.id === anchor) ?? -1;
+  return place === -1 ? (newest?.data.length ?? 0) < PAGE_ROWS : place < PAGE_ROWS / 2;
+}
+
+function settle(log: LiveLog, moves: boolean): LiveLog {
+  return moves ? release(log) : log;
+}
+
+/** The page asks again at the next chance; a failure shows in the status line. */
+function noMatter(): void {}
