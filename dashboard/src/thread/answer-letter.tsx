@@ -1,9 +1,8 @@
 import { endingOf } from "~/domain/outcome";
+import { ChoiceView } from "~/features/conversation/choice";
+import { choicesOf, plainText, vectorsOf } from "~/features/conversation/message-model";
+import { whyNoAnswer } from "~/features/conversation/unavailable";
 import type { RequestDetail } from "~/generated/api-types";
-import { ChoiceView } from "~/request/conversation/choice-view";
-import { whyNoAnswer } from "~/request/conversation/not-shown";
-import { choicesOf, plainText } from "~/request/conversation/said";
-import { vectorsOf } from "~/request/conversation/vectors";
 import { Clamp } from "./clamp";
 import { Letter } from "./letter";
 import css from "./letters.module.css";

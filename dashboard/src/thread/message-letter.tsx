@@ -1,6 +1,6 @@
+import { MessageBody } from "~/features/conversation/message";
+import { type Message, plainText } from "~/features/conversation/message-model";
 import { shortenMiddle } from "~/format/number";
-import { MessageBody } from "~/request/conversation/message-body";
-import { type Message, plainText } from "~/request/conversation/said";
 import { Fold } from "~/ui/disclosure";
 import { Clamp } from "./clamp";
 import { Letter } from "./letter";

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { requestQuery } from "~/api/requests";
+import { messagesOf } from "~/features/conversation/message-model";
+import { whyNoMessages, whyNothing } from "~/features/conversation/unavailable";
 import type { RequestDetail } from "~/generated/api-types";
-import { whyNoMessages, whyNothing } from "~/request/conversation/not-shown";
-import { messagesOf } from "~/request/conversation/said";
 import { QuietButton } from "~/ui/quiet-button";
 import { AnswerLetter } from "./answer-letter";
 import type { Turn } from "./conversations";

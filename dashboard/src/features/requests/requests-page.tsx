@@ -28,7 +28,7 @@ import { useNeighbours } from "./use-neighbours";
 
 /** Not needed for the first rows; fetched when the pointer comes near them, or at the latest when one is opened. */
 const loadDrawer = () =>
-  import("~/request/request-drawer").then(
+  import("~/features/request/request-drawer").then(
     ({ RequestDrawer }) => ({ default: RequestDrawer }),
     () => ({ default: DrawerNotLoaded }),
   );

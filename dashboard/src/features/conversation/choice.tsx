@@ -1,0 +1,64 @@
+/** One choice of a response. */
+
+import { lazy, Suspense } from "react";
+import { count } from "~/format/number";
+import { Fold } from "~/ui/disclosure";
+import { LongText } from "~/ui/long-text";
+import css from "./conversation.module.css";
+import { ToolCallView } from "./message";
+import type { Choice } from "./message-model";
+
+const Markdown = lazy(() => import("./markdown").then(({ Markdown }) => ({ default: Markdown })));
+
+/** Rendering longer texts would hold the page up. */
+const MOST_RENDERED = 100_000;
+
+/** One choice of an answer. `isGrowing`: more of it is coming. */
+export function ChoiceView({
+  choice,
+  isRendered,
+  isGrowing,
+}: {
+  choice: Choice;
+  isRendered: boolean;
+  isGrowing: boolean;
+}) {
+  const { text, reasoning, refusal, calls } = choice;
+  const plain = text === undefined ? null : <LongText text={text} />;
+  return (
+    <div className={css.said}>
+      {reasoning !== undefined && (
+        <Fold summary={`reasoning, ${count(reasoning.length)} characters`}>
+          <LongText text={reasoning} className={css.reasoning} />
+        </Fold>
+      )}
+      {text !== undefined && isRendered && text.length <= MOST_RENDERED ? (
+        <Suspense fallback={plain}>
+          <Markdown text={text} />
+        </Suspense>
+      ) : (
+        plain
+      )}
+      {refusal !== undefined && (
+        <div>
+          <span className={css.dim}>refusal</span>
+          <LongText text={refusal} />
+        </div>
+      )}
+      {calls.map((call, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: ids of calls may be missing or the same
+        <ToolCallView key={index} call={call} />
+      ))}
+      {isGrowing ? (
+        <span className={css.growing} aria-hidden="true">
+          ▍
+        </span>
+      ) : (
+        text === undefined &&
+        reasoning === undefined &&
+        refusal === undefined &&
+        calls.length === 0 && <p className={css.words}>(empty)</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+/** Parts of a message's content in one shape. Pure. */
+
+import { objectOf, textOf } from "~/domain/json";
+import { bytes } from "~/format/number";
+
+export type Part =
+  | { kind: "text"; text: string }
+  /** A picture in the message itself, of a kind that cannot do anything. */
+  | { kind: "picture"; source: string; words: string }
+  /** A picture elsewhere: a link, never loaded. */
+  | { kind: "remote"; address: string; words: string }
+  /** Anything else, in words. */
+  | { kind: "other"; words: string; raw: unknown };
+
+const MOST_PICTURE_BYTES = 4 << 20;
+const PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,/;
+const DATA = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,100},/;
+
+/** One of a message's `parts`. */
+export function partOf(part: unknown): Part {
+  const { text, raw, type } = objectOf(part);
+  if (typeof text === "string") return { kind: "text", text };
+  const sent = objectOf(raw);
+  const image = sent.image_url ?? objectOf(sent.source).url;
+  const address = textOf(image) ?? textOf(objectOf(image).url);
+  if (address !== undefined) return imageOf(address, raw);
+  return { kind: "other", words: inWords(textOf(type) ?? "part of an unknown type", sent), raw };
+}
+
+function imageOf(address: string, raw: unknown): Part {
+  const data = DATA.exec(address);
+  if (data !== null) {
+    const size = decodedBytes(address.length - data[0].length);
+    const words = `${(data[1] ?? "image").replace("image/", "image, ")}, ${bytes(size)}`;
+    if (PICTURE.test(address) && size <= MOST_PICTURE_BYTES) return { kind: "picture", source: address, words };
+    return { kind: "other", words: `${words}, not shown`, raw };
+  }
+  const host = webHost(address);
+  if (host !== undefined) return { kind: "remote", address, words: `image at ${host} (not loaded)` };
+  return { kind: "other", words: "image at an address that is not of the web", raw };
+}
+
+/** The host of an http or https address; nothing for any other. */
+export function webHost(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  return url.protocol === "https:" || url.protocol === "http:" ? url.host : undefined;
+}
+
+/** `audio, wav, 36 kB`; `file, contract.pdf, 60 kB`; else its type. */
+function inWords(type: string, sent: Readonly<Record<string, unknown>>): string {
+  const audio = objectOf(sent.input_audio);
+  const file = { ...sent, ...objectOf(sent.file) };
+  const data = textOf(audio.data) ?? textOf(file.file_data);
+  const size =
+    data === undefined
+      ? undefined
+      : bytes(decodedBytes(data.length - (DATA.exec(data.slice(0, 300))?.[0].length ?? 0)));
+  const name = textOf(audio.format) ?? textOf(file.filename) ?? textOf(file.file_id) ?? textOf(file.file_url);
+  return [type.replace(/^input_/, ""), name, size].filter(Boolean).join(", ");
+}
+
+function decodedBytes(base64Letters: number): number {
+  return Math.floor((base64Letters * 3) / 4);
+}

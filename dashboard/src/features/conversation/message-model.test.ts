@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { partOf } from "./content-parts";
+import { argumentsLine, messageOf, messagesOf, vectorsOf } from "./message-model";
+
+const sent = (url: string) => partOf({ type: "image_url", text: null, raw: { type: "image_url", image_url: { url } } });
+
+describe("a picture in a message", () => {
+  it("is shown when it came in the message and can do nothing", () => {
+    expect(sent("data:image/png;base64,AAAA")).toEqual({
+      kind: "picture",
+      source: "data:image/png;base64,AAAA",
+      words: "image, png, 3 B",
+    });
+  });
+
+  it("is named when it could do something, or is very large", () => {
+    expect(sent("data:image/svg+xml;base64,AAAA")).toMatchObject({
+      kind: "other",
+      words: "image, svg+xml, 3 B, not shown",
+    });
+    expect(sent(`data:image/png;base64,${"A".repeat(6 << 20)}`)).toMatchObject({ kind: "other" });
+    expect(sent("data:text/html,<script>")).toMatchObject({ kind: "other" });
+  });
+
+  it("is a link when it lies elsewhere, and nothing but words when that is no place of the web", () => {
+    expect(sent("https://evil.example/x.png")).toMatchObject({
+      kind: "remote",
+      words: "image at evil.example (not loaded)",
+    });
+    expect(sent("javascript:alert(1)")).toMatchObject({ kind: "other" });
+  });
+});
+
+describe("what was said", () => {
+  it("names other parts by type and size", () => {
+    expect(
+      partOf({ type: "input_audio", raw: { input_audio: { data: "A".repeat(4000), format: "wav" } } }),
+    ).toMatchObject({
+      words: "audio, wav, 3 kB",
+    });
+    expect(
+      partOf({
+        type: "file",
+        raw: { file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${"A".repeat(400)}` } },
+      }),
+    ).toMatchObject({
+      words: "file, a.pdf, 300 B",
+    });
+  });
+
+  it("has the tool calls and results of both interfaces", () => {
+    expect(
+      messageOf({
+        role: "assistant",
+        text: null,
+        parts: [],
+        tool_calls: [{ id: "c1", function: { name: "f", arguments: "{}" } }],
+      }).calls,
+    ).toEqual([{ id: "c1", name: "f", args: "{}" }]);
+    const item = {
+      role: null,
+      text: null,
+      parts: [],
+      name: "f",
+      other: { type: "function_call", call_id: "c1", arguments: "{}" },
+    };
+    expect(messageOf(item)).toMatchObject({ role: "assistant", calls: [{ id: "c1", name: "f", args: "{}" }] });
+    const result = {
+      role: null,
+      text: null,
+      parts: [],
+      other: { type: "function_call_output", call_id: "c1", output: "21 °C" },
+    };
+    expect(messageOf(result)).toMatchObject({ role: "tool", callId: "c1", parts: [{ kind: "text", text: "21 °C" }] });
+  });
+
+  it("begins with the instructions of a response", () => {
+    expect(
+      messagesOf([{ role: "user", text: "Hi", parts: [] }], { instructions: "Be brief." }).map(({ role }) => role),
+    ).toEqual(["instructions", "user"]);
+  });
+
+  it("shows arguments that are no valid JSON as they are", () => {
+    expect(argumentsLine('{"city": "Rome", "days": [1, 2]}')).toBe('city: "Rome", days: [1,2]');
+    expect(argumentsLine('{"city": "Ro')).toBe('{"city": "Ro');
+  });
+
+  it("survives messages of any shape", () => {
+    for (const odd of [null, 7, "x", [], { role: 5, parts: "x", tool_calls: {}, other: [] }, { parts: [null, 3] }]) {
+      expect(() => messageOf(odd)).not.toThrow();
+    }
+  });
+
+  it("counts the vectors of an embedding, as numbers or as base64", () => {
+    expect(vectorsOf({ data: [{ embedding: [1, 2, 3] }, { embedding: [1, 2, 3] }] })).toBe("2 vectors of 3 numbers");
+    expect(vectorsOf({ data: [{ embedding: btoa("x".repeat(1536 * 4)) }] })).toBe("1 vector of 1,536 numbers");
+  });
+});

@@ -1,0 +1,159 @@
+/** Messages and choices of all supported APIs in one shape. Pure. */
+
+import { type JsonObject, listOf, objectOf, parsedExactly, pretty, textOf } from "~/domain/json";
+import { count } from "~/format/number";
+import { type Part, partOf } from "./content-parts";
+
+/** `args` as sent: mostly JSON, not always valid. */
+export type ToolCall = { id: string | undefined; name: string; args: string };
+
+export type Message = {
+  role: string;
+  /** The speaker's name, if one was given. */
+  name: string | undefined;
+  /** Of a tool's result: the call it answers. */
+  callId: string | undefined;
+  parts: Part[];
+  reasoning: string | undefined;
+  refusal: string | undefined;
+  calls: ToolCall[];
+  /** What else it had. */
+  other: JsonObject | undefined;
+};
+
+export type Choice = {
+  text: string | undefined;
+  reasoning: string | undefined;
+  refusal: string | undefined;
+  calls: ToolCall[];
+  finishReason: string | undefined;
+};
+
+/** The messages in order; the Responses API's instructions come first. */
+export function messagesOf(messages: readonly unknown[] | null, parameters: JsonObject | null): Message[] {
+  const said = (messages ?? []).map(messageOf);
+  const instructions = textOf(parameters?.instructions);
+  return instructions === undefined
+    ? said
+    : [{ ...NOTHING, role: "instructions", parts: textPart(instructions) }, ...said];
+}
+
+/** One message of the API's `messages`. */
+export function messageOf(value: unknown): Message {
+  const message = objectOf(value);
+  const other = objectOf(message.other);
+  const parts = listOf(message.parts).map(partOf);
+  const text = textOf(message.text);
+  const said: Message = {
+    ...NOTHING,
+    role: textOf(message.role) ?? textOf(other.type)?.replaceAll("_", " ") ?? "message",
+    name: textOf(message.name),
+    callId: textOf(message.tool_call_id),
+    parts: parts.length > 0 || text === undefined ? parts : textPart(text),
+    reasoning: textOf(message.reasoning_content) ?? textOf(message.reasoning),
+    refusal: textOf(message.refusal),
+    calls: [...listOf(message.tool_calls), ...(message.function_call ? [message.function_call] : [])].map(callOf),
+    other: Object.keys(other).length === 0 ? undefined : other,
+  };
+  return textOf(message.role) === undefined ? itemOf(said, other) : said;
+}
+
+/** The items of the Responses API that are no messages. */
+function itemOf(said: Message, other: JsonObject): Message {
+  const callId = textOf(other.call_id);
+  switch (other.type) {
+    case "function_call":
+    case "custom_tool_call": {
+      const call = {
+        id: callId,
+        name: said.name ?? "tool",
+        args: textOf(other.arguments) ?? textOf(other.input) ?? "",
+      };
+      return { ...said, role: "assistant", name: undefined, calls: [call], other: undefined };
+    }
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return { ...said, role: "tool", callId, parts: textPart(asText(other.output)), other: undefined };
+    case "reasoning": {
+      const summary = listOf(other.summary).map((part) => textOf(objectOf(part).text) ?? "");
+      return { ...said, role: "assistant", reasoning: summary.join("\n") || undefined };
+    }
+    default:
+      return said;
+  }
+}
+
+/** A tool call as it was sent, or as the API put it together. */
+function callOf(value: unknown): ToolCall {
+  const call = objectOf(value);
+  const called = { ...call, ...objectOf(call.custom), ...objectOf(call.function) };
+  return {
+    id: textOf(call.id),
+    name: textOf(called.name) ?? "(no name)",
+    args: asText(called.arguments ?? called.input ?? ""),
+  };
+}
+
+/** The choices of an answer. */
+export function choicesOf(answer: JsonObject | null): Choice[] {
+  return listOf(answer?.choices).map((value) => {
+    const choice = objectOf(value);
+    return {
+      text: textOf(choice.text),
+      reasoning: textOf(choice.reasoning),
+      refusal: textOf(choice.refusal),
+      calls: listOf(choice.tool_calls).map(callOf),
+      finishReason: textOf(choice.finish_reason),
+    };
+  });
+}
+
+/** The text of a message, for copying. */
+export function plainText(said: Message | Choice): string {
+  const texts =
+    "parts" in said ? said.parts.map((part) => (part.kind === "text" ? part.text : `[${part.words}]`)) : [said.text];
+  const calls = said.calls.map((call) => `${call.name}(${call.args})`);
+  return [...texts, said.refusal, ...calls].filter(Boolean).join("\n");
+}
+
+/** Arguments in one line: `order: 4411, city: "Rome"`; what is no JSON object stays as it is. */
+export function argumentsLine(args: string): string {
+  const value = parsedExactly(args);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return args;
+  return Object.entries(value)
+    .map(([name, part]) => `${name}: ${JSON.stringify(part)}`)
+    .join(", ");
+}
+
+const NOTHING = {
+  name: undefined,
+  callId: undefined,
+  reasoning: undefined,
+  refusal: undefined,
+  calls: [],
+  other: undefined,
+};
+
+function textPart(text: string): Part[] {
+  return [{ kind: "text", text }];
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : pretty(value);
+}
+
+/** `3 vectors of 1,536 numbers`; nothing when the answer holds none. */
+export function vectorsOf(answer: JsonObject | null): string | undefined {
+  const vectors = listOf(answer?.data);
+  if (vectors.length === 0) return undefined;
+  const size = sizeOf(objectOf(vectors[0]).embedding);
+  return `${count(vectors.length)} ${vectors.length === 1 ? "vector" : "vectors"} of ${count(size)} numbers`;
+}
+
+/** A list of numbers, or base64 of 32-bit floats. */
+function sizeOf(embedding: unknown): number | null {
+  if (Array.isArray(embedding)) return embedding.length;
+  if (typeof embedding !== "string") return null;
+  const padding = embedding.endsWith("==") ? 2 : embedding.endsWith("=") ? 1 : 0;
+  return Math.floor(((embedding.length * 3) / 4 - padding) / 4);
+}

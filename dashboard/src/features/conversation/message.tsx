@@ -1,0 +1,101 @@
+/** A message: its text, parts and tool calls. */
+
+import { parsedExactly, pretty } from "~/domain/json";
+import { Fold } from "~/ui/disclosure";
+import { LongText } from "~/ui/long-text";
+import type { Part } from "./content-parts";
+import css from "./conversation.module.css";
+import { argumentsLine, type Message, type ToolCall } from "./message-model";
+
+/** Whoever writes texts for the model alone: they are long and seldom what is looked for. */
+const ROLES_IN_SHORT = ["system", "developer", "instructions", "tool", "function"];
+const SHORT = 1_500;
+
+/** What a message says, without who says it. */
+export function MessageBody({ message }: { message: Message }) {
+  const { parts, reasoning, refusal, calls, other } = message;
+  const isShort = ROLES_IN_SHORT.includes(message.role);
+  const isEmpty = parts.length + calls.length === 0 && !reasoning && !refusal && !other;
+  return (
+    <div className={`${css.said} ${message.role === "tool" || message.role === "function" ? css.result : ""}`}>
+      {reasoning !== undefined && (
+        <Fold summary="reasoning">
+          <LongText text={reasoning} className={css.reasoning} />
+        </Fold>
+      )}
+      {parts.map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a message's parts never change
+        <PartView key={index} part={part} {...(isShort ? { most: SHORT } : {})} />
+      ))}
+      {refusal !== undefined && <LongText text={`Refusal: ${refusal}`} />}
+      {calls.map((call, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: ids of calls may be missing or the same
+        <ToolCallView key={index} call={call} />
+      ))}
+      {isEmpty && <p className={css.words}>(empty)</p>}
+      {other !== undefined && (
+        <Fold summary={`also sent: ${Object.keys(other).join(", ")}`}>
+          <LongText text={pretty(other)} className={css.mono} />
+        </Fold>
+      )}
+    </div>
+  );
+}
+
+/** A part of a message. Only pictures that came in the message are shown; nothing is loaded from anywhere. */
+export function PartView({ part, most }: { part: Part; most?: number }) {
+  switch (part.kind) {
+    case "text":
+      return <LongText text={part.text} {...(most === undefined ? {} : { most })} />;
+    case "picture":
+      return (
+        <figure className={css.picture}>
+          <img src={part.source} alt="Sent in the message" />
+          <figcaption>{part.words}</figcaption>
+        </figure>
+      );
+    case "remote":
+      return (
+        <p className={css.part}>
+          <a
+            className={css.link}
+            href={part.address}
+            target="_blank"
+            rel="noreferrer noopener"
+            title={part.address.slice(0, 500)}
+          >
+            {part.words}
+          </a>
+        </p>
+      );
+    default:
+      return (
+        <Fold summary={part.words}>
+          <LongText text={pretty(part.raw)} most={2_000} className={css.mono} />
+        </Fold>
+      );
+  }
+}
+
+const MOST_IN_LINE = 400;
+
+/** A call of a tool in one line, whole on demand. Arguments that are no valid JSON are shown as they are. */
+export function ToolCallView({ call }: { call: ToolCall }) {
+  const line = argumentsLine(call.args);
+  const value = parsedExactly(call.args);
+  return (
+    <Fold
+      summary={
+        <span className={css.call}>
+          <span className={css.called}>
+            ƒ <strong>{call.name}</strong>(<bdi>{line.slice(0, MOST_IN_LINE)}</bdi>
+            {line.length > MOST_IN_LINE && "…"})
+          </span>
+          {call.id !== undefined && <span className={css.callId}>{call.id}</span>}
+        </span>
+      }
+    >
+      <LongText text={value === undefined ? call.args : pretty(value)} className={css.mono} />
+    </Fold>
+  );
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { bars, binsOf, gapsOf, nearest, type Timeline } from "./chunk-timeline";
+
+const MANY: Timeline = Array.from({ length: 100_000 }, (_, index) => [index / 10, 7] as const);
+
+describe("the chunks of an answer", () => {
+  it("fall into no more bins than there are columns, and none is lost", () => {
+    const bins = binsOf(MANY, 10_000, 320);
+    expect(bins.length).toBeLessThanOrEqual(320);
+    expect(bins.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(700_000);
+    expect(bars(bins, 26).match(/M/g)?.length).toBe(bins.length);
+  });
+
+  it("stay in the picture when they came at its very end, or after it", () => {
+    expect(
+      binsOf(
+        [
+          [0, 1],
+          [500, 1],
+          [1000, 2],
+          [1200, 3],
+        ],
+        1000,
+        10,
+      ),
+    ).toEqual([
+      { column: 0, bytes: 1 },
+      { column: 5, bytes: 1 },
+      { column: 9, bytes: 5 },
+    ]);
+    expect(binsOf([[0, 1]], 0, 10)).toEqual([{ column: 0, bytes: 1 }]);
+  });
+
+  it("have a median gap and a longest one, which follows a chunk counted from one", () => {
+    expect(
+      gapsOf([
+        [100, 1],
+        [110, 1],
+        [120, 1],
+        [760, 1],
+        [770, 1],
+      ]),
+    ).toEqual({ median: 10, longest: 640, after: 3 });
+    expect(gapsOf([[100, 1]])).toBeUndefined();
+  });
+
+  it("are found by the moment nearest to the pointer", () => {
+    const few: Timeline = [
+      [100, 1],
+      [200, 1],
+      [400, 1],
+    ];
+    expect([-5, 149, 151, 299, 301, 9999].map((ms) => nearest(few, ms))).toEqual([0, 0, 1, 1, 2, 2]);
+    expect(nearest([], 5)).toBe(-1);
+  });
+});

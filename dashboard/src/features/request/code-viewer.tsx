@@ -1,0 +1,200 @@
+/** The read-only code editor for bodies (CodeMirror). Loaded on demand. */
+
+import { json } from "@codemirror/lang-json";
+import { syntaxTree } from "@codemirror/language";
+import {
+  closeSearchPanel,
+  findNext,
+  findPrevious,
+  highlightSelectionMatches,
+  SearchQuery,
+  search,
+  searchKeymap,
+  setSearchQuery,
+} from "@codemirror/search";
+import { EditorState, type Extension, RangeSetBuilder } from "@codemirror/state";
+import {
+  Decoration,
+  type DecorationSet,
+  drawSelection,
+  EditorView,
+  keymap,
+  lineNumbers,
+  type Panel,
+  ViewPlugin,
+  type ViewUpdate,
+} from "@codemirror/view";
+import { useCallback } from "react";
+import { PAGE } from "~/api/page-config";
+import css from "./request-detail.module.css";
+
+type Props = { text: string; isJson: boolean; name: string };
+
+/** A text of any size, read-only, of which only what is in sight is in the page. */
+export function CodeView({ text, isJson, name }: Props) {
+  const mount = useCallback(
+    (parent: HTMLDivElement | null) => {
+      if (parent === null) return undefined;
+      const editor = codeEditor({ parent, text, isJson, name });
+      return () => editor.destroy();
+    },
+    [text, isJson, name],
+  );
+  return <div ref={mount} className={css.editor} />;
+}
+
+/** CodeMirror as a reader: nothing can be changed, everything can be searched. */
+type Options = { parent: HTMLElement; text: string; isJson: boolean; name: string };
+
+/** Above it, reading the language would hold the page up. */
+const MOST_COLOURED = 1_000_000;
+
+export function codeEditor({ parent, text, isJson, name }: Options): EditorView {
+  const extensions: Extension[] = [
+    EditorState.readOnly.of(true),
+    EditorView.contentAttributes.of({ "aria-label": name, "aria-readonly": "true", inputmode: "none", tabindex: "0" }),
+    EditorView.lineWrapping,
+    lineNumbers(),
+    drawSelection(),
+    highlightSelectionMatches(),
+    search({ top: true, createPanel: searchPanel }),
+    keymap.of(searchKeymap),
+    LOOK,
+  ];
+  if (PAGE.nonce !== "") extensions.push(EditorView.cspNonce.of(PAGE.nonce));
+  if (isJson && text.length <= MOST_COLOURED) extensions.push(json(), jsonColours);
+  return new EditorView({ parent, state: EditorState.create({ doc: text, extensions }) });
+}
+
+const LOOK = EditorView.theme({
+  "&": { height: "100%", fontSize: "12px", color: "var(--ink)", backgroundColor: "var(--sunken)" },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5" },
+  ".cm-gutters": { color: "var(--dim)", backgroundColor: "var(--sunken)", borderRight: "1px solid var(--line)" },
+  ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": {
+    backgroundColor: "var(--accent-paper) !important",
+  },
+  ".json-name": { color: "var(--slot1-ink)" },
+  ".json-text": { color: "var(--slot2-ink)" },
+  ".json-other": { color: "var(--slot3-ink)" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  ".cm-searchMatch": { backgroundColor: "var(--slot4)", color: "var(--slot4-ink)" },
+  ".cm-searchMatch-selected": { outline: "1px solid var(--ink)" },
+  ".cm-panels": { color: "var(--ink)", backgroundColor: "var(--paper)", borderBottom: "1px solid var(--line)" },
+  ".reader-search": { display: "flex", alignItems: "center", gap: "2px", padding: "4px 6px" },
+  ".reader-search span": { padding: "0 6px", color: "var(--dim)" },
+  ".reader-search input": {
+    flex: "1",
+    minWidth: "0",
+    maxWidth: "320px",
+    minHeight: "26px",
+    padding: "0 8px",
+    border: "1px solid var(--line-strong)",
+    borderRadius: "4px",
+    color: "var(--ink)",
+    backgroundColor: "var(--paper)",
+    font: "12px var(--font)",
+  },
+  ".reader-search button": {
+    minWidth: "26px",
+    minHeight: "26px",
+    border: "0",
+    borderRadius: "4px",
+    color: "var(--dim)",
+    backgroundColor: "transparent",
+    font: "13px var(--font)",
+    cursor: "pointer",
+  },
+  ".reader-search button:hover": { color: "var(--ink)", backgroundColor: "var(--sunken)" },
+});
+
+/** Colours of JSON in CodeMirror: classes on what is in sight, for the theme to paint. */
+const TEXT = Decoration.mark({ class: "json-text" });
+const OTHER = Decoration.mark({ class: "json-other" });
+const MARKS: Record<string, Decoration> = {
+  PropertyName: Decoration.mark({ class: "json-name" }),
+  String: TEXT,
+  Number: OTHER,
+  True: OTHER,
+  False: OTHER,
+  Null: OTHER,
+};
+
+class Colours {
+  decorations: DecorationSet;
+
+  constructor(view: EditorView) {
+    this.decorations = marksOf(view);
+  }
+
+  update(update: ViewUpdate): void {
+    const isReadOn = syntaxTree(update.startState) !== syntaxTree(update.state);
+    if (update.docChanged || update.viewportChanged || isReadOn) this.decorations = marksOf(update.view);
+  }
+}
+
+export const jsonColours = ViewPlugin.fromClass(Colours, { decorations: (colours) => colours.decorations });
+
+function marksOf(view: EditorView): DecorationSet {
+  const marks = new RangeSetBuilder<Decoration>();
+  for (const { from, to } of view.visibleRanges) {
+    syntaxTree(view.state).iterate({
+      from,
+      to,
+      enter: (node) => {
+        const mark = MARKS[node.name];
+        if (mark !== undefined) marks.add(Math.max(from, node.from), Math.min(to, node.to), mark);
+      },
+    });
+  }
+  return marks.finish();
+}
+
+/** For `search({ createPanel })`. */
+export function searchPanel(view: EditorView): Panel {
+  const dom = document.createElement("div");
+  dom.className = "reader-search";
+  const field = document.createElement("input");
+  field.type = "text";
+  field.placeholder = "search";
+  field.setAttribute("aria-label", "Search in the body");
+  // By this mark the editor knows where the focus goes when it is asked for once more.
+  field.setAttribute("main-field", "true");
+  const told = document.createElement("span");
+  told.setAttribute("role", "status");
+  field.addEventListener("input", () => {
+    told.textContent = field.value === "" || ask(view, field.value) ? "" : "nowhere";
+  });
+  dom.append(
+    field,
+    told,
+    button("‹", "Previous place", () => findPrevious(view)),
+    button("›", "Next place", () => findNext(view)),
+    button("✕", "Close the search", () => closeSearchPanel(view)),
+  );
+  dom.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") (event.shiftKey ? findPrevious : findNext)(view);
+    else if (event.key === "Escape") closeSearchPanel(view);
+    else return;
+    event.preventDefault();
+    if (event.key === "Escape") view.focus();
+  });
+  return { dom, top: true, mount: () => field.select() };
+}
+
+/** Asked as a pattern, since patterns are searched line by line and not letter by letter. Whether it is anywhere. */
+function ask(view: EditorView, text: string): boolean {
+  const pattern = text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  const query = new SearchQuery({ search: pattern, regexp: true });
+  view.dispatch({ effects: setSearchQuery.of(query) });
+  return !query.getCursor(view.state).next().done;
+}
+
+function button(sign: string, name: string, act: () => void): HTMLButtonElement {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = sign;
+  made.setAttribute("aria-label", name);
+  made.addEventListener("click", act);
+  return made;
+}

@@ -1,0 +1,153 @@
+/** Copy a request as curl, Python, Node or JSON. */
+
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { type KeyboardEvent, useState } from "react";
+import { apiUrl, getText } from "~/api/client";
+import { statusQuery } from "~/api/status";
+import { pretty } from "~/domain/json";
+import { EVERYTHING } from "~/domain/log-search";
+import { bytes } from "~/format/number";
+import type { RequestDetail } from "~/generated/api-types";
+import { logHref } from "~/navigation/links";
+import { toClipboard } from "~/ui/clipboard";
+import { QuietButton } from "~/ui/quiet-button";
+import { type Body, callOf } from "./replay-call";
+import { asCurl, asNode, asPython } from "./replay-code";
+import css from "./request-detail.module.css";
+
+type Told =
+  | { state: "copied"; form: Form; note: string | undefined }
+  | { state: "selected"; form: Form; copied: Copied }
+  | { state: "failed"; form: Form; message: string };
+
+const TOLD_MS = 2_500;
+
+/** Copies the request as a link, a command, a script or JSON. */
+export function CopyBar({ request }: { request: RequestDetail | undefined }) {
+  const client = useQueryClient();
+  const [told, setTold] = useState<Told>();
+
+  const tell = (now: Told) => {
+    setTold(now);
+    const isOver = now.state === "copied" && now.note === undefined;
+    if (isOver) window.setTimeout(() => setTold((then) => (then === now ? undefined : then)), TOLD_MS);
+  };
+
+  const copy = async (form: Form, from: RequestDetail) => {
+    const made = copiedAs(form, from, client);
+    try {
+      await toClipboard(made.then(({ text }) => text));
+      tell({ state: "copied", form, note: (await made).note });
+    } catch {
+      made.then(
+        (copied) => tell({ state: "selected", form, copied }),
+        (error: Error) => tell({ state: "failed", form, message: error.message }),
+      );
+    }
+  };
+
+  return (
+    <fieldset className={css.copies} aria-label="Copy the request">
+      <span className={css.word}>copy:</span>
+      {FORMS.map((form) => {
+        const isTold = told?.state === "copied" && told.form === form;
+        return (
+          <QuietButton
+            key={form}
+            label={isTold ? `Copied as ${form}` : `Copy as ${form}`}
+            isOff={request === undefined}
+            onClick={() => request !== undefined && void copy(form, request)}
+          >
+            {isTold ? "copied" : form}
+          </QuietButton>
+        );
+      })}
+      <span className="unseen" role="status">
+        {told?.state === "copied" && `Copied as ${told.form}. ${told.note ?? ""}`}
+      </span>
+      {told?.state === "selected" && (
+        <SelectedText
+          name={told.form}
+          text={told.copied.text}
+          note={told.copied.note}
+          onDone={() => setTold(undefined)}
+        />
+      )}
+      {told?.state === "copied" && told.note !== undefined && (
+        <p className={css.note} aria-hidden="true">
+          {told.note} <QuietButton onClick={() => setTold(undefined)}>✕</QuietButton>
+        </p>
+      )}
+      {told?.state === "failed" && (
+        <p className={css.note} role="alert">
+          {told.form} could not be made: {told.message}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+type Props = { name: string; text: string; note: string | undefined; onDone: () => void };
+
+/** Where the browser does not let the page copy: the text, selected, for the keyboard to copy. */
+export function SelectedText({ name, text, note, onDone }: Props) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    onDone();
+  };
+  return (
+    <div role="dialog" aria-label={`Copy as ${name}`} className={css.dialog} onKeyDown={onKeyDown}>
+      <p className={css.selectionHint}>The browser does not let this page copy here: press Ctrl C or ⌘ C.</p>
+      <textarea ref={select} className={css.text} aria-label={`${name}, selected`} readOnly rows={8} value={text} />
+      <div className={css.last}>
+        <span>{note}</span>
+        <QuietButton onClick={onDone}>close</QuietButton>
+      </div>
+    </div>
+  );
+}
+
+function select(element: HTMLTextAreaElement | null): void {
+  element?.focus();
+  element?.select();
+}
+
+/** The forms a request can be copied in, made at the click. */
+export const FORMS = ["link", "curl", "Python", "Node", "JSON"] as const;
+export type Form = (typeof FORMS)[number];
+
+/** `note`: what somebody who uses it has to know. */
+export type Copied = { text: string; note: string | undefined };
+
+const SCRIPTS = { curl: asCurl, Python: asPython, Node: asNode };
+/** A single argument of a command may have 128 KiB on Linux. */
+const MOST_IN_SCRIPT_BYTES = 100_000;
+
+export async function copiedAs(form: Form, request: RequestDetail, client: QueryClient): Promise<Copied> {
+  if (form === "link")
+    return { text: new URL(logHref(EVERYTHING, request.id), window.location.origin).href, note: undefined };
+  if (form === "JSON") return { text: pretty(request), note: undefined };
+  const [status, body] = await Promise.all([
+    client.fetchQuery({ ...statusQuery(), staleTime: 60_000 }),
+    bodyOf(request),
+  ]);
+  const note = body !== undefined && "file" in body ? body.note : undefined;
+  return { text: SCRIPTS[form](callOf(request, status, body)), note };
+}
+
+/** The body as it was sent, where it fits into a command. */
+async function bodyOf(request: RequestDetail): Promise<Body> {
+  if (request.stored_request_bytes === 0) return undefined;
+  const file = `${request.id}-request.txt`;
+  if (request.stored_request_bytes === null) {
+    if (request.request_bytes === 0) return undefined;
+    return { file, note: `The body is not stored: put it into ${file}.` };
+  }
+  const size = bytes(request.stored_request_bytes);
+  const elsewhere = { file, note: `The body (${size}) is read from ${file}: download it under Raw.` };
+  if (request.stored_request_bytes > MOST_IN_SCRIPT_BYTES) return elsewhere;
+  const text = await getText(apiUrl(`requests/${encodeURIComponent(request.id)}/request`));
+  const isText = !text.includes("\0") && !text.includes("\ufffd");
+  return text.length <= MOST_IN_SCRIPT_BYTES && isText ? { text } : elsewhere;
+}

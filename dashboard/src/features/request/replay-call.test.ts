@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import type { Status } from "~/generated/api-types";
+import { sampleRequest } from "~/test/fixtures";
+import { type Body, callOf, headerValue } from "./replay-call";
+import { asCurl, asNode, asPython, literal, quoted } from "./replay-code";
+
+const STATUS = {
+  relay_base_url: "http://127.0.0.1:4100/v1",
+  settings: { header_prefix: ["Service", "Relaybook"] },
+} as unknown as Status;
+const call = (body: Body, different = {}) => callOf(sampleRequest(different), STATUS, body);
+
+describe("a request copied as curl", () => {
+  it("goes to the relay with its tags and a key from the environment", () => {
+    expect(asCurl(call({ text: '{"model":"gpt-4o-mini"}' }))).toBe(
+      [
+        "curl 'http://127.0.0.1:4100/v1/chat/completions' \\",
+        '  -H "Authorization: Bearer $API_KEY" \\',
+        "  -H 'Content-Type: application/json' \\",
+        "  -H 'Service-Namespace: production' \\",
+        "  -H 'Service-Property-Channel: iOS' \\",
+        `  --data-raw '{"model":"gpt-4o-mini"}'`,
+      ].join("\n"),
+    );
+  });
+
+  it("means nothing to the shell, whatever is in the body", () => {
+    expect(quoted('it\'s\n$(rm -rf ~) `x` "y" \\')).toBe("'it'\\''s\n$(rm -rf ~) `x` \"y\" \\'");
+    expect(asCurl(call({ text: "'; echo owned; '" }))).toContain("--data-raw ''\\''; echo owned; '\\'''");
+  });
+
+  it("names no key where none was sent, and keeps a header name from the shell", () => {
+    expect(asCurl(call(undefined, { method: "GET", request_headers: [] }))).toBe(
+      "curl 'http://127.0.0.1:4100/v1/chat/completions'",
+    );
+    const odd = [["x`id`", "key:3f9a00aa11bb"]];
+    expect(asCurl(call(undefined, { method: "GET", request_headers: odd }))).toContain(`-H 'x\`id\`: '"$API_KEY"`);
+  });
+
+  it("reads a body that is too large for a command from a file", () => {
+    expect(asCurl(call({ file: "a-request.txt", note: "" }))).toContain("--data-binary '@a-request.txt'");
+  });
+
+  it("writes the bytes of a tag that is not ASCII so that any client sends them", () => {
+    const tagged = call(undefined, { request_headers: [["Service-Namespace", "user-\u00c3\u00a9 5%"]] });
+    expect(tagged.headers).toEqual([["Service-Namespace", "user-%C3%A9 5%"]]);
+  });
+
+  it("tags a request whose headers are not known by what is known of it", () => {
+    const tagged = call(undefined, {
+      request_headers: null,
+      namespace: "Zürich 5%",
+      properties: { channel: "iOS", "a b": "x" },
+    });
+    expect(tagged.headers).toEqual([
+      ["Content-Type", "application/json"],
+      ["Service-Namespace", "Z%C3%BCrich%205%25"],
+      ["Service-Property-channel", "iOS"],
+    ]);
+    expect(headerValue("a b'\"$")).toBe("a b'\"$");
+  });
+});
+
+describe("a request copied as a script", () => {
+  const body = {
+    text: '{"model": "gpt-4o", "stream": true, "top_k": 3, "messages": [{"role": "user", "content": "it\'s \\"1\\"\\n2"}]}',
+  };
+  const streamed = { stream_requested: true };
+
+  it("calls Python's SDK, with parameters it does not know in extra_body", () => {
+    const script = asPython(call(body, streamed));
+    expect(script).toContain('OpenAI(base_url="http://127.0.0.1:4100/v1", api_key=os.environ["API_KEY"])');
+    expect(script).toContain('client.chat.completions.create(\n    model="gpt-4o",\n    stream=True,\n');
+    expect(script).toContain('messages=[{"role": "user", "content": "it\'s \\"1\\"\\n2"}],');
+    expect(script).toContain('extra_body={"top_k": 3},');
+    expect(script).toContain("for event in answer:");
+  });
+
+  it("calls Node's SDK", () => {
+    const script = asNode(call(body, streamed));
+    expect(script).toContain('new OpenAI({ baseURL: "http://127.0.0.1:4100/v1", apiKey: process.env.API_KEY })');
+    expect(script).toContain('"Service-Namespace": "production"');
+    expect(script).toContain("for await (const event of answer)");
+  });
+
+  it("does without an SDK where it has no such call", () => {
+    const other = { kind: "models" as const, method: "GET", path: "/v1/models" };
+    expect(asPython(call(undefined, other))).toContain(
+      'urllib.request.Request(\n    "http://127.0.0.1:4100/v1/models"',
+    );
+    expect(asNode(call(undefined, other))).toContain('fetch("http://127.0.0.1:4100/v1/models"');
+    expect(asNode(call({ text: "no json" }))).toContain('body: "no json"');
+  });
+
+  it("writes JSON as Python", () => {
+    expect(literal({ a: null, b: [true, 1.5], c: "\u2028'\"" })).toBe(
+      '{"a": None, "b": [True, 1.5], "c": "\u2028\'\\""}',
+    );
+  });
+});
+
+describe("numbers that JavaScript would write otherwise", () => {
+  const body = { text: '{"model":"m","seed":1234567890123456789,"temperature":1.0,"messages":[]}' };
+
+  it("stand in every copy as they were sent", () => {
+    for (const copied of [asCurl(call(body)), asPython(call(body)), asNode(call(body))]) {
+      expect(copied).toContain("1234567890123456789");
+      expect(copied).toContain("1.0");
+    }
+  });
+
+  it("take the SDK from Node alone, and only where it would round them", () => {
+    expect(asPython(call(body))).toContain("seed=1234567890123456789,");
+    expect(asNode(call(body))).toContain("await fetch(");
+    expect(asNode(call({ text: '{"model":"m","temperature":1.0}' }))).toContain('"temperature": 1.0');
+  });
+});

@@ -1,0 +1,136 @@
+/** The section with durations and the chunks of a stream. */
+
+import { type KeyboardEvent, type PointerEvent, useMemo, useState } from "react";
+import { duration } from "~/format/duration";
+import { bytes, count, plural } from "~/format/number";
+import type { RequestDetail } from "~/generated/api-types";
+import { type Fact, FactList } from "~/ui/fact-list";
+import { bars, binsOf, gapsOf, nearest, type Timeline } from "./chunk-timeline";
+import css from "./request-detail.module.css";
+
+/** Where the time went, and how evenly the answer came. */
+export function Timing({ request }: { request: RequestDetail }) {
+  const { timeline, relay_ms, first_token_ms, duration_ms, stream, chunks } = request;
+  const [pointed, setPointed] = useState(-1);
+  const gaps = useMemo(() => gapsOf(timeline), [timeline]);
+  const total = duration_ms ?? timeline.at(-1)?.[0] ?? 0;
+  const begun = first_token_ms ?? timeline[0]?.[0] ?? null;
+  const facts: Fact[] = [
+    {
+      name: "relay",
+      value: relay_ms === null ? null : relay_ms < 0.05 ? "<0.1 ms" : duration(relay_ms),
+      title: "The relay's own share",
+    },
+    {
+      name: "waiting",
+      value: begun === null ? null : duration(begun),
+      title: stream ? "To the first token" : "To the answer's first byte",
+    },
+    {
+      name: stream ? "streaming" : "receiving",
+      value: begun === null || duration_ms === null ? null : duration(duration_ms - begun),
+    },
+  ];
+  const piece = timeline[pointed];
+  const before = timeline[pointed - 1];
+
+  return (
+    <>
+      {timeline.length > 0 && (
+        <TimingBar
+          timeline={timeline}
+          total={total}
+          waiting={begun ?? 0}
+          relay={relay_ms ?? 0}
+          pointed={pointed}
+          onPoint={setPointed}
+        />
+      )}
+      <FactList facts={facts} />
+      <p className={css.barNote}>
+        {piece === undefined ? (
+          <>
+            {chunks === 0 ? "no chunk of an answer" : plural(chunks, "chunk")}
+            {gaps !== undefined &&
+              `, median gap ${duration(gaps.median)}, longest ${duration(gaps.longest)} after chunk ${count(gaps.after)}`}
+            {chunks > timeline.length && timeline.length > 0 && `; the first ${count(timeline.length)} are drawn`}
+          </>
+        ) : (
+          <>
+            chunk {count(pointed + 1)} of {count(timeline.length)}: after {duration(piece[0])}, {bytes(piece[1])}
+            {before !== undefined && `, ${duration(piece[0] - before[0])} after the one before`}
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+type Props = {
+  timeline: Timeline;
+  /** All in milliseconds. */
+  total: number;
+  waiting: number;
+  relay: number;
+  /** The chunk pointed at, from 0; -1 for none. */
+  pointed: number;
+  onPoint: (chunk: number) => void;
+};
+
+const COLUMNS = 320;
+const HEIGHT = 32;
+
+/** The request's time as one bar with the bytes of each moment; pointing, or the arrow keys, tell of a single one. */
+export function TimingBar({ timeline, total, waiting, relay, pointed, onPoint }: Props) {
+  const path = useMemo(() => bars(binsOf(timeline, total, COLUMNS), HEIGHT - 6), [timeline, total]);
+  const x = (ms: number) => (Math.min(ms, total) / Math.max(total, 1e-6)) * COLUMNS;
+  const at = timeline[pointed];
+  const last = timeline.length - 1;
+
+  const onPointerMove = (event: PointerEvent<HTMLDivElement>) => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    onPoint(nearest(timeline, ((event.clientX - left) / Math.max(1, width)) * total));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const to = STEPS[event.key]?.(pointed, last);
+    if (to === undefined) return;
+    event.preventDefault();
+    onPoint(Math.min(last, Math.max(0, to)));
+  };
+
+  return (
+    <div
+      className={css.bar}
+      role="slider"
+      tabIndex={0}
+      aria-label="Chunks of the answer over time"
+      aria-valuemin={1}
+      aria-valuemax={timeline.length}
+      aria-valuenow={Math.max(0, pointed) + 1}
+      aria-valuetext={at && `Chunk ${count(pointed + 1)} after ${duration(at[0])}, ${bytes(at[1])}`}
+      onPointerMove={onPointerMove}
+      onPointerLeave={() => onPoint(-1)}
+      onKeyDown={onKeyDown}
+      onFocus={() => pointed === -1 && onPoint(0)}
+      onBlur={() => onPoint(-1)}
+    >
+      <svg viewBox={`0 0 ${COLUMNS} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        <rect className={css.waiting} width={x(waiting)} height={HEIGHT} />
+        <rect className={css.relay} width={Math.max(0.75, x(relay))} height={HEIGHT} />
+        <path className={css.bars} d={path} transform="translate(0 6)" />
+        {at !== undefined && <path className={css.pointed} d={`M${x(at[0])} 0v${HEIGHT}`} />}
+      </svg>
+    </div>
+  );
+}
+
+const STEPS: Record<string, (at: number, last: number) => number> = {
+  ArrowRight: (at) => at + 1,
+  ArrowUp: (at) => at + 1,
+  ArrowLeft: (at) => at - 1,
+  ArrowDown: (at) => at - 1,
+  PageUp: (at) => at + 10,
+  PageDown: (at) => at - 10,
+  Home: () => 0,
+  End: (_, last) => last,
+};
