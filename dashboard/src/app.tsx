@@ -39,7 +39,7 @@ const request = createRoute({ getParentRoute: () => requests, path: "$id" });
 const namespaces = createRoute({
   getParentRoute: () => root,
   path: "/namespaces",
-  component: lazyRouteComponent(() => import("~/namespaces/namespaces-page"), "NamespacesPage"),
+  component: lazyRouteComponent(() => import("~/features/namespaces/namespaces-page"), "NamespacesPage"),
 });
 const overview = createRoute({
   getParentRoute: () => root,
@@ -49,7 +49,7 @@ const overview = createRoute({
 const thread = createRoute({
   getParentRoute: () => root,
   path: "/thread",
-  component: lazyRouteComponent(() => import("~/thread/thread-page"), "ThreadPage"),
+  component: lazyRouteComponent(() => import("~/features/thread/thread-page"), "ThreadPage"),
 });
 const connect = createRoute({ getParentRoute: () => root, path: "/connect", component: ConnectPage });
 

@@ -1,0 +1,174 @@
+/** The table of namespaces. */
+
+import { type MouseEvent, memo, useRef } from "react";
+import type { usePin } from "~/api/namespaces";
+import { only } from "~/domain/filter";
+import { linkName } from "~/domain/filter-text";
+import { EVERYTHING } from "~/domain/log-search";
+import { NamespaceChip } from "~/filters/chips";
+import { useLabel } from "~/filters/labels";
+import { money } from "~/format/money";
+import { count, tokens } from "~/format/number";
+import type { Namespace } from "~/generated/api-types";
+import { ListLink, logHref, useGo } from "~/navigation/links";
+import type { NamespaceList } from "~/navigation/list-search";
+import { Timestamp } from "~/ui/timestamp";
+import css from "./namespace-table.module.css";
+import { type Spark, Sparkline, useSparks } from "./sparkline";
+
+/** How many requests of a namespace failed, as a real link to them in the log. */
+export function FailedLink({ namespace, failed }: { namespace: string; failed: number }) {
+  const go = useGo();
+  if (failed === 0)
+    return (
+      <span className={css.none}>
+        0<span className={css.unit}> failed</span>
+      </span>
+    );
+  const search = { ...EVERYTHING, filter: only(only([], "namespace", namespace), "status", "error") };
+  const follow = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go({ search });
+  };
+  return (
+    <a
+      className={css.failed}
+      href={logHref(search)}
+      aria-label={`${linkName("namespace", namespace)} and status error: ${count(failed)} failed`}
+      title="Show those that failed in the log"
+      onClick={follow}
+    >
+      <span aria-hidden="true">✗ </span>
+      {count(failed)}
+      <span className={css.unit}> failed</span>
+    </a>
+  );
+}
+
+type NamespaceTableProps = {
+  list: NamespaceList;
+  rows: readonly Namespace[];
+  /** The rows are those of another list; this one's are on their way. */
+  isOld: boolean;
+  onPin: ReturnType<typeof usePin>["mutate"];
+};
+
+/** Columns after the name. Those with `sort` can be sorted by, largest first. */
+const COLUMNS = [
+  { title: "Requests", place: css.requests, sort: "requests" },
+  { title: "Failed", place: css.failures, sort: "failed" },
+  { title: "Tokens", place: css.tokens },
+  { title: "Cost", place: css.cost, sort: "cost_usd" },
+  { title: "First seen", place: css.first },
+  { title: "Last seen", place: css.last, sort: "last_at" },
+] as const;
+
+/** Namespaces with their figures; the heads of its columns sort it. */
+export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps) {
+  const sparks = useSparks("namespace");
+  const table = useRef<HTMLTableElement>(null);
+  const toTop = () => {
+    const scroller = table.current?.closest("[data-scroller]");
+    if (scroller) scroller.scrollTop = 0;
+  };
+  return (
+    <table ref={table} className={`${css.table} ${css.namespaces}`} aria-busy={isOld}>
+      <thead className={css.head}>
+        <tr onClick={toTop}>
+          <th scope="col" className={css.pin}>
+            <span className="unseen">Label</span>
+          </th>
+          <th scope="col" className={css.name}>
+            Namespace
+          </th>
+          <th scope="col" className={css.hours}>
+            <span title="Requests by the hour; each as high as its most">24 hours</span>
+          </th>
+          {COLUMNS.map((column) => (
+            <th
+              key={column.title}
+              scope="col"
+              className={column.place}
+              aria-sort={"sort" in column && column.sort === list.sort ? "descending" : undefined}
+            >
+              {"sort" in column ? (
+                <ListLink to={{ ...list, sort: column.sort }} title="Largest first">
+                  {column.title}
+                </ListLink>
+              ) : (
+                <span title={column.title === "Tokens" ? "input → output" : undefined}>{column.title}</span>
+              )}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <NamespaceRow key={row.namespace} row={row} spark={sparks.get(row.namespace)} onPin={onPin} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+type NamespaceRowProps = {
+  row: Namespace;
+  /** Its last 24 hours, where they are known. */
+  spark: Spark | undefined;
+  onPin: ReturnType<typeof usePin>["mutate"];
+};
+
+/** One namespace: its name filters the log, its star makes it a label. */
+export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: NamespaceRowProps) {
+  const group = useLabel(row.namespace)?.group ?? null;
+  return (
+    <tr className={css.row}>
+      <td className={css.pin}>
+        <PinStar namespace={row.namespace} onPin={onPin} />
+      </td>
+      <th scope="row" className={css.name}>
+        <span className={css.named}>
+          <NamespaceChip namespace={row.namespace} /> {group !== null && <span className={css.group}>{group}</span>}
+        </span>
+      </th>
+      <td className={css.hours}>{spark !== undefined && <Sparkline spark={spark} />}</td>
+      <td className={css.requests}>
+        {count(row.requests)}
+        <span className={css.unit}> {row.requests === 1 ? "request" : "requests"}</span>
+      </td>
+      <td className={css.failures}>
+        <FailedLink namespace={row.namespace} failed={row.failed} />
+      </td>
+      <td className={css.tokens}>{tokens(row.input_tokens, row.output_tokens, false)}</td>
+      <td className={css.cost}>{money(row.cost_usd)}</td>
+      <td className={css.first}>
+        <Timestamp at={row.first_at} />
+      </td>
+      <td className={css.last}>
+        <Timestamp at={row.last_at} format="ago" />
+      </td>
+    </tr>
+  );
+});
+
+type PinStarProps = { namespace: string; onPin: ReturnType<typeof usePin>["mutate"] };
+
+/** Pins a namespace as a label, or makes it a thread again. For everybody who reads the log. */
+export function PinStar({ namespace, onPin }: PinStarProps) {
+  const isPinned = useLabel(namespace) !== undefined;
+  return (
+    <button
+      type="button"
+      className={css.star}
+      aria-label={`Pin ${namespace} as a label`}
+      aria-pressed={isPinned}
+      title={isPinned ? "A label for everybody. Unpin: make it a thread" : "Pin as a label, for everybody"}
+      onClick={() => onPin({ namespace, pinned: !isPinned })}
+    >
+      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+        <path d="m8 1.8 1.9 4 4.4.6-3.2 3 .8 4.4L8 11.7l-3.9 2.1.8-4.4-3.2-3 4.4-.6z" />
+      </svg>
+    </button>
+  );
+}

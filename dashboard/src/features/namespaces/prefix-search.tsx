@@ -1,0 +1,88 @@
+/** The search input of the lists. It follows the URL, and changes it after a pause. */
+
+import { TextInput } from "@mantine/core";
+import { useDebouncedCallback, useWindowEvent } from "@mantine/hooks";
+import { useRef, useState } from "react";
+import { useGoToList } from "~/navigation/links";
+import type { ListSearch } from "~/navigation/list-search";
+import { isBusy } from "~/ui/shortcuts";
+import css from "./namespaces-page.module.css";
+
+type Props<L> = {
+  list: L;
+  /** What is searched: `Namespaces that begin with`. */
+  label: string;
+};
+
+/** Searches a list by how its names begin. The key / goes there. */
+export function PrefixBox<L extends ListSearch>({ list, label }: Props<L>) {
+  const go = useGoToList();
+  const box = useRef<HTMLInputElement>(null);
+  // The first letter is a step for Back; those that follow belong to it.
+  const typed = useTyped(list.prefix, (prefix) => go({ ...list, prefix }, list.prefix !== ""));
+
+  useWindowEvent("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isBusy(event.target)) return;
+    event.preventDefault();
+    box.current?.focus();
+    box.current?.select();
+  });
+
+  return (
+    <form
+      className={css.search}
+      onSubmit={(event) => {
+        event.preventDefault();
+        typed.commit();
+      }}
+    >
+      <TextInput
+        ref={box}
+        className={css.box ?? ""}
+        aria-label={label}
+        placeholder={`/  ${label.toLowerCase()} …`}
+        spellCheck={false}
+        autoComplete="off"
+        autoCapitalize="none"
+        value={typed.text}
+        onChange={(event) => typed.type(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") event.currentTarget.blur();
+        }}
+      />
+    </form>
+  );
+}
+
+/** A text somebody types that goes into the URL: the box has it at once, the URL when the typing rests. */
+const REST_MS = 150;
+
+export type Typed = {
+  text: string;
+  type: (text: string) => void;
+  /** Does not wait until the typing rests. */
+  commit: () => void;
+};
+
+/** `inUrl` wins when it changes to what was not typed here: by Back, or by a link. */
+export function useTyped(inUrl: string, tell: (text: string) => void): Typed {
+  const [state, setState] = useState({ text: inUrl, told: inUrl, seen: inUrl });
+  if (state.seen !== inUrl) {
+    const isOurs = state.told === inUrl;
+    setState(isOurs ? { ...state, seen: inUrl } : { text: inUrl, told: inUrl, seen: inUrl });
+  }
+  const commit = () => {
+    if (state.text === state.told) return;
+    setState({ ...state, told: state.text });
+    tell(state.text);
+  };
+  const commitSoon = useDebouncedCallback(commit, REST_MS);
+  return {
+    text: state.text,
+    type: (text) => {
+      setState({ ...state, text });
+      commitSoon();
+    },
+    commit,
+  };
+}

@@ -1,0 +1,176 @@
+/** Property names, and the values of the selected one. */
+
+import { useQuery } from "@tanstack/react-query";
+import { MOST_VALUES, valueListQuery } from "~/api/namespaces";
+import { PropertyChip } from "~/filters/chips";
+import { count, plural } from "~/format/number";
+import type { FieldValue } from "~/generated/api-types";
+import { ListLink } from "~/navigation/links";
+import { ALL_PROPERTIES, type PropertyList } from "~/navigation/list-search";
+import { useCalm } from "~/ui/scroll-region";
+import { Middle } from "~/ui/truncate-middle";
+import { ListError, NoProperty, NoValue } from "./list-messages";
+import tableCss from "./namespace-table.module.css";
+import { ListHead } from "./namespaces-page";
+import css from "./namespaces-page.module.css";
+import { PrefixBox } from "./prefix-search";
+import { type Spark, Sparkline, useSparks } from "./sparkline";
+
+const FRESH_MS = 5_000;
+
+/** The tab of the properties: their names, and beside them the values of the one that is open. */
+export function PropertyLists({ list }: { list: PropertyList }) {
+  const { property } = list;
+  const { isCalm, handlers } = useCalm();
+  const query = useQuery({
+    // With a property open the box searches its values.
+    ...valueListQuery("property", property === undefined ? list.prefix : ""),
+    refetchInterval: isCalm ? FRESH_MS : false,
+  });
+  const names = query.data?.data;
+
+  return (
+    <>
+      <ListHead tab="properties">
+        <PrefixBox
+          key={property ?? ""}
+          list={list}
+          label={property === undefined ? "Properties that begin with" : `Values of ${property} that begin with`}
+        />
+      </ListHead>
+      <div className={css.panes} data-open={property !== undefined || undefined}>
+        <section
+          className={css.names}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          tabIndex={0}
+          aria-label="Properties"
+          {...handlers}
+        >
+          {query.isPending && <p className={`${css.message} ${css.reading}`}>Reading…</p>}
+          {query.error !== null && (
+            <ListError error={query.error} whole={ALL_PROPERTIES} onAgain={() => void query.refetch()} />
+          )}
+          {names !== undefined && names.length > 0 && <PropertyNames names={names} opened={property} />}
+          {names?.length === 0 && !query.isPlaceholderData && <NoProperty prefix={list.prefix} />}
+        </section>
+        {property !== undefined && <PropertyValues key={property} property={property} list={list} />}
+        {property === undefined && names !== undefined && names.length > 0 && (
+          <p className={css.hint}>Select a property to see its values.</p>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** Names of properties with the requests that have one, most frequent first. */
+export function PropertyNames({ names, opened }: { names: readonly FieldValue[]; opened: string | undefined }) {
+  return (
+    <>
+      <div className={css.heads} aria-hidden="true">
+        <span>Property</span>
+        <span>Requests</span>
+      </div>
+      <ul className={css.nameList}>
+        {names.map(({ value: name, requests }) => (
+          <li key={name}>
+            <ListLink
+              to={{ ...ALL_PROPERTIES, property: name }}
+              className={css.property}
+              title={name}
+              current={name === opened ? "true" : undefined}
+            >
+              <Middle text={name} /> <span className={css.count}>{count(requests)}</span>{" "}
+              <span className="unseen">requests</span>
+            </ListLink>
+          </li>
+        ))}
+      </ul>
+      {names.length === MOST_VALUES && (
+        <p className={css.most}>The {MOST_VALUES} most frequent. Others are found by how they begin.</p>
+      )}
+    </>
+  );
+}
+
+type Props = { property: string; list: PropertyList };
+
+/** Of a property with more values the API has no sums at hand: it would read the log for them. */
+const MOST_ADDED_UP = 64;
+
+/** The values of one property, most frequent first: each filters the log by it. */
+export function PropertyValues({ property, list }: Props) {
+  const { isCalm, handlers } = useCalm();
+  const query = useQuery({
+    ...valueListQuery(`property.${property}`, list.prefix),
+    refetchInterval: isCalm ? FRESH_MS : false,
+  });
+  const values = query.data?.data;
+  const isAddedUp = list.prefix === "" && values !== undefined && values.length <= MOST_ADDED_UP;
+  const sparks = useSparks(`property.${property}`, isAddedUp);
+
+  return (
+    <section
+      className={css.values}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      aria-label={`Values of ${property}`}
+      {...handlers}
+    >
+      <ListLink to={ALL_PROPERTIES} className={css.back}>
+        ‹ all properties
+      </ListLink>
+      {query.isPending && <p className={`${css.message} ${css.reading}`}>Reading…</p>}
+      {query.error !== null && (
+        <ListError error={query.error} whole={ALL_PROPERTIES} onAgain={() => void query.refetch()} />
+      )}
+      {values !== undefined && values.length > 0 && (
+        <>
+          <table className={`${tableCss.table} ${css.valueTable}`} aria-busy={query.isPlaceholderData}>
+            <thead className={tableCss.head}>
+              <tr>
+                <th scope="col">
+                  <bdi>{property}</bdi>
+                </th>
+                <th scope="col" className={tableCss.hours}>
+                  <span title="Requests by the hour; each as high as its most">24 hours</span>
+                </th>
+                <th scope="col" className={tableCss.requests}>
+                  Requests
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {values.map(({ value, requests }) => (
+                <ValueRow key={value} property={property} value={value} requests={requests} spark={sparks.get(value)} />
+              ))}
+            </tbody>
+          </table>
+          <p className={css.most} role="status">
+            {values.length < MOST_VALUES
+              ? `${plural(values.length, "value")}.`
+              : `The ${MOST_VALUES} most frequent values. Others are found by how they begin.`}
+          </p>
+        </>
+      )}
+      {values?.length === 0 && !query.isPlaceholderData && <NoValue list={list} property={property} />}
+    </section>
+  );
+}
+
+/** One value of a property: it filters the log. `spark`: its last 24 hours, where they are known. */
+export function ValueRow({
+  property,
+  value,
+  requests,
+  spark,
+}: FieldValue & { property: string; spark: Spark | undefined }) {
+  return (
+    <tr className={tableCss.row}>
+      <th scope="row">
+        <PropertyChip name={property} value={value} />
+      </th>
+      <td className={tableCss.hours}>{spark !== undefined && <Sparkline spark={spark} />}</td>
+      <td className={tableCss.requests}>{count(requests)}</td>
+    </tr>
+  );
+}

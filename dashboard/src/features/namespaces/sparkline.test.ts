@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { hourlyAnswer } from "~/test/fake-api";
+import { sparksOf } from "./sparkline";
+
+const clock = (moment: string) => `${String(new Date(moment).getHours()).padStart(2, "0")}:00`;
+
+it("each value has a bar for every hour, those without a request too", () => {
+  const sparks = sparksOf(hourlyAnswer("namespace", { staging: { 1: 3, 23: 4 } }));
+  const hours = sparks.get("staging")?.hours;
+  expect(hours).toHaveLength(25);
+  expect(hours?.[1]).toBe(3);
+  expect(hours?.[23]).toBe(4);
+  expect(hours?.reduce((all, each) => all + each, 0)).toBe(7);
+});
+
+it("says how many there were, and when most of them", () => {
+  const sparks = sparksOf(
+    hourlyAnswer("property.channel", { iOS: { 4: 1000, 5: 41 }, web: { 5: 2 }, tv: { 6: 1 }, even: { 8: 2, 9: 2 } }),
+  );
+  const at = (hour: number) => clock(new Date(Date.UTC(2026, 10, 21, 13 + hour)).toISOString());
+  expect(sparks.get("iOS")?.words).toBe(`1,041 requests in the last 24 hours, most at ${at(4)}`);
+  expect(sparks.get("web")?.words).toBe(`2 requests in the last 24 hours, all at ${at(5)}`);
+  expect(sparks.get("tv")?.words).toBe(`1 request in the last 24 hours, at ${at(6)}`);
+  expect(sparks.get("even")?.words).toBe(`4 requests in the last 24 hours, most at ${at(8)}`);
+});
+
+it("says nothing of what is not told: requests without a value, and the rest", () => {
+  const answer = hourlyAnswer("property.channel", { iOS: { 4: 1 } });
+  const [group] = answer.groups;
+  const without = { ...answer, groups: group === undefined ? [] : [{ ...group, by: { "property.channel": null } }] };
+  expect(sparksOf(without).size).toBe(0);
+  expect(sparksOf(hourlyAnswer("namespace", {})).get("staging")).toBeUndefined();
+});

@@ -1,0 +1,66 @@
+/** Requests per hour of the last 24 hours, as a small bar chart. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { bucketsOf, hourlyQuery } from "~/api/stats";
+import { plural } from "~/format/number";
+import { clockTime } from "~/format/time";
+import type { StatsGroup, StatsResponse } from "~/generated/api-types";
+import css from "./namespace-table.module.css";
+
+const HEIGHT = 18;
+/** However little there is, it can be seen. */
+const LEAST = 2;
+const GAP = 0.2;
+
+/** A value's last 24 hours: a bar for each hour with requests, the highest as high as the line. */
+export function Sparkline({ spark: { hours, words } }: { spark: Spark }) {
+  const most = Math.max(1, ...hours);
+  const bars = hours.map((requests, at) => {
+    if (requests === 0) return "";
+    const height = Math.max(LEAST, (requests / most) * HEIGHT);
+    return `M${at + GAP / 2} ${HEIGHT}v${-height.toFixed(1)}h${1 - GAP}V${HEIGHT}z`;
+  });
+  return (
+    <svg className={css.spark} viewBox={`0 0 ${hours.length} ${HEIGHT}`} preserveAspectRatio="none" role="img">
+      <title>{words}</title>
+      <path d={bars.join("")} />
+    </svg>
+  );
+}
+
+/** `isWanted: false`: nothing is asked, but what was told before stays. What cannot be told is left out without a word. */
+export function useSparks(by: string, isWanted = true): ReadonlyMap<string, Spark> {
+  const { data } = useQuery({ ...hourlyQuery(by), enabled: isWanted });
+  return useMemo(() => (data === undefined ? NONE : sparksOf(data)), [data]);
+}
+
+const NONE: ReadonlyMap<string, Spark> = new Map();
+
+/** `hours`: requests in each, the earliest first. */
+export type Spark = { readonly hours: readonly number[]; readonly words: string };
+
+/** By value. Of values that are not there nobody knows anything: the API tells the largest groups, and not all apart. */
+export function sparksOf(answer: StatsResponse): ReadonlyMap<string, Spark> {
+  const begins = bucketsOf(answer);
+  const sparks = new Map<string, Spark>();
+  for (const group of answer.groups) {
+    const value = Object.values(group.by)[0] ?? null;
+    if (value === null) continue;
+    const requests = new Map(group.points.map((point) => [new Date(point.at).getTime(), point.requests]));
+    sparks.set(value, { hours: begins.map((begin) => requests.get(begin) ?? 0), words: inWords(group) });
+  }
+  return sparks;
+}
+
+/** `42 requests in the last 24 hours, most at 14:00`. */
+function inWords({ points, total }: StatsGroup): string {
+  const words = `${plural(total.requests, "request")} in the last 24 hours`;
+  const most = points.reduce<(typeof points)[number] | undefined>(
+    (top, point) => (top === undefined || point.requests > top.requests ? point : top),
+    undefined,
+  );
+  if (most === undefined) return words;
+  const how = total.requests === 1 ? "" : most.requests === total.requests ? "all " : "most ";
+  return `${words}, ${how}at ${clockTime(most.at).slice(0, 5)}`;
+}

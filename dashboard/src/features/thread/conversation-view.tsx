@@ -1,0 +1,127 @@
+/** One conversation of a thread, turn by turn. */
+
+import { type MouseEvent, memo, type ReactNode, useState } from "react";
+import { FilterLink } from "~/filters/filter-link";
+import { ResultLink } from "~/filters/outcome-link";
+import { duration } from "~/format/duration";
+import { money } from "~/format/money";
+import { plural, shortenMiddle, tokens } from "~/format/number";
+import { clockTime, utc } from "~/format/time";
+import { logHref } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
+import { QuietButton } from "~/ui/quiet-button";
+import { Timestamp } from "~/ui/timestamp";
+import css from "./conversation-view.module.css";
+import type { Talk, Turn } from "./thread-model";
+import { TurnTexts } from "./turn-content";
+import { useNear } from "./use-thread";
+import { useOpenRequest } from "./use-thread-shortcuts";
+
+type RequestLinkProps = { id: string; children: ReactNode; className?: string | undefined };
+
+/** A real link that opens a request of the thread beside the log. */
+export function RequestLink({ id, children, className }: RequestLinkProps) {
+  const search = useLogSearch();
+  const open = useOpenRequest();
+  const follow = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    open(id);
+  };
+  return (
+    <a className={className} href={logHref(search, id)} onClick={follow}>
+      {children}
+    </a>
+  );
+}
+
+/** One conversation: when it began, what it comes to, and its turns. */
+export const TalkView = memo(function TalkView({ talk }: { talk: Talk }) {
+  const { requests, turns, failed, from, isEstimated } = talk;
+  return (
+    <section className={css.talk} aria-labelledby={`talk-${talk.conversation}`}>
+      <header className={css.began}>
+        <h2 id={`talk-${talk.conversation}`}>
+          <Timestamp at={talk.first_at} />
+          {requests > 1 && (
+            <>
+              {" – "}
+              <Timestamp at={talk.last_at} after={talk.first_at} />
+            </>
+          )}
+        </h2>
+        {from !== undefined && <span>goes on from earlier requests, from turn {from} on</span>}
+        {requests > 1 && (
+          <>
+            <span>{plural(turns, "turn")}</span>
+            {requests !== turns && <span>{plural(requests, "request")}</span>}
+            {failed > 0 && <span className={css.bad}>{failed} failed</span>}
+            <span title="Tokens: input → output">{tokens(talk.input_tokens, talk.output_tokens, isEstimated)}</span>
+            <span>{money(talk.cost_usd, isEstimated)}</span>
+          </>
+        )}
+      </header>
+      {talk.parts.map((turn) => (
+        <TurnView key={turn.row.id} turn={turn} />
+      ))}
+    </section>
+  );
+});
+
+/** One request of a conversation: a line about it, then what is new in it. */
+export function TurnView({ turn }: { turn: Turn }) {
+  const { row } = turn;
+  const [isOpen, setOpen] = useState(!turn.isFolded);
+  const { isNear, mount } = useNear();
+  return (
+    <article
+      ref={mount}
+      className={css.turn}
+      tabIndex={-1}
+      data-request={row.id}
+      data-folded={isOpen ? undefined : ""}
+      aria-label={`Turn ${row.turn}${turn.again === undefined ? "" : `, ${turn.again}`}`}
+    >
+      <TurnLine turn={turn} isOpen={isOpen} onFold={turn.isFolded ? () => setOpen(!isOpen) : undefined} />
+      {isOpen && <TurnTexts turn={turn} isNear={isNear} />}
+    </article>
+  );
+}
+
+type TurnLineProps = { turn: Turn; isOpen: boolean; onFold: (() => void) | undefined };
+
+/** When, by which model, how it ended, what it took; the time opens the request. */
+export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
+  const { row, again, after } = turn;
+  return (
+    <div className={css.line}>
+      <RequestLink id={row.id} className={css.value}>
+        <span className={css.number}>
+          <span className="unseen">Open </span>turn {row.turn}
+        </span>{" "}
+        <time dateTime={row.started_at} title={utc(row.started_at)}>
+          {clockTime(row.started_at)}
+        </time>
+      </RequestLink>
+      {row.model !== null && (
+        <FilterLink name="model" value={row.model} className={css.value} title={row.model}>
+          <bdi>{shortenMiddle(row.model, 28)}</bdi>
+        </FilterLink>
+      )}
+      <ResultLink row={row} className={css.value} />
+      <span className={css.figure}>{duration(row.duration_ms)}</span>
+      <span className={css.figure} title="Tokens: input → output">
+        {tokens(row.input_tokens, row.output_tokens, row.tokens_estimated)}
+      </span>
+      <span className={css.figure}>{money(row.cost_usd, row.tokens_estimated)}</span>
+      {after !== undefined && <span>goes on from turn {after}</span>}
+      {again !== undefined && onFold === undefined && <span>{again}</span>}
+      {again !== undefined && onFold !== undefined && (
+        <QuietButton onClick={onFold} label={`${again}: ${isOpen ? "hide" : "show"}`}>
+          <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {again}
+        </QuietButton>
+      )}
+      {!isOpen && <bdi className={css.preview}>{row.output_preview ?? row.error_message}</bdi>}
+    </div>
+  );
+}

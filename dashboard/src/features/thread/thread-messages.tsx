@@ -1,0 +1,59 @@
+/** Messages shown instead of a thread. */
+
+import { Button } from "@mantine/core";
+import { ApiError } from "~/domain/api-error";
+import { inWords } from "~/domain/filter";
+import { useGoToList } from "~/navigation/links";
+import { ALL_NAMESPACES } from "~/navigation/list-search";
+import { useLogSearch } from "~/navigation/search-context";
+import { StillLogged } from "~/ui/messages";
+import css from "./thread-page.module.css";
+
+/** Nothing is logged under the name, or nothing was found in the time there was. */
+export function NoRequest({ isComplete, onAgain }: { isComplete: boolean; onAgain: () => void }) {
+  const go = useGoToList();
+  const { filter } = useLogSearch();
+  const { name, value } = inWords(filter[0]?.name ?? "", filter[0]?.values[0] ?? "");
+  return (
+    <div className={css.message}>
+      <p>
+        {isComplete ? "No request under " : "The time for reading ran out before a request was found under "}
+        {name}{" "}
+        <strong>
+          <bdi>{value}</bdi>
+        </strong>
+        .{isComplete && " The first one appears here by itself."}
+      </p>
+      {!isComplete && (
+        <Button variant="default" size="compact-sm" onClick={onAgain}>
+          again
+        </Button>
+      )}
+      <Button variant="default" size="compact-sm" onClick={() => go({ ...ALL_NAMESPACES, pinned: "false" })}>
+        all threads
+      </Button>
+    </div>
+  );
+}
+
+/** The thread could not be read: what happened, that nothing is lost by it, and what to do. */
+export function ThreadError({ error, onAgain }: { error: Error; onAgain: () => void }) {
+  const go = useGoToList();
+  const isAskedWrong = error instanceof ApiError && error.status === 400;
+  return (
+    <div className={css.message} role="alert">
+      <p>
+        {isAskedWrong ? "This address cannot be read: " : "The thread could not be read: "}
+        {error.message}
+      </p>
+      {!isAskedWrong && <StillLogged error={error} />}
+      <Button
+        variant="default"
+        size="compact-sm"
+        onClick={isAskedWrong ? () => go({ ...ALL_NAMESPACES, pinned: "false" }) : onAgain}
+      >
+        {isAskedWrong ? "all threads" : "again"}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { threadPage, threadRow } from "~/test/fake-api";
+import { talksOf } from "./thread-model";
+
+const ids = (pages: Parameters<typeof talksOf>[0]) => talksOf(pages).map((talk) => talk.parts.map(({ row }) => row.id));
+
+describe("the conversations of a thread", () => {
+  it("are one over all pages, however they were read, and each request is there once", () => {
+    const older = threadPage([threadRow("1"), threadRow("2", { turn: 2 })]);
+    const later = threadPage([threadRow("2", { turn: 2 }), threadRow("3", { turn: 3 })]);
+    expect(ids([later, older])).toEqual([["1", "2", "3"]]);
+  });
+
+  it("end with the one that was asked last, and earlier pages only add above what was there", () => {
+    const later = threadPage([threadRow("4", { conversation: "b" }), threadRow("5", { turn: 3 })]);
+    expect(ids([later])).toEqual([["4"], ["5"]]);
+    const older = threadPage([threadRow("1"), threadRow("2", { turn: 2 }), threadRow("3", { conversation: "a" })]);
+    expect(ids([later, older])).toEqual([["3"], ["4"], ["1", "2", "5"]]);
+  });
+
+  it("tell what they come to, unknown costs being no zero", () => {
+    const [talk] = talksOf([threadPage([threadRow("2", { turn: 2, failed: true })]), threadPage([threadRow("1")])]);
+    expect(talk).toMatchObject({
+      requests: 2,
+      turns: 2,
+      failed: 1,
+      input_tokens: 20,
+      output_tokens: 2,
+      cost_usd: null,
+    });
+    expect(talk?.first_at).toBe("2026-11-21T13:02:01Z");
+    expect(talk?.last_at).toBe("2026-11-21T13:02:02Z");
+  });
+
+  it("say from which turn on they are there, where they began before", () => {
+    const later = threadPage([threadRow("3", { turn: 3 })]);
+    expect(talksOf([later])[0]?.from).toBe(3);
+    expect(talksOf([later, threadPage([threadRow("1"), threadRow("2", { turn: 2 })])])[0]?.from).toBeUndefined();
+  });
+
+  it("fold what says nothing new: the same asked again, but not the first answer after a failure", () => {
+    const failed = { failed: true, status: 429 };
+    const rows = [
+      threadRow("1", failed),
+      threadRow("2", { ...failed, repeats: "1" }),
+      threadRow("3", { repeats: "2" }),
+      threadRow("4", { repeats: "3" }),
+    ];
+    const parts = talksOf([threadPage(rows)])[0]?.parts.map(({ isFolded, isSaid, again }) => [isFolded, isSaid, again]);
+    expect(parts).toEqual([
+      [false, false, undefined],
+      [true, true, "asked again after a failure"],
+      [false, true, "asked again after a failure"],
+      [true, true, "asked again"],
+    ]);
+  });
+
+  it("show what a repeated request said where that one is not there", () => {
+    const [talk] = talksOf([threadPage([threadRow("4", { repeats: "1" })])]);
+    expect(talk?.parts[0]).toMatchObject({ again: "asked again", isSaid: false, isFolded: false });
+  });
+
+  it("say where a turn goes on from another than the one above it", () => {
+    const rows = [
+      threadRow("1"),
+      threadRow("2", { turn: 2 }),
+      threadRow("3", { turn: 3 }),
+      threadRow("4", { turn: 2, follows: "1" }),
+    ];
+    expect(talksOf([threadPage(rows)])[0]?.parts.map(({ after }) => after)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      1,
+    ]);
+  });
+});

@@ -1,0 +1,198 @@
+/** The thread page: header, conversations, older turns, new turns. */
+
+import { Button } from "@mantine/core";
+import { useLocation } from "@tanstack/react-router";
+import { type MouseEvent, type ReactNode, useState } from "react";
+import type { Term } from "~/domain/filter";
+import { formatSearch } from "~/domain/log-search";
+import { NamespaceChip, PropertyChip } from "~/filters/chips";
+import { money } from "~/format/money";
+import { count, plural, tokens } from "~/format/number";
+import type { Thread } from "~/generated/api-types";
+import { logHref, useGo } from "~/navigation/links";
+import { SearchContext, useLogSearch } from "~/navigation/search-context";
+import { FactList } from "~/ui/fact-list";
+import { Timestamp } from "~/ui/timestamp";
+import { TalkView } from "./conversation-view";
+import { ReadingPlace } from "./scroll-position";
+import { NoRequest, ThreadError } from "./thread-messages";
+import css from "./thread-page.module.css";
+import { type Reading, useThread } from "./use-thread";
+import { useOpenRequest, useThreadKeys } from "./use-thread-shortcuts";
+
+/** A real link to the log of this thread. */
+export function LogLink({ children }: { children: ReactNode }) {
+  const search = useLogSearch();
+  const go = useGo();
+  const follow = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go({ search });
+  };
+  return (
+    <a className={css.link} href={logHref(search)} onClick={follow}>
+      {children}
+    </a>
+  );
+}
+
+/** One namespace or property value, read like letters: conversations in time order, of each request what is new in it. */
+export function ThreadPage() {
+  const inUrl = useLogSearch();
+  const isHere = useLocation({ select: ({ pathname }) => pathname.endsWith("/thread") });
+  // On the way to another page the URL is that one's already.
+  const [own, setOwn] = useState(inUrl);
+  if (isHere && own !== inUrl) setOwn(inUrl);
+  return (
+    <SearchContext value={own}>
+      <Letters key={formatSearch(own)} />
+    </SearchContext>
+  );
+}
+
+/** What a thread says, from its end upwards. */
+export function Letters() {
+  const search = useLogSearch();
+  const hash = useLocation({ select: (place) => place.hash });
+  const go = useGo();
+  const open = useOpenRequest();
+  const [place] = useState(() => new ReadingPlace(hash === "" ? undefined : hash));
+  const thread = useThread(search, hash !== "", place.isAtEnd);
+  useThreadKeys({ place, onOpen: open, onLeave: () => go({ search }) });
+  const isEmpty = thread.latest !== undefined && thread.talks.length === 0;
+
+  const showNews = () => {
+    thread.again();
+    place.toEnd();
+  };
+
+  return (
+    <main className={css.page}>
+      <ThreadHead thread={thread} />
+      {thread.latest !== undefined && <LabelNotice latest={thread.latest} />}
+      <section
+        ref={place.mount}
+        className={css.scroller}
+        data-scroller=""
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        aria-label="Conversations"
+      >
+        <div className={css.letters}>
+          {thread.error !== null && <ThreadError error={thread.error} onAgain={thread.again} />}
+          {thread.latest === undefined && thread.isReading && <p className={css.reading}>Reading…</p>}
+          {isEmpty && <NoRequest isComplete={thread.isComplete} onAgain={thread.again} />}
+          {thread.talks.length > 0 && (
+            <>
+              <Earlier thread={thread} />
+              {thread.talks.map((talk) => (
+                <TalkView key={talk.conversation} talk={talk} />
+              ))}
+            </>
+          )}
+        </div>
+        <News waiting={thread.waiting} onShow={showNews} />
+      </section>
+    </main>
+  );
+}
+
+/** What lies above the first conversation: earlier requests, or nothing. */
+export function Earlier({ thread }: { thread: Reading }) {
+  const { hasEarlier, isReading, isComplete, readEarlier, again } = thread;
+  return (
+    <div className={css.earlier}>
+      {!isComplete && "The time for reading ran out: requests may be missing here."}
+      {hasEarlier ? (
+        <Button
+          variant="default"
+          size="compact-sm"
+          aria-disabled={isReading}
+          onClick={isReading ? undefined : readEarlier}
+        >
+          {isReading ? "reading…" : "earlier requests"}
+        </Button>
+      ) : isComplete ? (
+        "Nothing earlier."
+      ) : (
+        <Button variant="default" size="compact-sm" onClick={again}>
+          again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Requests that have ended since: told, and shown on demand. */
+export function News({ waiting, onShow }: { waiting: number; onShow: () => void }) {
+  return (
+    <div className={css.news} role="status">
+      {waiting > 0 && (
+        <button type="button" onClick={onShow}>
+          <span aria-hidden="true">▼ </span>
+          {plural(waiting, "newer request")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** So few requests say nothing about how they hang together. */
+const FEWEST = 5;
+
+/** Says so where the requests do not go on from each other. */
+export function LabelNotice({ latest }: { latest: Thread }) {
+  if (latest.is_thread || latest.data.length < FEWEST) return null;
+  return (
+    <p className={css.notice}>
+      Fewer than one in five of these requests go on from another: this looks like a label, not a thread. It reads
+      better in <LogLink>the log</LogLink>.
+    </p>
+  );
+}
+
+const PROPERTY = "property.";
+
+/** Whose thread it is, and what all of its requests come to. */
+export function ThreadHead({ thread }: { thread: Reading }) {
+  const { filter } = useLogSearch();
+  const { latest, talks, hasEarlier } = thread;
+  const total = latest?.total ?? null;
+  const first = hasEarlier ? undefined : talks.map((talk) => talk.first_at).sort()[0];
+  const last = latest?.data.at(-1)?.started_at;
+  const facts = [
+    { name: "requests", value: count(total?.requests ?? null) },
+    { name: "failed", value: count(total?.failed ?? null) },
+    { name: "tokens", value: tokens(total?.input_tokens ?? null, total?.output_tokens ?? null, false) },
+    { name: "cost", value: money(total?.cost_usd ?? null) },
+    {
+      name: "first",
+      value: first === undefined ? null : <Timestamp at={first} />,
+      title: hasEarlier ? FURTHER : undefined,
+    },
+    { name: "last", value: last === undefined ? null : <Timestamp at={last} /> },
+  ];
+  return (
+    <div className={css.head}>
+      <h1 className={css.title}>
+        <span className="unseen">Thread of </span>
+        {filter.length === 1 && <Name term={filter[0]} />}
+      </h1>
+      {latest !== undefined && latest.data.length > 0 && <FactList facts={facts} />}
+      {filter.length > 0 && (
+        <span className={css.way}>
+          <LogLink>open in the log</LogLink>
+        </span>
+      )}
+    </div>
+  );
+}
+
+const FURTHER = "Known once the earliest requests have been read";
+
+function Name({ term }: { term: Term | undefined }) {
+  const value = term?.values[0];
+  if (term === undefined || value === undefined) return null;
+  if (term.name === "namespace") return <NamespaceChip namespace={value} />;
+  return term.name.startsWith(PROPERTY) ? <PropertyChip name={term.name.slice(PROPERTY.length)} value={value} /> : null;
+}

@@ -1,0 +1,195 @@
+/** The new messages and the response of a turn. */
+
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { requestQuery } from "~/api/requests";
+import { endingOf } from "~/domain/outcome";
+import { ChoiceView } from "~/features/conversation/choice";
+import { MessageBody } from "~/features/conversation/message";
+import { choicesOf, type Message, messagesOf, plainText, vectorsOf } from "~/features/conversation/message-model";
+import { whyNoAnswer, whyNoMessages, whyNothing } from "~/features/conversation/unavailable";
+import { bytes, shortenMiddle } from "~/format/number";
+import type { RequestDetail } from "~/generated/api-types";
+import { Fold } from "~/ui/disclosure";
+import { LongText } from "~/ui/long-text";
+import { QuietButton } from "~/ui/quiet-button";
+import { RequestLink } from "./conversation-view";
+import css from "./conversation-view.module.css";
+import type { Turn } from "./thread-model";
+
+/** What is new in a request, and its answer: until they are read whole, their beginnings. */
+export function TurnTexts({ turn, isNear }: { turn: Turn; isNear: boolean }) {
+  const { data, error, refetch } = useQuery({ ...requestQuery(turn.row.id), enabled: isNear });
+  if (error !== null) {
+    return (
+      <p className={css.words} role="alert">
+        The request could not be read: {error.message} <QuietButton onClick={() => void refetch()}>again</QuietButton>
+      </p>
+    );
+  }
+  if (data === undefined) return <Preview turn={turn} />;
+  const nothing = whyNothing(data);
+  if (nothing !== undefined) return <p className={css.words}>{nothing}</p>;
+  return (
+    <>
+      <NewMessages turn={turn} request={data} />
+      <AnswerLetter request={data} />
+    </>
+  );
+}
+
+function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) {
+  const { row, isSaid } = turn;
+  if (isSaid) return null;
+  const isFirst = row.follows === null;
+  const messages = messagesOf(
+    request.messages?.slice(row.new_messages.from) ?? null,
+    isFirst ? request.parameters : null,
+  );
+  // Who asks for another answer to the same conversation says nothing new.
+  if (messages.length === 0) return isFirst ? <p className={css.words}>{whyNoMessages(request)}</p> : null;
+  return messages.map((message, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a request's messages never change
+    <MessageLetter key={index} message={message} isList={request.kind === "embedding"} />
+  ));
+}
+
+/** What was answered; where that is not all, how it ended. */
+export function AnswerLetter({ request }: { request: RequestDetail }) {
+  const vectors = vectorsOf(request.answer);
+  const choices = vectors === undefined ? choicesOf(request.answer) : [];
+  const [choice] = choices;
+  const { tone, text } = endingOf(request, EPOCH);
+  const isWhole = request.outcome === "complete" && !request.failed;
+  return (
+    <Letter by={vectors === undefined ? "assistant" : "answer"} kind="answered">
+      {choice !== undefined && (
+        <Clamp text={plainText(choice)}>
+          <ChoiceView choice={choice} isRendered isGrowing={false} />
+        </Clamp>
+      )}
+      {vectors !== undefined && <p className={css.words}>{vectors}</p>}
+      {choices.length > 1 && (
+        <RequestLink id={request.id} className={css.value}>
+          choice 1 of {choices.length}
+        </RequestLink>
+      )}
+      {!isWhole && <p className={`${css.ending} ${css[tone]}`}>{text}</p>}
+      {isWhole && choice === undefined && vectors === undefined && <p className={css.words}>{whyNoAnswer(request)}</p>}
+    </Letter>
+  );
+}
+
+/** Only running requests are told by the clock, and none of them is here. */
+const EPOCH = new Date(0);
+
+/** Whoever tells the model how to behave: seldom what is read for. */
+const SETTERS = ["system", "developer", "instructions"];
+const PROGRAMS = ["tool", "function"];
+const MOST_IN_MARGIN = 13;
+const MOST_IN_LINE = 160;
+
+/** A message that a request has and the ones before it had not. */
+export function MessageLetter({ message, isList }: { message: Message; isList: boolean }) {
+  const { role, name, callId } = message;
+  const text = plainText(message);
+  const whole = (
+    <Clamp text={text}>
+      <MessageBody message={message} />
+    </Clamp>
+  );
+  if (SETTERS.includes(role)) {
+    return (
+      <Letter by={role} kind="between">
+        <Fold summary={<bdi className={css.summary}>{text.slice(0, MOST_IN_LINE)}</bdi>}>{whole}</Fold>
+      </Letter>
+    );
+  }
+  const isAsked = role === "user" || isList;
+  return (
+    <Letter
+      by={isList ? "text" : (name ?? role)}
+      kind={isAsked ? "asked" : PROGRAMS.includes(role) ? "between" : "answered"}
+      aside={
+        callId !== undefined && (
+          <span className={css.call} title={callId}>
+            {shortenMiddle(callId, MOST_IN_MARGIN)}
+          </span>
+        )
+      }
+    >
+      {whole}
+    </Letter>
+  );
+}
+
+type Props = {
+  /** Who says it. */
+  by: string;
+  /** What was asked, what was answered, or what programs said to each other. */
+  kind: "asked" | "answered" | "between";
+  aside?: ReactNode;
+  children: ReactNode;
+};
+
+/** What one of them said: who in the margin, what beside it. */
+export function Letter({ by, kind, aside, children }: Props) {
+  return (
+    <div className={css.letter}>
+      <div className={css.by}>
+        <h3>
+          <bdi>{by}</bdi>
+        </h3>
+        {aside}
+      </div>
+      <div className={`${css.said} ${css[kind]}`}>{children}</div>
+    </div>
+  );
+}
+
+/** How long the API makes the beginnings of texts. */
+const CUT = 200;
+
+/** The beginnings of what was asked and answered, as the log has them. */
+export function Preview({ turn }: { turn: Turn }) {
+  const { input_preview, output_preview, kind } = turn.row;
+  return (
+    <>
+      {input_preview !== null && !turn.isSaid && (
+        <Letter by="user" kind="asked">
+          <LongText text={told(input_preview)} />
+        </Letter>
+      )}
+      {output_preview !== null && (
+        <Letter by={kind === "embedding" ? "answer" : "assistant"} kind="answered">
+          <LongText text={told(output_preview)} />
+        </Letter>
+      )}
+    </>
+  );
+}
+
+function told(preview: string): string {
+  return [...preview].length < CUT ? preview : `${preview}…`;
+}
+
+const MOST_LETTERS = 2_400;
+const MOST_LINES = 30;
+
+/** Of a long text so much that one sees what it is about; the rest on demand. `text`: what is shown in it. */
+export function Clamp({ text, children }: { text: string; children: ReactNode }) {
+  const [isWhole, setWhole] = useState(false);
+  const isLong = text.length > MOST_LETTERS || text.split("\n", MOST_LINES + 1).length > MOST_LINES;
+  if (!isLong || isWhole) return children;
+  return (
+    <>
+      {/* What takes the focus in it must be seen. */}
+      <div className={css.clamp} onFocusCapture={() => setWhole(true)}>
+        {children}
+      </div>
+      <div className={css.more}>
+        <QuietButton onClick={() => setWhole(true)}>… show all ({bytes(text.length)})</QuietButton>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+/** Keyboard shortcuts of the thread page. */
+
+import { useWindowEvent } from "@mantine/hooks";
+import { useCallback } from "react";
+import { useGo, useGoToThread } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
+import { isBusy } from "~/ui/shortcuts";
+import type { ReadingPlace } from "./scroll-position";
+
+type Keys = { place: ReadingPlace; onOpen: (id: string) => void; onLeave: () => void };
+
+export function useThreadKeys({ place, onOpen, onLeave }: Keys): void {
+  useWindowEvent("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isBusy(event.target)) return;
+    const turns = place.turns();
+    const at = turns.findIndex((turn) => turn.contains(document.activeElement));
+    const id = turns.find((turn) => turn === event.target)?.dataset.request;
+    const action = {
+      j: () => goTo(at === -1 ? turns.find((turn) => place.topOf(turn) >= 0) : turns[at + 1]),
+      k: () => goTo(at === -1 ? turns.findLast((turn) => place.topOf(turn) < window.innerHeight) : turns[at - 1]),
+      Enter: id !== undefined && (() => onOpen(id)),
+      Escape: onLeave,
+    }[event.key];
+    if (typeof action !== "function") return;
+    event.preventDefault();
+    action();
+  });
+}
+
+function goTo(turn: HTMLElement | undefined): void {
+  turn?.focus({ preventScroll: true });
+  turn?.scrollIntoView?.({ block: "start" });
+}
+
+/** Opens a request of the thread beside the log; Back leads to its turn again. */
+const TOP_PX = 120;
+
+export function useOpenRequest(): (id: string) => void {
+  const search = useLogSearch();
+  const go = useGo();
+  const goToThread = useGoToThread();
+  return useCallback(
+    (id) => {
+      goToThread(search.filter, id, true);
+      go({ search, id, anchor: { id, top: TOP_PX } });
+    },
+    [search, go, goToThread],
+  );
+}

@@ -1,0 +1,89 @@
+/** A thread as loaded pages plus live rows. */
+
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useCallback, useMemo, useState } from "react";
+import { useLive } from "~/api/live-stream";
+import { threadQuery } from "~/api/thread";
+import { apiPairs, type LogSearch } from "~/domain/log-search";
+import type { Thread } from "~/generated/api-types";
+import { type Talk, talksOf } from "./thread-model";
+
+export type Reading = {
+  /** The latest page; undefined until it is there. */
+  latest: Thread | undefined;
+  talks: Talk[];
+  /** Requests that have ended since, and are not shown yet. */
+  waiting: number;
+  hasEarlier: boolean;
+  isReading: boolean;
+  isComplete: boolean;
+  error: Error | null;
+  readEarlier: () => void;
+  /** Reads all anew, with what has come since. */
+  again: () => void;
+};
+
+/** `mayFollow`: asked when requests end; true shows them at once. */
+export function useThread(search: LogSearch, isFar: boolean, mayFollow: () => boolean): Reading {
+  const query = useInfiniteQuery(threadQuery(search, isFar));
+  const pages = query.data?.pages;
+  const latest = pages?.[0];
+  const talks = useMemo(() => talksOf(pages ?? []), [pages]);
+  const [news, setNews] = useState<ReadonlySet<string>>(NONE);
+  const known = useMemo(() => new Set(pages?.flatMap((page) => page.data).map((row) => row.id)), [pages]);
+  const again = () => void query.refetch({ cancelRefetch: false });
+
+  useLive(
+    useMemo(() => apiPairs(search), [search]),
+    query.isSuccess,
+    {
+      onRows: (rows) => {
+        const ended = rows.filter((row) => row.outcome !== "open" && !known.has(row.id));
+        if (ended.length === 0) return;
+        setNews((before) => new Set([...before, ...ended.map((row) => row.id)]));
+        // A busy label would never stand still.
+        if (mayFollow() && (latest?.is_thread || known.size === 0)) again();
+      },
+      onOpen: () => {
+        if (mayFollow()) again();
+      },
+    },
+  );
+
+  return {
+    latest,
+    talks,
+    waiting: [...news].filter((id) => !known.has(id)).length,
+    hasEarlier: query.hasNextPage,
+    isReading: query.isFetchingNextPage || query.isPending,
+    isComplete: pages?.every((page) => page.complete) ?? true,
+    error: query.error,
+    readEarlier: () => {
+      if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
+    },
+    again: () => void (query.isFetchNextPageError ? query.fetchNextPage() : again()),
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Whether something has come near to what is read: from then on it is worth its whole text. */
+const NEAR = "1200px 0px";
+
+export function useNear(): { isNear: boolean; mount: (element: HTMLElement | null) => (() => void) | undefined } {
+  const [isNear, setNear] = useState(false);
+  const mount = useCallback((element: HTMLElement | null) => {
+    if (element === null) return undefined;
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (!entry?.isIntersecting) return;
+        setNear(true);
+        observer.disconnect();
+      },
+      { root: element.closest("[data-scroller]"), rootMargin: NEAR },
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { isNear, mount };
+}
