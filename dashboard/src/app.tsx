@@ -44,7 +44,7 @@ const namespaces = createRoute({
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/overview",
-  component: lazyRouteComponent(() => import("~/overview/overview-page"), "OverviewPage"),
+  component: lazyRouteComponent(() => import("~/features/overview/overview-page"), "OverviewPage"),
 });
 const thread = createRoute({
   getParentRoute: () => root,

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { count } from "~/format/number";
+import { chartInWords } from "./chart-panel";
+import type { Curve } from "./series";
+
+const NOW = new Date(2026, 10, 22, 18, 0);
+const START = new Date(2026, 10, 22, 14, 0).getTime();
+const STEP = 600_000;
+
+const curve = (name: string, values: (number | null)[]): Curve => ({
+  name,
+  values,
+  colour: "--series1",
+  shape: "line",
+});
+const inWords = (curves: Curve[], buckets = [0, 1, 2].map((at) => START + at * STEP)) =>
+  chartInWords({ title: "Requests", total: "31 requests", buckets, step: STEP, curves, figure: count }, NOW);
+
+describe("a chart in words", () => {
+  it("says the span, the total, and of each curve where it is highest", () => {
+    expect(inWords([curve("iOS", [1, 1240, null]), curve("failed", [0, 2, 3])])).toBe(
+      "Requests, 14:00 – 14:30. 31 requests. iOS: most 1,240, 14:10 – 14:20. failed: most 3, 14:20 – 14:30",
+    );
+  });
+
+  it("leaves out curves without a value above nothing", () => {
+    expect(inWords([curve("failed", [0, 0, null]), curve("cost", [null, null, null])])).toBe(
+      "Requests, 14:00 – 14:30. 31 requests",
+    );
+  });
+
+  it("names the first of several highest moments", () => {
+    expect(inWords([curve("iOS", [2, 2, 1])])).toContain("iOS: most 2, 14:00 – 14:10");
+  });
+
+  it("names the days of a span that is not of today", () => {
+    const yesterday = START - 24 * 3_600_000;
+    const words = inWords([], [yesterday, START]);
+    expect(words).toMatch(/^Requests, .+ 14:00 – today 14:10\. 31 requests$/);
+  });
+});

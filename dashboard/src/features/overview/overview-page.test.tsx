@@ -1,0 +1,106 @@
+import { act, renderHook, screen, within } from "@testing-library/react";
+import { afterEach, expect, it, vi } from "vitest";
+import type { StatsResponse } from "~/generated/api-types";
+import { point, statsAnswer } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
+import { Figures, useHeldStill } from "./overview-page";
+
+// There is no canvas in these tests.
+vi.mock("./uplot-chart", () => ({ drawChart: () => () => {} }));
+afterEach(() => vi.unstubAllGlobals());
+
+/** The log answers this to what is asked of its statistics; it has requests. */
+function answerWith(found: StatsResponse | { status: number; code: string; message: string }): void {
+  vi.stubGlobal("fetch", async (url: string) => {
+    if (url.includes("/api/status")) return Response.json({ records: 310 });
+    if (url.includes("/api/count")) return Response.json({ requests: 310, failed: 0, last_at: null, complete: true });
+    if (!("status" in found)) return Response.json(found);
+    return Response.json({ error: { ...found, type: "api_error", param: null } }, { status: found.status });
+  });
+}
+
+it("each value is a link that filters by it; other and requests without a value are none", async () => {
+  answerWith(
+    statsAnswer(
+      "model",
+      [
+        ["gpt-4o", [point(0, 30)]],
+        [null, [point(1, 4)]],
+      ],
+      [point(2, 9)],
+    ),
+  );
+  await renderAt("?by=model", <Figures />);
+  const table = await screen.findByRole("table", { name: "Requests by model" });
+  expect(within(table).getByRole("link", { name: "Filter by model gpt-4o" })).toBeVisible();
+  expect(within(table).getAllByRole("link")).toHaveLength(1);
+  expect(within(table).getByRole("row", { name: /no model 4 0/ })).toBeVisible();
+  expect(within(table).getByRole("row", { name: /other 9 0/ })).toBeVisible();
+});
+
+it("what is unknown is –, and never 0", async () => {
+  answerWith(statsAnswer("model", [["gpt-4o", [point(0, 30)]]]));
+  await renderAt("?by=model", <Figures />);
+  const row = await screen.findByRole("row", { name: /gpt-4o/ });
+  expect(row).toHaveTextContent("gpt-4o300300 → 30–––");
+});
+
+it("each chart says in words what it shows", async () => {
+  answerWith(statsAnswer(undefined, [[null, [point(0, 30, { failed: 2 }), point(3, 12)]]]));
+  await renderAt("?time=all", <Figures />);
+  const requests = await screen.findByRole("img", { name: /^Requests, .+\. 42\. all: most 30, .+\. failed: most 2, / });
+  expect(requests).toBeVisible();
+  expect(screen.getAllByRole("img")).toHaveLength(5);
+  expect(screen.queryByRole("table")).not.toBeInTheDocument();
+});
+
+it("too much to add up is said in words, with shorter times to choose", async () => {
+  answerWith({ status: 503, code: "deadline", message: "The log took too long to answer." });
+  const { where } = await renderAt("?time=all&by=model", <Figures />);
+  expect(await screen.findByRole("alert")).toHaveTextContent("Too much to add up: choose a shorter time.");
+  screen.getByRole("button", { name: "last hour" }).click();
+  expect(where()).toBe("/overview?from=-1h&by=model");
+});
+
+it("what cannot be read is told, and that nothing is lost", async () => {
+  answerWith({ status: 503, code: "store_unavailable", message: "The disk is on fire." });
+  await renderAt("", <Figures />);
+  const alert = await screen.findByRole("alert");
+  expect(alert).toHaveTextContent("The figures could not be read: The disk is on fire.");
+  expect(alert).toHaveTextContent("Requests are still being logged.");
+});
+
+it("what nobody answers is asked again, and nothing is said of the log", async () => {
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
+  await renderAt("", <Figures />);
+  const alert = await screen.findByRole("alert");
+  expect(alert).toHaveTextContent("Relaybook does not answer. Is it running?The page asks again by itself.");
+});
+
+it("no match says what would match", async () => {
+  answerWith(statsAnswer("model", []));
+  const { where } = await renderAt("?namespace=staging&model=gpt-5&by=model", <Figures />);
+  expect(await screen.findByText(/310 requests without the model\./)).toHaveTextContent(
+    "No request (last 24 hours) where namespace is staging and model is gpt-5.",
+  );
+  screen.getByRole("button", { name: "remove model" }).click();
+  expect(where()).toBe("/overview?namespace=staging&from=-24h&by=model");
+});
+
+it("what is pressed stays as it is until the button is released, and what listens to that has been told", async () => {
+  const { result, rerender } = renderHook(useHeldStill<string>, { initialProps: "before" });
+  act(() => result.current.onPointerDown());
+  rerender("after");
+  expect(result.current.shown).toBe("before");
+  let atRelease: string | undefined;
+  document.addEventListener("mouseup", () => {
+    atRelease = result.current.shown;
+  });
+  await act(async () => {
+    document.dispatchEvent(new Event("pointerup"));
+    await Promise.resolve();
+    document.dispatchEvent(new Event("mouseup"));
+    await new Promise((done) => setTimeout(done));
+  });
+  expect([atRelease, result.current.shown]).toEqual(["before", "after"]);
+});

@@ -1,0 +1,65 @@
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { PAGE } from "~/api/page-config";
+import { answerWith, statusWith } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
+import { SampleBar, VersionNotice } from "./banners";
+
+beforeEach(() => sessionStorage.clear());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  PAGE.build = "";
+});
+
+describe("the bar about sample data", () => {
+  it("tells where to send a request of one's own", async () => {
+    answerWith(statusWith({ sample_data: true }));
+    await renderAt("", <SampleBar />);
+    expect(await screen.findByRole("region", { name: "Sample data" })).toHaveTextContent(
+      "Sample data: the provider is simulated. Send your own request to http://127.0.0.1:4100/v1 and it appears on top.",
+    );
+  });
+
+  it("goes away for this tab", async () => {
+    answerWith(statusWith({ sample_data: true }));
+    const user = userEvent.setup();
+    await renderAt("", <SampleBar />);
+    await user.click(await screen.findByRole("button", { name: "Hide the note on sample data" }));
+    expect(screen.queryByRole("region")).not.toBeInTheDocument();
+    await renderAt("", <SampleBar />);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(screen.queryByRole("region")).not.toBeInTheDocument();
+  });
+
+  it("is not there over a real log", async () => {
+    answerWith(statusWith());
+    await renderAt("", [<SampleBar key="bar" />, <i key="end">end</i>]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(screen.queryByRole("region")).not.toBeInTheDocument();
+  });
+});
+
+describe("the notice of a new page", () => {
+  it("comes when the server has another build, and reloads", async () => {
+    PAGE.build = "1111";
+    answerWith(statusWith({ page_build: "2222" }));
+    const reload = vi.fn();
+    await renderAt("", <VersionNotice reload={reload} />);
+    await userEvent.click(await screen.findByRole("button", { name: "Reload" }));
+    expect(screen.getByRole("status")).toHaveTextContent("Relaybook was updated. Reload to use the new page.");
+    expect(reload).toHaveBeenCalledOnce();
+  });
+
+  it.each([
+    ["the same build", "1111", "1111"],
+    ["a server that has no page", "1111", null],
+    ["a page without a build, as in development", "", "2222"],
+  ])("does not come with %s", async (_, mine, served) => {
+    PAGE.build = mine;
+    answerWith(statusWith({ page_build: served }));
+    await renderAt("", <VersionNotice />);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(screen.queryByRole("button")).not.toBeInTheDocument();
+  });
+});

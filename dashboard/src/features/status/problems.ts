@@ -1,0 +1,135 @@
+/** Problems that the status reports, most severe first. Pure. */
+
+import { numberSetting, textSetting } from "~/api/status";
+import { GAP_WORDS, gapCount } from "~/domain/gaps";
+import { bytes, plural } from "~/format/number";
+import { clockTime } from "~/format/time";
+import type { LogGap, Status } from "~/generated/api-types";
+import { untilFull } from "./status-text";
+
+/** `word` stands beside the sign; `action`: whether reading the advice helps, or asking again. */
+export type Trouble = {
+  tone: "amber" | "bad";
+  word: string;
+  sentence: string;
+  advice: string;
+  action: "advice" | "again";
+};
+
+const BEHIND_SECONDS = 5;
+const SOON_DAYS = 3;
+const LITTLE_BYTES = 1e9;
+const RECENT_MS = 3_600_000;
+
+/** All that is wrong at the moment the status was told. */
+export function troublesOf(status: Status, at: Date): Trouble[] {
+  const room = outOfRoom(status) ?? outOfRoomSoon(status);
+  return [room, lost(status), behind(status, at), ...gaps(status, at)].filter((one) => one !== null);
+}
+
+function outOfRoom(status: Status): Trouble | null {
+  const free = status.storage.disk_free_bytes;
+  const least = numberSetting(status, "min_free") ?? 0;
+  const waiting = status.journal.lag_bytes;
+  const most = numberSetting(status, "max_journal") ?? Number.POSITIVE_INFINITY;
+  const common = { tone: "bad", word: "not logging", action: "advice" } as const;
+  if (free !== null && free < least) {
+    const sentence = `The disk is full: ${bytes(free)} free, less than min_free (${bytes(least)}). ${consequence(status)}.`;
+    return { ...common, sentence, advice: makeRoom(status) };
+  }
+  if (waiting !== null && waiting > most) {
+    return {
+      ...common,
+      sentence: `The journal is full: ${bytes(waiting)} wait to be read into the log, more than max_journal (${bytes(most)}). ${consequence(status)}.`,
+      advice:
+        "The log is read in order and nothing is lost. Look in the server's own log why the recorder does not keep up.",
+    };
+  }
+  return null;
+}
+
+function outOfRoomSoon(status: Status): Trouble | null {
+  const { disk_free_bytes: free, days_left: days } = status.storage;
+  const spare = free === null ? Number.POSITIVE_INFINITY : free - (numberSetting(status, "min_free") ?? 0);
+  const isSoon = days !== null && days < SOON_DAYS;
+  if (!isSoon && spare >= LITTLE_BYTES) return null;
+  const then = lowered(consequence(status));
+  return {
+    tone: "amber",
+    word: "logging, disk nearly full",
+    sentence: isSoon
+      ? `The disk is full in about ${untilFull(days)} at this rate; then ${then}.`
+      : `The disk is nearly full: another ${bytes(spare)}, and ${then}.`,
+    advice: makeRoom(status),
+    action: "advice",
+  };
+}
+
+function lost(status: Status): Trouble | null {
+  if (status.frames_lost === 0) return null;
+  return {
+    tone: "bad",
+    word: "log damaged",
+    sentence: `${plural(status.frames_lost, "journal frame was", "journal frames were")} damaged and could not be read: a part of the log is missing.`,
+    advice: `Something changed files of the journal${place(status, " in ")}, or the disk is failing: check the disk. The gaps below say when.`,
+    action: "advice",
+  };
+}
+
+function behind(status: Status, at: Date): Trouble | null {
+  const { lag_seconds: seconds, lag_bytes: size } = status.journal;
+  if (seconds === null || seconds <= BEHIND_SECONDS) return null;
+  const upTo = clockTime(new Date(at.getTime() - seconds * 1000).toISOString());
+  const newer = size === null ? "newer requests are" : `${bytes(size)} of newer requests are`;
+  return {
+    tone: "amber",
+    word: "logging, behind",
+    sentence: `Showing the log up to ${upTo}; ${newer} safe in the journal and being read.`,
+    advice:
+      "Nothing is lost and nothing has to be done while the delay gets smaller. When it only grows, this machine or its disk is too slow for the traffic.",
+    action: "advice",
+  };
+}
+
+function gaps(status: Status, at: Date): Trouble[] {
+  const recent = status.gaps.filter((gap) => at.getTime() - new Date(gap.to_at).getTime() < RECENT_MS);
+  const reasons = (Object.keys(GAP_WORDS) as LogGap["reason"][]).filter(
+    (reason) => reason !== "damaged" || status.frames_lost === 0,
+  );
+  return reasons.flatMap((reason) => gapTrouble(recent.filter((gap) => gap.reason === reason)) ?? []);
+}
+
+function gapTrouble(found: readonly LogGap[]): Trouble | null {
+  const latest = found[0];
+  if (latest === undefined) return null;
+  const total = gapCount({ reason: latest.reason, count: found.reduce((sum, gap) => sum + gap.count, 0) });
+  const first = found.reduce((least, gap) => (gap.from_at < least ? gap.from_at : least), latest.from_at);
+  const last = found.reduce((most, gap) => (gap.to_at > most ? gap.to_at : most), latest.to_at);
+  const when = first === last ? `At ${clockTime(first)}` : `Between ${clockTime(first)} and ${clockTime(last)}`;
+  return {
+    tone: latest.reason === "damaged" || latest.reason === "store_set_aside" ? "bad" : "amber",
+    word: "logging, with a gap",
+    sentence: `${when}: ${total} ${GAP_WORDS[latest.reason]}.`,
+    advice:
+      "It is over. The gaps below and the server's own log tell more; this notice goes an hour after the last gap.",
+    action: "advice",
+  };
+}
+
+function consequence(status: Status): string {
+  return textSetting(status, "when_log_fails") === "forward"
+    ? "Requests are relayed without being logged"
+    : "New requests are refused";
+}
+
+function makeRoom(status: Status): string {
+  return `Free space on the disk that holds the log${place(status, ", ")}, or start Relaybook with --data on a larger one. --log no-bodies keeps prompts and answers out of the log, which then needs far less.`;
+}
+
+function place(status: Status, before: string): string {
+  return status.storage.data_path === null ? "" : `${before}${status.storage.data_path}`;
+}
+
+function lowered(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}

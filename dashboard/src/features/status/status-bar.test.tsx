@@ -1,0 +1,67 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { renderAt } from "~/test/render";
+import { StatusLine } from "./status-bar";
+import "./status-dialog";
+import { answerWith, statusWith } from "~/test/fixtures";
+
+beforeEach(() => vi.useFakeTimers({ shouldAdvanceTime: true }));
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const facts = (name: RegExp) => screen.findByRole("button", { name });
+
+it("the line tells that requests are logged, how far, how many, and for how long there is room", async () => {
+  answerWith(statusWith());
+  await renderAt("", <StatusLine>j k move</StatusLine>);
+  expect(await facts(/logging/)).toHaveTextContent("● logginglog 0.2 s behind12 running4.2 GB, 23 days until full");
+  expect(screen.getByText("j k move")).toBeVisible();
+  expect(screen.getByText("v0.1.0")).toBeVisible();
+  expect(screen.queryByText("what to do")).not.toBeInTheDocument();
+});
+
+it("what is wrong is one sentence with one action, which tells what to do", async () => {
+  answerWith(statusWith({ storage: { days_left: 1.9 }, journal: { lag_seconds: 9 } }));
+  const user = userEvent.setup({ advanceTimers: vi.advanceTimersByTime });
+  await renderAt("", <StatusLine />);
+  expect(
+    await screen.findByText(/full in about 2 days at this rate; then new requests are refused\. And 1 more\./),
+  ).toBeVisible();
+  await user.click(screen.getByRole("button", { name: "what to do" }));
+  expect(await screen.findByRole("dialog", { name: "Status of Relaybook" })).toHaveTextContent(
+    "--data on a larger one",
+  );
+});
+
+it("Enter opens the whole status; Escape closes it and gives the focus back", async () => {
+  answerWith(statusWith({ refused: { not_found: 12 } }));
+  const user = userEvent.setup({ advanceTimers: vi.advanceTimersByTime });
+  await renderAt("", <StatusLine />);
+  const opener = await facts(/logging/);
+  opener.focus();
+  await user.keyboard("{Enter}");
+  const panel = await screen.findByRole("dialog", { name: "Status of Relaybook" });
+  expect(within(panel).getByRole("row", { name: /not_found 12 .*lacks \/v1/ })).toBeVisible();
+  await user.keyboard("{Escape}");
+  await waitFor(() => expect(screen.queryByRole("dialog")).not.toBeInTheDocument());
+  expect(opener).toHaveFocus();
+});
+
+it("one unanswered question says nothing; the next says since when, and it goes by itself", async () => {
+  answerWith(statusWith());
+  await renderAt("", <StatusLine />);
+  await facts(/logging/);
+  answerWith(null);
+  await vi.advanceTimersByTimeAsync(2_500);
+  expect(screen.queryByText(/does not answer/)).not.toBeInTheDocument();
+  await vi.advanceTimersByTimeAsync(2_500);
+  expect(screen.getByText(/does not answer since \d\d:\d\d:\d\d; showing what was loaded/)).toBeVisible();
+  expect(screen.getByRole("status")).toHaveTextContent("no answer");
+  answerWith(statusWith());
+  await vi.advanceTimersByTimeAsync(2_500);
+  expect(await facts(/logging/)).toBeVisible();
+  expect(screen.queryByText(/does not answer/)).not.toBeInTheDocument();
+});

@@ -1,0 +1,46 @@
+import { fireEvent, screen, within } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { answerWith, statusWith } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
+import { StatusPanel } from "./status-dialog";
+
+beforeEach(() => vi.stubGlobal("scrollTo", () => {}));
+afterEach(() => vi.unstubAllGlobals());
+
+const open = async () => {
+  await renderAt("", <StatusPanel opened onClose={() => {}} />);
+  return screen.findByRole("dialog", { name: "Status of Relaybook" });
+};
+
+it("settings are found by their name in any spelling and by their value", async () => {
+  answerWith(statusWith());
+  const panel = await open();
+  const search = await within(panel).findByRole("searchbox");
+  const seek = (value: string) => fireEvent.change(search, { target: { value } });
+  const names = () => within(within(panel).getByRole("table", { name: "Settings" })).getAllByRole("rowheader");
+  seek("--min-free");
+  expect(names().map((cell) => cell.textContent)).toEqual(["min_free"]);
+  seek("openai.com");
+  expect(names().map((cell) => cell.textContent)).toEqual(["upstream"]);
+  seek("nonsense");
+  expect(within(panel).getByText("No setting has “nonsense” in its name or value.")).toBeVisible();
+});
+
+it("gaps say when, how many, why, and that there are more", async () => {
+  const at = "2020-11-21T14:01:02Z";
+  answerWith(
+    statusWith({ gaps: [{ from_at: at, to_at: at, count: 1204, reason: "forwarded_unlogged" }], gap_count: 231 }),
+  );
+  const panel = await open();
+  const line = await within(panel).findByRole("listitem");
+  expect(line).toHaveTextContent("1,204 requests relayed but not logged, because the log could not be written");
+  expect(within(line).getByTitle(/2020-11-21 14:01:02 UTC/)).toHaveTextContent("21 Nov 2020");
+  expect(panel).toHaveTextContent("The latest 1 of 231 gaps.");
+});
+
+it("an unknown figure is a dash", async () => {
+  answerWith(statusWith({ storage: { days_left: null, disk_free_bytes: null }, journal: { lag_bytes: null } }));
+  const panel = await open();
+  expect(await within(panel).findByText("– (too little written to tell)")).toBeVisible();
+  expect(within(panel).getAllByText("–")).toHaveLength(2);
+});

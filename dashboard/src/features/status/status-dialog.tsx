@@ -1,0 +1,187 @@
+/** The status dialog: storage, gaps, rejected requests, settings. */
+
+import { Modal } from "@mantine/core";
+import { GAP_WORDS, gapCount, gapSpan } from "~/domain/gaps";
+import { refusalWords } from "~/domain/vocabulary";
+import { bytes, count, plural } from "~/format/number";
+import { utc } from "~/format/time";
+import type { LogGap, Status } from "~/generated/api-types";
+import { CopyButton } from "~/ui/copy-button";
+import { useHealth } from "./health";
+import { SettingsTable } from "./settings-table";
+import css from "./status-dialog.module.css";
+import { delayWords, keepingWords, untilFull } from "./status-text";
+
+type StatusPanelProps = { opened: boolean; onClose: () => void };
+
+/** The whole status: what is wrong and what to do, journal, log and disk, gaps, refusals, settings. */
+export function StatusPanel({ opened, onClose }: StatusPanelProps) {
+  const { status, at, health } = useHealth();
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title="Status of Relaybook"
+      size="760px"
+      // The line that opened it takes the focus back by itself; the page behind scrolls only in its own parts.
+      returnFocus={false}
+      lockScroll={false}
+      transitionProps={{ duration: 0 }}
+      closeButtonProps={{ "aria-label": "Close" }}
+      // Its <header> would count as another banner of the page.
+      attributes={{ header: { role: "presentation" } }}
+    >
+      <div className={css.panel}>
+        {health.troubles.map((trouble) => (
+          <section key={trouble.sentence} className={trouble.tone === "bad" ? css.bad : css.amber}>
+            <h3>{trouble.sentence}</h3>
+            <p>{trouble.advice}</p>
+          </section>
+        ))}
+        {health.tone === "good" && <p className={css.good}>● Requests are logged. Nothing is wrong.</p>}
+        {status !== undefined && at !== null && (
+          <>
+            <LogFacts status={status} />
+            <GapList gaps={status.gaps} total={status.gap_count} now={at} />
+            <RefusalList refused={status.refused} />
+            <SettingsTable settings={status.settings} />
+            <p className={css.about}>
+              Relaybook {status.version} · base URL <code>{status.relay_base_url}</code>{" "}
+              <CopyButton text={status.relay_base_url} label="base URL" />
+            </p>
+          </>
+        )}
+      </div>
+    </Modal>
+  );
+}
+
+/** Journal, log and disk in figures. */
+export function LogFacts({ status }: { status: Status }) {
+  const { journal, storage } = status;
+  const keeping = keepingWords(status);
+  return (
+    <div className={css.columns}>
+      <FactColumn
+        title="Journal"
+        facts={[
+          ["delay", delayWords(journal.lag_seconds)],
+          ["not yet in the log", bytes(journal.lag_bytes)],
+          ["requests running", count(status.running)],
+          ["frames lost", count(status.frames_lost)],
+        ]}
+      />
+      <FactColumn
+        title="Log"
+        facts={[
+          ["requests", count(status.records)],
+          ["size", bytes(storage.store_bytes)],
+          ["requests are kept", keeping.requests],
+          ["prompts and answers", keeping.bodies],
+        ]}
+      />
+      <FactColumn
+        title="Disk"
+        facts={[
+          ["free", bytes(storage.disk_free_bytes)],
+          [
+            "full in",
+            storage.days_left === null ? "– (too little written to tell)" : `about ${untilFull(storage.days_left)}`,
+          ],
+        ]}
+      />
+      {storage.data_path !== null && (
+        <p className={css.path}>
+          Data: <code>{storage.data_path}</code> <CopyButton text={storage.data_path} label="data directory" />
+        </p>
+      )}
+    </div>
+  );
+}
+
+type FactColumnProps = { title: string; facts: readonly (readonly [name: string, value: string])[] };
+
+/** Names and values under a heading. */
+export function FactColumn({ title, facts }: FactColumnProps) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <dl className={css.facts}>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+type GapListProps = { gaps: readonly LogGap[]; total: number; now: Date };
+
+/** Where something is missing from the log: when, how much, why. */
+export function GapList({ gaps, total, now }: GapListProps) {
+  return (
+    <section>
+      <h3>Gaps</h3>
+      {gaps.length === 0 ? (
+        <p>None: nothing is missing from the log.</p>
+      ) : (
+        <ul className={css.list}>
+          {gaps.map((gap) => (
+            <li key={`${gap.from_at} ${gap.reason}`}>
+              <span className={css.when} title={`${utc(gap.from_at)} – ${utc(gap.to_at)}`}>
+                {gapSpan(gap, now)}
+              </span>{" "}
+              <span>
+                <strong>{gapCount(gap)}</strong> {GAP_WORDS[gap.reason]}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {total > gaps.length && (
+        <p>
+          The latest {count(gaps.length)} of {plural(total, "gap")}.
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Requests that were not admitted, by the code their callers got. They have no record. */
+export function RefusalList({ refused }: { refused: Readonly<Record<string, number>> }) {
+  const codes = Object.entries(refused).sort(([, one], [, other]) => other - one);
+  return (
+    <section>
+      <h3>Requests not admitted</h3>
+      {codes.length === 0 ? (
+        <p>None. Such a request would get an error of Relaybook's own and not be in the log.</p>
+      ) : (
+        <table className={css.table}>
+          <thead>
+            <tr>
+              <th scope="col">code</th>
+              <th scope="col" className={css.number}>
+                requests
+              </th>
+              <th scope="col">what it means</th>
+            </tr>
+          </thead>
+          <tbody>
+            {codes.map(([code, many]) => (
+              <tr key={code}>
+                <th scope="row">
+                  <code>{code}</code>
+                </th>
+                <td className={css.number}>{count(many)}</td>
+                <td>{refusalWords(code)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { gapCount, gapSpan } from "~/domain/gaps";
+import { statusWith } from "~/test/fixtures";
+import { settingWords } from "./settings-table";
+import { delayWords, keepingWords, lagWords, roomWords, untilFull } from "./status-text";
+
+describe("figures of the status", () => {
+  it("tell a delay with its unit, and leave it out where it is unknown", () => {
+    expect([0, 0.21, 42.4, 200, null].map(lagWords)).toEqual([
+      "log up to date",
+      "log 0.2 s behind",
+      "log 42 s behind",
+      "log 3 min 20 s behind",
+      null,
+    ]);
+    expect([0, 0.21, null].map(delayWords)).toEqual(["none", "0.2 s", "–"]);
+  });
+
+  it("tell how long the disk lasts, or else what is free", () => {
+    expect(roomWords(statusWith())).toBe("4.2 GB, 23 days until full");
+    expect(roomWords(statusWith({ storage: { days_left: null } }))).toBe("4.2 GB, 84 GB free");
+    expect(roomWords(statusWith({ storage: { days_left: null, disk_free_bytes: null } }))).toBe("4.2 GB");
+    expect([0.02, 0.5, 1.4, 1.9, 400, 2000, 40_000].map(untilFull)).toEqual([
+      "an hour",
+      "12 hours",
+      "34 hours",
+      "2 days",
+      "400 days",
+      "5 years",
+      "more than 100 years",
+    ]);
+  });
+
+  it("tell for how long requests and their bodies are kept", () => {
+    expect(keepingWords(statusWith())).toEqual({ requests: "for ever", bodies: "for ever" });
+    expect(keepingWords(statusWith({ settings: { keep_days: 30, keep_bodies_days: 1 } }))).toEqual({
+      requests: "30 days",
+      bodies: "1 day",
+    });
+    expect(keepingWords(statusWith({ settings: { log: "no-bodies" } })).bodies).toBe("not kept (log is no-bodies)");
+  });
+});
+
+it("settings are written with the units people give them in", () => {
+  expect(settingWords("min_free", 2 ** 30)).toBe("1 GiB");
+  expect(settingWords("max_request_bytes", 1_000_000)).toBe("1000000 bytes");
+  expect(settingWords("idle_timeout", 600)).toBe("600 s");
+  expect(settingWords("workers", 1)).toBe("1");
+  expect(settingWords("header_prefix", ["Service", "Relaybook"])).toBe("Service, Relaybook");
+  expect(settingWords("durable", false)).toBe("false");
+  expect([null, [], ""].map((value) => settingWords("hosts", value))).toEqual(["–", "–", "–"]);
+});
+
+describe("a gap", () => {
+  const now = new Date(2026, 10, 21, 20, 0, 0);
+  const at = (day: number, second: number) => new Date(2026, 10, day, 14, 1, second).toISOString();
+
+  it("names its day only when that was not today", () => {
+    expect(gapSpan({ from_at: at(21, 2), to_at: at(21, 9) }, now)).toBe("14:01:02 – 14:01:09");
+    expect(gapSpan({ from_at: at(20, 2), to_at: at(20, 9) }, now)).toBe("yesterday 14:01:02 – 14:01:09");
+    expect(gapSpan({ from_at: at(20, 2), to_at: at(21, 9) }, now)).toBe("yesterday 14:01:02 – 14:01:09");
+    expect(gapSpan({ from_at: at(21, 2), to_at: at(21, 2) }, now)).toBe("14:01:02");
+  });
+
+  it("counts requests, but of a damaged journal its frames", () => {
+    expect(gapCount({ count: 1204, reason: "log_unavailable" })).toBe("1,204 requests");
+    expect(gapCount({ count: 1, reason: "damaged" })).toBe("1 journal frame");
+  });
+});

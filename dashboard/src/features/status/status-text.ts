@@ -1,0 +1,47 @@
+/** Numbers of the status as text. Pure. */
+
+import { numberSetting, textSetting } from "~/api/status";
+import { duration } from "~/format/duration";
+import { bytes } from "~/format/number";
+import type { Status } from "~/generated/api-types";
+
+/** `log 0.2 s behind`; nothing where it is unknown. */
+export function lagWords(seconds: number | null): string | null {
+  if (seconds === null) return null;
+  return seconds < 0.05 ? "log up to date" : `log ${delayWords(seconds)} behind`;
+}
+
+/** `none`, `0.2 s`, `42 s`, `3 min 20 s`. */
+export function delayWords(seconds: number | null): string {
+  if (seconds === null) return "–";
+  if (seconds < 0.05) return "none";
+  if (seconds < 59.5) return `${seconds < 9.95 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  return duration(seconds * 1000);
+}
+
+/** `4.2 GB, 23 days until full`. Without a rate: how much is free. */
+export function roomWords({ storage }: Status): string {
+  const size = bytes(storage.store_bytes);
+  if (storage.days_left !== null) return `${size}, ${untilFull(storage.days_left)} until full`;
+  return storage.disk_free_bytes === null ? size : `${size}, ${bytes(storage.disk_free_bytes)} free`;
+}
+
+/** `23 days`, `5 hours`, `3 years`. */
+export function untilFull(days: number): string {
+  if (days * 24 < 1.5) return "an hour";
+  if (days < 1.5) return `${Math.round(days * 24)} hours`;
+  if (days < 730) return `${Math.round(days)} days`;
+  return days < 36_500 ? `${Math.round(days / 365)} years` : "more than 100 years";
+}
+
+/** How long requests stay in the log, and what is kept of them. */
+export function keepingWords(status: Status): { requests: string; bodies: string } {
+  const requests = days(numberSetting(status, "keep_days"));
+  if (textSetting(status, "log") === "no-bodies") return { requests, bodies: "not kept (log is no-bodies)" };
+  return { requests, bodies: days(numberSetting(status, "keep_bodies_days")) };
+}
+
+function days(kept: number | null): string {
+  if (kept === null || kept === 0) return "for ever";
+  return kept === 1 ? "1 day" : `${kept} days`;
+}
