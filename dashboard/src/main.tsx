@@ -1,3 +1,5 @@
+/** Entry point: styles, then the React root. */
+
 import "@fontsource-variable/inter/wght.css";
 import "@mantine/core/styles/baseline.css";
 import "@mantine/core/styles/default-css-variables.css";
@@ -18,10 +20,10 @@ import "@mantine/core/styles/Combobox.css";
 import "@mantine/core/styles/ScrollArea.css";
 import "@mantine/core/styles/Group.css";
 import "@mantine/core/styles/Tabs.css";
-import "./theme.css";
+import "~/app/theme.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { App } from "./app";
+import { App } from "~/app/router";
 
 const root = document.getElementById("root");
 if (root !== null) {

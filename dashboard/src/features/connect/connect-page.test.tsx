@@ -1,7 +1,7 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { BaseUrl } from "~/connect/base-url";
+import { BaseUrl } from "~/app/layout";
 import { answerWith, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { ConnectGuide, ConnectPage } from "./connect-page";

@@ -1,4 +1,4 @@
-/** Mantine's theme: the system's fonts, small and square enough for a dense page. Colours are in theme.css. */
+/** Mantine theme. */
 
 import { createTheme } from "@mantine/core";
 

@@ -1,8 +1,11 @@
+/** The frame of every page: header, banners, status bar, and the menu of the hovered value. */
+
+import { useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { labelsQuery } from "~/api/namespaces";
-import { BaseUrl } from "~/connect/base-url";
+import { statusQuery } from "~/api/status";
 import { EVERYTHING, type LogSearch, parseSearch } from "~/domain/log-search";
 import { LiveSwitch } from "~/features/requests/live-controls";
 import { SampleBar, VersionNotice } from "~/features/status/banners";
@@ -13,9 +16,10 @@ import { ValueCard } from "~/filters/value-menu";
 import { AddressContext, logHref } from "~/navigation/links";
 import { overviewHref, readOverview } from "~/navigation/overview-search";
 import { SearchContext } from "~/navigation/search-context";
+import controlsCss from "~/ui/controls.module.css";
+import { CopyButton } from "~/ui/copy-button";
 import { KeyHints, KeysHelp } from "~/ui/shortcuts-help";
-import { ThemeSwitch } from "~/ui/theme-switch";
-import css from "./app-frame.module.css";
+import css from "./layout.module.css";
 
 /** What every page stands in: the head, notices, and the card of the value somebody points at. */
 export function AppFrame() {
@@ -110,4 +114,36 @@ function pageAt(pathname: string): "log" | "lists" | "overview" | "other" {
   if (pathname.includes("/requests")) return "log";
   if (pathname.endsWith("/overview")) return "overview";
   return pathname.endsWith("/namespaces") ? "lists" : "other";
+}
+
+/** The one thing a program changes, always at hand: `base URL http://127.0.0.1:4100/v1 ⧉`. */
+export function BaseUrl() {
+  const { data: status } = useQuery(statusQuery());
+  if (status === undefined) return null;
+  return (
+    <span className={css.address}>
+      <span className={css.words}>
+        base URL <code>{status.relay_base_url}</code>
+      </span>
+      <CopyButton text={status.relay_base_url} label="base URL" />
+    </span>
+  );
+}
+
+/** Light or dark; follows the system until somebody chooses. */
+export function ThemeSwitch() {
+  const { setColorScheme } = useMantineColorScheme();
+  const shown = useComputedColorScheme("light");
+  const other = shown === "light" ? "dark" : "light";
+  return (
+    <button
+      type="button"
+      className={controlsCss.tool}
+      aria-label={`Use the ${other} theme`}
+      title={`Use the ${other} theme`}
+      onClick={() => setColorScheme(other)}
+    >
+      <span aria-hidden="true">{shown === "light" ? "☾" : "☀"}</span>
+    </button>
+  );
 }

@@ -1,4 +1,4 @@
-/** Asks for the log before anything is drawn: its rows are on their way while the page sets itself up. */
+/** Start the first API calls before React renders. */
 
 import type { QueryClient } from "@tanstack/react-query";
 import { labelsQuery, propertiesQuery } from "~/api/namespaces";

@@ -1,3 +1,5 @@
+/** Routes and the application root. */
+
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import {
@@ -13,10 +15,9 @@ import { PAGE } from "~/api/page-config";
 import { formatSearch, type LogSearch, parseSearch } from "~/domain/log-search";
 import { ConnectPage } from "~/features/connect/connect-page";
 import { RequestsPage } from "~/features/requests/requests-page";
-import { AppFrame } from "./app-frame";
-import { NotFound } from "./not-found";
-import { PageFailed } from "./page-failed";
-import { startReading } from "./start-reading";
+import { NotFound, PageFailed } from "./error-pages";
+import { AppFrame } from "./layout";
+import { startReading } from "./prefetch";
 import { theme } from "./theme";
 
 const root = createRootRoute({

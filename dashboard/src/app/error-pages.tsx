@@ -1,0 +1,32 @@
+/** Pages shown instead of a page that does not exist or could not be rendered. */
+
+import { Button } from "@mantine/core";
+import { useLocation } from "@tanstack/react-router";
+import { EVERYTHING } from "~/domain/log-search";
+import { logHref } from "~/navigation/links";
+
+/** No page has this address. */
+export function NotFound() {
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  return (
+    <main style={{ maxWidth: 640, margin: "64px auto", padding: "0 20px" }}>
+      <p>
+        There is no page at <code>{path}</code>.
+      </p>
+      <a href={logHref(EVERYTHING)}>To the log</a>
+    </main>
+  );
+}
+
+/** The page itself has a defect: what happened, and that nothing is lost by it. */
+export function PageFailed({ error }: { error: unknown }) {
+  return (
+    <main style={{ maxWidth: 640, margin: "64px auto", padding: "0 20px" }} role="alert">
+      <p>This page has failed: {error instanceof Error ? error.message : String(error)}</p>
+      <p>Requests are still being relayed and logged.</p>
+      <Button variant="default" onClick={() => window.location.reload()}>
+        Load the page again
+      </Button>
+    </main>
+  );
+}
