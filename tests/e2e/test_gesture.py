@@ -79,11 +79,11 @@ def test_pointing_at_a_value_fades_the_rows_without_it_and_tells_how_many_have_i
     tab.open_log()
     tab.chip(log["staging"][0], "namespace staging").hover()
     expect(menu(tab)).to_contain_text(f"{len(log['staging'])} requests")
-    expect(tab.row(log["production"][0])).to_have_attribute("data-faded", "true")
-    expect(tab.row(log["staging"][1])).not_to_have_attribute("data-faded", "true")
+    expect(tab.row(log["production"][0])).to_have_attribute("data-dimmed", "true")
+    expect(tab.row(log["staging"][1])).not_to_have_attribute("data-dimmed", "true")
     tab.point_nowhere()
     expect(menu(tab)).to_have_count(0)
-    expect(tab.page.locator("[data-faded]")).to_have_count(0)
+    expect(tab.page.locator("[data-dimmed]")).to_have_count(0)
 
 
 def test_the_menu_that_hovering_opens_has_every_action(tab: LogPage, log: dict[str, list[str]]) -> None:

@@ -1,12 +1,12 @@
 /** HTTP calls to the API. Error responses become an `ApiError`. */
 
-import { ApiError, isSilent } from "~/domain/api-error";
+import { ApiError, isUnreachable } from "~/domain/api-error";
 import type { ErrorResponse, Problem } from "~/generated/api-types";
 import { PAGE } from "./page-config";
 
 /** Milliseconds until a question is asked again to which nobody answered; false: it needs no other try. */
-export function againWhenSilent({ state }: { state: { error: Error | null } }): number | false {
-  return state.error !== null && isSilent(state.error) ? 3000 : false;
+export function retryWhenUnreachable({ state }: { state: { error: Error | null } }): number | false {
+  return state.error !== null && isUnreachable(state.error) ? 3000 : false;
 }
 
 /** Address of a call: `/api/requests?…` below the page's sub-path. */

@@ -5,11 +5,11 @@ import type { Row } from "~/generated/api-types";
 import { apiUrl } from "./client";
 
 /** Up to this rate rows are told as they come; above, once a second. */
-const CALM_PER_SECOND = 5;
-const SOON_MS = 80;
-const CALM_MS = 1000;
+const BATCH_THRESHOLD_PER_SECOND = 5;
+const FAST_BATCH_MS = 80;
+const SLOW_BATCH_MS = 1000;
 /** A browser reconnects by itself, but not after an answer that is no stream, as of a proxy before a server that starts. */
-const AGAIN_MS = 3000;
+const RETRY_MS = 3000;
 
 export type LiveEvents = {
   /** Rows that are new or have changed, and how many came in the last second. */
@@ -36,7 +36,7 @@ export function useLive(asked: readonly [string, string][], enabled: boolean, ev
       if (document.hidden) return;
       source = new EventSource(url);
       source.addEventListener("error", () => {
-        if (source?.readyState === EventSource.CLOSED) later = setTimeout(listen, AGAIN_MS);
+        if (source?.readyState === EventSource.CLOSED) later = setTimeout(listen, RETRY_MS);
       });
       source.addEventListener("open", () => onOpen());
       source.addEventListener("gap", () => onOpen());
@@ -66,7 +66,10 @@ class Batch {
     this.arrivals.push(now);
     while ((this.arrivals[0] ?? now) < now - 1000) this.arrivals.shift();
     this.rows.push(row);
-    this.timer ??= setTimeout(() => this.flush(), this.arrivals.length > CALM_PER_SECOND ? CALM_MS : SOON_MS);
+    this.timer ??= setTimeout(
+      () => this.flush(),
+      this.arrivals.length > BATCH_THRESHOLD_PER_SECOND ? SLOW_BATCH_MS : FAST_BATCH_MS,
+    );
   }
 
   drop(): void {

@@ -85,13 +85,13 @@ export function pin(namespace: string, pinned: boolean): Promise<Namespace> {
 }
 
 /** The API gives no more; of a field with more values the beginning of one must be given. */
-export const MOST_VALUES = 500;
+export const MAX_VALUES = 500;
 
 /** Values that begin with the prefix, most frequent first. The field `property` has the names of properties. */
 export function valueListQuery(field: string, prefix: string) {
   const asked: [string, string][] = [
     ["prefix", prefix],
-    ["limit", String(MOST_VALUES)],
+    ["limit", String(MAX_VALUES)],
   ];
   return queryOptions({
     queryKey: ["value-list", field, prefix],

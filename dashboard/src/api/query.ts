@@ -1,11 +1,11 @@
 /** Suggestions for the query input, with values that occur in the log. */
 
 import { useQuery } from "@tanstack/react-query";
-import { listedField, type Proposal, partBefore, proposalsFor } from "~/domain/query-proposals";
+import { listedField, partBefore, type Suggestion, suggestionsFor } from "~/domain/query-proposals";
 import { offeredValuesQuery } from "./namespaces";
 
 /** None while `isOpen` is false: then nothing is asked for. */
-export function useOffers(text: string, caret: number, isOpen: boolean): Proposal[] {
+export function useSuggestions(text: string, caret: number, isOpen: boolean): Suggestion[] {
   const part = partBefore(text, caret);
   const field = listedField(part);
   const prefix = part?.isQuoted === false ? part.value.replace(/\*$/u, "") : (part?.value ?? "");
@@ -13,5 +13,5 @@ export function useOffers(text: string, caret: number, isOpen: boolean): Proposa
   const properties = useQuery({ ...offeredValuesQuery("property", ""), enabled: wantsNames });
   const values = useQuery({ ...offeredValuesQuery(field ?? "", prefix), enabled: isOpen && field !== undefined });
   if (!isOpen) return [];
-  return proposalsFor(part, properties.data?.data ?? [], values.data?.data ?? []);
+  return suggestionsFor(part, properties.data?.data ?? [], values.data?.data ?? []);
 }

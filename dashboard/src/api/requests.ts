@@ -2,27 +2,27 @@
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { ApiError } from "~/domain/api-error";
-import { apiPairs, type LogSearch } from "~/domain/log-search";
+import { type LogSearch, toApiParams } from "~/domain/log-search";
 import { isQuery, queryText, withoutQuery } from "~/domain/query-parts";
 import type { RequestCount, RequestDetail, RequestPage, Row } from "~/generated/api-types";
-import { againWhenSilent, apiUrl, getJson } from "./client";
+import { apiUrl, getJson, retryWhenUnreachable } from "./client";
 
 /** The first page is small, to be there soon; who scrolls on gets larger ones. */
 export const PAGE_ROWS = 100;
 const MORE_ROWS = 400;
 
 /** Where a page of the log is: at its newest end, around a request, or behind a cursor. */
-export type Place = { around: string } | { cursor: string } | "newest";
+export type PageParam = { around: string } | { cursor: string } | "newest";
 
 /** A query that the API does not understand, and what it has against it. */
-export type Refused = { readonly text: string; readonly message: string };
+export type QueryError = { readonly text: string; readonly message: string };
 
 /** A page of the log, and what it was asked for by. `refused`: what the URL says besides; this is the log without it. */
-export type LogPage = RequestPage & Pick<LogSearch, "filter" | "range"> & { refused?: Refused };
+export type LogPage = RequestPage & Pick<LogSearch, "filter" | "range"> & { refused?: QueryError };
 
 /** What a filter and a range ask for, as a key: the order of terms does not matter to the answer, but is kept. */
 export function askedOf(search: LogSearch): [string, string][] {
-  return apiPairs(search);
+  return toApiParams(search);
 }
 
 /**
@@ -45,10 +45,10 @@ export function logQuery(search: LogSearch, anchor: string | undefined, reading:
         return { ...(await getPage(askedOf(rest), pageParam, signal)), ...rest, refused };
       }
     },
-    initialPageParam: (anchor === undefined ? "newest" : { around: anchor }) as Place,
-    getNextPageParam: (page): Place | undefined =>
+    initialPageParam: (anchor === undefined ? "newest" : { around: anchor }) as PageParam,
+    getNextPageParam: (page): PageParam | undefined =>
       page.next_cursor === null ? undefined : { cursor: page.next_cursor },
-    getPreviousPageParam: (page): Place | undefined =>
+    getPreviousPageParam: (page): PageParam | undefined =>
       page.newer_cursor === null ? undefined : { cursor: page.newer_cursor },
     // Pages in the cache are history; what is new comes live.
     staleTime: Number.POSITIVE_INFINITY,
@@ -64,7 +64,7 @@ function isQueryRefused(error: unknown, { filter }: LogSearch): error is ApiErro
 /** One page, once. */
 export function getPage(
   asked: [string, string][],
-  place: Place,
+  place: PageParam,
   signal?: AbortSignal,
   limit = limitAt(place),
 ): Promise<RequestPage> {
@@ -72,7 +72,7 @@ export function getPage(
   return getJson<RequestPage>(apiUrl("requests", [...asked, ...where, ["limit", String(limit)]]), signal);
 }
 
-function limitAt(place: Place): number {
+function limitAt(place: PageParam): number {
   return place !== "newest" && "cursor" in place ? MORE_ROWS : PAGE_ROWS;
 }
 
@@ -90,7 +90,7 @@ export function requestQuery(id: string) {
   return queryOptions({
     queryKey: ["request", id],
     queryFn: ({ signal }) => getJson<RequestDetail>(apiUrl(`requests/${encodeURIComponent(id)}`), signal),
-    refetchInterval: (query) => (query.state.data?.outcome === "open" ? 1000 : againWhenSilent(query)),
+    refetchInterval: (query) => (query.state.data?.outcome === "open" ? 1000 : retryWhenUnreachable(query)),
     staleTime: (query) => (query.state.data?.outcome === "open" ? 0 : Number.POSITIVE_INFINITY),
   });
 }

@@ -21,7 +21,7 @@ export function statsQuery(search: LogSearch, by?: string) {
     queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", asked), signal),
     staleTime: FRESH_MS,
     // What was too much a moment ago is too much now.
-    refetchInterval: ({ state }) => (goesOn && !isTooMuch(state.error) ? FRESH_MS : false),
+    refetchInterval: ({ state }) => (goesOn && !isDeadlineError(state.error) ? FRESH_MS : false),
     placeholderData: keepPreviousData,
   });
 }
@@ -37,12 +37,12 @@ export function hourlyQuery(by: string) {
     queryKey: ["hourly", by],
     queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", asked), signal),
     staleTime: HOURLY_FRESH_MS,
-    refetchInterval: ({ state }) => (isTooMuch(state.error) ? false : HOURLY_FRESH_MS),
+    refetchInterval: ({ state }) => (isDeadlineError(state.error) ? false : HOURLY_FRESH_MS),
   });
 }
 
 /** Whether the log could not be added up in the time the server gives a question. */
-export function isTooMuch(error: Error | null): boolean {
+export function isDeadlineError(error: Error | null): boolean {
   return error instanceof ApiError && error.code === "deadline";
 }
 
@@ -54,7 +54,7 @@ export function bucketsOf({ from, to, bucket_seconds }: StatsResponse): number[]
 }
 
 /** `14:00 – 14:12`; with the day when that is not today. */
-export function spanInWords(from: number, to: number, now = new Date()): string {
+export function formatTimeSpan(from: number, to: number, now = new Date()): string {
   const [first, last] = [momentInWords(from, now), momentInWords(to, now)];
   const isSameDay = first.day === last.day;
   return `${first.day}${first.clock} – ${isSameDay ? "" : last.day || "today "}${last.clock}`;

@@ -2,7 +2,7 @@
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { Filter } from "~/domain/filter";
-import { apiPairs, type LogSearch } from "~/domain/log-search";
+import { type LogSearch, toApiParams } from "~/domain/log-search";
 import type { Thread } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
 
@@ -15,19 +15,19 @@ const WIDE_ROWS = 500;
 /** What is asked for at once where only the latest requests matter, or those around one. */
 const SOME_ROWS = 100;
 
-type Place = { cursor: string | undefined; limit: number };
+type PageParam = { cursor: string | undefined; limit: number };
 
 /** In pages, the latest first. `isFar`: what is looked for may be a long way back, so that the first page is wide. */
 export function threadQuery(search: LogSearch, isFar: boolean) {
-  const asked = apiPairs(search);
+  const asked = toApiParams(search);
   return infiniteQueryOptions({
     queryKey: ["thread", asked],
     queryFn: ({ pageParam: { cursor, limit }, signal }) => {
       const where: [string, string][] = cursor === undefined ? [] : [["cursor", cursor]];
       return getJson<Thread>(apiUrl("thread", [...asked, ["limit", String(limit)], ...where]), signal);
     },
-    initialPageParam: { cursor: undefined, limit: isFar ? WIDE_ROWS : PAGE_ROWS } as Place,
-    getNextPageParam: (page): Place | undefined =>
+    initialPageParam: { cursor: undefined, limit: isFar ? WIDE_ROWS : PAGE_ROWS } as PageParam,
+    getNextPageParam: (page): PageParam | undefined =>
       page.next_cursor === null ? undefined : { cursor: page.next_cursor, limit: MORE_ROWS },
     staleTime: 2_000,
   });
@@ -35,7 +35,7 @@ export function threadQuery(search: LogSearch, isFar: boolean) {
 
 /** The latest requests of a thread, each with its place in its conversation. */
 export function latestOfThreadQuery(filter: Filter) {
-  const asked = apiPairs({ filter, range: {} });
+  const asked = toApiParams({ filter, range: {} });
   return queryOptions({
     queryKey: ["latest-of-thread", asked],
     queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...asked, ["limit", String(SOME_ROWS)]]), signal),
@@ -44,7 +44,7 @@ export function latestOfThreadQuery(filter: Filter) {
 
 /** The requests around one of a thread, each with its place in its conversation as far as these tell. */
 export function aroundInThreadQuery(filter: Filter, id: string) {
-  const asked = apiPairs({ filter, range: {} });
+  const asked = toApiParams({ filter, range: {} });
   const place: [string, string][] = [
     ["limit", String(SOME_ROWS)],
     ["around", id],

@@ -2,7 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
-import { EVERYTHING } from "~/domain/log-search";
+import { EMPTY_SEARCH } from "~/domain/log-search";
 import { logHref } from "~/navigation/links";
 
 /** No page has this address. */
@@ -13,7 +13,7 @@ export function NotFound() {
       <p>
         There is no page at <code>{path}</code>.
       </p>
-      <a href={logHref(EVERYTHING)}>To the log</a>
+      <a href={logHref(EMPTY_SEARCH)}>To the log</a>
     </main>
   );
 }

@@ -6,14 +6,14 @@ import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { labelsQuery } from "~/api/namespaces";
 import { statusQuery } from "~/api/status";
-import { EVERYTHING, type LogSearch, parseSearch } from "~/domain/log-search";
+import { EMPTY_SEARCH, type LogSearch, parseSearch } from "~/domain/log-search";
 import { LiveSwitch } from "~/features/requests/live-controls";
 import { SampleBar, VersionNotice } from "~/features/status/banners";
 import { StatusLine } from "~/features/status/status-bar";
 import { LabelsContext } from "~/filters/labels";
-import { PointedContext, useValuePointing } from "~/filters/use-hovered-value";
-import { ValueCard } from "~/filters/value-menu";
-import { AddressContext, logHref } from "~/navigation/links";
+import { HoveredValueContext, useValueHover } from "~/filters/use-hovered-value";
+import { ValueMenu } from "~/filters/value-menu";
+import { FilterHrefContext, logHref } from "~/navigation/links";
 import { overviewHref, readOverview } from "~/navigation/overview-search";
 import { SearchContext } from "~/navigation/search-context";
 import controlsCss from "~/ui/controls.module.css";
@@ -28,12 +28,12 @@ export function AppFrame() {
   const inUrl = useMemo(() => parseSearch(text), [text]);
   // The lists are of the whole log: their URL says other things than a filter of it.
   const search = useMemo(
-    () => (shown === "lists" ? EVERYTHING : shown === "overview" ? readOverview(inUrl).search : inUrl),
+    () => (shown === "lists" ? EMPTY_SEARCH : shown === "overview" ? readOverview(inUrl).search : inUrl),
     [shown, inUrl],
   );
   // What the overview supposes where no time was named, nobody chose.
   const elsewhere = useMemo(
-    () => (shown === "overview" && readOverview(inUrl).isUsual ? { ...search, range: {} } : search),
+    () => (shown === "overview" && readOverview(inUrl).isDefaultRange ? { ...search, range: {} } : search),
     [shown, inUrl, search],
   );
   const address = useMemo(() => {
@@ -43,14 +43,14 @@ export function AppFrame() {
   }, [shown, inUrl]);
   const labels = useQuery(labelsQuery(search.range)).data?.data;
   const byName = useMemo(() => new Map(labels?.map((label) => [label.namespace, label])), [labels]);
-  const pointing = useValuePointing();
+  const pointing = useValueHover();
   const isLog = shown === "log";
 
   return (
     <SearchContext value={search}>
       <LabelsContext value={byName}>
-        <AddressContext value={address}>
-          <PointedContext value={pointing.pointed}>
+        <FilterHrefContext value={address}>
+          <HoveredValueContext value={pointing.hovered}>
             <div className={css.frame} {...pointing.handlers}>
               <header className={css.head}>
                 <Link to="/requests" search={elsewhere} className={css.brand}>
@@ -62,7 +62,7 @@ export function AppFrame() {
                   </Link>
                   <Link
                     to="/namespaces"
-                    search={EVERYTHING}
+                    search={EMPTY_SEARCH}
                     activeOptions={{ includeSearch: false }}
                     activeProps={{ "aria-current": "page" }}
                   >
@@ -94,17 +94,17 @@ export function AppFrame() {
               </div>
               <StatusLine>{isLog && <KeyHints />}</StatusLine>
             </div>
-            {pointing.pointed !== undefined && (
-              <ValueCard
-                key={`${pointing.pointed.name}=${pointing.pointed.value}`}
-                pointed={pointing.pointed}
+            {pointing.hovered !== undefined && (
+              <ValueMenu
+                key={`${pointing.hovered.name}=${pointing.hovered.value}`}
+                pointed={pointing.hovered}
                 onClose={pointing.close}
-                onPointerInside={pointing.stay}
+                onPointerInside={pointing.keepOpen}
                 onPointerLeft={pointing.close}
               />
             )}
-          </PointedContext>
-        </AddressContext>
+          </HoveredValueContext>
+        </FilterHrefContext>
       </LabelsContext>
     </SearchContext>
   );
@@ -122,7 +122,7 @@ export function BaseUrl() {
   if (status === undefined) return null;
   return (
     <span className={css.address}>
-      <span className={css.words}>
+      <span className={css.note}>
         base URL <code>{status.relay_base_url}</code>
       </span>
       <CopyButton text={status.relay_base_url} label="base URL" />

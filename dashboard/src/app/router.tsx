@@ -1,7 +1,5 @@
 /** Routes and the application root. */
 
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import {
   createRootRoute,
   createRoute,
@@ -10,7 +8,6 @@ import {
   RouterProvider,
   redirect,
 } from "@tanstack/react-router";
-import { againWhenSilent } from "~/api/client";
 import { PAGE } from "~/api/page-config";
 import { formatSearch, type LogSearch, parseSearch } from "~/domain/log-search";
 import { ConnectPage } from "~/features/connect/connect-page";
@@ -18,7 +15,7 @@ import { RequestsPage } from "~/features/requests/requests-page";
 import { NotFound, PageFailed } from "./error-pages";
 import { AppFrame } from "./layout";
 import { startReading } from "./prefetch";
-import { theme } from "./theme";
+import { Providers, queryClient } from "./providers";
 
 const root = createRootRoute({
   component: AppFrame,
@@ -67,28 +64,13 @@ declare module "@tanstack/react-router" {
   }
 }
 
-const client = new QueryClient({
-  defaultOptions: {
-    // A dashboard on this very machine is there without a network, too.
-    queries: {
-      retry: false,
-      refetchOnWindowFocus: false,
-      refetchInterval: againWhenSilent,
-      networkMode: "always",
-    },
-    mutations: { networkMode: "always" },
-  },
-});
-
-startReading(client);
+startReading(queryClient);
 
 /** The whole page. */
 export function App() {
   return (
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => PAGE.nonce}>
-      <QueryClientProvider client={client}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </MantineProvider>
+    <Providers>
+      <RouterProvider router={router} />
+    </Providers>
   );
 }

@@ -17,6 +17,6 @@ export class ApiError extends Error {
 }
 
 /** Whether Relaybook did not answer: the connection failed, or a proxy answered instead. */
-export function isSilent(error: Error): boolean {
+export function isUnreachable(error: Error): boolean {
   return !(error instanceof ApiError) || error.status === 0 || (error.status >= 500 && error.code === "unknown");
 }

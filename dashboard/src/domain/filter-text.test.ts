@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inOneLine, isExcluded, wordsOf } from "./filter-text";
+import { describeTerm, isExcluded, termLabel } from "./filter-text";
 
 it.each([
   ["refund", "says refund"],
@@ -19,13 +19,13 @@ it.each([
   ["duration:fast", "duration is fast"],
   ["from:-1h", "started since -1h"],
 ])("a part of the query language is told in words: %s", (part, words) => {
-  expect(inOneLine(wordsOf("q", part))).toBe(words);
+  expect(termLabel(describeTerm("q", part))).toBe(words);
 });
 
 it("other terms keep their words, and bounds in the URL have the same", () => {
-  expect(inOneLine(wordsOf("namespace", "staging", true))).toBe("namespace is not staging");
-  expect(inOneLine(wordsOf("duration", ">2s"))).toBe("duration > 2 s");
-  expect(inOneLine(wordsOf("q", "a b"))).toBe("q is a b");
+  expect(termLabel(describeTerm("namespace", "staging", true))).toBe("namespace is not staging");
+  expect(termLabel(describeTerm("duration", ">2s"))).toBe("duration > 2 s");
+  expect(termLabel(describeTerm("q", "a b"))).toBe("q is a b");
 });
 
 it("knows what is excluded by a minus of its own", () => {

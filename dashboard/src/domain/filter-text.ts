@@ -1,27 +1,27 @@
 /** Filter terms as text, for chips and accessible names. Pure. */
 
 import { count } from "~/format/number";
-import { inWords, type Term } from "./filter";
+import { describeValue, type Term } from "./filter";
 import { isQuery, type Part, partsOf, QUERY } from "./query-parts";
 import { BOUNDS, TIMED } from "./vocabulary";
 
 /** What is said before the value: `duration` `>`; for words there is no name. */
-export type Words = ReturnType<typeof inWords>;
+export type TermText = ReturnType<typeof describeValue>;
 
 const BOUND = /^(?<sign>>=|<=|>|<|=)?\s*\$?(?<number>\d+(?:\.\d+)?)(?<unit>ms|s|m|h)?$/u;
 const UNITS: Readonly<Record<string, string>> = { m: "min" };
 
 /** One value of a term in words. */
-export function wordsOf(name: string, value: string, negated = false): Words {
+export function describeTerm(name: string, value: string, negated = false): TermText {
   if (Object.hasOwn(BOUNDS, name)) return bound(name, value, negated);
   const [part, ...more] = name === QUERY && !negated ? partsOf(value) : [];
   // What can be read in two ways is shown as it was written.
-  if (part === undefined || more.length > 0) return inWords(name, value, negated);
+  if (part === undefined || more.length > 0) return describeValue(name, value, negated);
   return part.name === "" ? said(part) : named(part);
 }
 
 /** The same in one line. */
-export function inOneLine({ name, verb, value }: Words): string {
+export function termLabel({ name, verb, value }: TermText): string {
   return `${name} ${verb} ${value}`.trim();
 }
 
@@ -30,24 +30,24 @@ export function isExcluded(term: Term, value: string): boolean {
   return term.negated || (isQuery(term) && partsOf(value)[0]?.negated === true);
 }
 
-function said({ negated, written }: Part): Words {
+function said({ negated, written }: Part): TermText {
   return { name: "", verb: negated ? "does not say" : "says", value: negated ? written.slice(1) : written };
 }
 
-function named({ name, value, negated, isQuoted }: Part): Words {
+function named({ name, value, negated, isQuoted }: Part): TermText {
   if (Object.hasOwn(BOUNDS, name)) return bound(name, value, negated);
   if (name === "from" || name === "to") {
     return { name: "started", verb: name === "from" ? "since" : "before", value };
   }
-  const words = inWords(name, value, negated);
+  const words = describeValue(name, value, negated);
   if (isQuoted || !value.endsWith("*")) return words;
   return { name: words.name, verb: negated ? "does not begin with" : "begins with", value: value.slice(0, -1) };
 }
 
-function bound(name: string, value: string, negated: boolean): Words {
+function bound(name: string, value: string, negated: boolean): TermText {
   const shown = name.replaceAll("_", " ");
   const { sign = "=", number, unit = "" } = BOUND.exec(value)?.groups ?? {};
-  if (number === undefined) return inWords(shown, value, negated);
+  if (number === undefined) return describeValue(shown, value, negated);
   const verb = { ">=": "≥", "<=": "≤" }[sign] ?? sign;
   return { name: shown, verb: negated ? `is not ${verb}` : verb, value: amount(name, number, unit) };
 }
@@ -59,7 +59,7 @@ function amount(name: string, number: string, unit: string): string {
 }
 
 /** The name a link to a value has for those who do not see it: `Filter by namespace production`. It has what is seen in it. */
-export function linkName(name: string, value: string, seen?: string): string {
-  const words = inWords(name, value);
+export function filterLinkLabel(name: string, value: string, seen?: string): string {
+  const words = describeValue(name, value);
   return `Filter by ${words.name} ${words.value}${seen === undefined ? "" : `: ${seen}`}`;
 }

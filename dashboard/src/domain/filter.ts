@@ -13,14 +13,14 @@ export type Filter = readonly Term[];
 export type TimeRange = { readonly from?: string; readonly to?: string };
 
 /** Only this value: all else that is said of its field goes, the query's parts too; other fields stay where they are. */
-export function only(filter: Filter, name: string, value: string): Filter {
+export function replaceValue(filter: Filter, name: string, value: string): Filter {
   const rest = withoutField(filter, name).filter((term) => term.name !== name);
   return [...rest, { name, values: [value], negated: false }];
 }
 
 /** This value too: any-of with what is chosen of its field already. The term is the one chosen last then. */
-export function also(filter: Filter, name: string, value: string): Filter {
-  const allowed = without(filter, name, value, true);
+export function addValue(filter: Filter, name: string, value: string): Filter {
+  const allowed = removeValue(filter, name, value, true);
   // Values mean any of them only within one place.
   if (asksForField(allowed, name)) return withField(allowed, name, value);
   const chosen = find(allowed, name, false);
@@ -29,15 +29,15 @@ export function also(filter: Filter, name: string, value: string): Filter {
 }
 
 /** All but this value. */
-export function not(filter: Filter, name: string, value: string): Filter {
-  const rest = without(filter, name, value, false);
+export function excludeValue(filter: Filter, name: string, value: string): Filter {
+  const rest = removeValue(filter, name, value, false);
   const excluded = find(rest, name, true);
   if (excluded === undefined) return [...rest, { name, values: [value], negated: true }];
   return [...rest.filter((term) => term !== excluded), withValue(excluded, value)];
 }
 
 /** The filter without one value of a term; the term goes with its last value. */
-export function without(filter: Filter, name: string, value: string, negated: boolean): Filter {
+export function removeValue(filter: Filter, name: string, value: string, negated: boolean): Filter {
   return filter
     .map((term) =>
       term.name === name && term.negated === negated
@@ -48,25 +48,25 @@ export function without(filter: Filter, name: string, value: string, negated: bo
 }
 
 /** The filter without the value chosen last. */
-export function withoutLast(filter: Filter): Filter {
+export function removeLastValue(filter: Filter): Filter {
   const last = filter.at(-1);
   const value = last?.values.at(-1);
-  return last === undefined || value === undefined ? filter : without(filter, last.name, value, last.negated);
+  return last === undefined || value === undefined ? filter : removeValue(filter, last.name, value, last.negated);
 }
 
 /** Whether the filter asks for exactly this one value of the field. */
-export function isOnly(filter: Filter, name: string, value: string): boolean {
+export function isOnlyValue(filter: Filter, name: string, value: string): boolean {
   const chosen = find(filter, name, false);
   return chosen?.values.length === 1 && chosen.values[0] === value;
 }
 
 /** The values a filter asks for of a field. */
-export function chosen(filter: Filter, name: string): readonly string[] {
+export function selectedValues(filter: Filter, name: string): readonly string[] {
   return find(filter, name, false)?.values ?? [];
 }
 
 /** The filter without all that it says about namespaces, the query's parts too. */
-export function ofAllNamespaces(filter: Filter): Filter {
+export function clearNamespaces(filter: Filter): Filter {
   return NAMESPACE_NAMES.reduce<Filter>(
     (rest, name) => withoutField(rest, name).filter((term) => term.name !== name),
     filter,
@@ -74,9 +74,9 @@ export function ofAllNamespaces(filter: Filter): Filter {
 }
 
 /** Whether a filter says nothing about namespaces. */
-export function isOfAllNamespaces(filter: Filter): boolean {
+export function hasNoNamespaceFilter(filter: Filter): boolean {
   const values = (terms: Filter) => terms.flatMap((term) => term.values).length;
-  return values(ofAllNamespaces(filter)) === values(filter);
+  return values(clearNamespaces(filter)) === values(filter);
 }
 
 const NAMESPACE_NAMES = ["namespace", "namespace_prefix"];
@@ -87,7 +87,7 @@ export function propertyOf({ properties }: Pick<Row, "properties">, name: string
 }
 
 /** Whether a row shown in the log has the value: what a preview does not fade. */
-export function rowHas(row: Row, name: string, value: string): boolean {
+export function rowMatches(row: Row, name: string, value: string): boolean {
   if (name.startsWith("property.")) return propertyOf(row, name.slice("property.".length)) === value;
   if (name === "status") return hasStatus(row, value);
   if (name === "failed") return String(row.failed) === value;
@@ -96,7 +96,11 @@ export function rowHas(row: Row, name: string, value: string): boolean {
 }
 
 /** One value of a term in words: `namespace is staging`. */
-export function inWords(name: string, value: string, negated = false): { name: string; verb: string; value: string } {
+export function describeValue(
+  name: string,
+  value: string,
+  negated = false,
+): { name: string; verb: string; value: string } {
   const shown = name.startsWith("property.") ? name.slice("property.".length) : (WORDS.get(name) ?? name);
   if (name === "namespace_prefix") return { name: shown, verb: negated ? "does not begin with" : "begins with", value };
   if (name === "failed")

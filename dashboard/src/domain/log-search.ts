@@ -6,11 +6,11 @@ import { isQuery, partsOf, QUERY } from "./query-parts";
 /** What the URL of the log says. `live: false` only when the reader has paused it. */
 export type LogSearch = { readonly filter: Filter; readonly range: TimeRange; readonly live?: false };
 
-export const EVERYTHING: LogSearch = { filter: [], range: {} };
+export const EMPTY_SEARCH: LogSearch = { filter: [], range: {} };
 
 /** Search parameters as text with its question mark, or nothing. What `parseSearch` reads back. */
 export function formatSearch(search: LogSearch): string {
-  const pairs = apiPairs(search);
+  const pairs = toApiParams(search);
   if (search.live === false) pairs.push(["live", "off"]);
   return formatPairs(pairs);
 }
@@ -22,7 +22,7 @@ export function formatPairs(pairs: readonly (readonly [string, string])[]): stri
 }
 
 /** The same as parameters of the API. */
-export function apiPairs({ filter, range }: LogSearch): [string, string][] {
+export function toApiParams({ filter, range }: LogSearch): [string, string][] {
   const pairs: [string, string][] = filter.flatMap((term) =>
     isQuery(term)
       ? [[QUERY, term.values.join(" ")]]

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { clockTime } from "~/format/time";
 import type { RequestDetail, Row } from "~/generated/api-types";
 import { sampleRequest } from "~/test/fixtures";
-import { endingOf, resultOf } from "./outcome";
+import { resultOf, summarizeOutcome } from "./outcome";
 
 const READ_AT = new Date("2026-11-21T14:02:31.000Z");
 const shown = (result: Row["result"]) => {
@@ -21,7 +21,7 @@ it("has the words of the API, a sign, and the time of a running request", () => 
 
 const NOW = new Date("2026-11-21T13:02:41.900Z");
 const told = (different: Partial<RequestDetail>) => {
-  const { sign, text } = endingOf(sampleRequest(different), NOW);
+  const { sign, text } = summarizeOutcome(sampleRequest(different), NOW);
   return `${sign} ${text}`;
 };
 

@@ -15,20 +15,20 @@ const SIGNS: Record<Tone, string> = { running: "◐", good: "✓", bad: "✗", n
 /** The result of a row; of a running one, with how long it has run. */
 export function resultOf(row: Row, now: Date): Result {
   const { text, tone } = row.result;
-  const words = tone === "running" ? `${text} ${duration(ranFor(row, now))}` : text;
+  const words = tone === "running" ? `${text} ${duration(runningMs(row, now))}` : text;
   return { sign: SIGNS[tone], words, tone };
 }
 
 /** Milliseconds since a running request began, as far as the reader's clock tells. */
-export function ranFor(row: Row, now: Date): number {
+export function runningMs(row: Row, now: Date): number {
   return Math.max(0, now.getTime() - new Date(row.started_at).getTime());
 }
 
 /** `sign` and `tone` are those of the log's row. */
-export type Ending = { sign: Result["sign"]; tone: Result["tone"]; text: string };
+export type OutcomeSummary = { sign: Result["sign"]; tone: Result["tone"]; text: string };
 
 /** The drawer's first line. */
-export function endingOf(request: RequestDetail, now: Date): Ending {
+export function summarizeOutcome(request: RequestDetail, now: Date): OutcomeSummary {
   const { sign, tone } = resultOf(request, now);
   return { sign, tone, text: sentences(request, now).join(" ") };
 }
@@ -38,20 +38,20 @@ function sentences(request: RequestDetail, now: Date): string[] {
     case "open":
       return running(request, now);
     case "client_closed":
-      return request.failed ? [...providerRefused(request), "Then the caller left."] : callerLeft(request);
+      return request.failed ? [...providerRefused(request), "Then the caller left."] : describeClientClosed(request);
     case "interrupted":
-      return relayStopped(request);
+      return describeInterrupted(request);
     case "refused":
       return relayRefused(request);
     case "upstream_failed":
-      return request.error_code === "upstream_unreachable" ? unreachable(request) : providerBroke(request);
+      return request.error_code === "upstream_unreachable" ? unreachable(request) : describeUpstreamFailed(request);
     default:
       return request.failed ? providerRefused(request) : answered(request);
   }
 }
 
 function running(request: RequestDetail, now: Date): string[] {
-  const seconds = Math.floor(ranFor(request, now) / 1000);
+  const seconds = Math.floor(runningMs(request, now) / 1000);
   const time = seconds < 60 ? `${seconds} s` : duration(seconds * 1000);
   return [`Running for ${time}.`, `${soFar(request)} so far.`];
 }
@@ -117,7 +117,7 @@ function unreachable({ error_message }: RequestDetail): string[] {
   return [`The provider could not be reached: ${shortened(words)}. Nothing was sent.`];
 }
 
-function providerBroke(request: RequestDetail): string[] {
+function describeUpstreamFailed(request: RequestDetail): string[] {
   const { chunks, status, error_message, duration_ms } = request;
   const got =
     chunks > 0
@@ -130,7 +130,7 @@ function providerBroke(request: RequestDetail): string[] {
   return [`The provider broke off${when}, ${where}.`, got];
 }
 
-function callerLeft(request: RequestDetail): string[] {
+function describeClientClosed(request: RequestDetail): string[] {
   const { status, duration_ms, error_message, stream_ended } = request;
   const when = duration_ms === null ? "" : ` after ${duration(duration_ms)}`;
   const said = [`The caller left${when}, before the answer ${status === null ? "began" : "was complete"}.`];
@@ -139,7 +139,7 @@ function callerLeft(request: RequestDetail): string[] {
   return said;
 }
 
-function relayStopped(request: RequestDetail): string[] {
+function describeInterrupted(request: RequestDetail): string[] {
   const at = request.ended_at === null ? "" : ` at ${clockTime(request.ended_at)}`;
   const kept = request.body_state === "stored" ? ["All that had arrived is here."] : [];
   if (request.error_message?.includes("The log does not have what came after")) {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { listedField, partBefore, proposalsFor, withProposal } from "./query-proposals";
+import { listedField, partBefore, suggestionsFor, withProposal } from "./query-proposals";
 
 const IOS = { value: "iOS app", requests: 2100 };
 
 /** What could stand at the end of a text. */
 function shown(text: string, values = [IOS], properties = [{ value: "channel", requests: 3 }]) {
-  return proposalsFor(partBefore(text, text.length), properties, values).map((each) => each.shown);
+  return suggestionsFor(partBefore(text, text.length), properties, values).map((each) => each.shown);
 }
 
 describe("completion", () => {
@@ -13,7 +13,7 @@ describe("completion", () => {
     expect(shown("")).toContain("property.channel:");
     expect(shown("refund mod")).toEqual(["model:"]);
     expect(shown("-chan")).toEqual(["-property.channel:"]);
-    expect(proposalsFor(partBefore("mod", 3), [], [])).toEqual([
+    expect(suggestionsFor(partBefore("mod", 3), [], [])).toEqual([
       { written: "model:", shown: "model:", words: "the model asked for" },
     ]);
     expect(shown("fro")).toEqual(["from:"]);
@@ -31,7 +31,7 @@ describe("completion", () => {
   });
 
   it("offers the values the log has, quoted where they must be, and their common beginning", () => {
-    expect(proposalsFor(partBefore("-namespace:i", 12), [], [IOS, { value: "x", requests: 1 }])).toEqual([
+    expect(suggestionsFor(partBefore("-namespace:i", 12), [], [IOS, { value: "x", requests: 1 }])).toEqual([
       { written: '-namespace:"iOS app"', shown: "iOS app", requests: 2100 },
     ]);
     const models = ["gpt-4o", "gpt-5"].map((value) => ({ value, requests: 1 }));

@@ -5,7 +5,7 @@ import { type Part, partsOf, writtenValue } from "./query-parts";
 import { BOUNDS, FIXED, LISTED, NAMES, TIMED } from "./vocabulary";
 
 /** One thing to choose. */
-export type Proposal = {
+export type Suggestion = {
   /** What stands in the text instead of the part, once it is chosen. */
   readonly written: string;
   readonly shown: string;
@@ -23,7 +23,7 @@ export function partBefore(text: string, caret: number): Part | undefined {
 }
 
 /** The text with the part before the caret replaced, and where the caret is then. */
-export function withProposal(text: string, caret: number, { written }: Proposal): { text: string; caret: number } {
+export function withProposal(text: string, caret: number, { written }: Suggestion): { text: string; caret: number } {
   const at = partBefore(text, caret)?.at ?? caret;
   const isWhole = !written.endsWith(":");
   // What follows the caret without a space was the same part.
@@ -38,11 +38,11 @@ export function listedField(part: Part | undefined): string | undefined {
 }
 
 /** `properties`: names of properties. `values`: those of the part's name, as far as the API lists them. */
-export function proposalsFor(
+export function suggestionsFor(
   part: Part | undefined,
   properties: readonly FieldValue[],
   values: readonly FieldValue[],
-): Proposal[] {
+): Suggestion[] {
   if (part === undefined || part.name === "") return part?.isQuoted ? [] : names(part, properties);
   const { name, value } = part;
   const before = `${part.negated ? "-" : ""}${name}:`;
@@ -60,7 +60,7 @@ export function proposalsFor(
   return found.length > 1 && value !== "" && !part.isQuoted ? [...exact, beginning(before, value)] : exact;
 }
 
-function names(part: Part | undefined, properties: readonly FieldValue[]): Proposal[] {
+function names(part: Part | undefined, properties: readonly FieldValue[]): Suggestion[] {
   const typed = part?.value ?? "";
   const minus = part?.negated ? "-" : "";
   const known = Object.entries(NAMES)
@@ -93,6 +93,6 @@ function bounds(name: string, typed: string): string[] {
   return signs.flatMap((each) => units.map((unit) => each + number + unit));
 }
 
-function beginning(before: string, value: string): Proposal {
+function beginning(before: string, value: string): Suggestion {
   return { written: `${before}${value}*`, shown: `${value}*`, words: "all that begin so" };
 }

@@ -1,6 +1,6 @@
 /** Apply typed query terms to a filter and a time range. Pure. */
 
-import { also, chosen, type Filter, not, type TimeRange, without } from "./filter";
+import { addValue, excludeValue, type Filter, removeValue, selectedValues, type TimeRange } from "./filter";
 import { type Part, partsOf, queryParts, withParts, writtenValue } from "./query-parts";
 import { BOUNDS, isName } from "./vocabulary";
 
@@ -25,10 +25,10 @@ export function readTyped(text: string, filter: Filter, range: TimeRange): Typed
   for (const part of parts) {
     if (!isSimple(part) || (isValueOfField(part) && inQuery.has(part.name))) written.push(part.written);
     else if (part.name === "from" || part.name === "to") nextRange = { ...nextRange, [part.name]: part.value };
-    else nextFilter = (part.negated ? not : also)(nextFilter, part.name, part.value);
+    else nextFilter = (part.negated ? excludeValue : addValue)(nextFilter, part.name, part.value);
   }
-  const moved = [...inQuery].flatMap((name) => chosen(nextFilter, name).map((value) => ({ name, value })));
-  for (const { name, value } of moved) nextFilter = without(nextFilter, name, value, false);
+  const moved = [...inQuery].flatMap((name) => selectedValues(nextFilter, name).map((value) => ({ name, value })));
+  for (const { name, value } of moved) nextFilter = removeValue(nextFilter, name, value, false);
   const movedParts = moved.map(({ name, value }) => `${name}:${writtenValue(value)}`);
   return { filter: withParts(nextFilter, [...movedParts, ...written]), range: nextRange };
 }

@@ -1,6 +1,6 @@
 /** Namespaces and properties as colored filter links. */
 
-import { Middle } from "~/ui/truncate-middle";
+import { TruncateMiddle } from "~/ui/truncate-middle";
 import css from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 import { useLabel } from "./labels";
@@ -16,14 +16,14 @@ export function NamespaceChip({ namespace }: { namespace: string }) {
         className={`${css.label} ${css[`slot${label.color ?? 1}`]}`}
         title={namespace}
       >
-        <Middle text={namespace} />
+        <TruncateMiddle text={namespace} />
       </FilterLink>
     );
   }
   return (
     <FilterLink name="namespace" value={namespace} className={css.thread} title={namespace}>
-      <ThreadMark name={namespace} />
-      <Middle text={namespace} />
+      <ThreadIcon name={namespace} />
+      <TruncateMiddle text={namespace} />
     </FilterLink>
   );
 }
@@ -34,18 +34,18 @@ export function PropertyChip({ name, value, bare = false }: { name: string; valu
     <FilterLink name={`property.${name}`} value={value} className={css.property} title={`${name}: ${value}`}>
       {!bare && (
         <span className={css.name}>
-          <Middle text={name} />
+          <TruncateMiddle text={name} />
         </span>
       )}{" "}
       <span className={css.value}>
-        <Middle text={value} />
+        <TruncateMiddle text={value} />
       </span>
     </FilterLink>
   );
 }
 
 /** A small mark in two tones that the eye recognises again: made from the name, it means nothing else. */
-export function ThreadMark({ name }: { name: string }) {
+export function ThreadIcon({ name }: { name: string }) {
   const hash = hashOf(name);
   const first = hash % 12;
   const second = (first + 3 + (Math.floor(hash / 12) % 7)) % 12;

@@ -4,11 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { type ComponentProps, type MouseEvent, useLayoutEffect, useRef } from "react";
 import { countQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
-import { type Filter, without, withoutLast } from "~/domain/filter";
-import { inOneLine, isExcluded, wordsOf } from "~/domain/filter-text";
+import { type Filter, removeLastValue, removeValue } from "~/domain/filter";
+import { describeTerm, isExcluded, termLabel } from "~/domain/filter-text";
 import { hasWords } from "~/domain/query-parts";
 import { count, plural } from "~/format/number";
-import { useGo } from "~/navigation/links";
+import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
@@ -20,7 +20,7 @@ import { FilterLink } from "./filter-link";
  */
 export function FilterBar() {
   const search = useLogSearch();
-  const go = useGo();
+  const go = useLogNavigate();
   const counted = useQuery({ ...countQuery(search), refetchInterval: whileUnderstood });
   // The number of another filter is no answer.
   const found = counted.isPlaceholderData ? undefined : counted.data;
@@ -30,7 +30,7 @@ export function FilterBar() {
     <section {...keptFocus} className={css.bar} aria-label="Filter" tabIndex={-1}>
       {search.filter.flatMap((term) =>
         term.values.map((value) => {
-          const words = wordsOf(term.name, value, term.negated);
+          const words = describeTerm(term.name, value, term.negated);
           return (
             <span
               key={`${term.negated}${term.name}=${value}`}
@@ -44,9 +44,9 @@ export function FilterBar() {
               <button
                 type="button"
                 className={css.remove}
-                aria-label={`Remove ${inOneLine(words)}`}
+                aria-label={`Remove ${termLabel(words)}`}
                 onClick={() =>
-                  go({ search: { ...search, filter: without(search.filter, term.name, value, term.negated) } })
+                  go({ search: { ...search, filter: removeValue(search.filter, term.name, value, term.negated) } })
                 }
               >
                 ×
@@ -67,7 +67,7 @@ export function FilterBar() {
             className={css.clear}
             title="Backspace takes away the value chosen last"
             aria-label="Remove the value chosen last"
-            onClick={() => go({ search: { ...search, filter: withoutLast(search.filter) } })}
+            onClick={() => go({ search: { ...search, filter: removeLastValue(search.filter) } })}
           >
             ⌫
           </button>

@@ -1,7 +1,7 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { parseSearch } from "~/domain/log-search";
-import { NewestSearchContext } from "~/navigation/search-context";
+import { LatestSearchContext } from "~/navigation/search-context";
 import { renderAt } from "~/test/render";
 import { FilterLink } from "./filter-link";
 
@@ -42,7 +42,7 @@ it("Shift excludes it", async () => {
 
 it("a second click on rows that are about to go adds to what the first one asked for", async () => {
   const newest = { current: parseSearch("?model=gpt-4o") };
-  const rows = <NewestSearchContext value={newest}>{staging}</NewestSearchContext>;
+  const rows = <LatestSearchContext value={newest}>{staging}</LatestSearchContext>;
   const { where } = await renderAt("", rows);
   fireEvent.click(await link());
   expect(where()).toBe("/requests?model=gpt-4o&namespace=staging");

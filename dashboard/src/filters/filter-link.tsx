@@ -1,10 +1,10 @@
 /** Any value as a link that filters by it. */
 
 import type { MouseEvent, ReactNode } from "react";
-import { also, not, only } from "~/domain/filter";
-import { linkName } from "~/domain/filter-text";
-import { type Anchor, useAddress, useGo } from "~/navigation/links";
-import { useLogSearch, useSearchAtClick } from "~/navigation/search-context";
+import { addValue, excludeValue, replaceValue } from "~/domain/filter";
+import { filterLinkLabel } from "~/domain/filter-text";
+import { type Anchor, useFilterHref, useLogNavigate } from "~/navigation/links";
+import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 
 type Props = {
   /** A name of the API's filters, `property.<name>` included. */
@@ -25,27 +25,27 @@ type Props = {
  */
 export function FilterLink({ name, value, children, className, title, seen }: Props) {
   const search = useLogSearch();
-  const searchAtClick = useSearchAtClick();
-  const go = useGo();
-  const address = useAddress();
+  const searchAtClick = useLatestSearch();
+  const go = useLogNavigate();
+  const address = useFilterHref();
 
   const select = (event: MouseEvent<HTMLAnchorElement>) => {
     event.stopPropagation();
     if (event.ctrlKey || event.metaKey || event.button !== 0) return;
     event.preventDefault();
-    const change = event.altKey ? also : event.shiftKey ? not : only;
+    const change = event.altKey ? addValue : event.shiftKey ? excludeValue : replaceValue;
     const now = searchAtClick();
     go({
       search: { ...now, filter: change(now.filter, name, value) },
-      anchor: anchorOf(event.currentTarget, change === not),
+      anchor: anchorOf(event.currentTarget, change === excludeValue),
     });
   };
 
   return (
     <a
       className={className}
-      href={address({ ...search, filter: only(search.filter, name, value) })}
-      aria-label={linkName(name, value, seen)}
+      href={address({ ...search, filter: replaceValue(search.filter, name, value) })}
+      aria-label={filterLinkLabel(name, value, seen)}
       title={title}
       data-field={name}
       data-value={value}

@@ -2,11 +2,11 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { countQuery } from "~/api/requests";
-import { chosen, isOfAllNamespaces, ofAllNamespaces } from "~/domain/filter";
+import { clearNamespaces, hasNoNamespaceFilter, selectedValues } from "~/domain/filter";
 import { shortCount } from "~/format/number";
-import { useAddress, useGo } from "~/navigation/links";
+import { useFilterHref, useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
-import { Middle } from "~/ui/truncate-middle";
+import { TruncateMiddle } from "~/ui/truncate-middle";
 import chipsCss from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 import { groupsOf, type NumberedLabel, useLabels } from "./labels";
@@ -17,11 +17,11 @@ import { ThreadsMenu } from "./threads-menu";
 export function NamespaceBar() {
   const labels = [...useLabels().values()];
   const search = useLogSearch();
-  const go = useGo();
-  const address = useAddress();
+  const go = useLogNavigate();
+  const address = useFilterHref();
   const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: 5_000 });
-  const isAll = isOfAllNamespaces(search.filter);
-  const everywhere = { ...search, filter: ofAllNamespaces(search.filter) };
+  const isAll = hasNoNamespaceFilter(search.filter);
+  const everywhere = { ...search, filter: clearNamespaces(search.filter) };
 
   return (
     <nav className={css.bar} aria-label="Namespaces">
@@ -48,7 +48,7 @@ export function NamespaceBar() {
               <Label
                 key={label.namespace}
                 label={label}
-                isChosen={chosen(search.filter, "namespace").includes(label.namespace)}
+                isChosen={selectedValues(search.filter, "namespace").includes(label.namespace)}
               />
             ))}
           </div>
@@ -69,14 +69,14 @@ function Label({ label, isChosen }: { label: NumberedLabel; isChosen: boolean })
         className={`${chipsCss.label} ${chipsCss[`slot${label.color ?? 1}`]}`}
         title={label.namespace}
       >
-        <Middle text={label.namespace} />
+        <TruncateMiddle text={label.namespace} />
       </FilterLink>
       <span className={css.count}>{shortCount(label.requests)}</span>
       {label.failed > 0 && (
         <span className={css.failed} title={`${label.failed} failed`}>
           <span aria-hidden="true">✗</span>
           {shortCount(label.failed)}
-          <span className="unseen"> failed</span>
+          <span className="visually-hidden"> failed</span>
         </span>
       )}
     </span>

@@ -2,9 +2,9 @@ import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { createRef, useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Refused } from "~/api/requests";
+import type { QueryError } from "~/api/requests";
 import { renderAt } from "~/test/render";
-import { QueryBox } from "./query-input";
+import { QueryInput } from "./query-input";
 
 const REFUSED = {
   text: "refund duration:fast",
@@ -17,16 +17,16 @@ beforeEach(() => {
   );
 });
 
-async function open(search: string, refused: Refused) {
-  let show = (_next: Refused | undefined) => {};
+async function open(search: string, refused: QueryError) {
+  let show = (_next: QueryError | undefined) => {};
   function Box() {
-    const [inUrl, setInUrl] = useState<Refused | undefined>(refused);
+    const [inUrl, setInUrl] = useState<QueryError | undefined>(refused);
     show = (next) => act(() => setInUrl(next));
-    return <QueryBox box={createRef()} refused={inUrl} />;
+    return <QueryInput box={createRef()} refused={inUrl} />;
   }
   const page = await renderAt(search, <Box />);
   const box = await screen.findByRole("combobox", { name: "Filter the log" });
-  return { ...page, box, show: (next?: Refused) => show(next), user: userEvent.setup() };
+  return { ...page, box, show: (next?: QueryError) => show(next), user: userEvent.setup() };
 }
 
 describe("the query box, where the URL has a query that the API refuses", () => {

@@ -4,7 +4,7 @@ import { createRef } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { renderAt } from "~/test/render";
 import { FilterLink } from "./filter-link";
-import { QueryBox } from "./query-input";
+import { QueryInput } from "./query-input";
 
 const VALUES: Record<string, { value: string; requests: number }[]> = {
   property: [{ value: "channel", requests: 12 }],
@@ -41,7 +41,7 @@ async function open(search = "") {
   const page = await renderAt(
     search,
     <>
-      <QueryBox box={createRef()} refused={undefined} />
+      <QueryInput box={createRef()} refused={undefined} />
       <FilterLink name="namespace" value="staging">
         staging
       </FilterLink>

@@ -5,38 +5,38 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, type RefObject, useCallback, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { useOffers } from "~/api/query";
-import { logQuery, type Refused } from "~/api/requests";
+import { useSuggestions } from "~/api/query";
+import { logQuery, type QueryError } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
-import { withoutLast } from "~/domain/filter";
+import { removeLastValue } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";
-import { type Proposal, partBefore, withProposal } from "~/domain/query-proposals";
+import { partBefore, type Suggestion, withProposal } from "~/domain/query-proposals";
 import { readTyped } from "~/domain/typed-terms";
 import { count } from "~/format/number";
-import { useGo } from "~/navigation/links";
+import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import css from "./query-input.module.css";
 
-type QueryBoxProps = {
+type QueryInputProps = {
   box: RefObject<HTMLInputElement | null>;
   /** The query in the URL, where the API does not understand it. */
-  refused: Refused | undefined;
+  refused: QueryError | undefined;
 };
 
 const EMPTY = { text: "", caret: 0 };
 
 /** Filters by typing, in the query language; names and values that exist are offered. */
-export function QueryBox({ box, refused }: QueryBoxProps) {
+export function QueryInput({ box, refused }: QueryInputProps) {
   const search = useLogSearch();
-  const go = useGo();
+  const go = useLogNavigate();
   const list = useId();
-  const asking = useAsking();
+  const asking = useApplyQuery();
   const [typed, setTyped] = useState(EMPTY);
   const [isOpen, setOpen] = useState(false);
   const [reached, setReached] = useState<string>();
   const [wrong, setWrong] = useState<string>();
   const [placed, setPlaced] = useState<string>();
-  const offers = useOffers(typed.text, typed.caret, isOpen);
+  const offers = useSuggestions(typed.text, typed.caret, isOpen);
   const active = offers.find((offer) => offer.written === reached);
   const isListed = offers.length > 0;
   const problem = wrong !== undefined && refused !== undefined ? `${wrong} The log is shown without it.` : wrong;
@@ -56,7 +56,7 @@ export function QueryBox({ box, refused }: QueryBoxProps) {
     setWrong(undefined);
     setOpen(true);
   };
-  const take = (offer: Proposal) => {
+  const take = (offer: Suggestion) => {
     const next = withProposal(typed.text, typed.caret, offer);
     // The caret can be placed only in the text that is there.
     flushSync(() => type(next.text, next.caret));
@@ -71,7 +71,7 @@ export function QueryBox({ box, refused }: QueryBoxProps) {
       go({ search, id: read.id });
       return setTyped(EMPTY);
     }
-    const end = await asking.goIfUnderstood({ ...search, ...read });
+    const end = await asking.applyQuery({ ...search, ...read });
     if (end === "gone") setTyped((now) => (now.text === typed.text ? EMPTY : now));
     else if (end !== "elsewhere") setWrong(end.refused);
   };
@@ -80,7 +80,7 @@ export function QueryBox({ box, refused }: QueryBoxProps) {
     const at = active === undefined ? (by === 1 ? -1 : offers.length) : offers.indexOf(active);
     setReached(offers[(at + by + offers.length) % offers.length]?.written);
   };
-  const removeLast = () => go({ search: { ...search, filter: withoutLast(search.filter) } });
+  const removeLast = () => go({ search: { ...search, filter: removeLastValue(search.filter) } });
   const key = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return;
     const isInPart = partBefore(typed.text, typed.caret) !== undefined;
@@ -133,21 +133,21 @@ export function QueryBox({ box, refused }: QueryBoxProps) {
         onBlur={() => setOpen(false)}
         onKeyDown={key}
       />
-      {isListed && <QueryList id={list} offers={offers} active={active} onTake={take} />}
+      {isListed && <QuerySuggestions id={list} offers={offers} active={active} onTake={take} />}
     </form>
   );
 }
 
-type QueryListProps = {
+type QuerySuggestionsProps = {
   id: string;
-  offers: readonly Proposal[];
+  offers: readonly Suggestion[];
   /** The one that the keyboard has reached. */
-  active: Proposal | undefined;
-  onTake: (offer: Proposal) => void;
+  active: Suggestion | undefined;
+  onTake: (offer: Suggestion) => void;
 };
 
 /** What could be written next; the box has the focus all the time. */
-export function QueryList({ id, offers, active, onTake }: QueryListProps) {
+export function QuerySuggestions({ id, offers, active, onTake }: QuerySuggestionsProps) {
   return (
     <div className={css.popup}>
       <div id={id} role="listbox" aria-label="What can be written here" className={css.list}>
@@ -168,11 +168,11 @@ export function QueryList({ id, offers, active, onTake }: QueryListProps) {
   );
 }
 
-export function optionId(list: string, offer: Proposal): string {
+export function optionId(list: string, offer: Suggestion): string {
   return `${list}-${encodeURIComponent(offer.written)}`;
 }
 
-type OptionProps = { id: string; offer: Proposal; isActive: boolean; onTake: (offer: Proposal) => void };
+type OptionProps = { id: string; offer: Suggestion; isActive: boolean; onTake: (offer: Suggestion) => void };
 
 function Option({ id, offer, isActive, onTake }: OptionProps) {
   const { shown, words, requests } = offer;
@@ -189,11 +189,11 @@ function Option({ id, offer, isActive, onTake }: OptionProps) {
       onMouseDown={(event) => event.preventDefault()}
       onClick={() => onTake(offer)}
     >
-      <bdi className={css.shown}>{shown}</bdi> {words !== undefined && <span className={css.words}>{words}</span>}{" "}
+      <bdi className={css.label}>{shown}</bdi> {words !== undefined && <span className={css.note}>{words}</span>}{" "}
       {requests !== undefined && (
         <span className={css.count}>
           {count(requests)}
-          <span className="unseen"> requests</span>
+          <span className="visually-hidden"> requests</span>
         </span>
       )}
     </div>
@@ -201,21 +201,21 @@ function Option({ id, offer, isActive, onTake }: OptionProps) {
 }
 
 /** Asks for the log by a filter that was typed, before the URL says it: what is refused never gets there. */
-export type Asking = {
+export type ApplyQuery = {
   isAsking: boolean;
   /** Goes there, or says what the API has against it. `elsewhere`: the reader went there meanwhile, or asked anew. */
-  goIfUnderstood: (search: LogSearch) => Promise<"gone" | "elsewhere" | { refused: string }>;
+  applyQuery: (search: LogSearch) => Promise<"gone" | "elsewhere" | { refused: string }>;
 };
 
-export function useAsking(): Asking {
+export function useApplyQuery(): ApplyQuery {
   const client = useQueryClient();
   const router = useRouter();
-  const go = useGo();
+  const go = useLogNavigate();
   const [isAsking, setAsking] = useState(false);
   const asked = useRef(0);
   return {
     isAsking,
-    goIfUnderstood: async (search) => {
+    applyQuery: async (search) => {
       const from = router.history.location.href;
       asked.current += 1;
       const mine = asked.current;

@@ -3,15 +3,15 @@
 import { Button, Group, Popover, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { TimeRange as Range } from "~/domain/filter";
-import { momentOf, RANGES, rangeInWords } from "~/domain/time-range";
-import { useGo } from "~/navigation/links";
+import { formatTimeRange, parseTimestamp, RANGES } from "~/domain/time-range";
+import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import css from "./filter-bar.module.css";
 
 /** Which time is shown: one of a few spans up to now, or from one moment to another. */
 export function TimeRange() {
   const search = useLogSearch();
-  const go = useGo();
+  const go = useLogNavigate();
   const [isOpen, setOpen] = useState(false);
   const take = (range: Range) => {
     go({ search: { ...search, range } });
@@ -30,7 +30,7 @@ export function TimeRange() {
     >
       <Popover.Target>
         <button type="button" className={css.button} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {rangeInWords(search.range)} <span aria-hidden="true">▾</span>
+          {formatTimeRange(search.range)} <span aria-hidden="true">▾</span>
         </button>
       </Popover.Target>
       <Popover.Dropdown aria-label="Time range">
@@ -40,7 +40,7 @@ export function TimeRange() {
               key={words}
               type="button"
               className={css.span}
-              aria-pressed={words === rangeInWords(search.range)}
+              aria-pressed={words === formatTimeRange(search.range)}
               onClick={() => take(range)}
             >
               {words}
@@ -105,7 +105,7 @@ function moment(text: string): string | undefined {
 
 /** A moment as the input wants it, in the reader's zone; empty where the API would not understand it either. */
 function localText(text: string | undefined): string {
-  const at = text === undefined ? undefined : momentOf(text, new Date());
+  const at = text === undefined ? undefined : parseTimestamp(text, new Date());
   if (at === undefined) return "";
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }

@@ -10,15 +10,15 @@ import {
   useRef,
   useState,
 } from "react";
-import { rowHas } from "~/domain/filter";
+import { rowMatches } from "~/domain/filter";
 import type { Row } from "~/generated/api-types";
 
 const SOON_MS = 90;
 const LEAVING_MS = 160;
 const LONG_PRESS_MS = 500;
 
-export type Pointing = {
-  pointed: Pointed | undefined;
+export type ValueHover = {
+  hovered: HoveredValue | undefined;
   /** Goes onto the page's frame. */
   handlers: {
     onPointerOver: (event: PointerEvent) => void;
@@ -34,11 +34,11 @@ export type Pointing = {
   open: (link: HTMLAnchorElement) => void;
   close: () => void;
   /** The pointer is on the card itself: it stays. */
-  stay: () => void;
+  keepOpen: () => void;
 };
 
-export function useValuePointing(): Pointing {
-  const [pointed, setPointed] = useState<Pointed>();
+export function useValueHover(): ValueHover {
+  const [hovered, setHovered] = useState<HoveredValue>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const pressed = useRef(false);
 
@@ -46,30 +46,30 @@ export function useValuePointing(): Pointing {
     clearTimeout(timer.current);
     timer.current = setTimeout(action, ms);
   };
-  const stay = () => clearTimeout(timer.current);
+  const keepOpen = () => clearTimeout(timer.current);
   const close = () => {
-    stay();
-    setPointed(undefined);
+    keepOpen();
+    setHovered(undefined);
     // What had the focus before the menu took it gets it back.
-    if (pointed?.menu && pointed.link.isConnected) pointed.link.focus({ preventScroll: true });
+    if (hovered?.menu && hovered.link.isConnected) hovered.link.focus({ preventScroll: true });
   };
-  const open = (link: HTMLAnchorElement) => setPointed(pointedAt(link, true));
-  const leave = () => later(LEAVING_MS, () => setPointed((last) => (last?.menu ? last : undefined)));
+  const open = (link: HTMLAnchorElement) => setHovered(hoveredValueAt(link, true));
+  const closeSoon = () => later(LEAVING_MS, () => setHovered((last) => (last?.menu ? last : undefined)));
 
   return {
-    pointed,
-    stay,
+    hovered,
+    keepOpen,
     close,
     open,
     handlers: {
       onPointerOver: (event) => {
         const link = valueAt(event.target);
         if (link !== null && event.pointerType === "mouse") {
-          later(SOON_MS, () => setPointed((last) => (last?.menu ? last : pointedAt(link, false))));
+          later(SOON_MS, () => setHovered((last) => (last?.menu ? last : hoveredValueAt(link, false))));
         }
       },
       onPointerOut: (event) => {
-        if (valueAt(event.target) !== null && event.pointerType === "mouse") leave();
+        if (valueAt(event.target) !== null && event.pointerType === "mouse") closeSoon();
       },
       onPointerDown: (event) => {
         const link = valueAt(event.target);
@@ -80,8 +80,8 @@ export function useValuePointing(): Pointing {
           open(link);
         });
       },
-      onPointerUp: stay,
-      onPointerCancel: stay,
+      onPointerUp: keepOpen,
+      onPointerCancel: keepOpen,
       onTouchEnd: (event) => {
         // The end of a long press is no click.
         if (pressed.current) event.preventDefault();
@@ -104,23 +104,23 @@ function valueAt(target: EventTarget): HTMLAnchorElement | null {
   return (target as Element).closest<HTMLAnchorElement>("a[data-field]");
 }
 
-function pointedAt(link: HTMLAnchorElement, menu: boolean): Pointed | undefined {
+function hoveredValueAt(link: HTMLAnchorElement, menu: boolean): HoveredValue | undefined {
   const { field, value } = link.dataset;
   if (field === undefined || value === undefined) return undefined;
   return { name: field, value, at: link.getBoundingClientRect(), link, menu };
 }
 
 /** `at` is where the link stands. `menu`: opened by key or long press, and holds the focus. */
-export type Pointed = { name: string; value: string; at: DOMRect; link: HTMLAnchorElement; menu: boolean };
+export type HoveredValue = { name: string; value: string; at: DOMRect; link: HTMLAnchorElement; menu: boolean };
 
-export const PointedContext = createContext<Pointed | undefined>(undefined);
+export const HoveredValueContext = createContext<HoveredValue | undefined>(undefined);
 
-export function usePointed(): Pointed | undefined {
-  return useContext(PointedContext);
+export function useHoveredValue(): HoveredValue | undefined {
+  return useContext(HoveredValueContext);
 }
 
 /** Which rows step back while somebody points at a value: those that do not share it. */
-export function useFaded(): (row: Row) => boolean {
-  const pointed = usePointed();
-  return (row) => pointed !== undefined && !rowHas(row, pointed.name, pointed.value);
+export function useIsDimmed(): (row: Row) => boolean {
+  const hovered = useHoveredValue();
+  return (row) => hovered !== undefined && !rowMatches(row, hovered.name, hovered.value);
 }

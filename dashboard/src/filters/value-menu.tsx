@@ -5,38 +5,41 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { notPinned, usePin } from "~/api/namespaces";
 import { countQuery } from "~/api/requests";
-import { also, inWords, not, only } from "~/domain/filter";
+import { addValue, describeValue, excludeValue, replaceValue } from "~/domain/filter";
 import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
 import type { RequestCount } from "~/generated/api-types";
-import { useGo, useGoToThread } from "~/navigation/links";
+import { useLogNavigate, useThreadNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { toClipboard } from "~/ui/clipboard";
 import { useNow } from "~/ui/timestamp";
 import css from "./chips.module.css";
 import { anchorOf } from "./filter-link";
 import { useLabel } from "./labels";
-import type { Pointed } from "./use-hovered-value";
+import type { HoveredValue } from "./use-hovered-value";
 
-type Props = { pointed: Pointed; onClose: () => void; onPointerInside: () => void; onPointerLeft: () => void };
+type Props = { pointed: HoveredValue; onClose: () => void; onPointerInside: () => void; onPointerLeft: () => void };
 
 /** What a value somebody points at would find, and all that can be done with it. */
-export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: Props) {
+export function ValueMenu({ pointed, onClose, onPointerInside, onPointerLeft }: Props) {
   const { name, value, at, link } = pointed;
   const search = useLogSearch();
-  const go = useGo();
-  const goToThread = useGoToThread();
+  const go = useLogNavigate();
+  const goToThread = useThreadNavigate();
   const label = useLabel(value);
   const pinning = usePin();
-  const found = useQuery(countQuery({ ...search, filter: only(search.filter, name, value) })).data;
-  const words = inWords(name, value);
+  const found = useQuery(countQuery({ ...search, filter: replaceValue(search.filter, name, value) })).data;
+  const words = describeValue(name, value);
 
-  const commit = (change: typeof only) => () => {
-    go({ search: { ...search, filter: change(search.filter, name, value) }, anchor: anchorOf(link, change === not) });
+  const commit = (change: typeof replaceValue) => () => {
+    go({
+      search: { ...search, filter: change(search.filter, name, value) },
+      anchor: anchorOf(link, change === excludeValue),
+    });
     onClose();
   };
   const openThread = () => {
-    goToThread(only([], name, value));
+    goToThread(replaceValue([], name, value));
     onClose();
   };
   const togglePin = () => pinning.mutate({ namespace: value, pinned: label === undefined }, { onSuccess: onClose });
@@ -74,14 +77,14 @@ export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: 
         onMouseLeave={pointed.menu ? undefined : onPointerLeft}
         aria-label={`${words.name} ${words.value}`}
       >
-        <div className={css.found}>{failure ?? (found === undefined ? "counting…" : <FoundWords found={found} />)}</div>
-        <Menu.Item data-autofocus onClick={commit(only)} rightSection={<kbd>click</kbd>}>
+        <div className={css.found}>{failure ?? (found === undefined ? "counting…" : <MatchCount found={found} />)}</div>
+        <Menu.Item data-autofocus onClick={commit(replaceValue)} rightSection={<kbd>click</kbd>}>
           only this {words.name}
         </Menu.Item>
-        <Menu.Item onClick={commit(also)} rightSection={<kbd>Alt</kbd>}>
+        <Menu.Item onClick={commit(addValue)} rightSection={<kbd>Alt</kbd>}>
           also this one
         </Menu.Item>
-        <Menu.Item onClick={commit(not)} rightSection={<kbd>Shift</kbd>}>
+        <Menu.Item onClick={commit(excludeValue)} rightSection={<kbd>Shift</kbd>}>
           not this one
         </Menu.Item>
         {(name === "namespace" || name.startsWith("property.")) && (
@@ -100,7 +103,7 @@ export function ValueCard({ pointed, onClose, onPointerInside, onPointerLeft }: 
   );
 }
 
-function FoundWords({ found }: { found: RequestCount }) {
+function MatchCount({ found }: { found: RequestCount }) {
   const now = useNow();
   return (
     <>

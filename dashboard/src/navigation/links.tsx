@@ -17,7 +17,7 @@ declare module "@tanstack/react-router" {
 }
 
 /** `id`: the request that is open beside the log. `replace`: without a step for Back. */
-export type Destination = { search: LogSearch; id?: string; anchor?: Anchor | undefined; replace?: boolean };
+export type LogTarget = { search: LogSearch; id?: string; anchor?: Anchor | undefined; replace?: boolean };
 
 /** The address of a state of the log, for a real link. */
 export function logHref(search: LogSearch, id?: string): string {
@@ -25,15 +25,15 @@ export function logHref(search: LogSearch, id?: string): string {
 }
 
 /** The address of a filter and range on the page that is shown: selecting a value stays on it. Usually the log's. */
-export const AddressContext = createContext<(search: LogSearch) => string>((search) => logHref(search));
+export const FilterHrefContext = createContext<(search: LogSearch) => string>((search) => logHref(search));
 
-export function useAddress(): (search: LogSearch) => string {
-  return useContext(AddressContext);
+export function useFilterHref(): (search: LogSearch) => string {
+  return useContext(FilterHrefContext);
 }
 
-export function useGo(): (to: Destination) => void {
+export function useLogNavigate(): (to: LogTarget) => void {
   const router = useRouter();
-  const address = useAddress();
+  const address = useFilterHref();
   return useCallback(
     ({ search, id, anchor, replace = false }) => {
       const href = id === undefined ? address(search) : logHref(search, id);
@@ -52,7 +52,7 @@ export function threadHref(filter: Filter, id?: string): string {
 }
 
 /** `replace`: without a step for Back. */
-export function useGoToThread(): (filter: Filter, id?: string, replace?: boolean) => void {
+export function useThreadNavigate(): (filter: Filter, id?: string, replace?: boolean) => void {
   const router = useRouter();
   return useCallback(
     (filter, id, replace = false) => {
@@ -79,7 +79,7 @@ export function listHref(list: ListSearch): string {
 }
 
 /** `replace`: without a step for Back. */
-export function useGoToList(): (list: ListSearch, replace?: boolean) => void {
+export function useListNavigate(): (list: ListSearch, replace?: boolean) => void {
   const router = useRouter();
   return useCallback(
     (list, replace = false) => {
@@ -101,7 +101,7 @@ type ListLinkProps = {
 
 /** A real link to a list. */
 export function ListLink({ to, children, className, title, current }: ListLinkProps) {
-  const go = useGoToList();
+  const go = useListNavigate();
   const follow = (event: MouseEvent) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { only } from "~/domain/filter";
+import { replaceValue } from "~/domain/filter";
 import { parseSearch } from "~/domain/log-search";
-import { formatOverview, readOverview, USUAL_RANGE } from "./overview-search";
+import { DEFAULT_RANGE, formatOverview, readOverview } from "./overview-search";
 
 const read = (text: string) => readOverview(parseSearch(text));
 
 describe("the URL of the overview", () => {
   it("means the last 24 hours when it names no time", () => {
-    expect(read("")).toEqual({ search: { filter: [], range: USUAL_RANGE }, by: undefined, isUsual: true });
+    expect(read("")).toEqual({ search: { filter: [], range: DEFAULT_RANGE }, by: undefined, isUsual: true });
     expect(read("?from=-1h")).toMatchObject({ search: { range: { from: "-1h" } }, isUsual: false });
   });
 
@@ -17,7 +17,10 @@ describe("the URL of the overview", () => {
   });
 
   it.each(["model", "property.user-id", undefined])("gives back filter, range and parting: %s", (by) => {
-    const search = { filter: only(only([], "model", "gpt-4o"), "namespace", "a b&c"), range: { from: "-7d" } };
+    const search = {
+      filter: replaceValue(replaceValue([], "model", "gpt-4o"), "namespace", "a b&c"),
+      range: { from: "-7d" },
+    };
     expect(read(formatOverview(search, by))).toEqual({ search, by, isUsual: false });
     const paused = { ...search, range: {}, live: false } as const;
     expect(read(formatOverview(paused, by))).toEqual({ search: paused, by, isUsual: false });
@@ -25,7 +28,7 @@ describe("the URL of the overview", () => {
 
   it("keeps its own names out of the log's filter", () => {
     const { search, by } = read("?by=model&namespace=staging&time=all");
-    expect(search.filter).toEqual(only([], "namespace", "staging"));
+    expect(search.filter).toEqual(replaceValue([], "namespace", "staging"));
     expect(by).toBe("model");
   });
 });

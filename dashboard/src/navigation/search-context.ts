@@ -1,20 +1,20 @@
 /** The current filter and time range for all components below the layout. */
 
 import { createContext, type RefObject, useContext } from "react";
-import { EVERYTHING, type LogSearch } from "~/domain/log-search";
+import { EMPTY_SEARCH, type LogSearch } from "~/domain/log-search";
 
-export const SearchContext = createContext<LogSearch>(EVERYTHING);
+export const SearchContext = createContext<LogSearch>(EMPTY_SEARCH);
 
 export function useLogSearch(): LogSearch {
   return useContext(SearchContext);
 }
 
 /** What the page asks for by now, around rows that are about to go and still say what was asked for before. */
-export const NewestSearchContext = createContext<RefObject<LogSearch> | undefined>(undefined);
+export const LatestSearchContext = createContext<RefObject<LogSearch> | undefined>(undefined);
 
 /** For a click: reads what is asked for at that moment. Nothing is drawn anew for it. */
-export function useSearchAtClick(): () => LogSearch {
+export function useLatestSearch(): () => LogSearch {
   const shown = useLogSearch();
-  const newest = useContext(NewestSearchContext);
+  const newest = useContext(LatestSearchContext);
   return () => newest?.current ?? shown;
 }

@@ -69,7 +69,7 @@ export function CopyButton({ text, label }: Props) {
           Press Ctrl C or ⌘ C to copy.
         </span>
       )}
-      <span className="unseen" role="status">
+      <span className="visually-hidden" role="status">
         {state === "copied" && `Copied ${label}`}
         {state === "selected" && `The browser does not let this page copy: press Ctrl C or ⌘ C to copy ${label}.`}
       </span>

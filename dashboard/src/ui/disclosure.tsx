@@ -11,7 +11,7 @@ type Props = {
 };
 
 /** Something that is unfolded on demand; only then is it made. */
-export function Fold({ summary, children, isInline = false }: Props) {
+export function Disclosure({ summary, children, isInline = false }: Props) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details

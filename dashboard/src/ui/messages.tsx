@@ -1,8 +1,8 @@
 /** Text shared by messages. */
 
-import { isSilent } from "~/domain/api-error";
+import { isUnreachable } from "~/domain/api-error";
 
 /** Below an error of the page's reading: what it means for the log itself, as far as anybody knows. */
 export function StillLogged({ error }: { error: Error }) {
-  return <p>{isSilent(error) ? "The page asks again by itself." : "Requests are still being logged."}</p>;
+  return <p>{isUnreachable(error) ? "The page asks again by itself." : "Requests are still being logged."}</p>;
 }

@@ -9,21 +9,21 @@ type Props = {
   /** Its name, where what it shows is not enough. */
   label?: string | undefined;
   /** It stays where it is and can be reached, but does nothing. */
-  isOff?: boolean;
+  disabled?: boolean;
   /** One of several of which some are chosen. */
-  isChosen?: boolean | undefined;
+  selected?: boolean | undefined;
 };
 
 /** A word that does something, without a frame of its own. */
-export function QuietButton({ children, onClick, label, isOff = false, isChosen }: Props) {
+export function QuietButton({ children, onClick, label, disabled = false, selected }: Props) {
   return (
     <button
       type="button"
       className={css.button}
       aria-label={label}
-      aria-disabled={isOff || undefined}
-      aria-pressed={isChosen}
-      onClick={isOff ? undefined : onClick}
+      aria-disabled={disabled || undefined}
+      aria-pressed={selected}
+      onClick={disabled ? undefined : onClick}
     >
       {children}
     </button>

@@ -2,11 +2,11 @@
 
 import { type FocusEvent, type PointerEvent, useState } from "react";
 
-export function useCalm() {
+export function useRegionIdle() {
   const [isPointed, setPointed] = useState(false);
   const [isFocused, setFocused] = useState(false);
   return {
-    isCalm: !isPointed && !isFocused,
+    isIdle: !isPointed && !isFocused,
     /** Goes onto what the rows stand in. */
     handlers: {
       onPointerEnter: (event: PointerEvent) => setPointed(event.pointerType === "mouse"),

@@ -1,9 +1,9 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import { Middle } from "./truncate-middle";
+import { TruncateMiddle } from "./truncate-middle";
 
 it("what is marked of a long name is copied in one piece", () => {
-  render(<Middle text="user-15b62ac9" />);
+  render(<TruncateMiddle text="user-15b62ac9" />);
   vi.spyOn(document, "getSelection").mockReturnValue({ toString: () => "user-15\nb62ac9" } as Selection);
   const setData = vi.fn();
   fireEvent.copy(screen.getByText("user-15"), { clipboardData: { setData } });

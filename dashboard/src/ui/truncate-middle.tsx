@@ -6,7 +6,7 @@ import css from "./text.module.css";
 const TAIL = 6;
 
 /** A long name on one line: what does not fit is left out of its middle, on the screen alone. */
-export function Middle({ text }: { text: string }) {
+export function TruncateMiddle({ text }: { text: string }) {
   const letters = [...text];
   if (letters.length <= 2 * TAIL) return <bdi className={css.whole}>{text}</bdi>;
   return (
@@ -24,7 +24,7 @@ function copyWhole(event: ClipboardEvent): void {
 }
 
 /** The letter i in a circle; drawn, because not every font has one. */
-export function InfoMark() {
+export function InfoIcon() {
   return (
     <svg
       viewBox="0 0 16 16"

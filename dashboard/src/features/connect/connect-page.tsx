@@ -3,10 +3,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { latestQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
-import { EVERYTHING } from "~/domain/log-search";
+import { EMPTY_SEARCH } from "~/domain/log-search";
 import { count } from "~/format/number";
 import { ago, utc } from "~/format/time";
-import { logHref, useGo } from "~/navigation/links";
+import { logHref, useLogNavigate } from "~/navigation/links";
 import { useNow } from "~/ui/timestamp";
 import css from "./connect.module.css";
 import { useConnection } from "./connection";
@@ -21,19 +21,19 @@ export function ConnectPage() {
 
   return (
     <main className={css.page}>
-      <div className={css.scroller}>
+      <div className={css.scrollRegion}>
         <div className={css.guide}>
           <h1 className={css.title}>Connect a client</h1>
           {latest && status !== undefined && (
-            <Arrivals requests={Math.max(1, status.records + status.running)} last={latest.started_at} now={now} />
+            <TrafficStatus requests={Math.max(1, status.records + status.running)} last={latest.started_at} now={now} />
           )}
           {latest === null && <p className={css.none}>No request yet. Point a client here:</p>}
           {connection !== undefined && (
-            <ClientSteps connection={connection}>{latest === null && <Listening />}</ClientSteps>
+            <ClientSteps connection={connection}>{latest === null && <WaitingForRequests />}</ClientSteps>
           )}
         </div>
       </div>
-      <span className="unseen" role="status">
+      <span className="visually-hidden" role="status">
         {latest && "Requests are arriving."}
       </span>
     </main>
@@ -44,12 +44,12 @@ export function ConnectPage() {
 export function ConnectGuide() {
   const connection = useConnection();
   return (
-    <div className={css.scroller}>
+    <div className={css.scrollRegion}>
       <div className={css.guide}>
         <h2 className={css.title}>No request yet. Point a client here:</h2>
         {connection !== undefined && (
           <ClientSteps connection={connection}>
-            <Listening />
+            <WaitingForRequests />
           </ClientSteps>
         )}
       </div>
@@ -67,8 +67,8 @@ type Props = {
 const JUST_MS = 60_000;
 
 /** That requests come in, how many and when the last one, with the way to them. */
-export function Arrivals({ requests, last, now }: Props) {
-  const go = useGo();
+export function TrafficStatus({ requests, last, now }: Props) {
+  const go = useLogNavigate();
   const when = ago(last, now);
   const isJust = now.getTime() - new Date(last).getTime() < JUST_MS;
   return (
@@ -84,11 +84,11 @@ export function Arrivals({ requests, last, now }: Props) {
         .
       </span>
       <a
-        href={logHref(EVERYTHING)}
+        href={logHref(EMPTY_SEARCH)}
         onClick={(event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
           event.preventDefault();
-          go({ search: EVERYTHING });
+          go({ search: EMPTY_SEARCH });
         }}
       >
         Open the log
@@ -98,7 +98,7 @@ export function Arrivals({ requests, last, now }: Props) {
 }
 
 /** That nothing has to be done but to send a request. */
-export function Listening() {
+export function WaitingForRequests() {
   return (
     <p className={css.listening}>
       <span className={css.pulse} aria-hidden="true" />

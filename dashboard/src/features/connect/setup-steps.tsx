@@ -18,20 +18,20 @@ export function ClientSteps({ connection, children }: ClientStepsProps) {
   return (
     <div className={css.steps}>
       <section>
-        <AddressLines connection={connection} />
+        <BaseUrlSection connection={connection} />
         {children}
       </section>
       <section>
         <h2>In code</h2>
         <SampleTabs connection={connection} />
       </section>
-      <TagWords connection={connection} />
+      <TaggingHelp connection={connection} />
     </div>
   );
 }
 
 /** The base URL, and the two lines that set it for programs that read it from the environment. */
-export function AddressLines({ connection }: { connection: Connection }) {
+export function BaseUrlSection({ connection }: { connection: Connection }) {
   const lines = exportLines(connection);
   const { baseUrl, provider } = connection;
   return (
@@ -56,7 +56,7 @@ export function AddressLines({ connection }: { connection: Connection }) {
 }
 
 /** What the headers do that tag a request. */
-export function TagWords({ connection }: { connection: Connection }) {
+export function TaggingHelp({ connection }: { connection: Connection }) {
   const { prefix, defaultNamespace } = connection;
   return (
     <section>

@@ -2,7 +2,7 @@
 
 import { lazy, Suspense } from "react";
 import { count } from "~/format/number";
-import { Fold } from "~/ui/disclosure";
+import { Disclosure } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
 import css from "./conversation.module.css";
 import { ToolCallView } from "./message";
@@ -11,7 +11,7 @@ import type { Choice } from "./message-model";
 const Markdown = lazy(() => import("./markdown").then(({ Markdown }) => ({ default: Markdown })));
 
 /** Rendering longer texts would hold the page up. */
-const MOST_RENDERED = 100_000;
+const MAX_RENDERED = 100_000;
 
 /** One choice of an answer. `isGrowing`: more of it is coming. */
 export function ChoiceView({
@@ -26,13 +26,13 @@ export function ChoiceView({
   const { text, reasoning, refusal, calls } = choice;
   const plain = text === undefined ? null : <LongText text={text} />;
   return (
-    <div className={css.said}>
+    <div className={css.content}>
       {reasoning !== undefined && (
-        <Fold summary={`reasoning, ${count(reasoning.length)} characters`}>
+        <Disclosure summary={`reasoning, ${count(reasoning.length)} characters`}>
           <LongText text={reasoning} className={css.reasoning} />
-        </Fold>
+        </Disclosure>
       )}
-      {text !== undefined && isRendered && text.length <= MOST_RENDERED ? (
+      {text !== undefined && isRendered && text.length <= MAX_RENDERED ? (
         <Suspense fallback={plain}>
           <Markdown text={text} />
         </Suspense>
@@ -57,7 +57,7 @@ export function ChoiceView({
         text === undefined &&
         reasoning === undefined &&
         refusal === undefined &&
-        calls.length === 0 && <p className={css.words}>(empty)</p>
+        calls.length === 0 && <p className={css.note}>(empty)</p>
       )}
     </div>
   );

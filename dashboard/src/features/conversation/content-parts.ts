@@ -12,12 +12,12 @@ export type Part =
   /** Anything else, in words. */
   | { kind: "other"; words: string; raw: unknown };
 
-const MOST_PICTURE_BYTES = 4 << 20;
+const MAX_PICTURE_BYTES = 4 << 20;
 const PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,/;
 const DATA = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,100},/;
 
 /** One of a message's `parts`. */
-export function partOf(part: unknown): Part {
+export function normalizePart(part: unknown): Part {
   const { text, raw, type } = objectOf(part);
   if (typeof text === "string") return { kind: "text", text };
   const sent = objectOf(raw);
@@ -32,7 +32,7 @@ function imageOf(address: string, raw: unknown): Part {
   if (data !== null) {
     const size = decodedBytes(address.length - data[0].length);
     const words = `${(data[1] ?? "image").replace("image/", "image, ")}, ${bytes(size)}`;
-    if (PICTURE.test(address) && size <= MOST_PICTURE_BYTES) return { kind: "picture", source: address, words };
+    if (PICTURE.test(address) && size <= MAX_PICTURE_BYTES) return { kind: "picture", source: address, words };
     return { kind: "other", words: `${words}, not shown`, raw };
   }
   const host = webHost(address);

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { partOf } from "./content-parts";
-import { argumentsLine, messageOf, messagesOf, vectorsOf } from "./message-model";
+import { normalizePart } from "./content-parts";
+import { argumentsLine, describeEmbeddings, messageOf, normalizeMessages } from "./message-model";
 
-const sent = (url: string) => partOf({ type: "image_url", text: null, raw: { type: "image_url", image_url: { url } } });
+const sent = (url: string) =>
+  normalizePart({ type: "image_url", text: null, raw: { type: "image_url", image_url: { url } } });
 
 describe("a picture in a message", () => {
   it("is shown when it came in the message and can do nothing", () => {
@@ -34,12 +35,12 @@ describe("a picture in a message", () => {
 describe("what was said", () => {
   it("names other parts by type and size", () => {
     expect(
-      partOf({ type: "input_audio", raw: { input_audio: { data: "A".repeat(4000), format: "wav" } } }),
+      normalizePart({ type: "input_audio", raw: { input_audio: { data: "A".repeat(4000), format: "wav" } } }),
     ).toMatchObject({
       words: "audio, wav, 3 kB",
     });
     expect(
-      partOf({
+      normalizePart({
         type: "file",
         raw: { file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${"A".repeat(400)}` } },
       }),
@@ -76,7 +77,9 @@ describe("what was said", () => {
 
   it("begins with the instructions of a response", () => {
     expect(
-      messagesOf([{ role: "user", text: "Hi", parts: [] }], { instructions: "Be brief." }).map(({ role }) => role),
+      normalizeMessages([{ role: "user", text: "Hi", parts: [] }], { instructions: "Be brief." }).map(
+        ({ role }) => role,
+      ),
     ).toEqual(["instructions", "user"]);
   });
 
@@ -92,7 +95,9 @@ describe("what was said", () => {
   });
 
   it("counts the vectors of an embedding, as numbers or as base64", () => {
-    expect(vectorsOf({ data: [{ embedding: [1, 2, 3] }, { embedding: [1, 2, 3] }] })).toBe("2 vectors of 3 numbers");
-    expect(vectorsOf({ data: [{ embedding: btoa("x".repeat(1536 * 4)) }] })).toBe("1 vector of 1,536 numbers");
+    expect(describeEmbeddings({ data: [{ embedding: [1, 2, 3] }, { embedding: [1, 2, 3] }] })).toBe(
+      "2 vectors of 3 numbers",
+    );
+    expect(describeEmbeddings({ data: [{ embedding: btoa("x".repeat(1536 * 4)) }] })).toBe("1 vector of 1,536 numbers");
   });
 });

@@ -2,7 +2,7 @@
 
 import { type JsonObject, listOf, objectOf, parsedExactly, pretty, textOf } from "~/domain/json";
 import { count } from "~/format/number";
-import { type Part, partOf } from "./content-parts";
+import { normalizePart, type Part } from "./content-parts";
 
 /** `args` as sent: mostly JSON, not always valid. */
 export type ToolCall = { id: string | undefined; name: string; args: string };
@@ -30,7 +30,7 @@ export type Choice = {
 };
 
 /** The messages in order; the Responses API's instructions come first. */
-export function messagesOf(messages: readonly unknown[] | null, parameters: JsonObject | null): Message[] {
+export function normalizeMessages(messages: readonly unknown[] | null, parameters: JsonObject | null): Message[] {
   const said = (messages ?? []).map(messageOf);
   const instructions = textOf(parameters?.instructions);
   return instructions === undefined
@@ -42,7 +42,7 @@ export function messagesOf(messages: readonly unknown[] | null, parameters: Json
 export function messageOf(value: unknown): Message {
   const message = objectOf(value);
   const other = objectOf(message.other);
-  const parts = listOf(message.parts).map(partOf);
+  const parts = listOf(message.parts).map(normalizePart);
   const text = textOf(message.text);
   const said: Message = {
     ...NOTHING,
@@ -95,7 +95,7 @@ function callOf(value: unknown): ToolCall {
 }
 
 /** The choices of an answer. */
-export function choicesOf(answer: JsonObject | null): Choice[] {
+export function normalizeChoices(answer: JsonObject | null): Choice[] {
   return listOf(answer?.choices).map((value) => {
     const choice = objectOf(value);
     return {
@@ -143,7 +143,7 @@ function asText(value: unknown): string {
 }
 
 /** `3 vectors of 1,536 numbers`; nothing when the answer holds none. */
-export function vectorsOf(answer: JsonObject | null): string | undefined {
+export function describeEmbeddings(answer: JsonObject | null): string | undefined {
   const vectors = listOf(answer?.data);
   if (vectors.length === 0) return undefined;
   const size = sizeOf(objectOf(vectors[0]).embedding);

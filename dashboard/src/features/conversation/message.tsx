@@ -1,7 +1,7 @@
 /** A message: its text, parts and tool calls. */
 
 import { parsedExactly, pretty } from "~/domain/json";
-import { Fold } from "~/ui/disclosure";
+import { Disclosure } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
 import type { Part } from "./content-parts";
 import css from "./conversation.module.css";
@@ -17,11 +17,11 @@ export function MessageBody({ message }: { message: Message }) {
   const isShort = ROLES_IN_SHORT.includes(message.role);
   const isEmpty = parts.length + calls.length === 0 && !reasoning && !refusal && !other;
   return (
-    <div className={`${css.said} ${message.role === "tool" || message.role === "function" ? css.result : ""}`}>
+    <div className={`${css.content} ${message.role === "tool" || message.role === "function" ? css.result : ""}`}>
       {reasoning !== undefined && (
-        <Fold summary="reasoning">
+        <Disclosure summary="reasoning">
           <LongText text={reasoning} className={css.reasoning} />
-        </Fold>
+        </Disclosure>
       )}
       {parts.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a message's parts never change
@@ -32,11 +32,11 @@ export function MessageBody({ message }: { message: Message }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: ids of calls may be missing or the same
         <ToolCallView key={index} call={call} />
       ))}
-      {isEmpty && <p className={css.words}>(empty)</p>}
+      {isEmpty && <p className={css.note}>(empty)</p>}
       {other !== undefined && (
-        <Fold summary={`also sent: ${Object.keys(other).join(", ")}`}>
+        <Disclosure summary={`also sent: ${Object.keys(other).join(", ")}`}>
           <LongText text={pretty(other)} className={css.mono} />
-        </Fold>
+        </Disclosure>
       )}
     </div>
   );
@@ -70,32 +70,32 @@ export function PartView({ part, most }: { part: Part; most?: number }) {
       );
     default:
       return (
-        <Fold summary={part.words}>
+        <Disclosure summary={part.words}>
           <LongText text={pretty(part.raw)} most={2_000} className={css.mono} />
-        </Fold>
+        </Disclosure>
       );
   }
 }
 
-const MOST_IN_LINE = 400;
+const MAX_IN_LINE = 400;
 
 /** A call of a tool in one line, whole on demand. Arguments that are no valid JSON are shown as they are. */
 export function ToolCallView({ call }: { call: ToolCall }) {
   const line = argumentsLine(call.args);
   const value = parsedExactly(call.args);
   return (
-    <Fold
+    <Disclosure
       summary={
         <span className={css.call}>
           <span className={css.called}>
-            ƒ <strong>{call.name}</strong>(<bdi>{line.slice(0, MOST_IN_LINE)}</bdi>
-            {line.length > MOST_IN_LINE && "…"})
+            ƒ <strong>{call.name}</strong>(<bdi>{line.slice(0, MAX_IN_LINE)}</bdi>
+            {line.length > MAX_IN_LINE && "…"})
           </span>
           {call.id !== undefined && <span className={css.callId}>{call.id}</span>}
         </span>
       }
     >
       <LongText text={value === undefined ? call.args : pretty(value)} className={css.mono} />
-    </Fold>
+    </Disclosure>
   );
 }

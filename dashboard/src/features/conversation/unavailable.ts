@@ -3,7 +3,7 @@
 import { bytes } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 
-const MOST_READ_BYTES = 16 << 20;
+const MAX_READ_BYTES = 16 << 20;
 const NO_BODIES = "Not stored: this request was sent with Service-Log: no-bodies.";
 const EXPIRED = "No longer stored: the bodies of this request have expired.";
 const UNDERSTOOD = ["chat", "completion", "response", "embedding"];
@@ -15,7 +15,7 @@ export function whyNotStored({ body_state }: RequestDetail): string | undefined 
 }
 
 /** Why neither is to be seen; undefined when that is to be asked of each. */
-export function whyNothing(request: RequestDetail): string | undefined {
+export function explainMissingConversation(request: RequestDetail): string | undefined {
   const reason = whyNotStored(request);
   if (reason !== undefined) return reason;
   if (UNDERSTOOD.includes(request.kind)) return undefined;
@@ -24,7 +24,7 @@ export function whyNothing(request: RequestDetail): string | undefined {
 }
 
 /** Why no message is to be seen. */
-export function whyNoMessages(request: RequestDetail): string {
+export function explainMissingMessages(request: RequestDetail): string {
   if (request.messages === null)
     return whyUnread("request's body", request.stored_request_bytes, request.outcome === "open");
   if (request.stored_request_bytes === 0) return "The request had no body.";
@@ -32,7 +32,7 @@ export function whyNoMessages(request: RequestDetail): string {
 }
 
 /** Why no choice is to be seen. */
-export function whyNoAnswer(request: RequestDetail): string {
+export function explainMissingResponse(request: RequestDetail): string {
   if (request.outcome === "open") return "Nothing of the answer yet.";
   if (request.response_bytes === 0) return "No answer came.";
   if (request.answer === null) return whyUnread("answer", request.stored_response_bytes, false);
@@ -42,7 +42,7 @@ export function whyNoAnswer(request: RequestDetail): string {
 function whyUnread(what: string, stored: number | null, isOpen: boolean): string {
   if (isOpen) return `The ${what} is shown once the request has ended.`;
   if (stored === null) return `The ${what} is not stored.`;
-  if (stored > MOST_READ_BYTES) {
+  if (stored > MAX_READ_BYTES) {
     return `The ${what} has ${bytes(stored)}, more than is read for this page. It can be downloaded under Raw.`;
   }
   return `The ${what} (${bytes(stored)}) could not be decoded. As it came it can be downloaded under Raw.`;

@@ -5,9 +5,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { statusQuery } from "~/api/status";
 import { ApiError } from "~/domain/api-error";
-import { EVERYTHING } from "~/domain/log-search";
+import { EMPTY_SEARCH } from "~/domain/log-search";
 import { count, plural } from "~/format/number";
-import { useGoToList } from "~/navigation/links";
+import { useListNavigate } from "~/navigation/links";
 import {
   ALL_NAMESPACES,
   ALL_PROPERTIES,
@@ -23,12 +23,12 @@ type ListErrorProps = {
   error: Error;
   /** The list to show where the URL asks for what the API refuses. */
   whole: ListSearch;
-  onAgain: () => void;
+  onRetry: () => void;
 };
 
 /** A list could not be read: what happened, that nothing is lost by it, and what to do. */
-export function ListError({ error, whole, onAgain }: ListErrorProps) {
-  const go = useGoToList();
+export function ListError({ error, whole, onRetry }: ListErrorProps) {
+  const go = useListNavigate();
   const isAskedWrong = error instanceof ApiError && error.status === 400;
   return (
     <div className={css.message} role="alert">
@@ -37,7 +37,7 @@ export function ListError({ error, whole, onAgain }: ListErrorProps) {
         {error.message}
       </p>
       {!isAskedWrong && <StillLogged error={error} />}
-      <Button variant="default" size="compact-sm" onClick={isAskedWrong ? () => go(whole) : onAgain}>
+      <Button variant="default" size="compact-sm" onClick={isAskedWrong ? () => go(whole) : onRetry}>
         {isAskedWrong ? "show the whole list" : "again"}
       </Button>
     </div>
@@ -69,7 +69,7 @@ export function ListFoot({ shown, one, hasMore, isReading, onMore }: ListFootPro
 
 /** Why there is no row: nothing was ever logged, or nothing matches; then what would. */
 export function NoNamespace({ list }: { list: NamespaceList }) {
-  const go = useGoToList();
+  const go = useListNavigate();
   const whole = { ...ALL_NAMESPACES, sort: list.sort };
   if (list.prefix !== "") {
     return (
@@ -109,7 +109,7 @@ export function NoNamespace({ list }: { list: NamespaceList }) {
   return (
     <div className={css.message}>
       <p>No namespace yet: the first request brings one, and it appears here by itself.</p>
-      <Link to="/connect" search={EVERYTHING} className={css.link}>
+      <Link to="/connect" search={EMPTY_SEARCH} className={css.link}>
         Connect a client
       </Link>
     </div>
@@ -118,7 +118,7 @@ export function NoNamespace({ list }: { list: NamespaceList }) {
 
 /** Why there is no property: none begins like that, or no request ever had one; then how to send one. */
 export function NoProperty({ prefix }: { prefix: string }) {
-  const go = useGoToList();
+  const go = useListNavigate();
   const told = useQuery(statusQuery()).data?.settings.header_prefix;
   const headers = Array.isArray(told) ? String(told[0]) : "Service";
   if (prefix === "") {
@@ -149,7 +149,7 @@ export function NoProperty({ prefix }: { prefix: string }) {
 
 /** Why a property shows no value: none begins like that, or no request has the property. */
 export function NoValue({ list, property }: { list: PropertyList; property: string }) {
-  const go = useGoToList();
+  const go = useListNavigate();
   const isWhole = list.prefix === "";
   return (
     <div className={css.message}>

@@ -2,49 +2,19 @@
 
 import { type MouseEvent, memo, useRef } from "react";
 import type { usePin } from "~/api/namespaces";
-import { only } from "~/domain/filter";
-import { linkName } from "~/domain/filter-text";
-import { EVERYTHING } from "~/domain/log-search";
+import { replaceValue } from "~/domain/filter";
+import { filterLinkLabel } from "~/domain/filter-text";
+import { EMPTY_SEARCH } from "~/domain/log-search";
 import { NamespaceChip } from "~/filters/chips";
 import { useLabel } from "~/filters/labels";
 import { money } from "~/format/money";
 import { count, tokens } from "~/format/number";
 import type { Namespace } from "~/generated/api-types";
-import { ListLink, logHref, useGo } from "~/navigation/links";
+import { ListLink, logHref, useLogNavigate } from "~/navigation/links";
 import type { NamespaceList } from "~/navigation/list-search";
 import { Timestamp } from "~/ui/timestamp";
 import css from "./namespace-table.module.css";
-import { type Spark, Sparkline, useSparks } from "./sparkline";
-
-/** How many requests of a namespace failed, as a real link to them in the log. */
-export function FailedLink({ namespace, failed }: { namespace: string; failed: number }) {
-  const go = useGo();
-  if (failed === 0)
-    return (
-      <span className={css.none}>
-        0<span className={css.unit}> failed</span>
-      </span>
-    );
-  const search = { ...EVERYTHING, filter: only(only([], "namespace", namespace), "status", "error") };
-  const follow = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    go({ search });
-  };
-  return (
-    <a
-      className={css.failed}
-      href={logHref(search)}
-      aria-label={`${linkName("namespace", namespace)} and status error: ${count(failed)} failed`}
-      title="Show those that failed in the log"
-      onClick={follow}
-    >
-      <span aria-hidden="true">✗ </span>
-      {count(failed)}
-      <span className={css.unit}> failed</span>
-    </a>
-  );
-}
+import { type HourlyCounts, Sparkline, useHourlyCounts } from "./sparkline";
 
 type NamespaceTableProps = {
   list: NamespaceList;
@@ -66,7 +36,7 @@ const COLUMNS = [
 
 /** Namespaces with their figures; the heads of its columns sort it. */
 export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps) {
-  const sparks = useSparks("namespace");
+  const sparks = useHourlyCounts("namespace");
   const table = useRef<HTMLTableElement>(null);
   const toTop = () => {
     const scroller = table.current?.closest("[data-scroller]");
@@ -77,7 +47,7 @@ export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps
       <thead className={css.head}>
         <tr onClick={toTop}>
           <th scope="col" className={css.pin}>
-            <span className="unseen">Label</span>
+            <span className="visually-hidden">Label</span>
           </th>
           <th scope="col" className={css.name}>
             Namespace
@@ -115,7 +85,7 @@ export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps
 type NamespaceRowProps = {
   row: Namespace;
   /** Its last 24 hours, where they are known. */
-  spark: Spark | undefined;
+  spark: HourlyCounts | undefined;
   onPin: ReturnType<typeof usePin>["mutate"];
 };
 
@@ -170,5 +140,35 @@ export function PinStar({ namespace, onPin }: PinStarProps) {
         <path d="m8 1.8 1.9 4 4.4.6-3.2 3 .8 4.4L8 11.7l-3.9 2.1.8-4.4-3.2-3 4.4-.6z" />
       </svg>
     </button>
+  );
+}
+
+/** How many requests of a namespace failed, as a real link to them in the log. */
+export function FailedLink({ namespace, failed }: { namespace: string; failed: number }) {
+  const go = useLogNavigate();
+  if (failed === 0)
+    return (
+      <span className={css.none}>
+        0<span className={css.unit}> failed</span>
+      </span>
+    );
+  const search = { ...EMPTY_SEARCH, filter: replaceValue(replaceValue([], "namespace", namespace), "status", "error") };
+  const follow = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go({ search });
+  };
+  return (
+    <a
+      className={css.failed}
+      href={logHref(search)}
+      aria-label={`${filterLinkLabel("namespace", namespace)} and status error: ${count(failed)} failed`}
+      title="Show those that failed in the log"
+      onClick={follow}
+    >
+      <span aria-hidden="true">✗ </span>
+      {count(failed)}
+      <span className={css.unit}> failed</span>
+    </a>
   );
 }

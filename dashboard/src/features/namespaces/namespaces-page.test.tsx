@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { EVERYTHING } from "~/domain/log-search";
+import { EMPTY_SEARCH } from "~/domain/log-search";
 import type { Namespace } from "~/generated/api-types";
 import { SearchContext } from "~/navigation/search-context";
 import { answerLists, hourlyAnswer, namespace } from "~/test/fake-api";
@@ -169,7 +169,7 @@ function says(element: Element, words: string): boolean {
 function renderList(search: string, labels: Namespace[] = []) {
   return renderAt(
     search,
-    <SearchContext value={EVERYTHING}>
+    <SearchContext value={EMPTY_SEARCH}>
       <NamespacesPage />
     </SearchContext>,
     labels,

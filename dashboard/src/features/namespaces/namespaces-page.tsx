@@ -8,11 +8,11 @@ import { count } from "~/format/number";
 import type { Namespace, NamespacePage } from "~/generated/api-types";
 import { ListLink, useListSearch } from "~/navigation/links";
 import { ALL_NAMESPACES, ALL_PROPERTIES, type ListSearch, type NamespaceList } from "~/navigation/list-search";
-import { useCalm } from "~/ui/scroll-region";
+import { useRegionIdle } from "~/ui/scroll-region";
 import { ListError, ListFoot, NoNamespace } from "./list-messages";
 import { NamespaceTable } from "./namespace-table";
 import css from "./namespaces-page.module.css";
-import { PrefixBox } from "./prefix-search";
+import { PrefixSearch } from "./prefix-search";
 import { PropertyLists } from "./properties-tab";
 
 /** Who and what the log's requests are of: its namespaces, and in a second tab its properties, each with figures. */
@@ -30,11 +30,11 @@ const FRESH_MS = 5_000;
 /** The tab of the namespaces: labels and threads with their figures. */
 export function NamespaceLists({ list }: { list: NamespaceList }) {
   const pinning = usePin();
-  const { isCalm, handlers } = useCalm();
+  const { isIdle, handlers } = useRegionIdle();
   const query = useInfiniteQuery({
     ...namespacesQuery(list),
     // Who has read on, or is about to select something, keeps what is there.
-    refetchInterval: ({ state }) => (isCalm && (state.data?.pages.length ?? 1) === 1 ? FRESH_MS : false),
+    refetchInterval: ({ state }) => (isIdle && (state.data?.pages.length ?? 1) === 1 ? FRESH_MS : false),
   });
   const rows = useMemo(() => eachOnce(query.data?.pages ?? []), [query.data]);
   const isEmpty = rows.length === 0 && query.isSuccess && !query.isPlaceholderData;
@@ -42,7 +42,7 @@ export function NamespaceLists({ list }: { list: NamespaceList }) {
   return (
     <>
       <ListHead tab="namespaces">
-        <PrefixBox list={list} label="Namespaces that begin with" />
+        <PrefixSearch list={list} label="Namespaces that begin with" />
         <WhichNamespaces list={list} />
       </ListHead>
       {pinning.error !== null && (
@@ -54,7 +54,7 @@ export function NamespaceLists({ list }: { list: NamespaceList }) {
         </p>
       )}
       <section
-        className={css.scroller}
+        className={css.scrollRegion}
         data-scroller=""
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
@@ -70,7 +70,7 @@ export function NamespaceLists({ list }: { list: NamespaceList }) {
           <ListError
             error={query.error}
             whole={ALL_NAMESPACES}
-            onAgain={() => void (query.isFetchNextPageError ? query.fetchNextPage() : query.refetch())}
+            onRetry={() => void (query.isFetchNextPageError ? query.fetchNextPage() : query.refetch())}
           />
         )}
         {rows.length > 0 && query.error === null && (
@@ -96,7 +96,7 @@ function eachOnce(pages: readonly NamespacePage[]): Namespace[] {
 export function ListHead({ tab, children }: { tab: ListSearch["tab"]; children: ReactNode }) {
   return (
     <div className={css.head}>
-      <h1 className="unseen">{tab === "properties" ? "Properties" : "Namespaces"}</h1>
+      <h1 className="visually-hidden">{tab === "properties" ? "Properties" : "Namespaces"}</h1>
       <nav className={css.tabs} aria-label="Lists">
         <ListLink to={ALL_NAMESPACES} current={tab === "namespaces" ? "page" : undefined}>
           Namespaces

@@ -1,27 +1,27 @@
 import { act, renderHook } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import { useTyped } from "./prefix-search";
+import { useDebouncedParam } from "./prefix-search";
 
 function box(inUrl: string) {
   const tell = vi.fn();
-  const hook = renderHook(({ inUrl }) => useTyped(inUrl, tell), { initialProps: { inUrl } });
+  const hook = renderHook(({ inUrl }) => useDebouncedParam(inUrl, tell), { initialProps: { inUrl } });
   return { tell, now: () => hook.result.current, url: (inUrl: string) => hook.rerender({ inUrl }) };
 }
 
 it("what is typed while the URL still follows the letters before it is not lost", () => {
   const { tell, now, url } = box("");
-  act(() => now().type("st"));
-  act(() => now().commit());
+  act(() => now().setText("st"));
+  act(() => now().flush());
   expect(tell).toHaveBeenCalledWith("st");
-  act(() => now().type("sta"));
+  act(() => now().setText("sta"));
   url("st");
   expect(now().text).toBe("sta");
 });
 
 it("Back brings back what stood in the box before", () => {
   const { now, url } = box("");
-  act(() => now().type("st"));
-  act(() => now().commit());
+  act(() => now().setText("st"));
+  act(() => now().flush());
   url("st");
   url("");
   expect(now().text).toBe("");
@@ -31,8 +31,8 @@ it("Back brings back what stood in the box before", () => {
 
 it("does not tell the same twice", () => {
   const { tell, now } = box("");
-  act(() => now().type("st"));
-  act(() => now().commit());
-  act(() => now().commit());
+  act(() => now().setText("st"));
+  act(() => now().flush());
+  act(() => now().flush());
   expect(tell).toHaveBeenCalledTimes(1);
 });

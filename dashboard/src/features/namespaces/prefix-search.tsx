@@ -3,9 +3,9 @@
 import { TextInput } from "@mantine/core";
 import { useDebouncedCallback, useWindowEvent } from "@mantine/hooks";
 import { useRef, useState } from "react";
-import { useGoToList } from "~/navigation/links";
+import { useListNavigate } from "~/navigation/links";
 import type { ListSearch } from "~/navigation/list-search";
-import { isBusy } from "~/ui/shortcuts";
+import { isShortcutBlocked } from "~/ui/shortcuts";
 import css from "./namespaces-page.module.css";
 
 type Props<L> = {
@@ -15,14 +15,14 @@ type Props<L> = {
 };
 
 /** Searches a list by how its names begin. The key / goes there. */
-export function PrefixBox<L extends ListSearch>({ list, label }: Props<L>) {
-  const go = useGoToList();
+export function PrefixSearch<L extends ListSearch>({ list, label }: Props<L>) {
+  const go = useListNavigate();
   const box = useRef<HTMLInputElement>(null);
   // The first letter is a step for Back; those that follow belong to it.
-  const typed = useTyped(list.prefix, (prefix) => go({ ...list, prefix }, list.prefix !== ""));
+  const typed = useDebouncedParam(list.prefix, (prefix) => go({ ...list, prefix }, list.prefix !== ""));
 
   useWindowEvent("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isBusy(event.target)) return;
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isShortcutBlocked(event.target)) return;
     event.preventDefault();
     box.current?.focus();
     box.current?.select();
@@ -33,7 +33,7 @@ export function PrefixBox<L extends ListSearch>({ list, label }: Props<L>) {
       className={css.search}
       onSubmit={(event) => {
         event.preventDefault();
-        typed.commit();
+        typed.flush();
       }}
     >
       <TextInput
@@ -45,7 +45,7 @@ export function PrefixBox<L extends ListSearch>({ list, label }: Props<L>) {
         autoComplete="off"
         autoCapitalize="none"
         value={typed.text}
-        onChange={(event) => typed.type(event.currentTarget.value)}
+        onChange={(event) => typed.setText(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") event.currentTarget.blur();
         }}
@@ -57,32 +57,32 @@ export function PrefixBox<L extends ListSearch>({ list, label }: Props<L>) {
 /** A text somebody types that goes into the URL: the box has it at once, the URL when the typing rests. */
 const REST_MS = 150;
 
-export type Typed = {
+export type DebouncedParam = {
   text: string;
-  type: (text: string) => void;
+  setText: (text: string) => void;
   /** Does not wait until the typing rests. */
-  commit: () => void;
+  flush: () => void;
 };
 
 /** `inUrl` wins when it changes to what was not typed here: by Back, or by a link. */
-export function useTyped(inUrl: string, tell: (text: string) => void): Typed {
+export function useDebouncedParam(inUrl: string, tell: (text: string) => void): DebouncedParam {
   const [state, setState] = useState({ text: inUrl, told: inUrl, seen: inUrl });
   if (state.seen !== inUrl) {
     const isOurs = state.told === inUrl;
     setState(isOurs ? { ...state, seen: inUrl } : { text: inUrl, told: inUrl, seen: inUrl });
   }
-  const commit = () => {
+  const flush = () => {
     if (state.text === state.told) return;
     setState({ ...state, told: state.text });
     tell(state.text);
   };
-  const commitSoon = useDebouncedCallback(commit, REST_MS);
+  const flushSoon = useDebouncedCallback(flush, REST_MS);
   return {
     text: state.text,
-    type: (text) => {
+    setText: (text) => {
       setState({ ...state, text });
-      commitSoon();
+      flushSoon();
     },
-    commit,
+    flush,
   };
 }

@@ -1,7 +1,7 @@
 import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { EVERYTHING } from "~/domain/log-search";
+import { EMPTY_SEARCH } from "~/domain/log-search";
 import { SearchContext } from "~/navigation/search-context";
 import { answerLists, hourlyAnswer } from "~/test/fake-api";
 import { renderAt } from "~/test/render";
@@ -101,7 +101,7 @@ describe("the properties", () => {
 function renderList(search: string) {
   return renderAt(
     search,
-    <SearchContext value={EVERYTHING}>
+    <SearchContext value={EMPTY_SEARCH}>
       <NamespacesPage />
     </SearchContext>,
   );

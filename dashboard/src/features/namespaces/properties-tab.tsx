@@ -1,38 +1,38 @@
 /** Property names, and the values of the selected one. */
 
 import { useQuery } from "@tanstack/react-query";
-import { MOST_VALUES, valueListQuery } from "~/api/namespaces";
+import { MAX_VALUES, valueListQuery } from "~/api/namespaces";
 import { PropertyChip } from "~/filters/chips";
 import { count, plural } from "~/format/number";
 import type { FieldValue } from "~/generated/api-types";
 import { ListLink } from "~/navigation/links";
 import { ALL_PROPERTIES, type PropertyList } from "~/navigation/list-search";
-import { useCalm } from "~/ui/scroll-region";
-import { Middle } from "~/ui/truncate-middle";
+import { useRegionIdle } from "~/ui/scroll-region";
+import { TruncateMiddle } from "~/ui/truncate-middle";
 import { ListError, NoProperty, NoValue } from "./list-messages";
 import tableCss from "./namespace-table.module.css";
 import { ListHead } from "./namespaces-page";
 import css from "./namespaces-page.module.css";
-import { PrefixBox } from "./prefix-search";
-import { type Spark, Sparkline, useSparks } from "./sparkline";
+import { PrefixSearch } from "./prefix-search";
+import { type HourlyCounts, Sparkline, useHourlyCounts } from "./sparkline";
 
 const FRESH_MS = 5_000;
 
 /** The tab of the properties: their names, and beside them the values of the one that is open. */
 export function PropertyLists({ list }: { list: PropertyList }) {
   const { property } = list;
-  const { isCalm, handlers } = useCalm();
+  const { isIdle, handlers } = useRegionIdle();
   const query = useQuery({
     // With a property open the box searches its values.
     ...valueListQuery("property", property === undefined ? list.prefix : ""),
-    refetchInterval: isCalm ? FRESH_MS : false,
+    refetchInterval: isIdle ? FRESH_MS : false,
   });
   const names = query.data?.data;
 
   return (
     <>
       <ListHead tab="properties">
-        <PrefixBox
+        <PrefixSearch
           key={property ?? ""}
           list={list}
           label={property === undefined ? "Properties that begin with" : `Values of ${property} that begin with`}
@@ -48,7 +48,7 @@ export function PropertyLists({ list }: { list: PropertyList }) {
         >
           {query.isPending && <p className={`${css.message} ${css.reading}`}>Reading…</p>}
           {query.error !== null && (
-            <ListError error={query.error} whole={ALL_PROPERTIES} onAgain={() => void query.refetch()} />
+            <ListError error={query.error} whole={ALL_PROPERTIES} onRetry={() => void query.refetch()} />
           )}
           {names !== undefined && names.length > 0 && <PropertyNames names={names} opened={property} />}
           {names?.length === 0 && !query.isPlaceholderData && <NoProperty prefix={list.prefix} />}
@@ -79,14 +79,14 @@ export function PropertyNames({ names, opened }: { names: readonly FieldValue[];
               title={name}
               current={name === opened ? "true" : undefined}
             >
-              <Middle text={name} /> <span className={css.count}>{count(requests)}</span>{" "}
-              <span className="unseen">requests</span>
+              <TruncateMiddle text={name} /> <span className={css.count}>{count(requests)}</span>{" "}
+              <span className="visually-hidden">requests</span>
             </ListLink>
           </li>
         ))}
       </ul>
-      {names.length === MOST_VALUES && (
-        <p className={css.most}>The {MOST_VALUES} most frequent. Others are found by how they begin.</p>
+      {names.length === MAX_VALUES && (
+        <p className={css.most}>The {MAX_VALUES} most frequent. Others are found by how they begin.</p>
       )}
     </>
   );
@@ -95,18 +95,18 @@ export function PropertyNames({ names, opened }: { names: readonly FieldValue[];
 type Props = { property: string; list: PropertyList };
 
 /** Of a property with more values the API has no sums at hand: it would read the log for them. */
-const MOST_ADDED_UP = 64;
+const MAX_ADDED_UP = 64;
 
 /** The values of one property, most frequent first: each filters the log by it. */
 export function PropertyValues({ property, list }: Props) {
-  const { isCalm, handlers } = useCalm();
+  const { isIdle, handlers } = useRegionIdle();
   const query = useQuery({
     ...valueListQuery(`property.${property}`, list.prefix),
-    refetchInterval: isCalm ? FRESH_MS : false,
+    refetchInterval: isIdle ? FRESH_MS : false,
   });
   const values = query.data?.data;
-  const isAddedUp = list.prefix === "" && values !== undefined && values.length <= MOST_ADDED_UP;
-  const sparks = useSparks(`property.${property}`, isAddedUp);
+  const isAddedUp = list.prefix === "" && values !== undefined && values.length <= MAX_ADDED_UP;
+  const sparks = useHourlyCounts(`property.${property}`, isAddedUp);
 
   return (
     <section
@@ -121,7 +121,7 @@ export function PropertyValues({ property, list }: Props) {
       </ListLink>
       {query.isPending && <p className={`${css.message} ${css.reading}`}>Reading…</p>}
       {query.error !== null && (
-        <ListError error={query.error} whole={ALL_PROPERTIES} onAgain={() => void query.refetch()} />
+        <ListError error={query.error} whole={ALL_PROPERTIES} onRetry={() => void query.refetch()} />
       )}
       {values !== undefined && values.length > 0 && (
         <>
@@ -146,9 +146,9 @@ export function PropertyValues({ property, list }: Props) {
             </tbody>
           </table>
           <p className={css.most} role="status">
-            {values.length < MOST_VALUES
+            {values.length < MAX_VALUES
               ? `${plural(values.length, "value")}.`
-              : `The ${MOST_VALUES} most frequent values. Others are found by how they begin.`}
+              : `The ${MAX_VALUES} most frequent values. Others are found by how they begin.`}
           </p>
         </>
       )}
@@ -163,7 +163,7 @@ export function ValueRow({
   value,
   requests,
   spark,
-}: FieldValue & { property: string; spark: Spark | undefined }) {
+}: FieldValue & { property: string; spark: HourlyCounts | undefined }) {
   return (
     <tr className={tableCss.row}>
       <th scope="row">

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { hourlyAnswer } from "~/test/fake-api";
-import { sparksOf } from "./sparkline";
+import { hourlyCountsByValue } from "./sparkline";
 
 const clock = (moment: string) => `${String(new Date(moment).getHours()).padStart(2, "0")}:00`;
 
 it("each value has a bar for every hour, those without a request too", () => {
-  const sparks = sparksOf(hourlyAnswer("namespace", { staging: { 1: 3, 23: 4 } }));
+  const sparks = hourlyCountsByValue(hourlyAnswer("namespace", { staging: { 1: 3, 23: 4 } }));
   const hours = sparks.get("staging")?.hours;
   expect(hours).toHaveLength(25);
   expect(hours?.[1]).toBe(3);
@@ -14,7 +14,7 @@ it("each value has a bar for every hour, those without a request too", () => {
 });
 
 it("says how many there were, and when most of them", () => {
-  const sparks = sparksOf(
+  const sparks = hourlyCountsByValue(
     hourlyAnswer("property.channel", { iOS: { 4: 1000, 5: 41 }, web: { 5: 2 }, tv: { 6: 1 }, even: { 8: 2, 9: 2 } }),
   );
   const at = (hour: number) => clock(new Date(Date.UTC(2026, 10, 21, 13 + hour)).toISOString());
@@ -28,6 +28,6 @@ it("says nothing of what is not told: requests without a value, and the rest", (
   const answer = hourlyAnswer("property.channel", { iOS: { 4: 1 } });
   const [group] = answer.groups;
   const without = { ...answer, groups: group === undefined ? [] : [{ ...group, by: { "property.channel": null } }] };
-  expect(sparksOf(without).size).toBe(0);
-  expect(sparksOf(hourlyAnswer("namespace", {})).get("staging")).toBeUndefined();
+  expect(hourlyCountsByValue(without).size).toBe(0);
+  expect(hourlyCountsByValue(hourlyAnswer("namespace", {})).get("staging")).toBeUndefined();
 });

@@ -14,7 +14,7 @@ const LEAST = 2;
 const GAP = 0.2;
 
 /** A value's last 24 hours: a bar for each hour with requests, the highest as high as the line. */
-export function Sparkline({ spark: { hours, words } }: { spark: Spark }) {
+export function Sparkline({ spark: { hours, words } }: { spark: HourlyCounts }) {
   const most = Math.max(1, ...hours);
   const bars = hours.map((requests, at) => {
     if (requests === 0) return "";
@@ -30,20 +30,20 @@ export function Sparkline({ spark: { hours, words } }: { spark: Spark }) {
 }
 
 /** `isWanted: false`: nothing is asked, but what was told before stays. What cannot be told is left out without a word. */
-export function useSparks(by: string, isWanted = true): ReadonlyMap<string, Spark> {
+export function useHourlyCounts(by: string, isWanted = true): ReadonlyMap<string, HourlyCounts> {
   const { data } = useQuery({ ...hourlyQuery(by), enabled: isWanted });
-  return useMemo(() => (data === undefined ? NONE : sparksOf(data)), [data]);
+  return useMemo(() => (data === undefined ? NONE : hourlyCountsByValue(data)), [data]);
 }
 
-const NONE: ReadonlyMap<string, Spark> = new Map();
+const NONE: ReadonlyMap<string, HourlyCounts> = new Map();
 
 /** `hours`: requests in each, the earliest first. */
-export type Spark = { readonly hours: readonly number[]; readonly words: string };
+export type HourlyCounts = { readonly hours: readonly number[]; readonly words: string };
 
 /** By value. Of values that are not there nobody knows anything: the API tells the largest groups, and not all apart. */
-export function sparksOf(answer: StatsResponse): ReadonlyMap<string, Spark> {
+export function hourlyCountsByValue(answer: StatsResponse): ReadonlyMap<string, HourlyCounts> {
   const begins = bucketsOf(answer);
-  const sparks = new Map<string, Spark>();
+  const sparks = new Map<string, HourlyCounts>();
   for (const group of answer.groups) {
     const value = Object.values(group.by)[0] ?? null;
     if (value === null) continue;

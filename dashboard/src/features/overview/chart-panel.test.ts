@@ -1,36 +1,36 @@
 import { describe, expect, it } from "vitest";
 import { count } from "~/format/number";
 import { chartInWords } from "./chart-panel";
-import type { Curve } from "./series";
+import type { Series } from "./series";
 
 const NOW = new Date(2026, 10, 22, 18, 0);
 const START = new Date(2026, 10, 22, 14, 0).getTime();
 const STEP = 600_000;
 
-const curve = (name: string, values: (number | null)[]): Curve => ({
+const series = (name: string, values: (number | null)[]): Series => ({
   name,
   values,
-  colour: "--series1",
+  color: "--series1",
   shape: "line",
 });
-const inWords = (curves: Curve[], buckets = [0, 1, 2].map((at) => START + at * STEP)) =>
-  chartInWords({ title: "Requests", total: "31 requests", buckets, step: STEP, curves, figure: count }, NOW);
+const inWords = (seriesList: Series[], buckets = [0, 1, 2].map((at) => START + at * STEP)) =>
+  chartInWords({ title: "Requests", total: "31 requests", buckets, step: STEP, seriesList, figure: count }, NOW);
 
 describe("a chart in words", () => {
-  it("says the span, the total, and of each curve where it is highest", () => {
-    expect(inWords([curve("iOS", [1, 1240, null]), curve("failed", [0, 2, 3])])).toBe(
+  it("says the span, the total, and of each series where it is highest", () => {
+    expect(inWords([series("iOS", [1, 1240, null]), series("failed", [0, 2, 3])])).toBe(
       "Requests, 14:00 – 14:30. 31 requests. iOS: most 1,240, 14:10 – 14:20. failed: most 3, 14:20 – 14:30",
     );
   });
 
-  it("leaves out curves without a value above nothing", () => {
-    expect(inWords([curve("failed", [0, 0, null]), curve("cost", [null, null, null])])).toBe(
+  it("leaves out series without a value above nothing", () => {
+    expect(inWords([series("failed", [0, 0, null]), series("cost", [null, null, null])])).toBe(
       "Requests, 14:00 – 14:30. 31 requests",
     );
   });
 
   it("names the first of several highest moments", () => {
-    expect(inWords([curve("iOS", [2, 2, 1])])).toContain("iOS: most 2, 14:00 – 14:10");
+    expect(inWords([series("iOS", [2, 2, 1])])).toContain("iOS: most 2, 14:00 – 14:10");
   });
 
   it("names the days of a span that is not of today", () => {

@@ -2,9 +2,9 @@
 
 import { useComputedColorScheme } from "@mantine/core";
 import { type ReactNode, useCallback, useState } from "react";
-import { spanInWords } from "~/api/stats";
+import { formatTimeSpan } from "~/api/stats";
 import css from "./charts.module.css";
-import type { Curve } from "./series";
+import type { Series } from "./series";
 import { type Drawing, drawChart, type Hover } from "./uplot-chart";
 
 type ChartPanelProps = Omit<Drawing, "onHover"> & {
@@ -12,37 +12,39 @@ type ChartPanelProps = Omit<Drawing, "onHover"> & {
   /** What it all comes to. */
   total: string;
   figure: (value: number | null) => string;
-  /** The curves' names are told beside the title; else the table of groups tells them. */
+  /** The names of the series are told beside the title; else the table of groups tells them. */
   isNamed: boolean;
   children?: ReactNode;
 };
 
 /** One chart with its title, its total, and what is where the pointer is. */
 export function ChartPanel({ title, total, figure, isNamed, children, ...drawing }: ChartPanelProps) {
-  const { buckets, step, curves } = drawing;
+  const { buckets, step, seriesList } = drawing;
   const [hover, setHover] = useState<Hover>();
   return (
     <figure className={css.panel}>
       <figcaption className={css.caption}>
         <h2 className={css.title}>{title}</h2>
         <span className={css.total}>{total}</span>
-        {isNamed && curves.map((curve) => <Name key={curve.name} curve={curve} />)}
+        {isNamed && seriesList.map((series) => <Name key={series.name} series={series} />)}
         {children}
       </figcaption>
       <TimeChart
         {...drawing}
-        label={chartInWords({ title, total, buckets, step, curves, figure })}
+        label={chartInWords({ title, total, buckets, step, seriesList, figure })}
         onHover={setHover}
       />
-      {hover !== undefined && <HoverCard hover={hover} buckets={buckets} step={step} curves={curves} figure={figure} />}
+      {hover !== undefined && (
+        <HoverCard hover={hover} buckets={buckets} step={step} seriesList={seriesList} figure={figure} />
+      )}
     </figure>
   );
 }
 
-function Name({ curve }: { curve: Curve }) {
+function Name({ series }: { series: Series }) {
   return (
     <span className={css.named}>
-      <ColourMark colour={curve.colour} /> {curve.name}
+      <ColorSwatch colour={series.color} /> {series.name}
     </span>
   );
 }
@@ -51,31 +53,31 @@ type HoverCardProps = {
   hover: Hover;
   buckets: readonly number[];
   step: number;
-  curves: readonly Curve[];
+  seriesList: readonly Series[];
   figure: (value: number | null) => string;
 };
 
-/** What the curves say where the pointer is. The same is in words beside the chart and in the table. */
-export function HoverCard({ hover, buckets, step, curves, figure }: HoverCardProps) {
+/** What the seriesList say where the pointer is. The same is in words beside the chart and in the table. */
+export function HoverCard({ hover, buckets, step, seriesList, figure }: HoverCardProps) {
   const from = buckets[hover.at];
   if (from === undefined) return null;
   const side = hover.isRight ? { right: `calc(100% - ${hover.left - 12}px)` } : { left: hover.left + 12 };
   return (
     <div className={css.card} style={side} aria-hidden="true">
-      <div className={css.when}>{spanInWords(from, from + step)}</div>
-      {curves.map((curve) => (
-        <div key={curve.name} className={css.reading}>
-          <ColourMark colour={curve.colour} />
-          <bdi className={css.name}>{curve.name}</bdi>
-          <span className={css.figure}>{figure(curve.values[hover.at] ?? null)}</span>
+      <div className={css.when}>{formatTimeSpan(from, from + step)}</div>
+      {seriesList.map((series) => (
+        <div key={series.name} className={css.reading}>
+          <ColorSwatch colour={series.color} />
+          <bdi className={css.name}>{series.name}</bdi>
+          <span className={css.figure}>{figure(series.values[hover.at] ?? null)}</span>
         </div>
       ))}
     </div>
   );
 }
 
-/** The colour of a curve, beside its name. */
-export function ColourMark({ colour }: { colour: string }) {
+/** The colour of a series, beside its name. */
+export function ColorSwatch({ colour }: { colour: string }) {
   return (
     <svg className={css.mark} viewBox="0 0 10 10" aria-hidden="true">
       <rect width="10" height="10" rx="2" fill={`var(${colour})`} />
@@ -86,14 +88,24 @@ export function ColourMark({ colour }: { colour: string }) {
 type TimeChartProps = Drawing & { label: string };
 
 /** Curves over time. Its words are in `label`; all it is drawn with must stay the same while it does. */
-export function TimeChart({ label, buckets, step, curves, axis, isWhole, onHover, onRange, onPick }: TimeChartProps) {
+export function TimeChart({
+  label,
+  buckets,
+  step,
+  seriesList,
+  axis,
+  isWhole,
+  onHover,
+  onRange,
+  onPick,
+}: TimeChartProps) {
   const scheme = useComputedColorScheme("light");
   const mount = useCallback(
     (parent: HTMLDivElement | null) => {
       if (parent === null) return undefined;
-      return drawChart(parent, { buckets, step, curves, axis, isWhole, onHover, onRange, onPick });
+      return drawChart(parent, { buckets, step, seriesList, axis, isWhole, onHover, onRange, onPick });
     },
-    [buckets, step, curves, axis, isWhole, onHover, onRange, onPick],
+    [buckets, step, seriesList, axis, isWhole, onHover, onRange, onPick],
   );
   // Another theme has other colours: it is drawn anew.
   return <div key={scheme} ref={mount} className={css.canvas} role="img" aria-label={label} />;
@@ -105,17 +117,17 @@ type Shown = {
   total: string;
   buckets: readonly number[];
   step: number;
-  curves: readonly Curve[];
+  seriesList: readonly Series[];
   figure: (value: number | null) => string;
 };
 
 /** `Requests from 14:00 – 15:00. 310 requests, 31 failed. iOS: most 40, 14:20 – 14:21.` */
-export function chartInWords({ title, total, buckets, step, curves, figure }: Shown, now = new Date()): string {
+export function chartInWords({ title, total, buckets, step, seriesList, figure }: Shown, now = new Date()): string {
   const [first, last] = [buckets[0] ?? 0, (buckets.at(-1) ?? 0) + step];
-  const peaks = curves.flatMap(({ name, values }) => {
+  const peaks = seriesList.flatMap(({ name, values }) => {
     const most = Math.max(...values.map((value) => value ?? 0));
     const at = buckets[values.indexOf(most)];
-    return most > 0 && at !== undefined ? [`${name}: most ${figure(most)}, ${spanInWords(at, at + step, now)}`] : [];
+    return most > 0 && at !== undefined ? [`${name}: most ${figure(most)}, ${formatTimeSpan(at, at + step, now)}`] : [];
   });
-  return [`${title}, ${spanInWords(first, last, now)}`, total, ...peaks].join(". ");
+  return [`${title}, ${formatTimeSpan(first, last, now)}`, total, ...peaks].join(". ");
 }

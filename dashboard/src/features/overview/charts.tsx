@@ -1,57 +1,65 @@
 /** The charts of the overview. */
 
 import { useCallback, useMemo, useState } from "react";
-import { only } from "~/domain/filter";
+import { replaceValue } from "~/domain/filter";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, plural, shortCount } from "~/format/number";
 import type { StatsResponse } from "~/generated/api-types";
-import { useGoToOverview, useOverview } from "~/navigation/overview-search";
+import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
 import { QuietButton } from "~/ui/quiet-button";
 import { ChartPanel } from "./chart-panel";
 import css from "./charts.module.css";
-import { type Curve, costCurves, type Parted, type Percentile, requestCurves, timeCurves, tokenCurves } from "./series";
+import {
+  costSeries,
+  durationSeries,
+  type GroupedStats,
+  type Percentile,
+  requestSeries,
+  type Series,
+  tokenSeries,
+} from "./series";
 
-type ChartsProps = { parted: Parted; answer: StatsResponse };
+type ChartsProps = { grouped: GroupedStats; answer: StatsResponse };
 
 /** All charts of the overview, one below or beside the other. Dragging chooses a time, a click on a group its value. */
-export function Charts({ parted, answer }: ChartsProps) {
+export function Charts({ grouped, answer }: ChartsProps) {
   const { search, by } = useOverview();
-  const go = useGoToOverview();
+  const go = useOverviewNavigate();
   const [shown, setShown] = useState<Percentile>("p50");
   const { total } = answer;
-  const curves = useMemo(
+  const seriesList = useMemo(
     () => ({
-      requests: requestCurves(parted),
-      duration: timeCurves(parted, "duration_ms", shown),
-      first: timeCurves(parted, "first_token_ms", shown),
-      tokens: tokenCurves(parted),
-      cost: costCurves(parted),
+      requests: requestSeries(grouped),
+      duration: durationSeries(grouped, "duration_ms", shown),
+      first: durationSeries(grouped, "first_token_ms", shown),
+      tokens: tokenSeries(grouped),
+      cost: costSeries(grouped),
     }),
-    [parted, shown],
+    [grouped, shown],
   );
   const onRange = useCallback(
     (from: number, to: number) => go({ ...search, range: { from: iso(from), to: iso(to) } }, by),
     [go, search, by],
   );
   const onPick = useCallback(
-    ({ group }: Curve) => {
+    ({ group }: Series) => {
       if (by === undefined || group === undefined || group.value === null) return;
-      go({ ...search, filter: only(search.filter, by, group.value) }, by);
+      go({ ...search, filter: replaceValue(search.filter, by, group.value) }, by);
     },
     [go, search, by],
   );
-  const common = { buckets: parted.buckets, step: answer.bucket_seconds * 1000, isWhole: false, onRange, onPick };
+  const common = { buckets: grouped.buckets, step: answer.bucket_seconds * 1000, isWhole: false, onRange, onPick };
   const isWhole = by === undefined;
   const failed = total.failed > 0 ? ` · ${count(total.failed)} failed` : "";
-  const choice = (of: string) => !isWhole && <PercentileChoice chosen={shown} onChosen={setShown} of={of} />;
+  const choice = (of: string) => !isWhole && <PercentileToggle chosen={shown} onChosen={setShown} of={of} />;
   return (
     <>
       <ChartPanel
         {...common}
         title="Requests"
         total={`${count(total.requests)}${failed}`}
-        curves={curves.requests}
+        seriesList={seriesList.requests}
         figure={count}
         axis={shortCount}
         isWhole
@@ -61,7 +69,7 @@ export function Charts({ parted, answer }: ChartsProps) {
         {...common}
         title="Duration"
         total={percentiles(total.duration_ms)}
-        curves={curves.duration}
+        seriesList={seriesList.duration}
         figure={duration}
         axis={duration}
         isNamed={isWhole}
@@ -72,7 +80,7 @@ export function Charts({ parted, answer }: ChartsProps) {
         {...common}
         title="First token"
         total={percentiles(total.first_token_ms)}
-        curves={curves.first}
+        seriesList={seriesList.first}
         figure={duration}
         axis={duration}
         isNamed={isWhole}
@@ -83,7 +91,7 @@ export function Charts({ parted, answer }: ChartsProps) {
         {...common}
         title="Tokens"
         total={`${shortCount(total.input_tokens)} → ${shortCount(total.output_tokens)}`}
-        curves={curves.tokens}
+        seriesList={seriesList.tokens}
         figure={tokenWords}
         axis={shortCount}
         isWhole
@@ -93,7 +101,7 @@ export function Charts({ parted, answer }: ChartsProps) {
         {...common}
         title="Cost"
         total={money(total.cost_usd)}
-        curves={curves.cost}
+        seriesList={seriesList.cost}
         figure={money}
         axis={dollars}
         isNamed={false}
@@ -119,14 +127,14 @@ function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-type PercentileChoiceProps = { chosen: Percentile; onChosen: (percentile: Percentile) => void; of: string };
+type PercentileToggleProps = { chosen: Percentile; onChosen: (percentile: Percentile) => void; of: string };
 
 /** Which percentile is drawn for each group. */
-export function PercentileChoice({ chosen, onChosen, of }: PercentileChoiceProps) {
+export function PercentileToggle({ chosen, onChosen, of }: PercentileToggleProps) {
   return (
     <span className={css.choice}>
       {(["p50", "p95"] as const).map((each) => (
-        <QuietButton key={each} isChosen={each === chosen} label={`${each} of ${of}`} onClick={() => onChosen(each)}>
+        <QuietButton key={each} selected={each === chosen} label={`${each} of ${of}`} onClick={() => onChosen(each)}>
           {each}
         </QuietButton>
       ))}

@@ -7,10 +7,10 @@ import { money } from "~/format/money";
 import { count, shortCount, tokens } from "~/format/number";
 import type { Aggregate } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
-import { ColourMark } from "./chart-panel";
+import { ColorSwatch } from "./chart-panel";
 import { fieldName, type Group, groupName } from "./groups";
 import css from "./overview-page.module.css";
-import { colourOf } from "./series";
+import { colorOf } from "./series";
 
 type Props = { groups: readonly Group[]; by: string };
 
@@ -18,7 +18,7 @@ type Props = { groups: readonly Group[]; by: string };
 export function GroupTable({ groups, by }: Props) {
   return (
     <table className={css.table}>
-      <caption className="unseen">Requests by {fieldName(by)}</caption>
+      <caption className="visually-hidden">Requests by {fieldName(by)}</caption>
       <thead>
         <tr>
           <th scope="col" className={css.name}>
@@ -59,7 +59,7 @@ function GroupRow({ group, by }: { group: Group; by: string }) {
     <tr className={css.row}>
       <th scope="row" className={css.name}>
         <span className={css.marked}>
-          <ColourMark colour={colourOf(group)} />
+          <ColorSwatch colour={colorOf(group)} />
           <GroupValue group={group} by={by} />
         </span>
       </th>

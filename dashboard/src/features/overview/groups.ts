@@ -3,16 +3,16 @@
 import type { Aggregate, Namespace, StatsPoint, StatsResponse } from "~/generated/api-types";
 
 /** How many groups have a colour and a place of their own in charts. */
-export const MOST_COLOURED = 8;
+export const MAX_COLORED = 8;
 
 /**
  * `value`: null for requests without one. `kind`: `other` are those nobody tells apart, `all` when nothing parts them.
- * `slot`: 1 to 8; 0: it is among the rest in charts.
+ * `colorIndex`: 1 to 8; 0: it is among the rest in charts.
  */
 export type Group = {
   kind: "value" | "other" | "all";
   value: string | null;
-  slot: number;
+  colorIndex: number;
   points: readonly StatsPoint[];
   total: Aggregate;
 };
@@ -24,15 +24,15 @@ export function groupsOf(
   labels: ReadonlyMap<string, Namespace>,
 ): Group[] {
   if (by === undefined) {
-    return answer.groups.map(({ points, total }) => ({ kind: "all", value: null, slot: 1, points, total }));
+    return answer.groups.map(({ points, total }) => ({ kind: "all", value: null, colorIndex: 1, points, total }));
   }
   const values = answer.groups.map((group) => Object.values(group.by)[0] ?? null);
-  const slots = slotsOf(values.slice(0, MOST_COLOURED), by === "namespace" ? labels : new Map());
+  const indexes = colorIndexes(values.slice(0, MAX_COLORED), by === "namespace" ? labels : new Map());
   const groups: Group[] = answer.groups.map(({ points, total }, at) => {
     const value = values[at] ?? null;
-    return { kind: "value", value, slot: at < MOST_COLOURED ? (slots.get(value) ?? 0) : 0, points, total };
+    return { kind: "value", value, colorIndex: at < MAX_COLORED ? (indexes.get(value) ?? 0) : 0, points, total };
   });
-  if (answer.other !== null) groups.push({ kind: "other", value: null, slot: 0, ...answer.other });
+  if (answer.other !== null) groups.push({ kind: "other", value: null, colorIndex: 0, ...answer.other });
   return groups;
 }
 
@@ -57,15 +57,15 @@ export function fieldName(by: string | undefined): string {
 }
 
 /** By the order of names, not of sizes: a colour must not change with each request. */
-function slotsOf(
+function colorIndexes(
   values: readonly (string | null)[],
   labels: ReadonlyMap<string, Namespace>,
 ): Map<string | null, number> {
-  const slots = new Map<string | null, number>();
+  const indexes = new Map<string | null, number>();
   const own = (value: string | null) => (value === null ? undefined : (labels.get(value)?.color ?? undefined));
-  const free = [1, 2, 3, 4, 5, 6, 7, 8].filter((slot) => !values.some((value) => own(value) === slot));
+  const free = [1, 2, 3, 4, 5, 6, 7, 8].filter((index) => !values.some((value) => own(value) === index));
   for (const value of [...values].sort((a, b) => ((a ?? "") < (b ?? "") ? -1 : 1))) {
-    slots.set(value, own(value) ?? free.shift() ?? 0);
+    indexes.set(value, own(value) ?? free.shift() ?? 0);
   }
-  return slots;
+  return indexes;
 }

@@ -3,24 +3,24 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { countQuery } from "~/api/requests";
-import { isTooMuch } from "~/api/stats";
+import { isDeadlineError } from "~/api/stats";
 import { statusQuery } from "~/api/status";
 import { ApiError } from "~/domain/api-error";
-import { inWords, without } from "~/domain/filter";
-import { rangeInWords } from "~/domain/time-range";
+import { describeValue, removeValue } from "~/domain/filter";
+import { formatTimeRange } from "~/domain/time-range";
 import { plural } from "~/format/number";
-import { USUAL_RANGE, useGoToOverview, useOverview } from "~/navigation/overview-search";
+import { DEFAULT_RANGE, useOverview, useOverviewNavigate } from "~/navigation/overview-search";
 import { StillLogged } from "~/ui/messages";
 import css from "./overview-page.module.css";
 
 /** Why there is nothing to draw: no request ever, or none that matches; then what would. */
-export function NoFigures() {
+export function OverviewEmpty() {
   const { search, by } = useOverview();
-  const go = useGoToOverview();
+  const go = useOverviewNavigate();
   const isEmpty = useQuery(statusQuery()).data?.records === 0;
   const values = search.filter.flatMap((term) => term.values.map((value) => ({ ...term, value })));
   const last = values.at(-1);
-  const rest = last === undefined ? search.filter : without(search.filter, last.name, last.value, last.negated);
+  const rest = last === undefined ? search.filter : removeValue(search.filter, last.name, last.value, last.negated);
   const found = useQuery({ ...countQuery({ ...search, filter: rest }), enabled: last !== undefined }).data;
   const hasRange = Object.keys(search.range).length > 0;
 
@@ -28,9 +28,9 @@ export function NoFigures() {
   return (
     <div className={css.message}>
       <p>
-        No request{hasRange && <> ({rangeInWords(search.range)})</>}
+        No request{hasRange && <> ({formatTimeRange(search.range)})</>}
         {values.map((term, at) => {
-          const words = inWords(term.name, term.value, term.negated);
+          const words = describeValue(term.name, term.value, term.negated);
           return (
             <span key={`${term.negated}${term.name}=${term.value}`}>
               {at === 0 ? " where " : " and "}
@@ -45,13 +45,13 @@ export function NoFigures() {
           <>
             {" "}
             {found.complete ? "" : "At least "}
-            {plural(found.requests, "request")} without the {inWords(last.name, last.value).name}.
+            {plural(found.requests, "request")} without the {describeValue(last.name, last.value).name}.
           </>
         )}
       </p>
       {last !== undefined && (
         <Button variant="default" size="compact-sm" onClick={() => go({ ...search, filter: rest }, by)}>
-          remove {inWords(last.name, last.value).name}
+          remove {describeValue(last.name, last.value).name}
         </Button>
       )}
       {hasRange && (
@@ -69,15 +69,15 @@ export function NoFigures() {
 }
 
 /** The figures are not there: too much was asked for, or what nobody understands, or they could not be read. */
-export function FiguresError({ error, onAgain }: { error: Error; onAgain: () => void }) {
+export function OverviewError({ error, onAgain }: { error: Error; onAgain: () => void }) {
   const { search, by } = useOverview();
-  const go = useGoToOverview();
+  const go = useOverviewNavigate();
   const isWrong = error instanceof ApiError && error.status === 400;
-  if (isTooMuch(error)) {
+  if (isDeadlineError(error)) {
     return (
       <div className={css.message} role="alert">
         <p>Too much to add up: choose a shorter time.</p>
-        {[USUAL_RANGE, { from: "-1h" }].map((range) => (
+        {[DEFAULT_RANGE, { from: "-1h" }].map((range) => (
           <Button key={range.from} variant="default" size="compact-sm" onClick={() => go({ ...search, range }, by)}>
             {range.from === "-1h" ? "last hour" : "last 24 hours"}
           </Button>
@@ -95,7 +95,7 @@ export function FiguresError({ error, onAgain }: { error: Error; onAgain: () => 
       <Button
         variant="default"
         size="compact-sm"
-        onClick={isWrong ? () => go({ filter: [], range: USUAL_RANGE }, undefined) : onAgain}
+        onClick={isWrong ? () => go({ filter: [], range: DEFAULT_RANGE }, undefined) : onAgain}
       >
         {isWrong ? "clear all" : "again"}
       </Button>

@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import type { StatsResponse } from "~/generated/api-types";
 import { point, statsAnswer } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
-import { Figures, useHeldStill } from "./overview-page";
+import { OverviewContent, useFrozenWhilePressed } from "./overview-page";
 
 // There is no canvas in these tests.
 vi.mock("./uplot-chart", () => ({ drawChart: () => () => {} }));
@@ -30,7 +30,7 @@ it("each value is a link that filters by it; other and requests without a value 
       [point(2, 9)],
     ),
   );
-  await renderAt("?by=model", <Figures />);
+  await renderAt("?by=model", <OverviewContent />);
   const table = await screen.findByRole("table", { name: "Requests by model" });
   expect(within(table).getByRole("link", { name: "Filter by model gpt-4o" })).toBeVisible();
   expect(within(table).getAllByRole("link")).toHaveLength(1);
@@ -40,14 +40,14 @@ it("each value is a link that filters by it; other and requests without a value 
 
 it("what is unknown is –, and never 0", async () => {
   answerWith(statsAnswer("model", [["gpt-4o", [point(0, 30)]]]));
-  await renderAt("?by=model", <Figures />);
+  await renderAt("?by=model", <OverviewContent />);
   const row = await screen.findByRole("row", { name: /gpt-4o/ });
   expect(row).toHaveTextContent("gpt-4o300300 → 30–––");
 });
 
 it("each chart says in words what it shows", async () => {
   answerWith(statsAnswer(undefined, [[null, [point(0, 30, { failed: 2 }), point(3, 12)]]]));
-  await renderAt("?time=all", <Figures />);
+  await renderAt("?time=all", <OverviewContent />);
   const requests = await screen.findByRole("img", { name: /^Requests, .+\. 42\. all: most 30, .+\. failed: most 2, / });
   expect(requests).toBeVisible();
   expect(screen.getAllByRole("img")).toHaveLength(5);
@@ -56,7 +56,7 @@ it("each chart says in words what it shows", async () => {
 
 it("too much to add up is said in words, with shorter times to choose", async () => {
   answerWith({ status: 503, code: "deadline", message: "The log took too long to answer." });
-  const { where } = await renderAt("?time=all&by=model", <Figures />);
+  const { where } = await renderAt("?time=all&by=model", <OverviewContent />);
   expect(await screen.findByRole("alert")).toHaveTextContent("Too much to add up: choose a shorter time.");
   screen.getByRole("button", { name: "last hour" }).click();
   expect(where()).toBe("/overview?from=-1h&by=model");
@@ -64,7 +64,7 @@ it("too much to add up is said in words, with shorter times to choose", async ()
 
 it("what cannot be read is told, and that nothing is lost", async () => {
   answerWith({ status: 503, code: "store_unavailable", message: "The disk is on fire." });
-  await renderAt("", <Figures />);
+  await renderAt("", <OverviewContent />);
   const alert = await screen.findByRole("alert");
   expect(alert).toHaveTextContent("The figures could not be read: The disk is on fire.");
   expect(alert).toHaveTextContent("Requests are still being logged.");
@@ -72,14 +72,14 @@ it("what cannot be read is told, and that nothing is lost", async () => {
 
 it("what nobody answers is asked again, and nothing is said of the log", async () => {
   vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
-  await renderAt("", <Figures />);
+  await renderAt("", <OverviewContent />);
   const alert = await screen.findByRole("alert");
   expect(alert).toHaveTextContent("Relaybook does not answer. Is it running?The page asks again by itself.");
 });
 
 it("no match says what would match", async () => {
   answerWith(statsAnswer("model", []));
-  const { where } = await renderAt("?namespace=staging&model=gpt-5&by=model", <Figures />);
+  const { where } = await renderAt("?namespace=staging&model=gpt-5&by=model", <OverviewContent />);
   expect(await screen.findByText(/310 requests without the model\./)).toHaveTextContent(
     "No request (last 24 hours) where namespace is staging and model is gpt-5.",
   );
@@ -88,7 +88,7 @@ it("no match says what would match", async () => {
 });
 
 it("what is pressed stays as it is until the button is released, and what listens to that has been told", async () => {
-  const { result, rerender } = renderHook(useHeldStill<string>, { initialProps: "before" });
+  const { result, rerender } = renderHook(useFrozenWhilePressed<string>, { initialProps: "before" });
   act(() => result.current.onPointerDown());
   rerender("after");
   expect(result.current.shown).toBe("before");

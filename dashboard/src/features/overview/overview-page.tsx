@@ -9,26 +9,26 @@ import { FilterBar } from "~/filters/filter-bar";
 import { useLabels } from "~/filters/labels";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { TimeRange } from "~/filters/time-range-picker";
-import { useGoToOverview, useOverview } from "~/navigation/overview-search";
+import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
 import { QuietButton } from "~/ui/quiet-button";
 import { Charts } from "./charts";
 import { GroupTable, Totals } from "./group-table";
 import { fieldName, groupsOf } from "./groups";
-import { FiguresError, NoFigures } from "./overview-messages";
+import { OverviewEmpty, OverviewError } from "./overview-messages";
 import css from "./overview-page.module.css";
 
 /** What the log's requests add up to over time, for the same filters as the log. */
 export function OverviewPage() {
-  const { search, by, isUsual } = useOverview();
-  const go = useGoToOverview();
+  const { search, by, isDefaultRange } = useOverview();
+  const go = useOverviewNavigate();
   return (
     <main className={css.page}>
-      <h1 className="unseen">Overview</h1>
+      <h1 className="visually-hidden">Overview</h1>
       <NamespaceBar />
       <div className={css.controls}>
-        <ByChoice />
+        <GroupBySelect />
         <TimeRange />
-        {isUsual && (
+        {isDefaultRange && (
           <span className={css.hint}>
             The last 24 hours, for no time is chosen.
             <QuietButton onClick={() => go({ ...search, range: {} }, by)}>all time</QuietButton>
@@ -40,19 +40,19 @@ export function OverviewPage() {
       </div>
       <FilterBar />
       <section
-        className={css.scroller}
+        className={css.scrollRegion}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
         aria-label="Figures"
       >
-        <Figures />
+        <OverviewContent />
       </section>
     </main>
   );
 }
 
 /** What is shown, as it was for as long as a button is pressed on it, so that nothing changes under a drag. */
-export function useHeldStill<Shown>(value: Shown): { shown: Shown; onPointerDown: () => void } {
+export function useFrozenWhilePressed<Shown>(value: Shown): { shown: Shown; onPointerDown: () => void } {
   const [held, setHeld] = useState<{ value: Shown }>();
   const onPointerDown = () => {
     setHeld({ value });
@@ -71,10 +71,10 @@ export function useHeldStill<Shown>(value: Shown): { shown: Shown; onPointerDown
 
 const FIELDS = ["namespace", "model", "outcome"];
 
-/** By what the requests are parted; the URL says it. */
-export function ByChoice() {
+/** By what the requests are grouped; the URL says it. */
+export function GroupBySelect() {
   const { search, by } = useOverview();
-  const go = useGoToOverview();
+  const go = useOverviewNavigate();
   const properties = useQuery(propertiesQuery()).data?.data.map(({ value }) => `property.${value}`) ?? [];
   // What the URL names is there in any case.
   const isElse = by !== undefined && !FIELDS.includes(by) && !properties.includes(by);
@@ -106,40 +106,40 @@ export function ByChoice() {
 }
 
 /** What the requests add up to: in all, over time, and by value. */
-export function Figures() {
+export function OverviewContent() {
   const { search, by } = useOverview();
   const labels = useLabels();
   const { data: answer, error, isPlaceholderData, refetch } = useQuery(statsQuery(search, by));
   // While another question is being answered, the charts are still those of the one before.
   const shownBy = answer?.groups[0] === undefined ? by : Object.keys(answer.groups[0].by)[0];
-  const parted = useMemo(
+  const grouped = useMemo(
     () => answer && { buckets: bucketsOf(answer), groups: groupsOf(answer, shownBy, labels), by: shownBy },
     [answer, shownBy, labels],
   );
 
-  const { shown, onPointerDown } = useHeldStill({ answer, parted });
+  const { shown, onPointerDown } = useFrozenWhilePressed({ answer, grouped });
 
-  if (answer === undefined || parted === undefined) {
-    if (error !== null) return <FiguresError error={error} onAgain={() => void refetch()} />;
+  if (answer === undefined || grouped === undefined) {
+    if (error !== null) return <OverviewError error={error} onAgain={() => void refetch()} />;
     return (
       <p className={css.message} role="status">
         Adding up…
       </p>
     );
   }
-  if (answer.total.requests === 0) return <NoFigures />;
+  if (answer.total.requests === 0) return <OverviewEmpty />;
   return (
     <div className={css.figures} aria-busy={isPlaceholderData}>
       <div className={css.totals}>
         <Totals total={answer.total} />
       </div>
-      <div className={css.shown} data-parted={shownBy === undefined ? undefined : ""}>
+      <div className={css.shown} data-grouped={shownBy === undefined ? undefined : ""}>
         <div className={css.charts} onPointerDown={onPointerDown}>
-          <Charts parted={shown.parted ?? parted} answer={shown.answer ?? answer} />
+          <Charts grouped={shown.grouped ?? grouped} answer={shown.answer ?? answer} />
         </div>
         {shownBy !== undefined && (
           <div className={css.groups}>
-            <GroupTable groups={parted.groups} by={shownBy} />
+            <GroupTable groups={grouped.groups} by={shownBy} />
           </div>
         )}
       </div>

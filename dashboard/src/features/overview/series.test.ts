@@ -3,9 +3,9 @@ import { bucketsOf } from "~/api/stats";
 import type { Namespace, StatsResponse } from "~/generated/api-types";
 import { point, statsAnswer } from "~/test/fixtures";
 import { groupName, groupsOf } from "./groups";
-import { costCurves, nearestCurve, requestCurves, stackedValues, timeCurves } from "./series";
+import { costSeries, durationSeries, nearestSeries, requestSeries, stackedValues } from "./series";
 
-const parted = (found: StatsResponse, by?: string, labels = new Map<string, Namespace>()) => ({
+const grouped = (found: StatsResponse, by?: string, labels = new Map<string, Namespace>()) => ({
   buckets: bucketsOf(found),
   groups: groupsOf(found, by, labels),
   by,
@@ -19,8 +19,8 @@ describe("groups", () => {
       ["staging", [point(0, 2)]],
     ]);
     const labels = new Map([["staging", { color: 1 } as Namespace]]);
-    expect(groupsOf(found, "namespace", labels).map(({ slot }) => slot)).toEqual([2, 1]);
-    expect(groupsOf(found, "model", labels).map(({ slot }) => slot)).toEqual([2, 1]);
+    expect(groupsOf(found, "namespace", labels).map(({ colorIndex }) => colorIndex)).toEqual([2, 1]);
+    expect(groupsOf(found, "model", labels).map(({ colorIndex }) => colorIndex)).toEqual([2, 1]);
   });
 
   it("keep their colours when the sizes change, as long as they are the same ones", () => {
@@ -33,15 +33,15 @@ describe("groups", () => {
         "model",
         new Map(),
       );
-      return Object.fromEntries(groups.map(({ value, slot }) => [value, slot]));
+      return Object.fromEntries(groups.map(({ value, colorIndex }) => [value, colorIndex]));
     };
     expect(slots(["b", "a", "c"])).toEqual(slots(["c", "b", "a"]));
   });
 
   it("beyond the eighth have none, and other is the last", () => {
     const groups = groupsOf(statsAnswer("model", many, [point(1, 5)]), "model", new Map());
-    expect(groups.map(({ slot }) => slot > 0)).toEqual([...Array(8).fill(true), ...Array(5).fill(false)]);
-    expect(new Set(groups.slice(0, 8).map(({ slot }) => slot)).size).toBe(8);
+    expect(groups.map(({ colorIndex }) => colorIndex > 0)).toEqual([...Array(8).fill(true), ...Array(5).fill(false)]);
+    expect(new Set(groups.slice(0, 8).map(({ colorIndex }) => colorIndex)).size).toBe(8);
     expect(groups.slice(12).map((group) => groupName(group, "model"))).toEqual(["other"]);
   });
 
@@ -51,18 +51,18 @@ describe("groups", () => {
   });
 });
 
-describe("curves", () => {
+describe("series", () => {
   it("are 0 where no request is, and unknown where none of them tells", () => {
     const found = statsAnswer(undefined, [[null, [point(0, 4, { cost_usd: 0.5 }), point(2, 3)]]]);
-    expect(costCurves(parted(found))[0]?.values).toEqual([0.5, 0, null, 0]);
-    const [p50] = timeCurves(parted(found), "duration_ms", "p50");
+    expect(costSeries(grouped(found))[0]?.values).toEqual([0.5, 0, null, 0]);
+    const [p50] = durationSeries(grouped(found), "duration_ms", "p50");
     expect(p50?.values).toEqual([null, null, null, null]);
   });
 
   it("add up what has no colour of its own", () => {
-    const curves = requestCurves(parted(statsAnswer("model", many, [point(0, 5)]), "model"));
-    expect(curves.map(({ name }) => name).slice(7)).toEqual(["m7", "all others", "failed"]);
-    expect(curves[8]?.values[0]).toBe(12 + 11 + 10 + 9 + 5);
+    const seriesList = requestSeries(grouped(statsAnswer("model", many, [point(0, 5)]), "model"));
+    expect(seriesList.map(({ name }) => name).slice(7)).toEqual(["m7", "all others", "failed"]);
+    expect(seriesList[8]?.values[0]).toBe(12 + 11 + 10 + 9 + 5);
   });
 
   it("lie one upon the other, and a height finds its own", () => {
@@ -70,14 +70,14 @@ describe("curves", () => {
       ["a", [point(0, 4)]],
       ["b", [point(0, 2), point(1, 3)]],
     ]);
-    const curves = requestCurves(parted(found, "model"));
-    expect(stackedValues(curves).map(({ curve, values }) => [curve.name, values[0], values[1]])).toEqual([
+    const seriesList = requestSeries(grouped(found, "model"));
+    expect(stackedValues(seriesList).map(({ series, values }) => [series.name, values[0], values[1]])).toEqual([
       ["b", 6, 3],
       ["a", 4, null],
       ["failed", 0, 0],
     ]);
-    expect(nearestCurve(curves, 0, 3, 6)?.name).toBe("a");
-    expect(nearestCurve(curves, 0, 5, 6)?.name).toBe("b");
-    expect(nearestCurve(curves, 0, 6.5, 10)).toBeUndefined();
+    expect(nearestSeries(seriesList, 0, 3, 6)?.name).toBe("a");
+    expect(nearestSeries(seriesList, 0, 5, 6)?.name).toBe("b");
+    expect(nearestSeries(seriesList, 0, 6.5, 10)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { type Curve, nearestCurve, stackedValues } from "./series";
+import { nearestSeries, type Series, stackedValues } from "./series";
 
 /** `at`: the bucket's place; `left`: pixels from the chart's edge. */
 export type Hover = { at: number; left: number; isRight: boolean };
@@ -11,13 +11,13 @@ export type Drawing = {
   /** When each bucket begins, and how long it is: milliseconds. */
   buckets: readonly number[];
   step: number;
-  curves: readonly Curve[];
+  seriesList: readonly Series[];
   axis: (value: number) => string;
   isWhole: boolean;
   onHover: (hover: Hover | undefined) => void;
   /** Dragged over from the one moment to the other. */
   onRange: (from: number, to: number) => void;
-  onPick: (curve: Curve) => void;
+  onPick: (series: Series) => void;
 };
 
 const HEIGHT = 168;
@@ -32,13 +32,13 @@ const TIMES: (string | number | null)[][] = [
 
 /** Draws into the element; gives what takes it away again. */
 export function drawChart(parent: HTMLElement, drawing: Drawing): () => void {
-  const { buckets, step, curves } = drawing;
+  const { buckets, step, seriesList } = drawing;
   const colour = (name: string) => getComputedStyle(parent).getPropertyValue(name).trim();
   // A bar, and a line's point, stands for its whole bucket: it is in its middle.
   const middles = buckets.map((at) => (at + step / 2) / 1000);
   const from = (buckets[0] ?? 0) / 1000;
-  const drawn = stackedValues(curves);
-  const axis = { stroke: () => colour("--dim"), font: `11px ${colour("--font")}`, ticks: { show: false } };
+  const drawn = stackedValues(seriesList);
+  const axis = { stroke: () => colour("--color-text-muted"), font: `11px ${colour("--font")}`, ticks: { show: false } };
   const plot = new uPlot(
     {
       width: parent.clientWidth,
@@ -62,11 +62,11 @@ export function drawChart(parent: HTMLElement, drawing: Drawing): () => void {
           ...(drawing.isWhole ? { incrs: WHOLE } : {}),
           size: 58,
           space: 36,
-          grid: { stroke: () => colour("--line"), width: 1 },
+          grid: { stroke: () => colour("--color-border"), width: 1 },
           values: (_, splits) => splits.map((value) => (value === 0 ? "0" : drawing.axis(value))),
         },
       ],
-      series: [{}, ...drawn.map(({ curve }) => seriesOf(curve, colour))],
+      series: [{}, ...drawn.map(({ series }) => seriesOf(series, colour))],
       hooks: {
         setCursor: [
           (self) => {
@@ -107,7 +107,7 @@ export function drawChart(parent: HTMLElement, drawing: Drawing): () => void {
   plot.over.addEventListener("click", (event) => {
     const { idx, top } = plot.cursor;
     if (Math.abs(event.clientX - pressedAt) > 3 || typeof idx !== "number" || top === undefined) return;
-    const found = nearestCurve(curves, idx, plot.posToVal(top, "y"), plot.scales.y?.max ?? 1);
+    const found = nearestSeries(seriesList, idx, plot.posToVal(top, "y"), plot.scales.y?.max ?? 1);
     if (found !== undefined) drawing.onPick(found);
   });
   const sized = new ResizeObserver(() => plot.setSize({ width: parent.clientWidth, height: HEIGHT }));
@@ -118,9 +118,9 @@ export function drawChart(parent: HTMLElement, drawing: Drawing): () => void {
   };
 }
 
-function seriesOf(curve: Curve, colour: (name: string) => string): uPlot.Series {
-  const own = () => colour(curve.colour);
-  if (curve.shape === "line") {
+function seriesOf(series: Series, colour: (name: string) => string): uPlot.Series {
+  const own = () => colour(series.color);
+  if (series.shape === "line") {
     return { stroke: own, width: 1.5, points: { show: true, size: 4, fill: own, width: 0, filter: lonely } };
   }
   const bars = uPlot.paths.bars?.({ size: [0.86, 40], gap: 0 });

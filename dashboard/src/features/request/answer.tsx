@@ -4,8 +4,8 @@ import { useState } from "react";
 import { objectOf, pretty } from "~/domain/json";
 import { ChoiceView } from "~/features/conversation/choice";
 import css from "~/features/conversation/conversation.module.css";
-import { type Choice, choicesOf, plainText, vectorsOf } from "~/features/conversation/message-model";
-import { whyNoAnswer } from "~/features/conversation/unavailable";
+import { type Choice, describeEmbeddings, normalizeChoices, plainText } from "~/features/conversation/message-model";
+import { explainMissingResponse } from "~/features/conversation/unavailable";
 import { FilterLink } from "~/filters/filter-link";
 import { count } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
@@ -13,20 +13,20 @@ import { CopyButton } from "~/ui/copy-button";
 import { LongText } from "~/ui/long-text";
 import { QuietButton } from "~/ui/quiet-button";
 
-type AnswerProps = { request: RequestDetail; view: AnswerView; onView: (view: AnswerView) => void };
+type AnswerProps = { request: RequestDetail; view: ResponseView; onView: (view: ResponseView) => void };
 
 /** What was answered; while the request runs, so far. */
 export function Answer({ request, view, onView }: AnswerProps) {
   const [chosen, setChosen] = useState(0);
   const { answer } = request;
-  const vectors = vectorsOf(answer);
-  const choices = vectors === undefined ? choicesOf(answer) : [];
+  const vectors = describeEmbeddings(answer);
+  const choices = vectors === undefined ? normalizeChoices(answer) : [];
   const choice = choices[chosen] ?? choices[0] ?? previewed(request);
   const error = answer?.error ?? null;
   const isEmpty = vectors === undefined && choice === undefined && error === null;
   return (
     <article className={css.answer} aria-label="answer" aria-busy={request.outcome === "open"}>
-      <AnswerHead
+      <ResponseHeader
         request={request}
         choice={choice}
         chosen={Math.min(chosen, Math.max(0, choices.length - 1))}
@@ -46,7 +46,7 @@ export function Answer({ request, view, onView }: AnswerProps) {
           {error !== null && <AnswerError error={error} />}
         </>
       )}
-      {isEmpty && <p className={css.words}>{whyNoAnswer(request)}</p>}
+      {isEmpty && <p className={css.note}>{explainMissingResponse(request)}</p>}
     </article>
   );
 }
@@ -57,25 +57,25 @@ function previewed({ answer, output_preview, outcome }: RequestDetail): Choice |
   return { text: output_preview, reasoning: undefined, refusal: undefined, calls: [], finishReason: undefined };
 }
 
-type AnswerHeadProps = {
+type ResponseHeaderProps = {
   request: RequestDetail;
   choice: Choice | undefined;
   /** Which of the choices is shown, from 0. */
   chosen: number;
   choices: number;
   onChoose: (index: number) => void;
-  view: AnswerView;
-  onView: (view: AnswerView) => void;
+  view: ResponseView;
+  onView: (view: ResponseView) => void;
 };
 
-const WORDS: Record<AnswerView, string> = { rendered: "Rendered", text: "Text", json: "JSON" };
+const WORDS: Record<ResponseView, string> = { rendered: "Rendered", text: "Text", json: "JSON" };
 
 /** Which choice, why it ended, how it is shown. */
-export function AnswerHead({ request, choice, chosen, choices, onChoose, view, onView }: AnswerHeadProps) {
+export function ResponseHeader({ request, choice, chosen, choices, onChoose, view, onView }: ResponseHeaderProps) {
   const { output_tokens, tokens_estimated } = request;
   const go = (by: number) => onChoose((chosen + by + choices) % choices);
   return (
-    <header className={css.by}>
+    <header className={css.author}>
       <h3 className={css.role}>answer</h3>
       {choices > 1 && (
         <span className={css.choice}>
@@ -99,7 +99,7 @@ export function AnswerHead({ request, choice, chosen, choices, onChoose, view, o
         {choice !== undefined && request.answer !== null && (
           <fieldset className={css.views} aria-label="How the answer is shown">
             {ANSWER_VIEWS.map((each) => (
-              <QuietButton key={each} isChosen={view === each} onClick={() => onView(each)}>
+              <QuietButton key={each} selected={view === each} onClick={() => onView(each)}>
                 {WORDS[each]}
               </QuietButton>
             ))}
@@ -135,4 +135,4 @@ export function AnswerError({ error }: { error: unknown }) {
 /** The ways in which an answer can be read. */
 export const ANSWER_VIEWS = ["rendered", "text", "json"] as const;
 
-export type AnswerView = (typeof ANSWER_VIEWS)[number];
+export type ResponseView = (typeof ANSWER_VIEWS)[number];

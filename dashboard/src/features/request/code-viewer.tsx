@@ -47,7 +47,7 @@ export function CodeView({ text, isJson, name }: Props) {
 type Options = { parent: HTMLElement; text: string; isJson: boolean; name: string };
 
 /** Above it, reading the language would hold the page up. */
-const MOST_COLOURED = 1_000_000;
+const MAX_COLOURED = 1_000_000;
 
 export function codeEditor({ parent, text, isJson, name }: Options): EditorView {
   const extensions: Extension[] = [
@@ -62,37 +62,45 @@ export function codeEditor({ parent, text, isJson, name }: Options): EditorView 
     LOOK,
   ];
   if (PAGE.nonce !== "") extensions.push(EditorView.cspNonce.of(PAGE.nonce));
-  if (isJson && text.length <= MOST_COLOURED) extensions.push(json(), jsonColours);
+  if (isJson && text.length <= MAX_COLOURED) extensions.push(json(), jsonColours);
   return new EditorView({ parent, state: EditorState.create({ doc: text, extensions }) });
 }
 
 const LOOK = EditorView.theme({
-  "&": { height: "100%", fontSize: "12px", color: "var(--ink)", backgroundColor: "var(--sunken)" },
+  "&": { height: "100%", fontSize: "12px", color: "var(--color-text)", backgroundColor: "var(--color-bg-subtle)" },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5" },
-  ".cm-gutters": { color: "var(--dim)", backgroundColor: "var(--sunken)", borderRight: "1px solid var(--line)" },
+  ".cm-gutters": {
+    color: "var(--color-text-muted)",
+    backgroundColor: "var(--color-bg-subtle)",
+    borderRight: "1px solid var(--color-border)",
+  },
   ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": {
     backgroundColor: "var(--accent-paper) !important",
   },
-  ".json-name": { color: "var(--slot1-ink)" },
-  ".json-text": { color: "var(--slot2-ink)" },
-  ".json-other": { color: "var(--slot3-ink)" },
-  ".cm-cursor": { borderLeftColor: "var(--ink)" },
-  ".cm-searchMatch": { backgroundColor: "var(--slot4)", color: "var(--slot4-ink)" },
-  ".cm-searchMatch-selected": { outline: "1px solid var(--ink)" },
-  ".cm-panels": { color: "var(--ink)", backgroundColor: "var(--paper)", borderBottom: "1px solid var(--line)" },
+  ".json-name": { color: "var(--label-1-text)" },
+  ".json-text": { color: "var(--label-2-text)" },
+  ".json-other": { color: "var(--label-3-text)" },
+  ".cm-cursor": { borderLeftColor: "var(--color-text)" },
+  ".cm-searchMatch": { backgroundColor: "var(--label-4-bg)", color: "var(--label-4-text)" },
+  ".cm-searchMatch-selected": { outline: "1px solid var(--color-text)" },
+  ".cm-panels": {
+    color: "var(--color-text)",
+    backgroundColor: "var(--color-bg)",
+    borderBottom: "1px solid var(--color-border)",
+  },
   ".reader-search": { display: "flex", alignItems: "center", gap: "2px", padding: "4px 6px" },
-  ".reader-search span": { padding: "0 6px", color: "var(--dim)" },
+  ".reader-search span": { padding: "0 6px", color: "var(--color-text-muted)" },
   ".reader-search input": {
     flex: "1",
     minWidth: "0",
     maxWidth: "320px",
     minHeight: "26px",
     padding: "0 8px",
-    border: "1px solid var(--line-strong)",
+    border: "1px solid var(--color-border-strong)",
     borderRadius: "4px",
-    color: "var(--ink)",
-    backgroundColor: "var(--paper)",
+    color: "var(--color-text)",
+    backgroundColor: "var(--color-bg)",
     font: "12px var(--font)",
   },
   ".reader-search button": {
@@ -100,12 +108,12 @@ const LOOK = EditorView.theme({
     minHeight: "26px",
     border: "0",
     borderRadius: "4px",
-    color: "var(--dim)",
+    color: "var(--color-text-muted)",
     backgroundColor: "transparent",
     font: "13px var(--font)",
     cursor: "pointer",
   },
-  ".reader-search button:hover": { color: "var(--ink)", backgroundColor: "var(--sunken)" },
+  ".reader-search button:hover": { color: "var(--color-text)", backgroundColor: "var(--color-bg-subtle)" },
 });
 
 /** Colours of JSON in CodeMirror: classes on what is in sight, for the theme to paint. */

@@ -3,17 +3,17 @@
 import { useState } from "react";
 import css from "~/features/conversation/conversation.module.css";
 import { MessageBody } from "~/features/conversation/message";
-import { type Message, messagesOf, plainText } from "~/features/conversation/message-model";
-import { whyNoMessages, whyNothing } from "~/features/conversation/unavailable";
+import { type Message, normalizeMessages, plainText } from "~/features/conversation/message-model";
+import { explainMissingConversation, explainMissingMessages } from "~/features/conversation/unavailable";
 import { plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
 import { QuietButton } from "~/ui/quiet-button";
-import { Answer, type AnswerView } from "./answer";
+import { Answer, type ResponseView } from "./answer";
 import { useTurn } from "./turn-navigation";
 import type { TurnPlace } from "./turn-position";
 
-type ConversationProps = { request: RequestDetail; view: AnswerView; onView: (view: AnswerView) => void };
+type ConversationProps = { request: RequestDetail; view: ResponseView; onView: (view: ResponseView) => void };
 
 /** What stands above the messages as they were sent was there in each turn. */
 function seenOf(place: TurnPlace | undefined, above: number): { count: number; turn: number } | undefined {
@@ -23,17 +23,17 @@ function seenOf(place: TurnPlace | undefined, above: number): { count: number; t
 /** What was asked and what was answered, in the order it was said. */
 export function Conversation({ request, view, onView }: ConversationProps) {
   const place = useTurn(request);
-  const nothing = whyNothing(request);
-  if (nothing !== undefined) return <p className={css.words}>{nothing}</p>;
-  const messages = messagesOf(request.messages, request.parameters);
+  const nothing = explainMissingConversation(request);
+  if (nothing !== undefined) return <p className={css.note}>{nothing}</p>;
+  const messages = normalizeMessages(request.messages, request.parameters);
   const seen = seenOf(place, messages.length - (request.messages?.length ?? 0));
   return (
     <div className={css.conversation}>
       {messages.length > 0 ? (
         <Messages messages={messages} isList={request.kind === "embedding"} seen={seen} />
       ) : (
-        <p className={css.words}>
-          {(request.outcome === "open" ? request.input_preview : null) ?? whyNoMessages(request)}
+        <p className={css.note}>
+          {(request.outcome === "open" ? request.input_preview : null) ?? explainMissingMessages(request)}
         </p>
       )}
       <Answer request={request} view={view} onView={onView} />
@@ -98,7 +98,7 @@ export function MessageView({ message, title, note }: MessageViewProps) {
   const { name, callId } = message;
   return (
     <article className={css.message} aria-label={title}>
-      <header className={css.by}>
+      <header className={css.author}>
         <h3 className={css.role}>{title}</h3>
         {name !== undefined && <bdi>{name}</bdi>}
         {callId !== undefined && <span className={css.mono}>{callId}</span>}

@@ -5,7 +5,7 @@ import { type KeyboardEvent, useState } from "react";
 import { apiUrl, getText } from "~/api/client";
 import { statusQuery } from "~/api/status";
 import { pretty } from "~/domain/json";
-import { EVERYTHING } from "~/domain/log-search";
+import { EMPTY_SEARCH } from "~/domain/log-search";
 import { bytes } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { logHref } from "~/navigation/links";
@@ -16,9 +16,9 @@ import { asCurl, asNode, asPython } from "./replay-code";
 import css from "./request-detail.module.css";
 
 type Told =
-  | { state: "copied"; form: Form; note: string | undefined }
-  | { state: "selected"; form: Form; copied: Copied }
-  | { state: "failed"; form: Form; message: string };
+  | { state: "copied"; form: CopyFormat; note: string | undefined }
+  | { state: "selected"; form: CopyFormat; copied: Copied }
+  | { state: "failed"; form: CopyFormat; message: string };
 
 const TOLD_MS = 2_500;
 
@@ -33,8 +33,8 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
     if (isOver) window.setTimeout(() => setTold((then) => (then === now ? undefined : then)), TOLD_MS);
   };
 
-  const copy = async (form: Form, from: RequestDetail) => {
-    const made = copiedAs(form, from, client);
+  const copy = async (form: CopyFormat, from: RequestDetail) => {
+    const made = renderCopy(form, from, client);
     try {
       await toClipboard(made.then(({ text }) => text));
       tell({ state: "copied", form, note: (await made).note });
@@ -49,20 +49,20 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
   return (
     <fieldset className={css.copies} aria-label="Copy the request">
       <span className={css.word}>copy:</span>
-      {FORMS.map((form) => {
+      {COPY_FORMATS.map((form) => {
         const isTold = told?.state === "copied" && told.form === form;
         return (
           <QuietButton
             key={form}
             label={isTold ? `Copied as ${form}` : `Copy as ${form}`}
-            isOff={request === undefined}
+            disabled={request === undefined}
             onClick={() => request !== undefined && void copy(form, request)}
           >
             {isTold ? "copied" : form}
           </QuietButton>
         );
       })}
-      <span className="unseen" role="status">
+      <span className="visually-hidden" role="status">
         {told?.state === "copied" && `Copied as ${told.form}. ${told.note ?? ""}`}
       </span>
       {told?.state === "selected" && (
@@ -114,19 +114,19 @@ function select(element: HTMLTextAreaElement | null): void {
 }
 
 /** The forms a request can be copied in, made at the click. */
-export const FORMS = ["link", "curl", "Python", "Node", "JSON"] as const;
-export type Form = (typeof FORMS)[number];
+export const COPY_FORMATS = ["link", "curl", "Python", "Node", "JSON"] as const;
+export type CopyFormat = (typeof COPY_FORMATS)[number];
 
 /** `note`: what somebody who uses it has to know. */
 export type Copied = { text: string; note: string | undefined };
 
 const SCRIPTS = { curl: asCurl, Python: asPython, Node: asNode };
 /** A single argument of a command may have 128 KiB on Linux. */
-const MOST_IN_SCRIPT_BYTES = 100_000;
+const MAX_IN_SCRIPT_BYTES = 100_000;
 
-export async function copiedAs(form: Form, request: RequestDetail, client: QueryClient): Promise<Copied> {
+export async function renderCopy(form: CopyFormat, request: RequestDetail, client: QueryClient): Promise<Copied> {
   if (form === "link")
-    return { text: new URL(logHref(EVERYTHING, request.id), window.location.origin).href, note: undefined };
+    return { text: new URL(logHref(EMPTY_SEARCH, request.id), window.location.origin).href, note: undefined };
   if (form === "JSON") return { text: pretty(request), note: undefined };
   const [status, body] = await Promise.all([
     client.fetchQuery({ ...statusQuery(), staleTime: 60_000 }),
@@ -146,8 +146,8 @@ async function bodyOf(request: RequestDetail): Promise<Body> {
   }
   const size = bytes(request.stored_request_bytes);
   const elsewhere = { file, note: `The body (${size}) is read from ${file}: download it under Raw.` };
-  if (request.stored_request_bytes > MOST_IN_SCRIPT_BYTES) return elsewhere;
+  if (request.stored_request_bytes > MAX_IN_SCRIPT_BYTES) return elsewhere;
   const text = await getText(apiUrl(`requests/${encodeURIComponent(request.id)}/request`));
   const isText = !text.includes("\0") && !text.includes("\ufffd");
-  return text.length <= MOST_IN_SCRIPT_BYTES && isText ? { text } : elsewhere;
+  return text.length <= MAX_IN_SCRIPT_BYTES && isText ? { text } : elsewhere;
 }

@@ -3,7 +3,7 @@
 import { shortenMiddle } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
-import { Fold } from "~/ui/disclosure";
+import { Disclosure } from "~/ui/disclosure";
 import { type Fact, FactList } from "~/ui/fact-list";
 import css from "./summary.module.css";
 
@@ -18,7 +18,7 @@ export function Headers({ request }: { request: RequestDetail }) {
   return (
     <>
       <FactList facts={facts} />
-      <div className={css.line}>
+      <div className={css.row}>
         <HeaderList name="request" headers={request.request_headers} />
         <HeaderList name="response" headers={request.response_headers} />
         {provider_request_id !== null && (
@@ -44,9 +44,9 @@ type HeaderListProps = { name: "request" | "response"; headers: HeaderPairs | nu
 export function HeaderList({ name, headers }: HeaderListProps) {
   if (headers === null || headers.length === 0) return <span className={css.dim}>{name} –</span>;
   return (
-    <Fold summary={`${name} ${headers.length}${keyWords(headers)}`} isInline>
+    <Disclosure summary={`${name} ${headers.length}${keyWords(headers)}`} isInline>
       <table className={css.headers}>
-        <caption className="unseen">Headers of the {name}</caption>
+        <caption className="visually-hidden">Headers of the {name}</caption>
         <tbody>
           {headers.map(([header, value], index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a header may come twice
@@ -59,7 +59,7 @@ export function HeaderList({ name, headers }: HeaderListProps) {
           ))}
         </tbody>
       </table>
-    </Fold>
+    </Disclosure>
   );
 }
 

@@ -45,7 +45,7 @@ type Props = {
   headers: readonly (readonly [string, string])[] | null;
 };
 
-const MOST_IN_PAGE_BYTES = 20_000_000;
+const MAX_IN_PAGE_BYTES = 20_000_000;
 
 /** One body: its size, and ways to get at it. */
 export function RawBody({ id, side, crossed, stored, headers }: Props) {
@@ -53,7 +53,7 @@ export function RawBody({ id, side, crossed, stored, headers }: Props) {
   const [told, setTold] = useState("");
   if (!stored) {
     return (
-      <div className={css.line}>
+      <div className={css.row}>
         <span className={css.side}>{side}</span>{" "}
         <span className={css.words}>{crossed === 0 ? "no body" : "not stored"}</span>
       </div>
@@ -61,7 +61,7 @@ export function RawBody({ id, side, crossed, stored, headers }: Props) {
   }
   const coding = headers?.find(([name]) => name.toLowerCase() === "content-encoding")?.[1];
   const url = apiUrl(`requests/${encodeURIComponent(id)}/${side}`);
-  const isSmall = stored <= MOST_IN_PAGE_BYTES;
+  const isSmall = stored <= MAX_IN_PAGE_BYTES;
   const copy = () =>
     toClipboard(getText(url)).then(
       () => setTold("copied"),
@@ -69,7 +69,7 @@ export function RawBody({ id, side, crossed, stored, headers }: Props) {
     );
   return (
     <>
-      <div className={css.line}>
+      <div className={css.row}>
         <span className={css.side}>{side}</span>
         <span>
           {bytes(stored)}
@@ -78,7 +78,7 @@ export function RawBody({ id, side, crossed, stored, headers }: Props) {
         </span>
         {isSmall && (
           <>
-            <QuietButton label={`View the ${side}`} isChosen={isOpen} onClick={() => setOpen(!isOpen)}>
+            <QuietButton label={`View the ${side}`} selected={isOpen} onClick={() => setOpen(!isOpen)}>
               view
             </QuietButton>
             <QuietButton label={`Copy the ${side}`} onClick={() => void copy()}>
@@ -105,7 +105,7 @@ export function RawBody({ id, side, crossed, stored, headers }: Props) {
 
 const CodeView = lazy(() => import("./code-viewer").then(({ CodeView }) => ({ default: CodeView })));
 
-const MOST_FORMATTED = 8_000_000;
+const MAX_FORMATTED = 8_000_000;
 
 /** A body to be read and searched in the page, as it came or indented. */
 export function BodyViewer({ id, side }: { id: string; side: "request" | "response" }) {
@@ -116,7 +116,7 @@ export function BodyViewer({ id, side }: { id: string; side: "request" | "respon
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 10_000,
   });
-  const shown = useMemo(() => brokenLines(isFormatted ? indented(data ?? "") : (data ?? "")), [data, isFormatted]);
+  const shown = useMemo(() => wrapLongLines(isFormatted ? indented(data ?? "") : (data ?? "")), [data, isFormatted]);
   if (error !== null) {
     return (
       <p className={css.words} role="alert">
@@ -129,12 +129,12 @@ export function BodyViewer({ id, side }: { id: string; side: "request" | "respon
   return (
     <div className={css.viewer}>
       <fieldset className={css.tools} aria-label={`How the ${side} is shown`}>
-        {isJson && data.length <= MOST_FORMATTED && (
+        {isJson && data.length <= MAX_FORMATTED && (
           <>
-            <QuietButton isChosen={!isFormatted} onClick={() => setFormatted(false)}>
+            <QuietButton selected={!isFormatted} onClick={() => setFormatted(false)}>
               As it came
             </QuietButton>
-            <QuietButton isChosen={isFormatted} onClick={() => setFormatted(true)}>
+            <QuietButton selected={isFormatted} onClick={() => setFormatted(true)}>
               Indented
             </QuietButton>
           </>
@@ -158,7 +158,7 @@ function indented(text: string): string {
 const MOST = 20_000;
 
 /** The text with a line break after each 20,000 characters of a line that has more. */
-export function brokenLines(text: string): { text: string; isBroken: boolean } {
+export function wrapLongLines(text: string): { text: string; isBroken: boolean } {
   const pieces: string[] = [];
   let isBroken = false;
   for (const line of text.split("\n")) {

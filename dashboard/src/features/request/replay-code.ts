@@ -40,10 +40,10 @@ export function asNode(call: Call): string {
 function isRounded(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const digits = exactNumber(value)?.replace(/e.*|\D/giu, "");
-  return digits === undefined ? Object.values(value).some(isRounded) : digits.length > MOST_EXACT_DIGITS;
+  return digits === undefined ? Object.values(value).some(isRounded) : digits.length > MAX_EXACT_DIGITS;
 }
 
-const MOST_EXACT_DIGITS = 15;
+const MAX_EXACT_DIGITS = 15;
 
 function nodeWithSdk(call: Call, sdk: NonNullable<Call["sdk"]>): string {
   const headers = call.headers.filter(([name]) => name.toLowerCase() !== "content-type");

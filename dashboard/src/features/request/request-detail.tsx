@@ -3,36 +3,36 @@
 import { type ReactNode, useCallback, useRef, useState } from "react";
 import { duration } from "~/format/duration";
 import type { RequestDetail } from "~/generated/api-types";
-import type { AnswerView } from "./answer";
+import type { ResponseView } from "./answer";
 import { Conversation } from "./conversation-section";
 import { Headers } from "./headers-section";
 import { Parameters, TokensCost } from "./parameters-section";
 import { Raw } from "./raw-section";
 import css from "./request-detail.module.css";
-import { toBeginning } from "./request-drawer";
-import { Also, FirstLine, Notes, Tags } from "./summary";
+import { scrollToTop } from "./request-drawer";
+import { DuplicateIdLinks, FirstLine, Notes, Tags } from "./summary";
 import summaryCss from "./summary.module.css";
 import { Timing } from "./timing-section";
 import { TurnLine } from "./turn-navigation";
 
 type RequestViewProps = {
   request: RequestDetail;
-  view: AnswerView;
-  onView: (view: AnswerView) => void;
+  view: ResponseView;
+  onView: (view: ResponseView) => void;
   onGo: (id: string) => void;
 };
 
 /** All of a request, in one scroll. */
 export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
   return (
-    <div ref={toBeginning}>
+    <div ref={scrollToTop}>
       <header className={summaryCss.head}>
         <FirstLine request={request} />
         <Tags request={request} />
         <TurnLine request={request} onGo={onGo} />
         <Notes notes={request.warnings} kind="warning" />
         <Notes notes={request.advice} kind="advice" />
-        <Also sightings={request.also} onGo={onGo} />
+        <DuplicateIdLinks sightings={request.also} onGo={onGo} />
       </header>
       <SectionLinks />
       <Section name="Conversation" isPlain>
@@ -72,7 +72,7 @@ type SectionProps = {
 export function Section({ name, children, aside, isPlain = false }: SectionProps) {
   return (
     <section className={css.section} aria-labelledby={sectionId(name)}>
-      <div className={isPlain ? "unseen" : css.heading}>
+      <div className={isPlain ? "visually-hidden" : css.heading}>
         <h2 id={sectionId(name)} className={css.title} tabIndex={-1}>
           {name}
         </h2>

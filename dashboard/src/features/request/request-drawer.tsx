@@ -7,10 +7,10 @@ import { useState } from "react";
 import { requestQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
 import type { RequestDetail } from "~/generated/api-types";
-import { useGoToThread } from "~/navigation/links";
+import { useThreadNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
-import type { AnswerView } from "./answer";
+import type { ResponseView } from "./answer";
 import { CopyBar } from "./copy-as";
 import { RequestView } from "./request-detail";
 import css from "./request-drawer.module.css";
@@ -32,13 +32,13 @@ export function RequestDrawer({ id, newer, older, onGo, onClose }: RequestDrawer
     // The next request takes the place of the one before when it is there: no empty frame between them.
     placeholderData: keepPreviousData,
   });
-  const [view, setView] = useState<AnswerView>("rendered");
+  const [view, setView] = useState<ResponseView>("rendered");
   const { filter } = useLogSearch();
-  const goToThread = useGoToThread();
+  const goToThread = useThreadNavigate();
   const onThread = () => {
     if (data !== undefined && !isPlaceholderData) goToThread(threadOf(data, filter), data.id);
   };
-  useDrawerKeys({ newer, older, onGo, onClose, onThread });
+  useDrawerShortcuts({ newer, older, onGo, onClose, onThread });
 
   return (
     <Drawer.Root
@@ -55,7 +55,7 @@ export function RequestDrawer({ id, newer, older, onGo, onClose }: RequestDrawer
       <Drawer.Overlay className={css.overlay} backgroundOpacity={0.12} />
       <Drawer.Content aria-label={`Request ${id}`}>
         <div
-          ref={standing}
+          ref={manageDrawerFocus}
           className={css.frame}
           tabIndex={-1}
           data-autofocus=""
@@ -97,19 +97,19 @@ export function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
   return (
     <div className={css.bar}>
       <QuietButton onClick={onClose}>
-        <span aria-hidden="true">✕</span> <span className="unseen">Close the request</span>
+        <span aria-hidden="true">✕</span> <span className="visually-hidden">Close the request</span>
         <kbd className={css.key} aria-hidden="true">
           Esc
         </kbd>
       </QuietButton>
-      <QuietButton isOff={newer === null} onClick={() => newer !== null && onGo(newer)}>
-        <span aria-hidden="true">‹</span> newer <span className="unseen">request</span>
+      <QuietButton disabled={newer === null} onClick={() => newer !== null && onGo(newer)}>
+        <span aria-hidden="true">‹</span> newer <span className="visually-hidden">request</span>
         <kbd className={css.key} aria-hidden="true">
           k
         </kbd>
       </QuietButton>
-      <QuietButton isOff={older === null} onClick={() => older !== null && onGo(older)}>
-        older <span className="unseen">request</span>
+      <QuietButton disabled={older === null} onClick={() => older !== null && onGo(older)}>
+        older <span className="visually-hidden">request</span>
         <kbd className={css.key} aria-hidden="true">
           j
         </kbd>
@@ -146,7 +146,7 @@ type Keys = {
 };
 
 /** Not while somebody types or has marked text, and not where another part of the page has used the key. */
-export function useDrawerKeys({ newer, older, onGo, onClose, onThread }: Keys): void {
+export function useDrawerShortcuts({ newer, older, onGo, onClose, onThread }: Keys): void {
   useWindowEvent("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (isElsewhere(event.target)) return;
@@ -155,7 +155,7 @@ export function useDrawerKeys({ newer, older, onGo, onClose, onThread }: Keys): 
       onClose();
       return;
     }
-    if (isTyping(event.target) || isTextMarked()) return;
+    if (isEditable(event.target) || hasTextSelection()) return;
     if (event.key === "t") {
       event.preventDefault();
       onThread();
@@ -174,11 +174,11 @@ function isElsewhere(target: EventTarget | null): boolean {
   return layer !== null && layer.querySelector("[data-drawer]") === null;
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isEditable(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest("input, textarea, select, [contenteditable='true']") !== null;
 }
 
-function isTextMarked(): boolean {
+function hasTextSelection(): boolean {
   return (document.getSelection()?.toString() ?? "") !== "";
 }
 
@@ -189,7 +189,7 @@ const NEAR_PX = 8;
  * Gives the focus back at the end, and keeps the end in sight while the frame's content grows (`data-growing`) if the
  * reader has scrolled there. Else nothing moves: the browser keeps the reader's place by itself.
  */
-export function standing(frame: HTMLElement | null): (() => void) | undefined {
+export function manageDrawerFocus(frame: HTMLElement | null): (() => void) | undefined {
   if (frame === null) return undefined;
   const before = document.activeElement;
   let isAtEnd = false;
@@ -213,6 +213,6 @@ export function standing(frame: HTMLElement | null): (() => void) | undefined {
 }
 
 /** A new request is read from its beginning. */
-export function toBeginning(page: HTMLElement | null): void {
+export function scrollToTop(page: HTMLElement | null): void {
   page?.closest("[data-request]")?.scrollTo?.(0, 0);
 }

@@ -1,20 +1,20 @@
 /** The summary of a request: result, tags, ids, notes, requests with the same id. */
 
-import { endingOf } from "~/domain/outcome";
+import { summarizeOutcome } from "~/domain/outcome";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { plural, shortenMiddle } from "~/format/number";
 import type { Note, RequestDetail, Sighting } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
-import { Fold } from "~/ui/disclosure";
+import { Disclosure } from "~/ui/disclosure";
 import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp, useNow } from "~/ui/timestamp";
-import { InfoMark } from "~/ui/truncate-middle";
+import { InfoIcon } from "~/ui/truncate-middle";
 import css from "./summary.module.css";
 
 /** How the request ended and whose fault it was; the status beside it. */
 export function FirstLine({ request }: { request: RequestDetail }) {
-  const { sign, tone, text } = endingOf(request, useNow());
+  const { sign, tone, text } = summarizeOutcome(request, useNow());
   const kind = request.stream ? "streamed" : request.status === null ? "" : "whole";
   return (
     <div className={css.first}>
@@ -88,7 +88,7 @@ export function Ids({ request }: { request: RequestDetail }) {
         </span>
         <CopyButton text={request.id} label="id" />
       </span>
-      <Fold summary="every id" isInline>
+      <Disclosure summary="every id" isInline>
         <dl className={css.everyId}>
           {all.map(([name, id]) => (
             <div key={name}>
@@ -100,7 +100,7 @@ export function Ids({ request }: { request: RequestDetail }) {
             </div>
           ))}
         </dl>
-      </Fold>
+      </Disclosure>
     </>
   );
 }
@@ -112,7 +112,7 @@ export function Notes({ notes, kind }: { notes: readonly Note[]; kind: "warning"
     <ul className={css.notes} aria-label={kind === "warning" ? "Warnings" : "Advice"}>
       {notes.map((note) => (
         <li key={note.code + note.message}>
-          <InfoMark /> <bdi>{note.message}</bdi>{" "}
+          <InfoIcon /> <bdi>{note.message}</bdi>{" "}
           <FilterLink name={kind} value={note.code} className={css.value}>
             <span className={css.code}>{note.code}</span>
           </FilterLink>
@@ -123,7 +123,7 @@ export function Notes({ notes, kind }: { notes: readonly Note[]; kind: "warning"
 }
 
 /** Other requests that carry the id that was asked for. */
-export function Also({ sightings, onGo }: { sightings: readonly Sighting[]; onGo: (id: string) => void }) {
+export function DuplicateIdLinks({ sightings, onGo }: { sightings: readonly Sighting[]; onGo: (id: string) => void }) {
   if (sightings.length === 0) return null;
   return (
     <div className={css.tags}>

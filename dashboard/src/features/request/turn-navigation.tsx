@@ -5,30 +5,11 @@ import type { MouseEvent } from "react";
 import { aroundInThreadQuery, latestOfThreadQuery } from "~/api/thread";
 import { plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
-import { threadHref, useGoToThread } from "~/navigation/links";
+import { threadHref, useThreadNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
 import css from "./summary.module.css";
 import { isBefore, isToldOf, type TurnPlace, threadOf, turnOf } from "./turn-position";
-
-/** A real link to the conversations this request is one of, at its place among them. The key t goes there. */
-export function ThreadLink({ request, place }: { request: RequestDetail; place: TurnPlace | undefined }) {
-  const go = useGoToThread();
-  const thread = threadOf(request, useLogSearch().filter);
-  const follow = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    go(thread, request.id);
-  };
-  return (
-    <a className={css.value} href={threadHref(thread, request.id)} onClick={follow}>
-      {place !== undefined && `Turn ${place.turn}${place.turns === null ? "" : ` of ${place.turns}`} · `}open thread{" "}
-      <kbd className={css.key} aria-hidden="true">
-        t
-      </kbd>
-    </a>
-  );
-}
 
 /** Which turn of its conversation the request is, the turns beside it, and the way to all of them. */
 export function TurnLine({ request, onGo }: { request: RequestDetail; onGo: (id: string) => void }) {
@@ -77,4 +58,23 @@ export function useTurn(request: RequestDetail): TurnPlace | undefined {
   }).data;
   const page = isOlder ? around : latest;
   return page && turnOf(page, request.id, !isOlder);
+}
+
+/** A real link to the conversations this request is one of, at its place among them. The key t goes there. */
+export function ThreadLink({ request, place }: { request: RequestDetail; place: TurnPlace | undefined }) {
+  const go = useThreadNavigate();
+  const thread = threadOf(request, useLogSearch().filter);
+  const follow = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go(thread, request.id);
+  };
+  return (
+    <a className={css.value} href={threadHref(thread, request.id)} onClick={follow}>
+      {place !== undefined && `Turn ${place.turn}${place.turns === null ? "" : ` of ${place.turns}`} · `}open thread{" "}
+      <kbd className={css.key} aria-hidden="true">
+        t
+      </kbd>
+    </a>
+  );
 }

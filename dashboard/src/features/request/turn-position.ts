@@ -1,6 +1,6 @@
 /** The thread of a request and its position in it. Pure. */
 
-import { type Filter, isOnly, only, propertyOf } from "~/domain/filter";
+import { type Filter, isOnlyValue, propertyOf, replaceValue } from "~/domain/filter";
 import type { RequestDetail, Thread } from "~/generated/api-types";
 
 export type TurnPlace = {
@@ -44,6 +44,6 @@ export function threadOf(request: RequestDetail, filter: Filter): Filter {
   const [term, ...more] = filter;
   const named = term?.name.startsWith("property.") ? term.name.slice("property.".length) : undefined;
   const value = named === undefined ? undefined : propertyOf(request, named);
-  const isIts = value !== undefined && more.length === 0 && isOnly(filter, `property.${named}`, value);
-  return isIts ? filter : only([], "namespace", request.namespace);
+  const isIts = value !== undefined && more.length === 0 && isOnlyValue(filter, `property.${named}`, value);
+  return isIts ? filter : replaceValue([], "namespace", request.namespace);
 }

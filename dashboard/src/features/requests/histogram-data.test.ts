@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Aggregate, StatsPoint, StatsResponse } from "~/generated/api-types";
-import { barInWords, barsOf, together, totalInWords } from "./histogram-data";
+import { barsOf, describeBucket, describeTotal, mergeBuckets } from "./histogram-data";
 
 const NONE = { p50: null, p95: null, p99: null };
 const SUM: Aggregate = {
@@ -47,28 +47,28 @@ describe("the bars of the histogram", () => {
 
   it("add up, but nobody knows the median of several", () => {
     const bars = barsOf(ANSWER);
-    const all = together(bars, 3, 0);
+    const all = mergeBuckets(bars, 3, 0);
     expect(all).toMatchObject({ requests: 6, failed: 1, p50: null });
     expect((all?.to ?? 0) - (all?.from ?? 0)).toBe(40 * 60_000);
-    expect(together(bars, 0, 0)?.p50).toBe(1210);
-    expect(together([], 0, 0)).toBeUndefined();
+    expect(mergeBuckets(bars, 0, 0)?.p50).toBe(1210);
+    expect(mergeBuckets([], 0, 0)).toBeUndefined();
   });
 
   it("can be said in words", () => {
     const from = new Date(2026, 10, 22, 14, 0).getTime();
     const now = new Date(2026, 10, 22, 15, 0);
     const bar = { from, to: from + 600_000, requests: 120, failed: 3, p50: 1210 };
-    expect(barInWords(bar, now)).toBe("14:00 – 14:10 · 120 requests · 3 failed · p50 1.21 s");
-    expect(barInWords({ ...bar, requests: 1, failed: 0, p50: null }, now)).toBe("14:00 – 14:10 · 1 request");
+    expect(describeBucket(bar, now)).toBe("14:00 – 14:10 · 120 requests · 3 failed · p50 1.21 s");
+    expect(describeBucket({ ...bar, requests: 1, failed: 0, p50: null }, now)).toBe("14:00 – 14:10 · 1 request");
     const midnight = new Date(2026, 10, 22).getTime();
-    expect(barInWords({ ...bar, from: midnight - 600_000, to: midnight, failed: 0, p50: null }, now)).toBe(
+    expect(describeBucket({ ...bar, from: midnight - 600_000, to: midnight, failed: 0, p50: null }, now)).toBe(
       "yesterday 23:50 – today 00:00 · 120 requests",
     );
   });
 
   it("leave out what is unknown", () => {
-    expect(totalInWords(SUM)).toBe("p50 1.21 s · $41.20");
-    expect(totalInWords({ ...SUM, cost_usd: null })).toBe("p50 1.21 s");
-    expect(totalInWords({ ...SUM, cost_usd: null, duration_ms: NONE })).toBe("");
+    expect(describeTotal(SUM)).toBe("p50 1.21 s · $41.20");
+    expect(describeTotal({ ...SUM, cost_usd: null })).toBe("p50 1.21 s");
+    expect(describeTotal({ ...SUM, cost_usd: null, duration_ms: NONE })).toBe("");
   });
 });

@@ -1,6 +1,6 @@
 /** Buckets of the histogram. Pure. */
 
-import { bucketsOf, spanInWords } from "~/api/stats";
+import { bucketsOf, formatTimeSpan } from "~/api/stats";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, plural } from "~/format/number";
@@ -10,7 +10,7 @@ import type { Aggregate, StatsResponse } from "~/generated/api-types";
 export type Bucket = { from: number; to: number; requests: number; failed: number; p50: number | null };
 
 /** So many bars a log has that is shown from its beginning: its first minute is no wall. */
-export const LEAST_BARS = 30;
+export const MIN_BARS = 30;
 
 /** All buckets of an answer that parts nothing, those without a request too; before them empty ones, up to `least`. */
 export function barsOf(answer: StatsResponse, least = 0): Bucket[] {
@@ -37,7 +37,7 @@ function toldBy(answer: StatsResponse): Bucket[] {
 }
 
 /** Neighbouring buckets as one. The medians of several say nothing about that of all. */
-export function together(bars: readonly Bucket[], first: number, last: number): Bucket | undefined {
+export function mergeBuckets(bars: readonly Bucket[], first: number, last: number): Bucket | undefined {
   const chosen = bars.slice(Math.min(first, last), Math.max(first, last) + 1);
   const [begin, end] = [chosen[0], chosen.at(-1)];
   if (begin === undefined || end === undefined) return undefined;
@@ -51,15 +51,15 @@ export function together(bars: readonly Bucket[], first: number, last: number): 
 }
 
 /** `14:00 – 14:12 · 120 requests · 3 failed · p50 1.21 s`. */
-export function barInWords(bar: Bucket, now = new Date()): string {
-  const words = [spanInWords(bar.from, bar.to, now), plural(bar.requests, "request")];
+export function describeBucket(bar: Bucket, now = new Date()): string {
+  const words = [formatTimeSpan(bar.from, bar.to, now), plural(bar.requests, "request")];
   if (bar.failed > 0) words.push(`${count(bar.failed)} failed`);
   if (bar.p50 !== null) words.push(`p50 ${duration(bar.p50)}`);
   return words.join(" · ");
 }
 
 /** What the whole comes to, besides how many requests there are: `p50 1.21 s · $41.20`. Empty where all is unknown. */
-export function totalInWords({ duration_ms: { p50 }, cost_usd }: Aggregate): string {
+export function describeTotal({ duration_ms: { p50 }, cost_usd }: Aggregate): string {
   const words = p50 === null ? [] : [`p50 ${duration(p50)}`];
   if (cost_usd !== null) words.push(money(cost_usd));
   return words.join(" · ");

@@ -2,13 +2,13 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { isTooMuch, spanInWords, statsQuery } from "~/api/stats";
+import { formatTimeSpan, isDeadlineError, statsQuery } from "~/api/stats";
 import type { TimeRange } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";
-import { useGo } from "~/navigation/links";
-import { type Bucket, barInWords, barsOf, LEAST_BARS, together, totalInWords } from "./histogram-data";
+import { useLogNavigate } from "~/navigation/links";
+import { type Bucket, barsOf, describeBucket, describeTotal, MIN_BARS, mergeBuckets } from "./histogram-data";
 import css from "./requests-page.module.css";
-import { useHistogramHand } from "./use-range-selection";
+import { useRangeSelection } from "./use-range-selection";
 
 /**
  * Requests over time for what the log shows, and what they took and cost: how many they are, the filter says, to the
@@ -17,24 +17,24 @@ import { useHistogramHand } from "./use-range-selection";
  * `search`: what the rows that are shown were asked for by, so that the rows come first.
  */
 export function Histogram({ search }: { search: LogSearch }) {
-  const go = useGo();
+  const go = useLogNavigate();
   const { data, error, isPlaceholderData } = useQuery(statsQuery(search));
   // Before a log's first request there was none; before any other time there may have been.
-  const least = search.range.from === undefined && !isPlaceholderData ? LEAST_BARS : 0;
+  const least = search.range.from === undefined && !isPlaceholderData ? MIN_BARS : 0;
   const bars = useMemo(() => (data === undefined ? [] : barsOf(data, least)), [data, least]);
 
   if (data === undefined) {
     if (error === null) return null;
     return (
-      <p className={css.words} role="status">
-        {isTooMuch(error)
+      <p className={css.note} role="status">
+        {isDeadlineError(error)
           ? "too much to add up: choose a shorter time"
           : `The bars could not be read: ${error.message}`}
       </p>
     );
   }
-  const words = totalInWords(data.total);
-  const span = spanInWords(new Date(data.from).getTime(), new Date(data.to).getTime());
+  const words = describeTotal(data.total);
+  const span = formatTimeSpan(new Date(data.from).getTime(), new Date(data.to).getTime());
   return (
     <>
       <HistogramStrip
@@ -43,7 +43,7 @@ export function Histogram({ search }: { search: LogSearch }) {
         onChosen={(range) => go({ search: { ...search, range } })}
       />
       {words !== "" && (
-        <p className={css.words} title={`Added up in whole bars: ${span}`}>
+        <p className={css.note} title={`Added up in whole bars: ${span}`}>
           {words}
         </p>
       )}
@@ -55,13 +55,13 @@ type Props = { bars: readonly Bucket[]; isOld: boolean; onChosen: (range: TimeRa
 
 /** The bars, to be pointed at and dragged over; by keyboard a cursor walks along them. */
 export function HistogramStrip({ bars, isOld, onChosen }: Props) {
-  const { held, isPressed, handlers } = useHistogramHand(bars, onChosen);
-  const told = held && together(bars, held.first, held.last);
+  const { selection, isPressed, handlers } = useRangeSelection(bars, onChosen);
+  const told = selection && mergeBuckets(bars, selection.first, selection.last);
   const percent = (place: number) => (place / Math.max(1, bars.length)) * 100;
-  const start = held === undefined ? 0 : Math.min(held.first, held.last);
-  const end = held === undefined ? 0 : Math.max(held.first, held.last) + 1;
+  const start = selection === undefined ? 0 : Math.min(selection.first, selection.last);
+  const end = selection === undefined ? 0 : Math.max(selection.first, selection.last) + 1;
   const last = bars.length - 1;
-  const current = held?.last ?? last;
+  const current = selection?.last ?? last;
   const bar = told ?? bars[last];
   return (
     <div
@@ -72,7 +72,7 @@ export function HistogramStrip({ bars, isOld, onChosen }: Props) {
       aria-valuemin={0}
       aria-valuemax={Math.max(0, last)}
       aria-valuenow={Math.max(0, current)}
-      aria-valuetext={bar === undefined ? "no bars" : barInWords(bar)}
+      aria-valuetext={bar === undefined ? "no bars" : describeBucket(bar)}
       aria-busy={isOld}
       data-pressed={isPressed || undefined}
       {...handlers}
@@ -80,13 +80,13 @@ export function HistogramStrip({ bars, isOld, onChosen }: Props) {
       <HistogramBars bars={bars} />
       {told !== undefined && (
         <>
-          <span className={css.held} style={{ left: `${percent(start)}%`, width: `${percent(end - start)}%` }} />
+          <span className={css.selection} style={{ left: `${percent(start)}%`, width: `${percent(end - start)}%` }} />
           <span
-            className={css.told}
+            className={css.tooltip}
             aria-hidden="true"
             style={end > bars.length / 2 ? { right: `${100 - percent(end)}%` } : { left: `${percent(start)}%` }}
           >
-            {barInWords(told)}
+            {describeBucket(told)}
           </span>
         </>
       )}
@@ -112,7 +112,7 @@ export function HistogramBars({ bars }: { bars: readonly Bucket[] }) {
   return (
     <svg className={css.bars} viewBox={`0 0 ${bars.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
       <path className={css.all} d={pathOf((bar) => bar.requests)} />
-      <path className={css.bad} d={pathOf((bar) => bar.failed)} />
+      <path className={css.error} d={pathOf((bar) => bar.failed)} />
     </svg>
   );
 }

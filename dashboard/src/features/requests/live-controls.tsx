@@ -3,7 +3,7 @@
 import { useThrottledValue } from "@mantine/hooks";
 import { useLocation } from "@tanstack/react-router";
 import { count } from "~/format/number";
-import { useGo } from "~/navigation/links";
+import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
@@ -11,7 +11,7 @@ import pageCss from "./requests-page.module.css";
 /** Whether new requests come by themselves; the URL says so when they do not. */
 export function LiveSwitch() {
   const search = useLogSearch();
-  const go = useGo();
+  const go = useLogNavigate();
   const anchor = useLocation({ select: ({ state }) => state.anchor });
   const isLive = search.live !== false;
   const { filter, range } = search;
@@ -34,16 +34,16 @@ export function LiveSwitch() {
 type Props = { waiting: number; isAway: boolean; onClick: () => void };
 
 /** Says that there is something newer above, and goes there. Screen readers are told now and then, not each time. */
-export function NewsButton({ waiting, isAway, onClick }: Props) {
+export function NewRowsButton({ waiting, isAway, onClick }: Props) {
   const told = useThrottledValue(waiting, 10_000);
   return (
     <>
       {(waiting > 0 || isAway) && (
-        <button type="button" className={css.news} onClick={onClick} title="Home">
+        <button type="button" className={css.newRows} onClick={onClick} title="Home">
           <span aria-hidden="true">▲</span> {waiting > 0 ? `${count(waiting)} new` : "newest"}
         </button>
       )}
-      <span className="unseen" role="status">
+      <span className="visually-hidden" role="status">
         {told > 0 ? `${count(told)} new requests above` : ""}
       </span>
     </>

@@ -5,38 +5,18 @@ import { useQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
 import { countQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
-import { type Filter, without } from "~/domain/filter";
-import { inOneLine, wordsOf } from "~/domain/filter-text";
-import { EVERYTHING } from "~/domain/log-search";
+import { type Filter, removeValue } from "~/domain/filter";
+import { describeTerm, termLabel } from "~/domain/filter-text";
+import { EMPTY_SEARCH } from "~/domain/log-search";
 import { QUERY, queryParts } from "~/domain/query-parts";
-import { rangeInWords } from "~/domain/time-range";
+import { formatTimeRange } from "~/domain/time-range";
 import { ConnectGuide } from "~/features/connect/connect-page";
 import { QueryIndexing } from "~/filters/filter-bar";
 import { plural } from "~/format/number";
-import { useGo } from "~/navigation/links";
+import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { StillLogged } from "~/ui/messages";
 import css from "./log-table.module.css";
-
-/** Stands where the drawer would be when its file cannot be had: what to do instead. */
-export function DrawerNotLoaded({ onClose }: { onClose: () => void }) {
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="This request cannot be shown yet"
-      lockScroll={false}
-      // Its <header> would count as another banner of the page.
-      attributes={{ header: { role: "presentation" } }}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      <p>A part of the page could not be loaded. Relaybook was updated or stopped since this tab was opened.</p>
-      <Button variant="default" onClick={() => window.location.reload()}>
-        Load the page again
-      </Button>
-    </Modal>
-  );
-}
 
 /** Why there is no row: nothing was ever logged, or nothing matches; then what would. */
 export function EmptyLog() {
@@ -48,16 +28,16 @@ export function EmptyLog() {
 /** Nothing matches: what was asked for, in words, and what there would be without some of it. */
 export function NoMatch() {
   const search = useLogSearch();
-  const go = useGo();
+  const go = useLogNavigate();
   const values = search.filter.flatMap((term) => term.values.map((value) => ({ ...term, value })));
   const hasRange = Object.keys(search.range).length > 0;
   return (
     <div className={css.message}>
       <p>
-        No request{hasRange && <> ({rangeInWords(search.range)})</>}
+        No request{hasRange && <> ({formatTimeRange(search.range)})</>}
         <Asked values={values} />.
       </p>
-      <WholeWords />
+      <PrefixHint />
       <QueryIndexing className={css.indexing} />
       {values.slice(-3).map((term) => (
         <Without key={`${term.negated}${term.name}=${term.value}`} {...term} />
@@ -80,11 +60,11 @@ type Value = { name: string; value: string; negated: boolean };
 
 /** ` where namespace is staging and duration > 2 s says refund`. */
 function Asked({ values }: { values: readonly Value[] }) {
-  const all = values.map((term) => wordsOf(term.name, term.value, term.negated));
+  const all = values.map((term) => describeTerm(term.name, term.value, term.negated));
   const fields = all.filter((words) => words.name !== "");
   const said = all.filter((words) => words.name === "");
   return [...fields, ...said].map((words, at) => (
-    <Fragment key={inOneLine(words)}>
+    <Fragment key={termLabel(words)}>
       {at === fields.length ? " " : at === 0 ? " where " : " and "}
       {words.name === "" ? (
         <>
@@ -105,10 +85,10 @@ function Asked({ values }: { values: readonly Value[] }) {
 /** How many there would be without one value, and the way there. */
 function Without({ name, value, negated }: Value) {
   const search = useLogSearch();
-  const go = useGo();
-  const filter: Filter = without(search.filter, name, value, negated);
+  const go = useLogNavigate();
+  const filter: Filter = removeValue(search.filter, name, value, negated);
   const found = useQuery(countQuery({ ...search, filter })).data;
-  const words = wordsOf(name, value, negated);
+  const words = describeTerm(name, value, negated);
   if (found === undefined || found.requests === 0) return null;
   return (
     <p>
@@ -122,9 +102,9 @@ function Without({ name, value, negated }: Value) {
 }
 
 /** A word of which only the beginning was meant finds nothing: what words mean, and the way to look for beginnings. */
-export function WholeWords() {
+export function PrefixHint() {
   const search = useLogSearch();
-  const go = useGo();
+  const go = useLogNavigate();
   const words = queryParts(search.filter).filter((part) => part.name === "" && !part.negated);
   const whole = words.find((part) => !part.value.endsWith("*"));
   if (whole === undefined) return null;
@@ -154,7 +134,7 @@ function beginningOf(word: string): string {
 
 /** The log could not be read: what happened, that nothing is lost by it, and what to do. */
 export function LogError({ error, onAgain }: { error: Error; onAgain: () => void }) {
-  const go = useGo();
+  const go = useLogNavigate();
   const isFilterWrong = error instanceof ApiError && error.status === 400;
   return (
     <div className={css.message} role="alert">
@@ -163,7 +143,7 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
         {error.message}
       </p>
       {isFilterWrong ? (
-        <Button variant="default" size="compact-sm" onClick={() => go({ search: EVERYTHING })}>
+        <Button variant="default" size="compact-sm" onClick={() => go({ search: EMPTY_SEARCH })}>
           clear all
         </Button>
       ) : (
@@ -175,5 +155,25 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
         </>
       )}
     </div>
+  );
+}
+
+/** Stands where the drawer would be when its file cannot be had: what to do instead. */
+export function DrawerNotLoaded({ onClose }: { onClose: () => void }) {
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="This request cannot be shown yet"
+      lockScroll={false}
+      // Its <header> would count as another banner of the page.
+      attributes={{ header: { role: "presentation" } }}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <p>A part of the page could not be loaded. Relaybook was updated or stopped since this tab was opened.</p>
+      <Button variant="default" onClick={() => window.location.reload()}>
+        Load the page again
+      </Button>
+    </Modal>
   );
 }

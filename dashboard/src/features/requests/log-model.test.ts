@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LogGap, Row } from "~/generated/api-types";
-import { arrive, catchUp, itemsOf, MOST_WAITING, release, startLive, waiting } from "./log-model";
+import { createLiveLog, itemsOf, MAX_PENDING, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
 
 const row = (id: string, seq: number | null, started = id): Row =>
   ({ id, seq, started_at: started, outcome: seq === null ? "open" : "complete" }) as Row;
@@ -8,52 +8,52 @@ const ids = (rows: readonly Row[]) => rows.map((each) => each.id).join(" ");
 
 describe("the live end of the log", () => {
   it("lets new rows wait until they are released, the latest recorded first", () => {
-    const log = arrive(startLive([]), [row("a", 1), row("c", 3), row("b", 2)]);
-    expect([ids(log.shown), waiting(log)]).toEqual(["", 3]);
-    expect(ids(release(log).shown)).toBe("c b a");
-    expect(waiting(release(log))).toBe(0);
+    const log = receiveRows(createLiveLog([]), [row("a", 1), row("c", 3), row("b", 2)]);
+    expect([ids(log.visible), pendingCount(log)]).toEqual(["", 3]);
+    expect(ids(showPending(log).visible)).toBe("c b a");
+    expect(pendingCount(showPending(log))).toBe(0);
   });
 
   it("changes a running row where it stands, also when it ends", () => {
-    let log = startLive([row("z", null), row("y", null)]);
-    log = arrive(log, [row("y", 7), row("x", 6)]);
-    expect(ids(log.shown)).toBe("z y");
-    expect(log.shown[1]?.outcome).toBe("complete");
-    expect(waiting(log)).toBe(1);
-    expect(ids(release(log).shown)).toBe("z y x");
+    let log = createLiveLog([row("z", null), row("y", null)]);
+    log = receiveRows(log, [row("y", 7), row("x", 6)]);
+    expect(ids(log.visible)).toBe("z y");
+    expect(log.visible[1]?.outcome).toBe("complete");
+    expect(pendingCount(log)).toBe(1);
+    expect(ids(showPending(log).visible)).toBe("z y x");
   });
 
   it("does not let a late word of its running bring back a request that has ended", () => {
-    const log = arrive(arrive(startLive([]), [row("a", 1)]), [row("a", null)]);
+    const log = receiveRows(receiveRows(createLiveLog([]), [row("a", 1)]), [row("a", null)]);
     expect([ids(log.running), ids(log.finished)]).toEqual(["", "a"]);
   });
 
   it("takes from the newest page what was missed, and lets go of what no longer runs", () => {
-    const log = catchUp(
-      startLive([row("gone", null), row("on", null)]),
+    const log = reconcile(
+      createLiveLog([row("gone", null), row("on", null)]),
       5,
       [row("g", 6), row("f", 5)],
       [row("on", null)],
     );
-    expect([ids(log.finished), ids(log.running), log.torn]).toEqual(["g", "on", false]);
+    expect([ids(log.finished), ids(log.running), log.hasGap]).toEqual(["g", "on", false]);
   });
 
   it("knows that it is torn when the newest page does not reach what is known", () => {
-    expect(catchUp(startLive([]), 5, [row("j", 9), row("i", 8)], []).torn).toBe(true);
-    expect(catchUp(startLive([]), 0, [row("j", 9)], []).torn).toBe(false);
+    expect(reconcile(createLiveLog([]), 5, [row("j", 9), row("i", 8)], []).hasGap).toBe(true);
+    expect(reconcile(createLiveLog([]), 0, [row("j", 9)], []).hasGap).toBe(false);
   });
 
   it("lets go of what has ended where only running ones are asked for", () => {
-    let log = arrive(startLive([row("z", null), row("y", null)], true), [row("y", 7), row("x", 8)]);
-    expect([ids(log.shown), log.shown[1]?.outcome, waiting(log)]).toEqual(["z y", "complete", 0]);
-    log = release(arrive(log, [row("w", null, "zz")]));
-    expect(ids(log.shown)).toBe("w z");
+    let log = receiveRows(createLiveLog([row("z", null), row("y", null)], true), [row("y", 7), row("x", 8)]);
+    expect([ids(log.visible), log.visible[1]?.outcome, pendingCount(log)]).toEqual(["z y", "complete", 0]);
+    log = showPending(receiveRows(log, [row("w", null, "zz")]));
+    expect(ids(log.visible)).toBe("w z");
   });
 
   it("does not grow for ever while nobody looks", () => {
-    const many = Array.from({ length: MOST_WAITING + 5 }, (_, at) => row(`r${at}`, at + 1));
-    const log = arrive(startLive([]), many);
-    expect([log.finished.length, log.torn]).toEqual([MOST_WAITING, true]);
+    const many = Array.from({ length: MAX_PENDING + 5 }, (_, at) => row(`r${at}`, at + 1));
+    const log = receiveRows(createLiveLog([]), many);
+    expect([log.finished.length, log.hasGap]).toEqual([MAX_PENDING, true]);
   });
 });
 

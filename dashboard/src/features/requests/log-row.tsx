@@ -3,7 +3,7 @@
 import { type MouseEvent, memo } from "react";
 import { propertyOf } from "~/domain/filter";
 import { GAP_WORDS, gapCount, gapSpan } from "~/domain/gaps";
-import { ranFor } from "~/domain/outcome";
+import { runningMs } from "~/domain/outcome";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
@@ -12,8 +12,8 @@ import { money } from "~/format/money";
 import { tokens } from "~/format/number";
 import { clockTime, utc } from "~/format/time";
 import type { LogGap, Row } from "~/generated/api-types";
-import { logHref, useGo } from "~/navigation/links";
-import { useLogSearch, useSearchAtClick } from "~/navigation/search-context";
+import { logHref, useLogNavigate } from "~/navigation/links";
+import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import { useNow } from "~/ui/timestamp";
 import css from "./log-table.module.css";
 
@@ -22,12 +22,12 @@ type Props = { row: Row; place: number; property: string | undefined; isSelected
 /** One request. Its values are links that filter; the rest of the row opens it. */
 export const LogRow = memo(function LogRow({ row, place, property, isSelected, isFaded }: Props) {
   const search = useLogSearch();
-  const searchAtClick = useSearchAtClick();
-  const go = useGo();
+  const searchAtClick = useLatestSearch();
+  const go = useLogNavigate();
   const value = property === undefined ? undefined : propertyOf(row, property);
 
   const open = (event: MouseEvent) => {
-    if ((event.target as Element).closest("a, button") || isTextMarked()) return;
+    if ((event.target as Element).closest("a, button") || hasTextSelection()) return;
     if (event.ctrlKey || event.metaKey) window.open(logHref(search, row.id), "_blank");
     else go({ search: searchAtClick(), id: row.id });
   };
@@ -38,7 +38,7 @@ export const LogRow = memo(function LogRow({ row, place, property, isSelected, i
       aria-rowindex={place}
       aria-selected={isSelected}
       data-request={row.id}
-      data-faded={isFaded || undefined}
+      data-dimmed={isFaded || undefined}
       data-outcome={row.outcome}
       onClick={open}
     >
@@ -70,7 +70,7 @@ export const LogRow = memo(function LogRow({ row, place, property, isSelected, i
         )}
       </td>
       <td className={css.text}>
-        <QuestionAnswer row={row} />
+        <PreviewCell row={row} />
         <MoreProperties row={row} besides={property} />
       </td>
       <td className={css.result}>
@@ -94,10 +94,10 @@ export const LogRow = memo(function LogRow({ row, place, property, isSelected, i
 function RunsFor({ row }: { row: Row }) {
   const isPaused = useLogSearch().live === false;
   const now = useNow();
-  return isPaused ? "–" : `${duration(ranFor(row, now))}…`;
+  return isPaused ? "–" : `${duration(runningMs(row, now))}…`;
 }
 
-function isTextMarked(): boolean {
+function hasTextSelection(): boolean {
   return (document.getSelection()?.toString() ?? "") !== "";
 }
 
@@ -113,7 +113,7 @@ export function GapRow({ gap, place, columns }: { gap: LogGap; place: number; co
 }
 
 /** What was asked and what came back, in one line; where it failed, why. */
-export function QuestionAnswer({ row }: { row: Row }) {
+export function PreviewCell({ row }: { row: Row }) {
   const isKept = row.body_state !== "no_bodies";
   if (!isKept)
     return <span className={css.dim}>{row.error_message ?? `${row.method} ${row.path}, no bodies kept`}</span>;
@@ -125,7 +125,7 @@ export function QuestionAnswer({ row }: { row: Row }) {
       {answered !== null && (
         <>
           <span className={css.dim}> → </span>
-          <bdi className={row.failed ? css.bad : css.answer}>{answered}</bdi>
+          <bdi className={row.failed ? css.error : css.answer}>{answered}</bdi>
         </>
       )}
       {row.outcome === "open" && <span className={css.caret} aria-hidden="true" />}
@@ -144,7 +144,7 @@ export function MoreProperties({ row, besides }: { row: Row; besides: string | u
   return (
     <span className={css.more} title={words}>
       <span aria-hidden="true">+{others.length}</span>
-      <span className="unseen">{`and ${words}`}</span>
+      <span className="visually-hidden">{`and ${words}`}</span>
     </span>
   );
 }

@@ -4,14 +4,14 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useLocation } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useLayoutEffect, useMemo, useRef } from "react";
-import { useFaded } from "~/filters/use-hovered-value";
+import { useIsDimmed } from "~/filters/use-hovered-value";
 import type { LogGap } from "~/generated/api-types";
 import type { Anchor } from "~/navigation/links";
-import { NewestSearchContext, SearchContext, useLogSearch } from "~/navigation/search-context";
+import { LatestSearchContext, SearchContext, useLogSearch } from "~/navigation/search-context";
 import { itemsOf } from "./log-model";
 import { GapRow, LogRow } from "./log-row";
 import css from "./log-table.module.css";
-import { usePlace } from "./scroll-anchor";
+import { useScrollAnchor } from "./scroll-anchor";
 import type { Log } from "./use-log";
 
 type Props = {
@@ -34,11 +34,11 @@ const ROOM_FOR_WORDS = 60;
 export function LogTable({ log, gaps, property, anchor, selected, scroller, onPointerInside }: Props) {
   const measures = useMeasures(property !== undefined);
   const rowHeight = measures.row;
-  const items = useMemo(() => itemsOf(log.rows, gaps, log.reachesNow), [log.rows, log.reachesNow, gaps]);
+  const items = useMemo(() => itemsOf(log.rows, gaps, log.includesNewest), [log.rows, log.includesNewest, gaps]);
   const ids = useMemo(() => items.map((item) => item.id), [items]);
   const step = useLocation({ select: ({ state }) => state.__TSR_key });
-  const place = usePlace({ scroller, list: log.key, ids, measures, anchor, step });
-  const isFaded = useFaded();
+  const place = useScrollAnchor({ scroller, list: log.key, ids, measures, anchor, step });
+  const isFaded = useIsDimmed();
   const search = useLogSearch();
   const newest = useRef(search);
   useLayoutEffect(() => {
@@ -48,14 +48,14 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    paddingStart: place.lead,
-    paddingEnd: place.tail,
+    paddingStart: place.paddingTop,
+    paddingEnd: place.paddingBottom,
     overscan: OVERSCAN,
     getItemKey: (index) => ids[index] ?? index,
   });
 
   const seen = virtual.getVirtualItems();
-  const above = seen[0]?.start ?? place.lead;
+  const above = seen[0]?.start ?? place.paddingTop;
   const below = virtual.getTotalSize() - (seen.at(-1)?.end ?? above);
 
   const scrolled = () => {
@@ -69,11 +69,11 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
 
   return (
     // Rows that are about to go do not follow the URL any more: that would only cost time.
-    <NewestSearchContext value={newest}>
+    <LatestSearchContext value={newest}>
       <SearchContext value={log.search}>
         <section
           ref={scroller}
-          className={css.scroller}
+          className={css.scrollRegion}
           data-log=""
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
           tabIndex={0}
@@ -120,17 +120,17 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
               </tr>
             </thead>
             <tbody>
-              {place.lead > 0 && (
-                <tr className={css.lead} style={{ height: place.lead }}>
-                  {place.lead > ROOM_FOR_WORDS && (
+              {place.paddingTop > 0 && (
+                <tr className={css.lead} style={{ height: place.paddingTop }}>
+                  {place.paddingTop > ROOM_FOR_WORDS && (
                     <td colSpan={measures.columns}>
-                      {log.reachesNow && "nothing newer here: the row you chose kept its place"}
+                      {log.includesNewest && "nothing newer here: the row you chose kept its place"}
                     </td>
                   )}
                 </tr>
               )}
-              {above > place.lead && (
-                <tr aria-hidden="true" className={css.spacer} style={{ height: above - place.lead }} />
+              {above > place.paddingTop && (
+                <tr aria-hidden="true" className={css.spacer} style={{ height: above - place.paddingTop }} />
               )}
               {seen.map(({ index }) => {
                 const item = items[index];
@@ -153,7 +153,7 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
           </table>
         </section>
       </SearchContext>
-    </NewestSearchContext>
+    </LatestSearchContext>
   );
 }
 

@@ -7,23 +7,23 @@ import { apiUrl } from "~/api/client";
 import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
-import { apiPairs } from "~/domain/log-search";
+import { toApiParams } from "~/domain/log-search";
 import { withoutQuery } from "~/domain/query-parts";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
-import { QueryBox } from "~/filters/query-input";
+import { QueryInput } from "~/filters/query-input";
 import { TimeRange } from "~/filters/time-range-picker";
-import { useGo } from "~/navigation/links";
+import { useLogNavigate } from "~/navigation/links";
 import { SearchContext, useLogSearch } from "~/navigation/search-context";
 import { CopyButton } from "~/ui/copy-button";
-import { NewsButton } from "./live-controls";
+import { NewRowsButton } from "./live-controls";
 import { DrawerNotLoaded, EmptyLog, LogError } from "./log-messages";
 import { LogTable } from "./log-table";
 import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
-import { bringIntoSight } from "./scroll-anchor";
+import { scrollToRow } from "./scroll-anchor";
 import { useLog } from "./use-log";
-import { useLogKeys } from "./use-log-shortcuts";
+import { useLogShortcuts } from "./use-log-shortcuts";
 import { useNeighbours } from "./use-neighbours";
 
 /** Not needed for the first rows; fetched when the pointer comes near them, or at the latest when one is opened. */
@@ -47,7 +47,7 @@ const NEAR_THE_END = 5;
 /** The log, newest first: filters above, one request open beside it where the URL names one. */
 export function RequestsPage() {
   const inUrl = useLogSearch();
-  const go = useGo();
+  const go = useLogNavigate();
   const { id: idInUrl } = useParams({ strict: false });
   // The URL may name it by an id of others, as somebody typed it.
   const known = useQuery({
@@ -64,12 +64,12 @@ export function RequestsPage() {
   const scroller = useRef<HTMLElement>(null);
   const box = useRef<HTMLInputElement>(null);
 
-  const mayMove = () =>
+  const canScrollRows = () =>
     (scroller.current?.scrollTop ?? 0) <= 0 &&
     selected === undefined &&
     !isPointerInside.current &&
     (document.getSelection()?.toString() ?? "") === "";
-  const log = useLog(inUrl, anchor?.id, mayMove);
+  const log = useLog(inUrl, anchor?.id, canScrollRows);
   const isRefused = log.refused !== undefined;
   // What is refused filters nothing: it stands in the box, and nowhere else on the page.
   const search = useMemo(
@@ -83,12 +83,12 @@ export function RequestsPage() {
 
   const toNewest = () => {
     setChosen(undefined);
-    if (log.reachesNow) log.showWaiting();
+    if (log.includesNewest) log.showPending();
     if (anchor !== undefined) go({ search, replace: true });
-    else if (!log.reachesNow) log.again();
+    else if (!log.includesNewest) log.refetch();
     scroller.current?.scrollTo({ top: 0 });
   };
-  useLogKeys({
+  useLogShortcuts({
     search,
     rows: log.rows,
     scroller,
@@ -106,7 +106,7 @@ export function RequestsPage() {
     setChosen({ anchor: anchor?.id, id });
     const there = { id, top: Math.round((scroller.current?.clientHeight ?? 0) / 3) };
     go({ search, anchor: isElsewhere ? there : anchor, replace: true });
-    requestAnimationFrame(() => bringIntoSight(scroller.current, id, ids.indexOf(id)));
+    requestAnimationFrame(() => scrollToRow(scroller.current, id, ids.indexOf(id)));
   };
 
   const goToNeighbour = (next: string) => {
@@ -120,10 +120,10 @@ export function RequestsPage() {
   return (
     <SearchContext value={search}>
       <main className={css.page}>
-        <h1 className="unseen">Requests</h1>
+        <h1 className="visually-hidden">Requests</h1>
         <NamespaceBar />
         <div className={pageCss.controls}>
-          <QueryBox box={box} refused={log.refused} />
+          <QueryInput box={box} refused={log.refused} />
           <TimeRange />
           <CopyApiCall />
         </div>
@@ -139,9 +139,9 @@ export function RequestsPage() {
             </button>
           </p>
         )}
-        <div className={css.stage}>
+        <div className={css.tableArea}>
           {log.error !== null ? (
-            <LogError error={log.error} onAgain={log.again} />
+            <LogError error={log.error} onAgain={log.refetch} />
           ) : log.isEmpty ? (
             <EmptyLog />
           ) : (
@@ -158,7 +158,11 @@ export function RequestsPage() {
               }}
             />
           )}
-          <NewsButton waiting={log.waiting} isAway={anchor !== undefined || !log.reachesNow} onClick={toNewest} />
+          <NewRowsButton
+            waiting={log.pendingCount}
+            isAway={anchor !== undefined || !log.includesNewest}
+            onClick={toNewest}
+          />
         </div>
         {id !== undefined && (
           <Suspense>
@@ -180,7 +184,7 @@ export function CopyApiCall() {
     <span className={pageCss.call}>
       API call
       <CopyButton
-        text={window.location.origin + apiUrl("requests", apiPairs(search))}
+        text={window.location.origin + apiUrl("requests", toApiParams(search))}
         label="the API call for this list"
       />
     </span>

@@ -4,10 +4,10 @@ import { type RefObject, useLayoutEffect, useRef } from "react";
 import type { Anchor } from "~/navigation/links";
 import { PREVIOUS_LIST } from "./use-log";
 
-export type Place = {
+export type ScrollAnchor = {
   /** Empty room above and below the rows, so that the anchored row can stand at its height. */
-  lead: number;
-  tail: number;
+  paddingTop: number;
+  paddingBottom: number;
   onScroll: () => void;
 };
 
@@ -24,68 +24,68 @@ type Options = {
 };
 
 /** `top`s are pixels below the upper edge of the scroller; all rows have the same height. */
-export function usePlace({ scroller, list, ids, measures, anchor, step }: Options): Place {
+export function useScrollAnchor({ scroller, list, ids, measures, anchor, step }: Options): ScrollAnchor {
   const seen = useRef<{ list: string; row: Anchor | undefined }>({ list: "", row: undefined });
   const { row: rowHeight, head } = measures;
   const at = anchor === undefined ? -1 : ids.indexOf(anchor.id);
-  const lead = anchor === undefined || at === -1 ? 0 : Math.max(0, anchor.top - head - at * rowHeight);
+  const paddingTop = anchor === undefined || at === -1 ? 0 : Math.max(0, anchor.top - head - at * rowHeight);
   const height = scroller.current?.clientHeight ?? 0;
-  const reach = at === -1 ? 0 : head + lead + at * rowHeight - (anchor?.top ?? 0) + height;
-  const tail = Math.max(0, reach - head - lead - ids.length * rowHeight);
+  const reach = at === -1 ? 0 : head + paddingTop + at * rowHeight - (anchor?.top ?? 0) + height;
+  const paddingBottom = Math.max(0, reach - head - paddingTop - ids.length * rowHeight);
 
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
     if (seen.current.list !== list) {
-      const left = list === PREVIOUS_LIST || step === undefined ? undefined : LEFT.get(step);
+      const left = list === PREVIOUS_LIST || step === undefined ? undefined : ANCHORS.get(step);
       seen.current = { list, row: left ?? anchor };
       if (seen.current.row === undefined) element.scrollTop = 0;
     }
     const row = seen.current.row;
     const index = row === undefined ? -1 : ids.indexOf(row.id);
-    if (row !== undefined && index !== -1) element.scrollTop = head + lead + index * rowHeight - row.top;
-  }, [scroller, list, ids, lead, rowHeight, head, anchor, step]);
+    if (row !== undefined && index !== -1) element.scrollTop = head + paddingTop + index * rowHeight - row.top;
+  }, [scroller, list, ids, paddingTop, rowHeight, head, anchor, step]);
 
   const onScroll = () => {
     const element = scroller.current;
     if (element === null || seen.current.list !== list) return;
-    const index = Math.max(0, Math.floor((element.scrollTop - lead) / rowHeight));
+    const index = Math.max(0, Math.floor((element.scrollTop - paddingTop) / rowHeight));
     const id = ids[index];
-    const isAtTop = element.scrollTop <= 0 && lead === 0;
+    const isAtTop = element.scrollTop <= 0 && paddingTop === 0;
     seen.current.row =
-      isAtTop || id === undefined ? undefined : { id, top: head + lead + index * rowHeight - element.scrollTop };
+      isAtTop || id === undefined ? undefined : { id, top: head + paddingTop + index * rowHeight - element.scrollTop };
     if (step !== undefined && list !== PREVIOUS_LIST) remember(step, seen.current.row);
   };
 
-  return { lead, tail, onScroll };
+  return { paddingTop, paddingBottom, onScroll };
 }
 
 /** Rows by step of the history, with the height at which each stood when the reader left it; the oldest go first. */
-const LEFT = new Map<string, Anchor>();
-const MOST_LEFT = 100;
+const ANCHORS = new Map<string, Anchor>();
+const MAX_ANCHORS = 100;
 
 function remember(step: string, row: Anchor | undefined): void {
-  LEFT.delete(step);
-  if (row !== undefined) LEFT.set(step, row);
-  const [oldest] = LEFT.keys();
-  if (oldest !== undefined && LEFT.size > MOST_LEFT) LEFT.delete(oldest);
+  ANCHORS.delete(step);
+  if (row !== undefined) ANCHORS.set(step, row);
+  const [oldest] = ANCHORS.keys();
+  if (oldest !== undefined && ANCHORS.size > MAX_ANCHORS) ANCHORS.delete(oldest);
 }
 
 /** Where a row stands in the log's scroller, and bringing it into sight. */
 type Scroller = HTMLElement | null;
 
-export function rowOf(scroller: Scroller, id: string): HTMLElement | null {
+export function findRow(scroller: Scroller, id: string): HTMLElement | null {
   return scroller?.querySelector<HTMLElement>(`tr[data-request="${CSS.escape(id)}"]`) ?? null;
 }
 
 /** Pixels below the scroller's upper edge; somewhere in its upper half for a row that does not exist now. */
-export function topOf(scroller: Scroller, id: string): number {
-  const row = rowOf(scroller, id);
+export function rowOffset(scroller: Scroller, id: string): number {
+  const row = findRow(scroller, id);
   return row === null || scroller === null ? 120 : topIn(scroller, row);
 }
 
 /** The id of the first row that is whole below the head of the table. */
-export function firstInSight(scroller: Scroller): string | undefined {
+export function firstVisibleRow(scroller: Scroller): string | undefined {
   const head = scroller?.querySelector("thead")?.clientHeight ?? 0;
   const rows = [...(scroller?.querySelectorAll<HTMLElement>("tr[data-request]") ?? [])];
   return rows.find((row) => scroller !== null && topIn(scroller, row) >= head - 1)?.dataset.request;
@@ -96,17 +96,17 @@ export function firstInSight(scroller: Scroller): string | undefined {
  *
  * `index`: its place among the rows. One that is far away exists only after scrolling there.
  */
-export function bringIntoSight(scroller: Scroller, id: string, index: number): void {
+export function scrollToRow(scroller: Scroller, id: string, index: number): void {
   const near = scroller?.querySelector<HTMLElement>("tr[data-request]");
   if (scroller === null || !near || index < 0) return;
   const head = scroller.querySelector("thead")?.clientHeight ?? 0;
   const height = near.offsetHeight;
-  const row = rowOf(scroller, id);
+  const row = findRow(scroller, id);
   const nearIndex = Number(near.getAttribute("aria-rowindex")) - 2;
   const top = row === null ? topIn(scroller, near) + (index - nearIndex) * height : topIn(scroller, row);
   if (top < head) scroller.scrollTop -= head - top;
   else if (top + height > scroller.clientHeight) scroller.scrollTop += top + height - scroller.clientHeight;
-  if (row === null) requestAnimationFrame(() => focusOn(rowOf(scroller, id)));
+  if (row === null) requestAnimationFrame(() => focusOn(findRow(scroller, id)));
   else focusOn(row);
 }
 

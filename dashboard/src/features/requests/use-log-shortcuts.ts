@@ -3,13 +3,13 @@
 import { useWindowEvent } from "@mantine/hooks";
 import { type RefObject, useRef } from "react";
 import type { usePin } from "~/api/namespaces";
-import { type Filter, ofAllNamespaces, only, withoutLast } from "~/domain/filter";
+import { clearNamespaces, type Filter, removeLastValue, replaceValue } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";
 import { groupsOf, useLabels } from "~/filters/labels";
 import type { Row } from "~/generated/api-types";
-import { type Anchor, useGo } from "~/navigation/links";
-import { isBusy } from "~/ui/shortcuts";
-import { bringIntoSight, firstInSight, rowOf, topOf } from "./scroll-anchor";
+import { type Anchor, useLogNavigate } from "~/navigation/links";
+import { isShortcutBlocked } from "~/ui/shortcuts";
+import { findRow, firstVisibleRow, rowOffset, scrollToRow } from "./scroll-anchor";
 
 type Options = {
   search: LogSearch;
@@ -24,15 +24,15 @@ type Options = {
   pinning: ReturnType<typeof usePin>;
 };
 
-export function useLogKeys(options: Options): void {
+export function useLogShortcuts(options: Options): void {
   const { search, rows, scroller, box, anchor, selected, select, toNewest, pinning } = options;
-  const go = useGo();
+  const go = useLogNavigate();
   const labels = useLabels();
   const wasBusy = useRef(false);
 
   const move = (by: number) => {
     const at = rows.findIndex((row) => row.id === selected);
-    const first = at === -1 ? firstInSight(scroller.current) : undefined;
+    const first = at === -1 ? firstVisibleRow(scroller.current) : undefined;
     const next =
       at === -1
         ? (rows.find((row) => row.id === first) ?? rows[0])
@@ -40,11 +40,11 @@ export function useLogKeys(options: Options): void {
     if (next === undefined) return;
     select(next.id);
     // At once, not with the next frame: an Enter that follows quickly must find the focus here.
-    bringIntoSight(scroller.current, next.id, rows.indexOf(next));
+    scrollToRow(scroller.current, next.id, rows.indexOf(next));
   };
   /** Another filter; the selected row keeps its place. */
   const goTo = (filter: Filter, row?: Row) => {
-    const place = row === undefined ? undefined : { id: row.id, top: topOf(scroller.current, row.id) };
+    const place = row === undefined ? undefined : { id: row.id, top: rowOffset(scroller.current, row.id) };
     go({ search: { ...search, filter }, anchor: place });
   };
 
@@ -52,7 +52,7 @@ export function useLogKeys(options: Options): void {
   useWindowEvent(
     "keydown",
     (event) => {
-      wasBusy.current = isBusy(event.target);
+      wasBusy.current = isShortcutBlocked(event.target);
     },
     { capture: true },
   );
@@ -66,7 +66,7 @@ export function useLogKeys(options: Options): void {
         k: () => move(-1),
         ArrowUp: () => move(-1),
         Enter: row && !isLink(event.target) && (() => go({ search, id: row.id })),
-        n: row && (() => goTo(only(search.filter, "namespace", row.namespace), row)),
+        n: row && (() => goTo(replaceValue(search.filter, "namespace", row.namespace), row)),
         m: row && (() => openMenu(scroller.current, row.id)),
         p: row && (() => pinning.mutate({ namespace: row.namespace, pinned: !labels.has(row.namespace) })),
         l: () =>
@@ -76,8 +76,8 @@ export function useLogKeys(options: Options): void {
             replace: true,
           }),
         "/": () => box.current?.focus(),
-        "0": () => goTo(ofAllNamespaces(search.filter)),
-        Backspace: search.filter.length > 0 && (() => goTo(withoutLast(search.filter), row)),
+        "0": () => goTo(clearNamespaces(search.filter)),
+        Backspace: search.filter.length > 0 && (() => goTo(removeLastValue(search.filter), row)),
         Home: toNewest,
         Escape: () => select(undefined),
       }[event.key] ?? labelAction(event.key);
@@ -90,7 +90,7 @@ export function useLogKeys(options: Options): void {
     const label = groupsOf([...labels.values()])
       .flatMap((group) => group.labels)
       .find((each) => each.key === key);
-    return label && (() => goTo(only(search.filter, "namespace", label.namespace)));
+    return label && (() => goTo(replaceValue(search.filter, "namespace", label.namespace)));
   }
 }
 
@@ -100,7 +100,7 @@ function isLink(target: EventTarget | null): boolean {
 
 /** The menu of a row is that of its namespace. */
 function openMenu(scroller: HTMLElement | null, id: string): void {
-  const chip = rowOf(scroller, id)?.querySelector<HTMLElement>('a[data-field="namespace"]');
+  const chip = findRow(scroller, id)?.querySelector<HTMLElement>('a[data-field="namespace"]');
   chip?.focus();
   chip?.dispatchEvent(new KeyboardEvent("keydown", { key: "m", bubbles: true }));
 }

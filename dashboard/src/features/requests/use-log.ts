@@ -3,12 +3,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useLive } from "~/api/live-stream";
-import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type Refused } from "~/api/requests";
-import { type Filter, isOnly } from "~/domain/filter";
+import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
+import { type Filter, isOnlyValue } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";
 import { hasWords, queryText } from "~/domain/query-parts";
 import type { RequestPage, Row } from "~/generated/api-types";
-import { arrive, catchUp, type LiveLog, release, startLive, waiting } from "./log-model";
+import { createLiveLog, type LiveLog, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
 
 /** Above this rate rows do not come by themselves. */
 const RUSH_PER_SECOND = 50;
@@ -23,24 +23,24 @@ export type Log = {
   search: LogSearch;
   rows: readonly Row[];
   /** How many rows wait above; 0 also where nobody knows, because more came than was read. */
-  waiting: number;
+  pendingCount: number;
   /** The rows reach up to the present: what waits can be shown above them. */
-  reachesNow: boolean;
+  includesNewest: boolean;
   isEmpty: boolean;
   isLoading: boolean;
   error: Error | null;
   /** The query in the URL, where the API does not understand it; the rows are those without it. */
-  refused: Refused | undefined;
+  refused: QueryError | undefined;
   loadOlder: () => void;
   loadNewer: () => void;
   /** Shows what waits. */
-  showWaiting: () => void;
+  showPending: () => void;
   /** Reads the log anew from its newest end. */
-  again: () => void;
+  refetch: () => void;
 };
 
 /** `mayMove`: asked when rows arrive; true lets them push the others down. */
-export function useLog(search: LogSearch, anchor: string | undefined, mayMove: () => boolean): Log {
+export function useLog(search: LogSearch, anchor: string | undefined, canScrollRows: () => boolean): Log {
   const [reading, setReading] = useState(0);
   const options = logQuery(search, anchor, reading);
   const query = useInfiniteQuery(options);
@@ -51,14 +51,14 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
   const { filter, range } = first ?? search;
   const asked = useMemo(() => askedOf({ filter, range }), [filter, range]);
   const start = useMemo(
-    () => startLive(first === undefined ? NONE : runningOf(first, filter), isOnly(filter, "outcome", "open")),
+    () => createLiveLog(first === undefined ? NONE : runningOf(first, filter), isOnlyValue(filter, "outcome", "open")),
     [first, filter],
   );
   const [state, setState] = useState<{ key: string; log: LiveLog }>({ key: "", log: start });
   const live = state.key === key ? state.log : start;
   const history = useMemo(() => pages?.flatMap((page) => page.data) ?? [], [pages]);
   const newest = history[0]?.seq ?? 0;
-  const reachesNow = !live.torn && reachesTheEnd(pages, anchor);
+  const includesNewest = !live.hasGap && startsAtNewest(pages, anchor);
 
   const shownKey = useRef(key);
   useLayoutEffect(() => {
@@ -71,28 +71,28 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
     },
     [key, start],
   );
-  const again = useCallback(() => setReading((last) => last + 1), []);
+  const refetch = useCallback(() => setReading((last) => last + 1), []);
 
   useLive(asked, search.live !== false && pages !== undefined && !query.isPlaceholderData, {
     onRows: (rows, perSecond) => {
-      const moves = reachesNow && perSecond <= RUSH_PER_SECOND && mayMove();
-      change((log) => (moves ? release(arrive(log, rows)) : arrive(log, rows)));
+      const moves = includesNewest && perSecond <= RUSH_PER_SECOND && canScrollRows();
+      change((log) => (moves ? showPending(receiveRows(log, rows)) : receiveRows(log, rows)));
     },
     onOpen: () => {
       void getPage(asked, "newest").then((page) => {
         const running = runningOf(page, filter);
-        const caught = catchUp(live, newest, page.data, running);
-        if (caught.torn && reachesNow && mayMove()) again();
-        else change((log) => settle(catchUp(log, newest, page.data, running), reachesNow && mayMove()));
+        const caught = reconcile(live, newest, page.data, running);
+        if (caught.hasGap && includesNewest && canScrollRows()) refetch();
+        else change((log) => settle(reconcile(log, newest, page.data, running), includesNewest && canScrollRows()));
       }, noMatter);
     },
   });
 
   const rows = useMemo(() => {
-    if (!reachesNow) return history;
+    if (!includesNewest) return history;
     const known = new Set(history.map((row) => row.id));
-    return [...live.shown.filter((row) => !known.has(row.id)), ...history];
-  }, [history, live.shown, reachesNow]);
+    return [...live.visible.filter((row) => !known.has(row.id)), ...history];
+  }, [history, live.visible, includesNewest]);
 
   const { live: isLive } = search;
   const shownSearch = useMemo(
@@ -104,8 +104,8 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
     key,
     search: shownSearch,
     rows,
-    waiting: live.torn ? 0 : waiting(live),
-    reachesNow,
+    pendingCount: live.hasGap ? 0 : pendingCount(live),
+    includesNewest,
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0,
     isLoading: query.isFetchingNextPage || query.isPending,
     error: query.error,
@@ -115,10 +115,10 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: (
       if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
     },
     loadNewer: () => {
-      if (!reachesTheEnd(pages, anchor) && !query.isFetching) void query.fetchPreviousPage();
+      if (!startsAtNewest(pages, anchor) && !query.isFetching) void query.fetchPreviousPage();
     },
-    showWaiting: useCallback(() => change(release), [change]),
-    again,
+    showPending: useCallback(() => change(showPending), [change]),
+    refetch,
   };
 }
 
@@ -132,7 +132,7 @@ const NONE: readonly Row[] = [];
 type Pages = readonly LogPage[] | undefined;
 
 /** Whether the first page is the newest: it was asked for as such, or is not as full as it could be at its upper end. */
-function reachesTheEnd(pages: Pages, anchor: string | undefined): boolean {
+function startsAtNewest(pages: Pages, anchor: string | undefined): boolean {
   if (anchor === undefined || pages === undefined) return true;
   const newest = pages[0];
   // Only the newest page tells what is running.
@@ -142,7 +142,7 @@ function reachesTheEnd(pages: Pages, anchor: string | undefined): boolean {
 }
 
 function settle(log: LiveLog, moves: boolean): LiveLog {
-  return moves ? release(log) : log;
+  return moves ? showPending(log) : log;
 }
 
 /** The page asks again at the next chance; a failure shows in the status line. */

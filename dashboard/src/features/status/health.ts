@@ -2,13 +2,13 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { statusQuery } from "~/api/status";
-import { isSilent } from "~/domain/api-error";
+import { isUnreachable } from "~/domain/api-error";
 import { clockTime } from "~/format/time";
 import type { Status } from "~/generated/api-types";
-import { type Trouble, troublesOf } from "./problems";
+import { findProblems, type Problem } from "./problems";
 
 /** `word` goes beside the sign; `troubles` come worst first. */
-export type Health = { tone: "asking" | "good" | "amber" | "bad"; word: string; troubles: readonly Trouble[] };
+export type Health = { tone: "asking" | "good" | "amber" | "bad"; word: string; troubles: readonly Problem[] };
 
 /** What is known: the last status, when it came, and the error of the latest question when that failed. */
 export type Known = { status: Status | undefined; answeredAt: Date | null; error: Error | null };
@@ -16,18 +16,18 @@ export type Known = { status: Status | undefined; answeredAt: Date | null; error
 export function healthOf({ status, answeredAt, error }: Known): Health {
   if (error !== null) return unwell([unanswered(error, answeredAt)]);
   if (status === undefined || answeredAt === null) return { tone: "asking", word: "asking", troubles: [] };
-  return unwell(troublesOf(status, answeredAt));
+  return unwell(findProblems(status, answeredAt));
 }
 
-function unwell(troubles: readonly Trouble[]): Health {
+function unwell(troubles: readonly Problem[]): Health {
   const sorted = [...troubles.filter((one) => one.tone === "bad"), ...troubles.filter((one) => one.tone === "amber")];
   const worst = sorted[0];
   if (worst === undefined) return { tone: "good", word: "logging", troubles: [] };
   return { tone: worst.tone, word: worst.word, troubles: sorted };
 }
 
-function unanswered(error: Error, answeredAt: Date | null): Trouble {
-  if (isSilent(error)) {
+function unanswered(error: Error, answeredAt: Date | null): Problem {
+  if (isUnreachable(error)) {
     const since = answeredAt === null ? "" : ` since ${clockTime(answeredAt.toISOString())}`;
     const shown = answeredAt === null ? "" : "; showing what was loaded";
     return {

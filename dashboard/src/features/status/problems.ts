@@ -8,7 +8,7 @@ import type { LogGap, Status } from "~/generated/api-types";
 import { untilFull } from "./status-text";
 
 /** `word` stands beside the sign; `action`: whether reading the advice helps, or asking again. */
-export type Trouble = {
+export type Problem = {
   tone: "amber" | "bad";
   word: string;
   sentence: string;
@@ -22,12 +22,12 @@ const LITTLE_BYTES = 1e9;
 const RECENT_MS = 3_600_000;
 
 /** All that is wrong at the moment the status was told. */
-export function troublesOf(status: Status, at: Date): Trouble[] {
+export function findProblems(status: Status, at: Date): Problem[] {
   const room = outOfRoom(status) ?? outOfRoomSoon(status);
   return [room, lost(status), behind(status, at), ...gaps(status, at)].filter((one) => one !== null);
 }
 
-function outOfRoom(status: Status): Trouble | null {
+function outOfRoom(status: Status): Problem | null {
   const free = status.storage.disk_free_bytes;
   const least = numberSetting(status, "min_free") ?? 0;
   const waiting = status.journal.lag_bytes;
@@ -48,7 +48,7 @@ function outOfRoom(status: Status): Trouble | null {
   return null;
 }
 
-function outOfRoomSoon(status: Status): Trouble | null {
+function outOfRoomSoon(status: Status): Problem | null {
   const { disk_free_bytes: free, days_left: days } = status.storage;
   const spare = free === null ? Number.POSITIVE_INFINITY : free - (numberSetting(status, "min_free") ?? 0);
   const isSoon = days !== null && days < SOON_DAYS;
@@ -65,7 +65,7 @@ function outOfRoomSoon(status: Status): Trouble | null {
   };
 }
 
-function lost(status: Status): Trouble | null {
+function lost(status: Status): Problem | null {
   if (status.frames_lost === 0) return null;
   return {
     tone: "bad",
@@ -76,7 +76,7 @@ function lost(status: Status): Trouble | null {
   };
 }
 
-function behind(status: Status, at: Date): Trouble | null {
+function behind(status: Status, at: Date): Problem | null {
   const { lag_seconds: seconds, lag_bytes: size } = status.journal;
   if (seconds === null || seconds <= BEHIND_SECONDS) return null;
   const upTo = clockTime(new Date(at.getTime() - seconds * 1000).toISOString());
@@ -91,7 +91,7 @@ function behind(status: Status, at: Date): Trouble | null {
   };
 }
 
-function gaps(status: Status, at: Date): Trouble[] {
+function gaps(status: Status, at: Date): Problem[] {
   const recent = status.gaps.filter((gap) => at.getTime() - new Date(gap.to_at).getTime() < RECENT_MS);
   const reasons = (Object.keys(GAP_WORDS) as LogGap["reason"][]).filter(
     (reason) => reason !== "damaged" || status.frames_lost === 0,
@@ -99,7 +99,7 @@ function gaps(status: Status, at: Date): Trouble[] {
   return reasons.flatMap((reason) => gapTrouble(recent.filter((gap) => gap.reason === reason)) ?? []);
 }
 
-function gapTrouble(found: readonly LogGap[]): Trouble | null {
+function gapTrouble(found: readonly LogGap[]): Problem | null {
   const latest = found[0];
   if (latest === undefined) return null;
   const total = gapCount({ reason: latest.reason, count: found.reduce((sum, gap) => sum + gap.count, 0) });

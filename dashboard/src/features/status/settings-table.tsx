@@ -7,7 +7,7 @@ import css from "./status-dialog.module.css";
 export function SettingsTable({ settings }: { settings: Readonly<Record<string, unknown>> }) {
   const [sought, setSought] = useState("");
   const heading = useId();
-  const all = Object.entries(settings).map(([name, value]) => [name, settingWords(name, value)] as const);
+  const all = Object.entries(settings).map(([name, value]) => [name, settingText(name, value)] as const);
   const wanted = sought.trim().toLowerCase();
   // --min-free, "min free" and min_free are one setting.
   const named = wanted.replace(/^-+/, "").replace(/[-\s]+/g, "_");
@@ -48,7 +48,7 @@ const SIZES = /_bytes$|^(min_free|max_journal|keep_other_bodies|disk_budget)$/;
 const DURATIONS = /_timeout$|^upstream_idle$/;
 
 /** `1 GiB`, `600 s`, `Service, Relaybook`; nothing set is `–`. */
-export function settingWords(name: string, value: unknown): string {
+export function settingText(name: string, value: unknown): string {
   if (value === null || value === undefined || value === "") return "–";
   if (Array.isArray(value)) return value.length === 0 ? "–" : value.join(", ");
   if (typeof value === "number" && SIZES.test(name)) return size(value);

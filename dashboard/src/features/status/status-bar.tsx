@@ -4,27 +4,9 @@ import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
 import { count } from "~/format/number";
 import type { Status } from "~/generated/api-types";
 import { type Health, useHealth } from "./health";
-import type { Trouble } from "./problems";
+import type { Problem } from "./problems";
 import css from "./status-bar.module.css";
-import { lagWords, roomWords } from "./status-text";
-
-type NotLoadedProps = { opened: boolean; onClose: () => void };
-
-/** Instead of the status when its code could not be loaded: an old tab asks for a file the server no longer has. */
-export function NotLoaded({ opened, onClose }: NotLoadedProps) {
-  if (!opened) return null;
-  return (
-    <p className={`${css.notice} ${css.noticeAmber}`} role="alert">
-      <span>The status could not be loaded. Relaybook was updated, or does not answer: reload the page.</span>
-      <button type="button" className={css.action} onClick={() => window.location.reload()}>
-        reload
-      </button>
-      <button type="button" className={css.action} onClick={onClose}>
-        close
-      </button>
-    </p>
-  );
-}
+import { formatDiskSpace, formatLag } from "./status-text";
 
 const StatusPanel = lazy(() =>
   import("./status-dialog").then(
@@ -48,13 +30,13 @@ export function StatusLine({ children }: { children?: ReactNode }) {
   return (
     <footer className={css.footer}>
       {worst !== undefined && (
-        <TroubleNotice
+        <ProblemNotice
           trouble={worst}
           others={health.troubles.length - 1}
           onAct={worst.action === "again" ? again : () => setPanel("open")}
         />
       )}
-      <div className={css.line}>
+      <div className={css.row}>
         <button
           ref={opener}
           type="button"
@@ -68,7 +50,7 @@ export function StatusLine({ children }: { children?: ReactNode }) {
         <div className={css.hints}>{children}</div>
         {status !== undefined && <span className={css.version}>v{status.version}</span>}
       </div>
-      <span className="unseen" role="status">
+      <span className="visually-hidden" role="status">
         {health.word}
       </span>
       {panel !== "never" && (
@@ -84,7 +66,7 @@ const SIGNS = { asking: "○", good: "●", amber: "▲", bad: "✗" } as const;
 
 /** `● logging  log 0.2 s behind  12 running  4.2 GB, 23 days until full`. What is unknown is left out. */
 export function FactsLine({ health, status }: { health: Health; status: Status | undefined }) {
-  const lag = status === undefined ? null : lagWords(status.journal.lag_seconds);
+  const lag = status === undefined ? null : formatLag(status.journal.lag_seconds);
   return (
     <>
       <span className={css[health.tone]}>
@@ -94,7 +76,7 @@ export function FactsLine({ health, status }: { health: Health; status: Status |
       {status !== undefined && (
         <>
           <span>{count(status.running)} running</span>
-          <span>{roomWords(status)}</span>
+          <span>{formatDiskSpace(status)}</span>
         </>
       )}
     </>
@@ -103,15 +85,15 @@ export function FactsLine({ health, status }: { health: Health; status: Status |
 
 const ACTIONS = { advice: "what to do", again: "ask again now" } as const;
 
-type TroubleNoticeProps = {
-  trouble: Trouble;
+type ProblemNoticeProps = {
+  trouble: Problem;
   /** How many other things are wrong. */
   others: number;
   onAct: () => void;
 };
 
 /** What is wrong, in one sentence with one action. */
-export function TroubleNotice({ trouble, others, onAct }: TroubleNoticeProps) {
+export function ProblemNotice({ trouble, others, onAct }: ProblemNoticeProps) {
   return (
     <p className={`${css.notice} ${trouble.tone === "bad" ? css.noticeBad : css.noticeAmber}`}>
       <span>
@@ -120,6 +102,24 @@ export function TroubleNotice({ trouble, others, onAct }: TroubleNoticeProps) {
       </span>
       <button type="button" className={css.action} onClick={onAct}>
         {ACTIONS[trouble.action]}
+      </button>
+    </p>
+  );
+}
+
+type NotLoadedProps = { opened: boolean; onClose: () => void };
+
+/** Instead of the status when its code could not be loaded: an old tab asks for a file the server no longer has. */
+export function NotLoaded({ opened, onClose }: NotLoadedProps) {
+  if (!opened) return null;
+  return (
+    <p className={`${css.notice} ${css.noticeAmber}`} role="alert">
+      <span>The status could not be loaded. Relaybook was updated, or does not answer: reload the page.</span>
+      <button type="button" className={css.action} onClick={() => window.location.reload()}>
+        reload
+      </button>
+      <button type="button" className={css.action} onClick={onClose}>
+        close
       </button>
     </p>
   );

@@ -10,7 +10,7 @@ import { CopyButton } from "~/ui/copy-button";
 import { useHealth } from "./health";
 import { SettingsTable } from "./settings-table";
 import css from "./status-dialog.module.css";
-import { delayWords, keepingWords, untilFull } from "./status-text";
+import { formatDelay, formatRetention, untilFull } from "./status-text";
 
 type StatusPanelProps = { opened: boolean; onClose: () => void };
 
@@ -33,7 +33,7 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
     >
       <div className={css.panel}>
         {health.troubles.map((trouble) => (
-          <section key={trouble.sentence} className={trouble.tone === "bad" ? css.bad : css.amber}>
+          <section key={trouble.sentence} className={trouble.tone === "bad" ? css.error : css.amber}>
             <h3>{trouble.sentence}</h3>
             <p>{trouble.advice}</p>
           </section>
@@ -41,7 +41,7 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
         {health.tone === "good" && <p className={css.good}>● Requests are logged. Nothing is wrong.</p>}
         {status !== undefined && at !== null && (
           <>
-            <LogFacts status={status} />
+            <StorageSummary status={status} />
             <GapList gaps={status.gaps} total={status.gap_count} now={at} />
             <RefusalList refused={status.refused} />
             <SettingsTable settings={status.settings} />
@@ -57,15 +57,15 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
 }
 
 /** Journal, log and disk in figures. */
-export function LogFacts({ status }: { status: Status }) {
+export function StorageSummary({ status }: { status: Status }) {
   const { journal, storage } = status;
-  const keeping = keepingWords(status);
+  const keeping = formatRetention(status);
   return (
     <div className={css.columns}>
       <FactColumn
         title="Journal"
         facts={[
-          ["delay", delayWords(journal.lag_seconds)],
+          ["delay", formatDelay(journal.lag_seconds)],
           ["not yet in the log", bytes(journal.lag_bytes)],
           ["requests running", count(status.running)],
           ["frames lost", count(status.frames_lost)],

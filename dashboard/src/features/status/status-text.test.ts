@@ -1,25 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { gapCount, gapSpan } from "~/domain/gaps";
 import { statusWith } from "~/test/fixtures";
-import { settingWords } from "./settings-table";
-import { delayWords, keepingWords, lagWords, roomWords, untilFull } from "./status-text";
+import { settingText } from "./settings-table";
+import { formatDelay, formatDiskSpace, formatLag, formatRetention, untilFull } from "./status-text";
 
 describe("figures of the status", () => {
   it("tell a delay with its unit, and leave it out where it is unknown", () => {
-    expect([0, 0.21, 42.4, 200, null].map(lagWords)).toEqual([
+    expect([0, 0.21, 42.4, 200, null].map(formatLag)).toEqual([
       "log up to date",
       "log 0.2 s behind",
       "log 42 s behind",
       "log 3 min 20 s behind",
       null,
     ]);
-    expect([0, 0.21, null].map(delayWords)).toEqual(["none", "0.2 s", "–"]);
+    expect([0, 0.21, null].map(formatDelay)).toEqual(["none", "0.2 s", "–"]);
   });
 
   it("tell how long the disk lasts, or else what is free", () => {
-    expect(roomWords(statusWith())).toBe("4.2 GB, 23 days until full");
-    expect(roomWords(statusWith({ storage: { days_left: null } }))).toBe("4.2 GB, 84 GB free");
-    expect(roomWords(statusWith({ storage: { days_left: null, disk_free_bytes: null } }))).toBe("4.2 GB");
+    expect(formatDiskSpace(statusWith())).toBe("4.2 GB, 23 days until full");
+    expect(formatDiskSpace(statusWith({ storage: { days_left: null } }))).toBe("4.2 GB, 84 GB free");
+    expect(formatDiskSpace(statusWith({ storage: { days_left: null, disk_free_bytes: null } }))).toBe("4.2 GB");
     expect([0.02, 0.5, 1.4, 1.9, 400, 2000, 40_000].map(untilFull)).toEqual([
       "an hour",
       "12 hours",
@@ -32,23 +32,23 @@ describe("figures of the status", () => {
   });
 
   it("tell for how long requests and their bodies are kept", () => {
-    expect(keepingWords(statusWith())).toEqual({ requests: "for ever", bodies: "for ever" });
-    expect(keepingWords(statusWith({ settings: { keep_days: 30, keep_bodies_days: 1 } }))).toEqual({
+    expect(formatRetention(statusWith())).toEqual({ requests: "for ever", bodies: "for ever" });
+    expect(formatRetention(statusWith({ settings: { keep_days: 30, keep_bodies_days: 1 } }))).toEqual({
       requests: "30 days",
       bodies: "1 day",
     });
-    expect(keepingWords(statusWith({ settings: { log: "no-bodies" } })).bodies).toBe("not kept (log is no-bodies)");
+    expect(formatRetention(statusWith({ settings: { log: "no-bodies" } })).bodies).toBe("not kept (log is no-bodies)");
   });
 });
 
 it("settings are written with the units people give them in", () => {
-  expect(settingWords("min_free", 2 ** 30)).toBe("1 GiB");
-  expect(settingWords("max_request_bytes", 1_000_000)).toBe("1000000 bytes");
-  expect(settingWords("idle_timeout", 600)).toBe("600 s");
-  expect(settingWords("workers", 1)).toBe("1");
-  expect(settingWords("header_prefix", ["Service", "Relaybook"])).toBe("Service, Relaybook");
-  expect(settingWords("durable", false)).toBe("false");
-  expect([null, [], ""].map((value) => settingWords("hosts", value))).toEqual(["–", "–", "–"]);
+  expect(settingText("min_free", 2 ** 30)).toBe("1 GiB");
+  expect(settingText("max_request_bytes", 1_000_000)).toBe("1000000 bytes");
+  expect(settingText("idle_timeout", 600)).toBe("600 s");
+  expect(settingText("workers", 1)).toBe("1");
+  expect(settingText("header_prefix", ["Service", "Relaybook"])).toBe("Service, Relaybook");
+  expect(settingText("durable", false)).toBe("false");
+  expect([null, [], ""].map((value) => settingText("hosts", value))).toEqual(["–", "–", "–"]);
 });
 
 describe("a gap", () => {

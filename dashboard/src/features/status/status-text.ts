@@ -6,13 +6,13 @@ import { bytes } from "~/format/number";
 import type { Status } from "~/generated/api-types";
 
 /** `log 0.2 s behind`; nothing where it is unknown. */
-export function lagWords(seconds: number | null): string | null {
+export function formatLag(seconds: number | null): string | null {
   if (seconds === null) return null;
-  return seconds < 0.05 ? "log up to date" : `log ${delayWords(seconds)} behind`;
+  return seconds < 0.05 ? "log up to date" : `log ${formatDelay(seconds)} behind`;
 }
 
 /** `none`, `0.2 s`, `42 s`, `3 min 20 s`. */
-export function delayWords(seconds: number | null): string {
+export function formatDelay(seconds: number | null): string {
   if (seconds === null) return "–";
   if (seconds < 0.05) return "none";
   if (seconds < 59.5) return `${seconds < 9.95 ? seconds.toFixed(1) : Math.round(seconds)} s`;
@@ -20,7 +20,7 @@ export function delayWords(seconds: number | null): string {
 }
 
 /** `4.2 GB, 23 days until full`. Without a rate: how much is free. */
-export function roomWords({ storage }: Status): string {
+export function formatDiskSpace({ storage }: Status): string {
   const size = bytes(storage.store_bytes);
   if (storage.days_left !== null) return `${size}, ${untilFull(storage.days_left)} until full`;
   return storage.disk_free_bytes === null ? size : `${size}, ${bytes(storage.disk_free_bytes)} free`;
@@ -35,7 +35,7 @@ export function untilFull(days: number): string {
 }
 
 /** How long requests stay in the log, and what is kept of them. */
-export function keepingWords(status: Status): { requests: string; bodies: string } {
+export function formatRetention(status: Status): { requests: string; bodies: string } {
   const requests = days(numberSetting(status, "keep_days"));
   if (textSetting(status, "log") === "no-bodies") return { requests, bodies: "not kept (log is no-bodies)" };
   return { requests, bodies: days(numberSetting(status, "keep_bodies_days")) };

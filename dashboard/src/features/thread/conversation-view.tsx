@@ -12,35 +12,17 @@ import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp } from "~/ui/timestamp";
 import css from "./conversation-view.module.css";
-import type { Talk, Turn } from "./thread-model";
+import type { ConversationTurns, Turn } from "./thread-model";
 import { TurnTexts } from "./turn-content";
 import { useNear } from "./use-thread";
 import { useOpenRequest } from "./use-thread-shortcuts";
 
-type RequestLinkProps = { id: string; children: ReactNode; className?: string | undefined };
-
-/** A real link that opens a request of the thread beside the log. */
-export function RequestLink({ id, children, className }: RequestLinkProps) {
-  const search = useLogSearch();
-  const open = useOpenRequest();
-  const follow = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    open(id);
-  };
-  return (
-    <a className={className} href={logHref(search, id)} onClick={follow}>
-      {children}
-    </a>
-  );
-}
-
 /** One conversation: when it began, what it comes to, and its turns. */
-export const TalkView = memo(function TalkView({ talk }: { talk: Talk }) {
+export const ConversationView = memo(function TalkView({ talk }: { talk: ConversationTurns }) {
   const { requests, turns, failed, from, isEstimated } = talk;
   return (
-    <section className={css.talk} aria-labelledby={`talk-${talk.conversation}`}>
-      <header className={css.began}>
+    <section className={css.conversation} aria-labelledby={`talk-${talk.conversation}`}>
+      <header className={css.conversationHeader}>
         <h2 id={`talk-${talk.conversation}`}>
           <Timestamp at={talk.first_at} />
           {requests > 1 && (
@@ -80,7 +62,7 @@ export function TurnView({ turn }: { turn: Turn }) {
       tabIndex={-1}
       data-request={row.id}
       data-folded={isOpen ? undefined : ""}
-      aria-label={`Turn ${row.turn}${turn.again === undefined ? "" : `, ${turn.again}`}`}
+      aria-label={`Turn ${row.turn}${turn.repeatReason === undefined ? "" : `, ${turn.repeatReason}`}`}
     >
       <TurnLine turn={turn} isOpen={isOpen} onFold={turn.isFolded ? () => setOpen(!isOpen) : undefined} />
       {isOpen && <TurnTexts turn={turn} isNear={isNear} />}
@@ -92,12 +74,12 @@ type TurnLineProps = { turn: Turn; isOpen: boolean; onFold: (() => void) | undef
 
 /** When, by which model, how it ended, what it took; the time opens the request. */
 export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
-  const { row, again, after } = turn;
+  const { row, repeatReason, branchedFrom } = turn;
   return (
-    <div className={css.line}>
+    <div className={css.row}>
       <RequestLink id={row.id} className={css.value}>
         <span className={css.number}>
-          <span className="unseen">Open </span>turn {row.turn}
+          <span className="visually-hidden">Open </span>turn {row.turn}
         </span>{" "}
         <time dateTime={row.started_at} title={utc(row.started_at)}>
           {clockTime(row.started_at)}
@@ -114,14 +96,32 @@ export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
         {tokens(row.input_tokens, row.output_tokens, row.tokens_estimated)}
       </span>
       <span className={css.figure}>{money(row.cost_usd, row.tokens_estimated)}</span>
-      {after !== undefined && <span>goes on from turn {after}</span>}
-      {again !== undefined && onFold === undefined && <span>{again}</span>}
-      {again !== undefined && onFold !== undefined && (
-        <QuietButton onClick={onFold} label={`${again}: ${isOpen ? "hide" : "show"}`}>
-          <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {again}
+      {branchedFrom !== undefined && <span>goes on from turn {branchedFrom}</span>}
+      {repeatReason !== undefined && onFold === undefined && <span>{repeatReason}</span>}
+      {repeatReason !== undefined && onFold !== undefined && (
+        <QuietButton onClick={onFold} label={`${repeatReason}: ${isOpen ? "hide" : "show"}`}>
+          <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {repeatReason}
         </QuietButton>
       )}
       {!isOpen && <bdi className={css.preview}>{row.output_preview ?? row.error_message}</bdi>}
     </div>
+  );
+}
+
+type RequestLinkProps = { id: string; children: ReactNode; className?: string | undefined };
+
+/** A real link that opens a request of the thread beside the log. */
+export function RequestLink({ id, children, className }: RequestLinkProps) {
+  const search = useLogSearch();
+  const open = useOpenRequest();
+  const follow = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    open(id);
+  };
+  return (
+    <a className={className} href={logHref(search, id)} onClick={follow}>
+      {children}
+    </a>
   );
 }

@@ -6,7 +6,7 @@ const EDGE_PX = 12;
 /** The turn that keeps its place, and how far below the upper edge it begins. */
 type Seen = { id: string; top: number };
 
-export class ReadingPlace {
+export class ScrollPosition {
   private scroller: HTMLElement | undefined;
   private seen: Seen | undefined;
   private atEnd = true;

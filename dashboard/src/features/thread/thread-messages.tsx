@@ -2,8 +2,8 @@
 
 import { Button } from "@mantine/core";
 import { ApiError } from "~/domain/api-error";
-import { inWords } from "~/domain/filter";
-import { useGoToList } from "~/navigation/links";
+import { describeValue } from "~/domain/filter";
+import { useListNavigate } from "~/navigation/links";
 import { ALL_NAMESPACES } from "~/navigation/list-search";
 import { useLogSearch } from "~/navigation/search-context";
 import { StillLogged } from "~/ui/messages";
@@ -11,9 +11,9 @@ import css from "./thread-page.module.css";
 
 /** Nothing is logged under the name, or nothing was found in the time there was. */
 export function NoRequest({ isComplete, onAgain }: { isComplete: boolean; onAgain: () => void }) {
-  const go = useGoToList();
+  const go = useListNavigate();
   const { filter } = useLogSearch();
-  const { name, value } = inWords(filter[0]?.name ?? "", filter[0]?.values[0] ?? "");
+  const { name, value } = describeValue(filter[0]?.name ?? "", filter[0]?.values[0] ?? "");
   return (
     <div className={css.message}>
       <p>
@@ -38,7 +38,7 @@ export function NoRequest({ isComplete, onAgain }: { isComplete: boolean; onAgai
 
 /** The thread could not be read: what happened, that nothing is lost by it, and what to do. */
 export function ThreadError({ error, onAgain }: { error: Error; onAgain: () => void }) {
-  const go = useGoToList();
+  const go = useListNavigate();
   const isAskedWrong = error instanceof ApiError && error.status === 400;
   return (
     <div className={css.message} role="alert">

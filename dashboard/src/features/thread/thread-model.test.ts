@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { threadPage, threadRow } from "~/test/fake-api";
-import { talksOf } from "./thread-model";
+import { groupConversations } from "./thread-model";
 
-const ids = (pages: Parameters<typeof talksOf>[0]) => talksOf(pages).map((talk) => talk.parts.map(({ row }) => row.id));
+const ids = (pages: Parameters<typeof groupConversations>[0]) =>
+  groupConversations(pages).map((talk) => talk.parts.map(({ row }) => row.id));
 
 describe("the conversations of a thread", () => {
   it("are one over all pages, however they were read, and each request is there once", () => {
@@ -19,7 +20,10 @@ describe("the conversations of a thread", () => {
   });
 
   it("tell what they come to, unknown costs being no zero", () => {
-    const [talk] = talksOf([threadPage([threadRow("2", { turn: 2, failed: true })]), threadPage([threadRow("1")])]);
+    const [talk] = groupConversations([
+      threadPage([threadRow("2", { turn: 2, failed: true })]),
+      threadPage([threadRow("1")]),
+    ]);
     expect(talk).toMatchObject({
       requests: 2,
       turns: 2,
@@ -34,8 +38,10 @@ describe("the conversations of a thread", () => {
 
   it("say from which turn on they are there, where they began before", () => {
     const later = threadPage([threadRow("3", { turn: 3 })]);
-    expect(talksOf([later])[0]?.from).toBe(3);
-    expect(talksOf([later, threadPage([threadRow("1"), threadRow("2", { turn: 2 })])])[0]?.from).toBeUndefined();
+    expect(groupConversations([later])[0]?.from).toBe(3);
+    expect(
+      groupConversations([later, threadPage([threadRow("1"), threadRow("2", { turn: 2 })])])[0]?.from,
+    ).toBeUndefined();
   });
 
   it("fold what says nothing new: the same asked again, but not the first answer after a failure", () => {
@@ -46,7 +52,11 @@ describe("the conversations of a thread", () => {
       threadRow("3", { repeats: "2" }),
       threadRow("4", { repeats: "3" }),
     ];
-    const parts = talksOf([threadPage(rows)])[0]?.parts.map(({ isFolded, isSaid, again }) => [isFolded, isSaid, again]);
+    const parts = groupConversations([threadPage(rows)])[0]?.parts.map(({ isFolded, isRepeated, repeatReason }) => [
+      isFolded,
+      isRepeated,
+      repeatReason,
+    ]);
     expect(parts).toEqual([
       [false, false, undefined],
       [true, true, "asked again after a failure"],
@@ -56,7 +66,7 @@ describe("the conversations of a thread", () => {
   });
 
   it("show what a repeated request said where that one is not there", () => {
-    const [talk] = talksOf([threadPage([threadRow("4", { repeats: "1" })])]);
+    const [talk] = groupConversations([threadPage([threadRow("4", { repeats: "1" })])]);
     expect(talk?.parts[0]).toMatchObject({ again: "asked again", isSaid: false, isFolded: false });
   });
 
@@ -67,7 +77,7 @@ describe("the conversations of a thread", () => {
       threadRow("3", { turn: 3 }),
       threadRow("4", { turn: 2, follows: "1" }),
     ];
-    expect(talksOf([threadPage(rows)])[0]?.parts.map(({ after }) => after)).toEqual([
+    expect(groupConversations([threadPage(rows)])[0]?.parts.map(({ branchedFrom }) => branchedFrom)).toEqual([
       undefined,
       undefined,
       undefined,

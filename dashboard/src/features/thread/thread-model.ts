@@ -5,17 +5,17 @@ import type { Conversation, Thread, ThreadRow } from "~/generated/api-types";
 export type Turn = {
   row: ThreadRow;
   /** The very messages of an earlier request: in words, why they were sent again. */
-  again: string | undefined;
+  repeatReason: string | undefined;
   /** Its messages stand above already, with the request that it repeats. */
-  isSaid: boolean;
+  isRepeated: boolean;
   /** Nothing new to read at first sight: one line is enough. */
   isFolded: boolean;
   /** The turn that it goes on from, where that is not the one right above it. */
-  after: number | undefined;
+  branchedFrom: number | undefined;
 };
 
 /** `from`: the first turn that is there, where the conversation began before what has been read. */
-export type Talk = Conversation & { isEstimated: boolean; from: number | undefined; parts: Turn[] };
+export type ConversationTurns = Conversation & { isEstimated: boolean; from: number | undefined; parts: Turn[] };
 
 /**
  * `pages`: the latest first, as they were read.
@@ -23,7 +23,7 @@ export type Talk = Conversation & { isEstimated: boolean; from: number | undefin
  * Conversations are in the order of their last requests: so the latest request stands at the end, and what earlier pages
  * bring stands above what was there.
  */
-export function talksOf(pages: readonly Thread[]): Talk[] {
+export function groupConversations(pages: readonly Thread[]): ConversationTurns[] {
   const inOrder = [...pages].reverse();
   const rows = new Map(inOrder.flatMap((page) => page.data).map((row) => [row.id, row]));
   const sums = sumsOf(inOrder.flatMap((page) => page.conversations));
@@ -53,16 +53,16 @@ function turnsOf(rows: readonly ThreadRow[]): Turn[] {
     if (row.repeats === null || !row.failed) last = row;
     return {
       row,
-      again: row.repeats === null ? undefined : whyAgain(repeated),
-      isSaid: repeated !== undefined,
+      repeatReason: row.repeats === null ? undefined : repeatReasonOf(repeated),
+      isRepeated: repeated !== undefined,
       // The first good answer after failures is what the conversation goes on from.
       isFolded: repeated !== undefined && (row.failed || !repeated.failed),
-      after: isBranch ? origin.turn : undefined,
+      branchedFrom: isBranch ? origin.turn : undefined,
     };
   });
 }
 
-function whyAgain(repeated: ThreadRow | undefined): string {
+function repeatReasonOf(repeated: ThreadRow | undefined): string {
   return repeated?.failed ? "asked again after a failure" : "asked again";
 }
 

@@ -9,32 +9,16 @@ import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { money } from "~/format/money";
 import { count, plural, tokens } from "~/format/number";
 import type { Thread } from "~/generated/api-types";
-import { logHref, useGo } from "~/navigation/links";
+import { logHref, useLogNavigate } from "~/navigation/links";
 import { SearchContext, useLogSearch } from "~/navigation/search-context";
 import { FactList } from "~/ui/fact-list";
 import { Timestamp } from "~/ui/timestamp";
-import { TalkView } from "./conversation-view";
-import { ReadingPlace } from "./scroll-position";
+import { ConversationView } from "./conversation-view";
+import { ScrollPosition } from "./scroll-position";
 import { NoRequest, ThreadError } from "./thread-messages";
 import css from "./thread-page.module.css";
-import { type Reading, useThread } from "./use-thread";
-import { useOpenRequest, useThreadKeys } from "./use-thread-shortcuts";
-
-/** A real link to the log of this thread. */
-export function LogLink({ children }: { children: ReactNode }) {
-  const search = useLogSearch();
-  const go = useGo();
-  const follow = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    go({ search });
-  };
-  return (
-    <a className={css.link} href={logHref(search)} onClick={follow}>
-      {children}
-    </a>
-  );
-}
+import { type ThreadState, useThread } from "./use-thread";
+import { useOpenRequest, useThreadShortcuts } from "./use-thread-shortcuts";
 
 /** One namespace or property value, read like letters: conversations in time order, of each request what is new in it. */
 export function ThreadPage() {
@@ -45,24 +29,24 @@ export function ThreadPage() {
   if (isHere && own !== inUrl) setOwn(inUrl);
   return (
     <SearchContext value={own}>
-      <Letters key={formatSearch(own)} />
+      <ThreadContent key={formatSearch(own)} />
     </SearchContext>
   );
 }
 
 /** What a thread says, from its end upwards. */
-export function Letters() {
+export function ThreadContent() {
   const search = useLogSearch();
   const hash = useLocation({ select: (place) => place.hash });
-  const go = useGo();
+  const go = useLogNavigate();
   const open = useOpenRequest();
-  const [place] = useState(() => new ReadingPlace(hash === "" ? undefined : hash));
+  const [place] = useState(() => new ScrollPosition(hash === "" ? undefined : hash));
   const thread = useThread(search, hash !== "", place.isAtEnd);
-  useThreadKeys({ place, onOpen: open, onLeave: () => go({ search }) });
-  const isEmpty = thread.latest !== undefined && thread.talks.length === 0;
+  useThreadShortcuts({ place, onOpen: open, onLeave: () => go({ search }) });
+  const isEmpty = thread.latest !== undefined && thread.conversations.length === 0;
 
   const showNews = () => {
-    thread.again();
+    thread.refetch();
     place.toEnd();
   };
 
@@ -72,34 +56,34 @@ export function Letters() {
       {thread.latest !== undefined && <LabelNotice latest={thread.latest} />}
       <section
         ref={place.mount}
-        className={css.scroller}
+        className={css.scrollRegion}
         data-scroller=""
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
         aria-label="Conversations"
       >
-        <div className={css.letters}>
-          {thread.error !== null && <ThreadError error={thread.error} onAgain={thread.again} />}
+        <div className={css.conversations}>
+          {thread.error !== null && <ThreadError error={thread.error} onAgain={thread.refetch} />}
           {thread.latest === undefined && thread.isReading && <p className={css.reading}>Reading…</p>}
-          {isEmpty && <NoRequest isComplete={thread.isComplete} onAgain={thread.again} />}
-          {thread.talks.length > 0 && (
+          {isEmpty && <NoRequest isComplete={thread.isComplete} onAgain={thread.refetch} />}
+          {thread.conversations.length > 0 && (
             <>
               <Earlier thread={thread} />
-              {thread.talks.map((talk) => (
-                <TalkView key={talk.conversation} talk={talk} />
+              {thread.conversations.map((talk) => (
+                <ConversationView key={talk.conversation} talk={talk} />
               ))}
             </>
           )}
         </div>
-        <News waiting={thread.waiting} onShow={showNews} />
+        <NewRowsButton waiting={thread.pendingCount} onShow={showNews} />
       </section>
     </main>
   );
 }
 
 /** What lies above the first conversation: earlier requests, or nothing. */
-export function Earlier({ thread }: { thread: Reading }) {
-  const { hasEarlier, isReading, isComplete, readEarlier, again } = thread;
+export function Earlier({ thread }: { thread: ThreadState }) {
+  const { hasEarlier, isReading, isComplete, readEarlier, refetch } = thread;
   return (
     <div className={css.earlier}>
       {!isComplete && "The time for reading ran out: requests may be missing here."}
@@ -115,7 +99,7 @@ export function Earlier({ thread }: { thread: Reading }) {
       ) : isComplete ? (
         "Nothing earlier."
       ) : (
-        <Button variant="default" size="compact-sm" onClick={again}>
+        <Button variant="default" size="compact-sm" onClick={refetch}>
           again
         </Button>
       )}
@@ -124,9 +108,9 @@ export function Earlier({ thread }: { thread: Reading }) {
 }
 
 /** Requests that have ended since: told, and shown on demand. */
-export function News({ waiting, onShow }: { waiting: number; onShow: () => void }) {
+export function NewRowsButton({ waiting, onShow }: { waiting: number; onShow: () => void }) {
   return (
-    <div className={css.news} role="status">
+    <div className={css.newRows} role="status">
       {waiting > 0 && (
         <button type="button" onClick={onShow}>
           <span aria-hidden="true">▼ </span>
@@ -154,11 +138,11 @@ export function LabelNotice({ latest }: { latest: Thread }) {
 const PROPERTY = "property.";
 
 /** Whose thread it is, and what all of its requests come to. */
-export function ThreadHead({ thread }: { thread: Reading }) {
+export function ThreadHead({ thread }: { thread: ThreadState }) {
   const { filter } = useLogSearch();
-  const { latest, talks, hasEarlier } = thread;
+  const { latest, conversations, hasEarlier } = thread;
   const total = latest?.total ?? null;
-  const first = hasEarlier ? undefined : talks.map((talk) => talk.first_at).sort()[0];
+  const first = hasEarlier ? undefined : conversations.map((talk) => talk.first_at).sort()[0];
   const last = latest?.data.at(-1)?.started_at;
   const facts = [
     { name: "requests", value: count(total?.requests ?? null) },
@@ -175,7 +159,7 @@ export function ThreadHead({ thread }: { thread: Reading }) {
   return (
     <div className={css.head}>
       <h1 className={css.title}>
-        <span className="unseen">Thread of </span>
+        <span className="visually-hidden">Thread of </span>
         {filter.length === 1 && <Name term={filter[0]} />}
       </h1>
       {latest !== undefined && latest.data.length > 0 && <FactList facts={facts} />}
@@ -195,4 +179,20 @@ function Name({ term }: { term: Term | undefined }) {
   if (term === undefined || value === undefined) return null;
   if (term.name === "namespace") return <NamespaceChip namespace={value} />;
   return term.name.startsWith(PROPERTY) ? <PropertyChip name={term.name.slice(PROPERTY.length)} value={value} /> : null;
+}
+
+/** A real link to the log of this thread. */
+export function LogLink({ children }: { children: ReactNode }) {
+  const search = useLogSearch();
+  const go = useLogNavigate();
+  const follow = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go({ search });
+  };
+  return (
+    <a className={css.link} href={logHref(search)} onClick={follow}>
+      {children}
+    </a>
+  );
 }

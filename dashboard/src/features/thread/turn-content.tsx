@@ -3,14 +3,24 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { requestQuery } from "~/api/requests";
-import { endingOf } from "~/domain/outcome";
+import { summarizeOutcome } from "~/domain/outcome";
 import { ChoiceView } from "~/features/conversation/choice";
 import { MessageBody } from "~/features/conversation/message";
-import { choicesOf, type Message, messagesOf, plainText, vectorsOf } from "~/features/conversation/message-model";
-import { whyNoAnswer, whyNoMessages, whyNothing } from "~/features/conversation/unavailable";
+import {
+  describeEmbeddings,
+  type Message,
+  normalizeChoices,
+  normalizeMessages,
+  plainText,
+} from "~/features/conversation/message-model";
+import {
+  explainMissingConversation,
+  explainMissingMessages,
+  explainMissingResponse,
+} from "~/features/conversation/unavailable";
 import { bytes, shortenMiddle } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
-import { Fold } from "~/ui/disclosure";
+import { Disclosure } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
 import { QuietButton } from "~/ui/quiet-button";
 import { RequestLink } from "./conversation-view";
@@ -22,61 +32,63 @@ export function TurnTexts({ turn, isNear }: { turn: Turn; isNear: boolean }) {
   const { data, error, refetch } = useQuery({ ...requestQuery(turn.row.id), enabled: isNear });
   if (error !== null) {
     return (
-      <p className={css.words} role="alert">
+      <p className={css.note} role="alert">
         The request could not be read: {error.message} <QuietButton onClick={() => void refetch()}>again</QuietButton>
       </p>
     );
   }
-  if (data === undefined) return <Preview turn={turn} />;
-  const nothing = whyNothing(data);
-  if (nothing !== undefined) return <p className={css.words}>{nothing}</p>;
+  if (data === undefined) return <PreviewBlock turn={turn} />;
+  const nothing = explainMissingConversation(data);
+  if (nothing !== undefined) return <p className={css.note}>{nothing}</p>;
   return (
     <>
       <NewMessages turn={turn} request={data} />
-      <AnswerLetter request={data} />
+      <ResponseBlock request={data} />
     </>
   );
 }
 
 function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) {
-  const { row, isSaid } = turn;
-  if (isSaid) return null;
+  const { row, isRepeated } = turn;
+  if (isRepeated) return null;
   const isFirst = row.follows === null;
-  const messages = messagesOf(
+  const messages = normalizeMessages(
     request.messages?.slice(row.new_messages.from) ?? null,
     isFirst ? request.parameters : null,
   );
   // Who asks for another answer to the same conversation says nothing new.
-  if (messages.length === 0) return isFirst ? <p className={css.words}>{whyNoMessages(request)}</p> : null;
+  if (messages.length === 0) return isFirst ? <p className={css.note}>{explainMissingMessages(request)}</p> : null;
   return messages.map((message, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a request's messages never change
-    <MessageLetter key={index} message={message} isList={request.kind === "embedding"} />
+    <TurnMessage key={index} message={message} isList={request.kind === "embedding"} />
   ));
 }
 
 /** What was answered; where that is not all, how it ended. */
-export function AnswerLetter({ request }: { request: RequestDetail }) {
-  const vectors = vectorsOf(request.answer);
-  const choices = vectors === undefined ? choicesOf(request.answer) : [];
+export function ResponseBlock({ request }: { request: RequestDetail }) {
+  const vectors = describeEmbeddings(request.answer);
+  const choices = vectors === undefined ? normalizeChoices(request.answer) : [];
   const [choice] = choices;
-  const { tone, text } = endingOf(request, EPOCH);
+  const { tone, text } = summarizeOutcome(request, EPOCH);
   const isWhole = request.outcome === "complete" && !request.failed;
   return (
-    <Letter by={vectors === undefined ? "assistant" : "answer"} kind="answered">
+    <MessageBlock by={vectors === undefined ? "assistant" : "answer"} kind="answered">
       {choice !== undefined && (
-        <Clamp text={plainText(choice)}>
+        <CollapsedText text={plainText(choice)}>
           <ChoiceView choice={choice} isRendered isGrowing={false} />
-        </Clamp>
+        </CollapsedText>
       )}
-      {vectors !== undefined && <p className={css.words}>{vectors}</p>}
+      {vectors !== undefined && <p className={css.note}>{vectors}</p>}
       {choices.length > 1 && (
         <RequestLink id={request.id} className={css.value}>
           choice 1 of {choices.length}
         </RequestLink>
       )}
       {!isWhole && <p className={`${css.ending} ${css[tone]}`}>{text}</p>}
-      {isWhole && choice === undefined && vectors === undefined && <p className={css.words}>{whyNoAnswer(request)}</p>}
-    </Letter>
+      {isWhole && choice === undefined && vectors === undefined && (
+        <p className={css.note}>{explainMissingResponse(request)}</p>
+      )}
+    </MessageBlock>
   );
 }
 
@@ -86,40 +98,40 @@ const EPOCH = new Date(0);
 /** Whoever tells the model how to behave: seldom what is read for. */
 const SETTERS = ["system", "developer", "instructions"];
 const PROGRAMS = ["tool", "function"];
-const MOST_IN_MARGIN = 13;
-const MOST_IN_LINE = 160;
+const MAX_IN_MARGIN = 13;
+const MAX_IN_LINE = 160;
 
 /** A message that a request has and the ones before it had not. */
-export function MessageLetter({ message, isList }: { message: Message; isList: boolean }) {
+export function TurnMessage({ message, isList }: { message: Message; isList: boolean }) {
   const { role, name, callId } = message;
   const text = plainText(message);
   const whole = (
-    <Clamp text={text}>
+    <CollapsedText text={text}>
       <MessageBody message={message} />
-    </Clamp>
+    </CollapsedText>
   );
   if (SETTERS.includes(role)) {
     return (
-      <Letter by={role} kind="between">
-        <Fold summary={<bdi className={css.summary}>{text.slice(0, MOST_IN_LINE)}</bdi>}>{whole}</Fold>
-      </Letter>
+      <MessageBlock by={role} kind="between">
+        <Disclosure summary={<bdi className={css.summary}>{text.slice(0, MAX_IN_LINE)}</bdi>}>{whole}</Disclosure>
+      </MessageBlock>
     );
   }
   const isAsked = role === "user" || isList;
   return (
-    <Letter
+    <MessageBlock
       by={isList ? "text" : (name ?? role)}
       kind={isAsked ? "asked" : PROGRAMS.includes(role) ? "between" : "answered"}
       aside={
         callId !== undefined && (
           <span className={css.call} title={callId}>
-            {shortenMiddle(callId, MOST_IN_MARGIN)}
+            {shortenMiddle(callId, MAX_IN_MARGIN)}
           </span>
         )
       }
     >
       {whole}
-    </Letter>
+    </MessageBlock>
   );
 }
 
@@ -133,16 +145,16 @@ type Props = {
 };
 
 /** What one of them said: who in the margin, what beside it. */
-export function Letter({ by, kind, aside, children }: Props) {
+export function MessageBlock({ by, kind, aside, children }: Props) {
   return (
     <div className={css.letter}>
-      <div className={css.by}>
+      <div className={css.author}>
         <h3>
           <bdi>{by}</bdi>
         </h3>
         {aside}
       </div>
-      <div className={`${css.said} ${css[kind]}`}>{children}</div>
+      <div className={`${css.content} ${css[kind]}`}>{children}</div>
     </div>
   );
 }
@@ -151,19 +163,19 @@ export function Letter({ by, kind, aside, children }: Props) {
 const CUT = 200;
 
 /** The beginnings of what was asked and answered, as the log has them. */
-export function Preview({ turn }: { turn: Turn }) {
+export function PreviewBlock({ turn }: { turn: Turn }) {
   const { input_preview, output_preview, kind } = turn.row;
   return (
     <>
-      {input_preview !== null && !turn.isSaid && (
-        <Letter by="user" kind="asked">
+      {input_preview !== null && !turn.isRepeated && (
+        <MessageBlock by="user" kind="asked">
           <LongText text={told(input_preview)} />
-        </Letter>
+        </MessageBlock>
       )}
       {output_preview !== null && (
-        <Letter by={kind === "embedding" ? "answer" : "assistant"} kind="answered">
+        <MessageBlock by={kind === "embedding" ? "answer" : "assistant"} kind="answered">
           <LongText text={told(output_preview)} />
-        </Letter>
+        </MessageBlock>
       )}
     </>
   );
@@ -173,13 +185,13 @@ function told(preview: string): string {
   return [...preview].length < CUT ? preview : `${preview}…`;
 }
 
-const MOST_LETTERS = 2_400;
-const MOST_LINES = 30;
+const MAX_LETTERS = 2_400;
+const MAX_LINES = 30;
 
 /** Of a long text so much that one sees what it is about; the rest on demand. `text`: what is shown in it. */
-export function Clamp({ text, children }: { text: string; children: ReactNode }) {
+export function CollapsedText({ text, children }: { text: string; children: ReactNode }) {
   const [isWhole, setWhole] = useState(false);
-  const isLong = text.length > MOST_LETTERS || text.split("\n", MOST_LINES + 1).length > MOST_LINES;
+  const isLong = text.length > MAX_LETTERS || text.split("\n", MAX_LINES + 1).length > MAX_LINES;
   if (!isLong || isWhole) return children;
   return (
     <>

@@ -2,17 +2,17 @@
 
 import { useWindowEvent } from "@mantine/hooks";
 import { useCallback } from "react";
-import { useGo, useGoToThread } from "~/navigation/links";
+import { useLogNavigate, useThreadNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
-import { isBusy } from "~/ui/shortcuts";
-import type { ReadingPlace } from "./scroll-position";
+import { isShortcutBlocked } from "~/ui/shortcuts";
+import type { ScrollPosition } from "./scroll-position";
 
-type Keys = { place: ReadingPlace; onOpen: (id: string) => void; onLeave: () => void };
+type Keys = { place: ScrollPosition; onOpen: (id: string) => void; onLeave: () => void };
 
-export function useThreadKeys({ place, onOpen, onLeave }: Keys): void {
+export function useThreadShortcuts({ place, onOpen, onLeave }: Keys): void {
   useWindowEvent("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (isBusy(event.target)) return;
+    if (isShortcutBlocked(event.target)) return;
     const turns = place.turns();
     const at = turns.findIndex((turn) => turn.contains(document.activeElement));
     const id = turns.find((turn) => turn === event.target)?.dataset.request;
@@ -38,8 +38,8 @@ const TOP_PX = 120;
 
 export function useOpenRequest(): (id: string) => void {
   const search = useLogSearch();
-  const go = useGo();
-  const goToThread = useGoToThread();
+  const go = useLogNavigate();
+  const goToThread = useThreadNavigate();
   return useCallback(
     (id) => {
       goToThread(search.filter, id, true);

@@ -4,37 +4,37 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { useLive } from "~/api/live-stream";
 import { threadQuery } from "~/api/thread";
-import { apiPairs, type LogSearch } from "~/domain/log-search";
+import { type LogSearch, toApiParams } from "~/domain/log-search";
 import type { Thread } from "~/generated/api-types";
-import { type Talk, talksOf } from "./thread-model";
+import { type ConversationTurns, groupConversations } from "./thread-model";
 
-export type Reading = {
+export type ThreadState = {
   /** The latest page; undefined until it is there. */
   latest: Thread | undefined;
-  talks: Talk[];
+  conversations: ConversationTurns[];
   /** Requests that have ended since, and are not shown yet. */
-  waiting: number;
+  pendingCount: number;
   hasEarlier: boolean;
   isReading: boolean;
   isComplete: boolean;
   error: Error | null;
   readEarlier: () => void;
   /** Reads all anew, with what has come since. */
-  again: () => void;
+  refetch: () => void;
 };
 
 /** `mayFollow`: asked when requests end; true shows them at once. */
-export function useThread(search: LogSearch, isFar: boolean, mayFollow: () => boolean): Reading {
+export function useThread(search: LogSearch, isFar: boolean, canFollow: () => boolean): ThreadState {
   const query = useInfiniteQuery(threadQuery(search, isFar));
   const pages = query.data?.pages;
   const latest = pages?.[0];
-  const talks = useMemo(() => talksOf(pages ?? []), [pages]);
+  const conversations = useMemo(() => groupConversations(pages ?? []), [pages]);
   const [news, setNews] = useState<ReadonlySet<string>>(NONE);
   const known = useMemo(() => new Set(pages?.flatMap((page) => page.data).map((row) => row.id)), [pages]);
-  const again = () => void query.refetch({ cancelRefetch: false });
+  const refetch = () => void query.refetch({ cancelRefetch: false });
 
   useLive(
-    useMemo(() => apiPairs(search), [search]),
+    useMemo(() => toApiParams(search), [search]),
     query.isSuccess,
     {
       onRows: (rows) => {
@@ -42,18 +42,18 @@ export function useThread(search: LogSearch, isFar: boolean, mayFollow: () => bo
         if (ended.length === 0) return;
         setNews((before) => new Set([...before, ...ended.map((row) => row.id)]));
         // A busy label would never stand still.
-        if (mayFollow() && (latest?.is_thread || known.size === 0)) again();
+        if (canFollow() && (latest?.is_thread || known.size === 0)) refetch();
       },
       onOpen: () => {
-        if (mayFollow()) again();
+        if (canFollow()) refetch();
       },
     },
   );
 
   return {
     latest,
-    talks,
-    waiting: [...news].filter((id) => !known.has(id)).length,
+    conversations,
+    pendingCount: [...news].filter((id) => !known.has(id)).length,
     hasEarlier: query.hasNextPage,
     isReading: query.isFetchingNextPage || query.isPending,
     isComplete: pages?.every((page) => page.complete) ?? true,
@@ -61,7 +61,7 @@ export function useThread(search: LogSearch, isFar: boolean, mayFollow: () => bo
     readEarlier: () => {
       if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
     },
-    again: () => void (query.isFetchNextPageError ? query.fetchNextPage() : again()),
+    refetch: () => void (query.isFetchNextPageError ? query.fetchNextPage() : refetch()),
   };
 }
 
