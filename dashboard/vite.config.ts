@@ -40,5 +40,6 @@ export default defineConfig({
     rollupOptions: { input: [page("index.html"), page("sign-in.html")] },
   },
   server: { proxy: { "/api": "http://127.0.0.1:4101" } },
-  test: { environment: "jsdom", pool: "vmThreads", setupFiles: ["src/test/setup.ts"] },
+  test: {
+    testTimeout: 20_000, environment: "jsdom", pool: "vmThreads", setupFiles: ["src/test/setup.ts"] },
 });

@@ -141,7 +141,7 @@ def drawer_of_an_error(tab: LogPage, log: dict[str, str]) -> None:
 
 def drawer_of_a_caller_who_left(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
-    expect(tab.open_request(log["left"])).to_contain_text("The caller left")
+    expect(tab.open_request(log["left"])).to_contain_text("The client disconnected")
 
 
 def drawer_without_a_request(tab: LogPage, log: dict[str, str]) -> None:

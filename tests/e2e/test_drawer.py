@@ -42,7 +42,7 @@ def test_a_row_opens_beside_the_log_with_how_it_ended_what_was_said_and_its_own_
     tab.row(log[1]).get_by_text("Question 4?").click()
     tab.wait_for_path(f"/requests/{log[1]}")
     assert tab.query == [("namespace", "production")]
-    expect(tab.drawer).to_contain_text(re.compile(r"✓\s*\d+ tokens in|✓\s*Answered"))
+    expect(tab.drawer).to_contain_text(re.compile(r"✓\s*\d+ tokens in|✓\s*Complete"))
     expect(tab.drawer.get_by_role("article", name="user")).to_contain_text("Question 4?")
     expect(tab.drawer.get_by_role("article", name="answer")).to_contain_text("Lima")
     for value in ("namespace production", "channel iOS", "user u-4", "model gpt-4o-mini"):
@@ -212,9 +212,9 @@ def test_an_id_that_no_request_has_is_told_in_words(tab: LogPage, log: list[str]
 
 
 ENDINGS = {
-    "The provider refused: 429": {"Status": "429"},
-    "The provider failed: 500": {"Status": "500"},
-    "The provider broke off after": {"Break": "event:3 rst"},
+    "The upstream returned an error: 429": {"Status": "429"},
+    "The upstream returned an error: 500": {"Status": "500"},
+    "The upstream closed the connection": {"Break": "event:3 rst"},
 }
 
 

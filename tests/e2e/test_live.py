@@ -105,7 +105,7 @@ def test_the_answer_of_a_running_stream_grows_in_the_drawer(tab: LogPage, world:
     tab.page.wait_for_function(grown, arg=seen)
     stream.read()
     expect(tab.drawer).to_contain_text("word59")
-    expect(tab.drawer).to_contain_text("Answered")
+    expect(tab.drawer).to_contain_text("Complete")
     expect(tab.drawer).not_to_contain_text("Running for")
 
 
@@ -118,7 +118,7 @@ def test_a_caller_who_hung_up_is_shown_with_what_had_come(tab: LogPage, world: W
     row = tab.row(stream.id)
     expect(row).to_contain_text("◌ client disconnected")
     row.get_by_role("link", name=re.compile("^Open the request")).click()
-    expect(tab.drawer).to_contain_text("The caller left after")
+    expect(tab.drawer).to_contain_text("The client disconnected after")
     expect(tab.drawer).to_contain_text(heard.strip())
     assert "word59" not in tab.drawer.inner_text()
 

@@ -25,127 +25,103 @@ const told = (different: Partial<RequestDetail>) => {
   return `${sign} ${text}`;
 };
 
-describe("the first line tells how it ended and whose fault it was", () => {
-  it("when it was answered", () => {
+const coded = (code: Row["result"]["code"]) => ({ result: { code, text: "200", tone: "good" } }) as const;
+
+describe("the first line of a request", () => {
+  it("tells tokens and times of a complete response", () => {
     const streamed = { stream: true, first_token_ms: 412, stream_ended: "done" } as const;
-    expect(told(streamed)).toBe("✓ Answered. First token after 412 ms, 118 tokens in 2.41 s.");
+    expect(told(streamed)).toBe("✓ Complete. First token after 412 ms, 118 tokens in 2.41 s.");
     expect(told({ ...streamed, output_tokens: null })).toBe(
-      "✓ Answered. First token after 412 ms, the whole answer after 2.41 s.",
+      "✓ Complete. First token after 412 ms, the whole response after 2.41 s.",
     );
-    expect(told({ tokens_estimated: true })).toBe("✓ Answered. ≈118 tokens in 2.41 s.");
-    expect(told({ output_tokens: null, duration_ms: 110 })).toBe("✓ Answered. It took 110 ms.");
-    expect(told({ finish_reason: "length", output_tokens: 1 })).toBe(
-      "✓ Answered, but cut short at the token limit. 1 token in 2.41 s.",
+    expect(told({ tokens_estimated: true })).toBe("✓ Complete. ≈118 tokens in 2.41 s.");
+    expect(told({ output_tokens: null, duration_ms: 110 })).toBe("✓ Complete. It took 110 ms.");
+    expect(told({ ...coded("truncated"), output_tokens: 1 })).toBe(
+      "✓ Truncated at the token limit. 1 token in 2.41 s.",
     );
-    expect(told({ ...streamed, stream_ended: "no_done" })).toMatch(/2\.41 s\. The stream ended without \[DONE\]\.$/);
+    expect(told(coded("tool_calls"))).toMatch(/^✓ Complete, with tool calls\./);
+    expect(told(coded("filtered"))).toMatch(/^✓ Stopped by the provider's content filter\./);
+    expect(told({ ...streamed, stream_ended: "no_done" })).toMatch(
+      /2\.41 s\. The stream ended without its end marker\.$/,
+    );
   });
 
-  it("when the provider refused, in its own words", () => {
-    const refused = { failed: true, status: 429, error_code: "rate_limit_exceeded" };
-    expect(told({ ...refused, error_message: "Rate limit reached for gpt-4o-mini" })).toBe(
-      '✗ The provider refused: 429 rate_limit_exceeded, "Rate limit reached for gpt-4o-mini". Passed on unchanged.',
+  it("quotes an error of the upstream", () => {
+    const limited = { failed: true, status: 429, error_code: "rate_limit_exceeded" };
+    expect(told({ ...limited, error_message: "Rate limit reached for gpt-4o-mini" })).toBe(
+      '✗ The upstream returned an error: 429 rate_limit_exceeded, "Rate limit reached for gpt-4o-mini".',
     );
-    expect(told({ ...refused, error_message: "Try again\nin 1s." })).toBe(
-      '✗ The provider refused: 429 rate_limit_exceeded, "Try again in 1s." Passed on unchanged.',
+    expect(told({ ...limited, error_message: "Try again\nin 1s." })).toBe(
+      '✗ The upstream returned an error: 429 rate_limit_exceeded, "Try again in 1s."',
     );
     expect(told({ failed: true, status: 503, reason: "Service Unavailable" })).toBe(
-      "✗ The provider failed: 503 Service Unavailable. Passed on unchanged.",
+      "✗ The upstream returned an error: 503 Service Unavailable.",
     );
     expect(told({ failed: true, status: 200, error_code: "server_error", error_message: "oops" })).toBe(
-      '✗ The provider\'s answer ended with an error: server_error, "oops". Passed on unchanged.',
+      '✗ The response ended with an error of the upstream: server_error, "oops".',
     );
   });
 
-  it("when the provider broke off", () => {
-    const broken = { outcome: "upstream_failed", failed: true, duration_ms: 4070 } as const;
-    const closed = "The upstream closed the connection in the middle of its response. The request was sent.";
+  it("prints why the upstream failed, and what the client received", () => {
+    const broken = { outcome: "upstream_failed", failed: true } as const;
+    const closed = "The upstream closed the connection in the middle of its response.";
     expect(told({ ...broken, chunks: 61, error_code: "upstream_stream_interrupted", error_message: closed })).toBe(
-      "✗ The provider broke off after 4.07 s, in the middle of the answer. The caller got 61 chunks and then an error.",
-    );
-    expect(told({ ...broken, chunks: 0, status: 502, error_code: "upstream_reset" })).toBe(
-      "✗ The provider broke off after 4.07 s, before it answered. The caller got a 502.",
+      `✗ ${closed} The client received 61 chunks, then an error.`,
     );
     const silent = "The upstream sent no response within 600 s (setting upstream_timeout).";
     expect(told({ ...broken, chunks: 0, status: 504, error_code: "upstream_timeout", error_message: silent })).toBe(
-      `✗ ${silent} The caller got a 504.`,
+      `✗ ${silent} The client received a 504.`,
+    );
+    expect(told({ ...broken, chunks: 0, status: null, error_message: null })).toBe(
+      "✗ The upstream failed. The client received an error.",
     );
   });
 
-  it("when the provider could not be reached", () => {
-    const unreachable = {
-      outcome: "upstream_failed",
-      failed: true,
-      chunks: 0,
-      error_code: "upstream_unreachable",
-    } as const;
-    const why = (reason: string) =>
-      told({
-        ...unreachable,
-        error_message: `The upstream at 10.0.0.7:443 could not be reached: ${reason}. The request was not sent. Try again, or check the setting upstream.`,
-      });
-    expect(why("[Errno 111] Connect call failed ('10.0.0.7', 443)")).toBe(
-      "✗ The provider could not be reached: connection refused by 10.0.0.7:443. Nothing was sent.",
-    );
-    expect(why("[Errno -2] Name or service not known")).toBe(
-      "✗ The provider could not be reached: 10.0.0.7:443: Name or service not known. Nothing was sent.",
-    );
-    expect(told({ ...unreachable, error_message: null })).toBe(
-      "✗ The provider could not be reached. Nothing was sent.",
-    );
-  });
-
-  it("when the caller left", () => {
+  it("tells when the client disconnected", () => {
     const left = { outcome: "client_closed", duration_ms: 1900 } as const;
     expect(told({ ...left, stream: true, stream_ended: "cut" })).toBe(
-      "◌ The caller left after 1.90 s, before the answer was complete. The provider was told at once.",
+      "◌ The client disconnected after 1.90 s, before the response was complete. The upstream connection was closed at once.",
     );
     expect(told({ ...left, status: null })).toBe(
-      "◌ The caller left after 1.90 s, before the answer began. The provider was told at once.",
+      "◌ The client disconnected after 1.90 s, before the response began. The upstream connection was closed at once.",
     );
     expect(told({ ...left, failed: true, error_code: "server_error", error_message: "Sorry." })).toBe(
-      '✗ The provider\'s answer ended with an error: server_error, "Sorry." Passed on unchanged. Then the caller left.',
+      '✗ The response ended with an error of the upstream: server_error, "Sorry." Then the client disconnected.',
     );
   });
 
-  it("when Relaybook stopped", () => {
+  it("tells when Relaybook stopped", () => {
     const stopped = { outcome: "interrupted", failed: true, ended_at: "2026-11-21T13:00:42Z" } as const;
     const at = clockTime(stopped.ended_at);
     expect(told(stopped)).toBe(
-      `✗ Relaybook itself stopped at ${at} while the answer was running. All that had arrived is here.`,
+      `✗ Relaybook stopped at ${at} before the response was complete. The log has everything that had arrived.`,
     );
     expect(told({ ...stopped, body_state: "no_bodies" })).toBe(
-      `✗ Relaybook itself stopped at ${at} while the answer was running.`,
+      `✗ Relaybook stopped at ${at} before the response was complete.`,
+    );
+    expect(told({ ...stopped, body_state: "no_bodies", error_code: "log_unavailable" })).toBe(
+      `✗ Relaybook could not write its journal at ${at} and cut the response.`,
     );
   });
 
-  it("when the journal failed: the caller may have got more than the log has", () => {
-    const error_message = "The journal could not be written. The log does not have what came after this.";
-    const lost = { outcome: "interrupted", failed: true, error_code: "log_unavailable", error_message } as const;
-    expect(told(lost)).toBe(
-      "✗ While it ran the journal could not be written: the log lacks the rest. The caller may have got all of it.",
+  it("tells that the client may have received more than the log has", () => {
+    expect(told({ outcome: "interrupted", failed: true, error_code: "log_incomplete" })).toBe(
+      "✗ The journal could not be written while this request ran. The log lacks the rest of it. The client may have received all of it.",
     );
   });
 
-  it("when Relaybook refused, with the setting that says so", () => {
+  it("prints why Relaybook refused the request", () => {
     const refused = { outcome: "refused", failed: true, status: 413, error_code: "request_too_large" } as const;
-    expect(
-      told({
-        ...refused,
-        error_message:
-          "The request body has 71000000 bytes or more. The limit is 67108864 (setting max_request_bytes).",
-      }),
-    ).toBe(
-      "✗ Relaybook refused: the body of 71 MB is over the limit of 64 MiB. It never reached the provider. Setting: max_request_bytes.",
-    );
-    expect(told({ ...refused, request_headers: [], error_message: "The request body is not valid HTTP." })).toBe(
-      "✗ Relaybook refused: the request body is not valid HTTP. The provider did not get it whole.",
-    );
+    const error_message =
+      "The request body has 71000000 bytes or more. The limit is 67108864 (setting max_request_bytes).";
+    expect(told({ ...refused, error_message })).toBe(`✗ Relaybook refused the request. ${error_message}`);
+    expect(told({ ...refused, error_message: null })).toBe("✗ Relaybook refused the request. 413 request_too_large.");
   });
 
   it("while it runs", () => {
     const running = { outcome: "open", status: null, duration_ms: null } as const;
     expect(told({ ...running, output_tokens: 41 })).toBe("◐ Running for 12 s. 41 tokens so far.");
-    expect(told({ ...running, output_tokens: null, chunks: 0 })).toBe("◐ Running for 12 s. No answer so far.");
+    expect(told({ ...running, output_tokens: null, chunks: 0 })).toBe("◐ Running for 12 s. No response so far.");
     expect(told({ ...running, output_tokens: null, chunks: 3 })).toBe("◐ Running for 12 s. 3 chunks so far.");
   });
 

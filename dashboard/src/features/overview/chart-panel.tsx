@@ -57,7 +57,7 @@ type HoverCardProps = {
   figure: (value: number | null) => string;
 };
 
-/** What the seriesList say where the pointer is. The same is in words beside the chart and in the table. */
+/** Values of the series where the pointer is. The same is in words beside the chart and in the table. */
 export function HoverCard({ hover, buckets, step, seriesList, figure }: HoverCardProps) {
   const from = buckets[hover.at];
   if (from === undefined) return null;

@@ -33,7 +33,7 @@ async function open(different: Partial<RequestDetail> = {}) {
 describe("the drawer of a request", () => {
   it("tells first how it ended, then what was said", async () => {
     await open();
-    expect(screen.getByText("Answered. 118 tokens in 2.41 s.")).toBeVisible();
+    expect(screen.getByText("Complete. 118 tokens in 2.41 s.")).toBeVisible();
     const dialog = screen.getByRole("dialog", { name: "Request any-id" });
     expect(within(dialog).getByRole("article", { name: "user" })).toHaveTextContent("Where is my refund?");
     expect(within(dialog).getByRole("article", { name: "answer" })).toHaveTextContent("It was sent.");
@@ -83,7 +83,7 @@ describe("the drawer of a request", () => {
     expect(await screen.findByRole("alert")).toHaveTextContent("The request could not be read: The store is busy.");
     answers.set("/api/requests/any-id", () => Response.json(sampleRequest()));
     await userEvent.click(screen.getByRole("button", { name: "again" }));
-    expect(await screen.findByText("Answered. 118 tokens in 2.41 s.")).toBeVisible();
+    expect(await screen.findByText("Complete. 118 tokens in 2.41 s.")).toBeVisible();
   });
 
   it("shows one choice at a time", async () => {

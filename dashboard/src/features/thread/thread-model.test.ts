@@ -67,7 +67,7 @@ describe("the conversations of a thread", () => {
 
   it("show what a repeated request said where that one is not there", () => {
     const [talk] = groupConversations([threadPage([threadRow("4", { repeats: "1" })])]);
-    expect(talk?.parts[0]).toMatchObject({ again: "asked again", isSaid: false, isFolded: false });
+    expect(talk?.parts[0]).toMatchObject({ repeatReason: "asked again", isRepeated: false, isFolded: false });
   });
 
   it("say where a turn goes on from another than the one above it", () => {

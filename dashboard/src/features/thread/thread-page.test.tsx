@@ -185,7 +185,7 @@ describe("in words a thread says", () => {
       "requests/2": () => wholeRequest(hidden, { messages: null, answer: null }),
     });
     await open();
-    expect(await screen.findByText(/The provider refused: 429 rate_limit_exceeded/)).toBeVisible();
+    expect(await screen.findByText(/The upstream returned an error: 429 rate_limit_exceeded/)).toBeVisible();
     expect(screen.getByText(/Not stored: this request was sent with Service-Log: no-bodies/)).toBeVisible();
   });
 });
