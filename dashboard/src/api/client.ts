@@ -4,29 +4,29 @@ import { ApiError, isUnreachable } from "~/domain/api-error";
 import type { ErrorResponse, Problem } from "~/generated/api-types";
 import { PAGE } from "./page-config";
 
-/** Milliseconds until a question is asked again to which nobody answered; false: it needs no other try. */
+/** Milliseconds until an unanswered query is retried; `false` if no retry is needed. */
 export function retryWhenUnreachable({ state }: { state: { error: Error | null } }): number | false {
   return state.error !== null && isUnreachable(state.error) ? 3000 : false;
 }
 
-/** Address of a call: `/api/requests?…` below the page's sub-path. */
+/** Address of an API call: `/api/requests?…` below the base path of the page. */
 export function apiUrl(path: string, pairs: readonly (readonly [string, string])[] = []): string {
   const query = new URLSearchParams(pairs.map(([name, value]) => [name, value])).toString();
   return `${PAGE.base}/api/${path}${query === "" ? "" : `?${query}`}`;
 }
 
-/** GETs JSON. Throws ApiError, also when there is no answer in time. */
+/** GET JSON. Throws `ApiError`, also on timeout. */
 export async function getJson<T>(url: string, signal?: AbortSignal, patienceMs = 30_000): Promise<T> {
   const inTime = AbortSignal.timeout(patienceMs);
   return (await answered(url, { signal: signal ? AbortSignal.any([signal, inTime]) : inTime })).json() as Promise<T>;
 }
 
-/** GETs text. Throws ApiError. */
+/** GET text. Throws `ApiError`. */
 export async function getText(url: string, signal?: AbortSignal): Promise<string> {
   return (await answered(url, signal ? { signal } : {})).text();
 }
 
-/** Sends JSON with a method that changes something. Throws ApiError. */
+/** Send JSON with a method that changes data. Throws `ApiError`. */
 export async function sendJson<T>(method: "PATCH" | "POST" | "DELETE", url: string, body: unknown): Promise<T> {
   const headers = { "Content-Type": "application/json" };
   return (await answered(url, { method, headers, body: JSON.stringify(body) })).json() as Promise<T>;
@@ -38,7 +38,7 @@ async function answered(url: string, init: RequestInit): Promise<Response> {
     throw new ApiError(0, { message: "Relaybook does not answer. Is it running?", code: "unreachable", param: null });
   });
   if (response.ok) return response;
-  // The token changed or the sign-in has ended: the server shows the sign-in page at this very address.
+  // The token changed or the session ended: the server shows the sign-in page at the same address.
   if (response.status === 401) window.location.reload();
   throw new ApiError(response.status, await problemOf(response));
 }

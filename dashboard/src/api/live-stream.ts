@@ -4,21 +4,21 @@ import { useEffect, useEffectEvent } from "react";
 import type { Row } from "~/generated/api-types";
 import { apiUrl } from "./client";
 
-/** Up to this rate rows are told as they come; above, once a second. */
+/** Up to this rate rows are passed on quickly; above it once a second. */
 const BATCH_THRESHOLD_PER_SECOND = 5;
 const FAST_BATCH_MS = 80;
 const SLOW_BATCH_MS = 1000;
-/** A browser reconnects by itself, but not after an answer that is no stream, as of a proxy before a server that starts. */
+/** A browser reconnects automatically, but not after a response that is not a stream, such as a proxy error. */
 const RETRY_MS = 3000;
 
 export type LiveEvents = {
-  /** Rows that are new or have changed, and how many came in the last second. */
+  /** New or changed rows, and the number of rows in the last second. */
   onRows: (rows: Row[], perSecond: number) => void;
-  /** The stream stands (again): what was recorded before it did must be looked for. */
+  /** The stream is open, also after a reconnect. Rows recorded before have to be read separately. */
   onOpen: () => void;
 };
 
-/** Listens while `enabled` and while the page is in sight, and again when the stream ends. */
+/** Listen while `enabled` and while the page is visible. Reconnects when the stream ends. */
 export function useLive(asked: readonly [string, string][], enabled: boolean, events: LiveEvents): void {
   const onRows = useEffectEvent(events.onRows);
   const onOpen = useEffectEvent(events.onOpen);
@@ -53,7 +53,7 @@ export function useLive(asked: readonly [string, string][], enabled: boolean, ev
   }, [url, enabled]);
 }
 
-/** Collects rows and hands them on: soon when there are few, once a second when there are many. */
+/** Collects rows and passes them on in batches: quickly at a low rate, once a second at a high rate. */
 class Batch {
   private rows: Row[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;

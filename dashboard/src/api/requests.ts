@@ -7,28 +7,28 @@ import { isQuery, queryText, withoutQuery } from "~/domain/query-parts";
 import type { RequestCount, RequestDetail, RequestPage, Row } from "~/generated/api-types";
 import { apiUrl, getJson, retryWhenUnreachable } from "./client";
 
-/** The first page is small, to be there soon; who scrolls on gets larger ones. */
+/** The first page is small to load fast; later pages are larger. */
 export const PAGE_ROWS = 100;
 const MORE_ROWS = 400;
 
-/** Where a page of the log is: at its newest end, around a request, or behind a cursor. */
+/** Position of a page of the log: the newest end, around a request, or after a cursor. */
 export type PageParam = { around: string } | { cursor: string } | "newest";
 
-/** A query that the API does not understand, and what it has against it. */
+/** A query that the API rejects, and its message. */
 export type QueryError = { readonly text: string; readonly message: string };
 
-/** A page of the log, and what it was asked for by. `refused`: what the URL says besides; this is the log without it. */
+/** A page of the log and its search. `refused`: a rejected query of the URL; the page is the log without it. */
 export type LogPage = RequestPage & Pick<LogSearch, "filter" | "range"> & { refused?: QueryError };
 
-/** What a filter and a range ask for, as a key: the order of terms does not matter to the answer, but is kept. */
+/** Filter and range as API parameters, also used as a cache key. */
 export function askedOf(search: LogSearch): [string, string][] {
   return toApiParams(search);
 }
 
 /**
- * The log in pages, latest first; it can grow at both ends.
+ * The log in pages, latest first. Pages can be added at both ends.
  *
- * `anchor`: a request that is to be in the first page. `reading`: another number reads it all anew.
+ * `anchor`: a request that the first page has to include. `reading`: another number reads everything again.
  */
 export function logQuery(search: LogSearch, anchor: string | undefined, reading: number) {
   const asked = askedOf(search);
@@ -50,18 +50,18 @@ export function logQuery(search: LogSearch, anchor: string | undefined, reading:
       page.next_cursor === null ? undefined : { cursor: page.next_cursor },
     getPreviousPageParam: (page): PageParam | undefined =>
       page.newer_cursor === null ? undefined : { cursor: page.newer_cursor },
-    // Pages in the cache are history; what is new comes live.
+    // Pages in the cache do not change; new rows come from the live stream.
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   });
 }
 
-/** What is wrong is a part of the query language, and the message points at it. */
+/** Whether the API rejected the query `q`, not another parameter. */
 function isQueryRefused(error: unknown, { filter }: LogSearch): error is ApiError {
   return error instanceof ApiError && error.status === 400 && error.param === "q" && filter.some(isQuery);
 }
 
-/** One page, once. */
+/** Read one page, without the cache. */
 export function getPage(
   asked: [string, string][],
   place: PageParam,

@@ -58,7 +58,7 @@ function amount(name: string, number: string, unit: string): string {
   return /^\d+$/u.test(number) ? count(Number(number)) : number;
 }
 
-/** The name a link to a value has for those who do not see it: `Filter by namespace production`. It has what is seen in it. */
+/** The accessible name of a filter link: `Filter by namespace production`. It includes the visible text. */
 export function filterLinkLabel(name: string, value: string, seen?: string): string {
   const words = describeValue(name, value);
   return `Filter by ${words.name} ${words.value}${seen === undefined ? "" : `: ${seen}`}`;

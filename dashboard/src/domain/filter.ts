@@ -3,32 +3,32 @@
 import type { Row } from "~/generated/api-types";
 import { asksForField, withField, withoutField } from "./query-parts";
 
-/** The field `name` has any of `values`; negated: none of them. Names are those of the API, `property.<name>` included. */
+/** The field `name` has any of `values`, or none of them if negated. Names are those of the API. */
 export type Term = { readonly name: string; readonly values: readonly string[]; readonly negated: boolean };
 
-/** All terms must hold. In the order they were chosen: the last one is what ⌫ takes away. */
+/** All terms must match. They are in order of selection: Backspace removes the last one. */
 export type Filter = readonly Term[];
 
-/** Moments as the API takes them: RFC 3339, or relative such as `-15m`. */
+/** Timestamps in the format of the API: RFC 3339, or relative such as `-15m`. */
 export type TimeRange = { readonly from?: string; readonly to?: string };
 
-/** Only this value: all else that is said of its field goes, the query's parts too; other fields stay where they are. */
+/** Filter by this value only. Other terms of the field are removed, also from the query; other fields are kept. */
 export function replaceValue(filter: Filter, name: string, value: string): Filter {
   const rest = withoutField(filter, name).filter((term) => term.name !== name);
   return [...rest, { name, values: [value], negated: false }];
 }
 
-/** This value too: any-of with what is chosen of its field already. The term is the one chosen last then. */
+/** Add a value to those selected for the field (any of them matches). The term becomes the last one. */
 export function addValue(filter: Filter, name: string, value: string): Filter {
   const allowed = removeValue(filter, name, value, true);
-  // Values mean any of them only within one place.
+  // Values match any-of only within one term.
   if (asksForField(allowed, name)) return withField(allowed, name, value);
   const chosen = find(allowed, name, false);
   if (chosen === undefined) return [...allowed, { name, values: [value], negated: false }];
   return [...allowed.filter((term) => term !== chosen), withValue(chosen, value)];
 }
 
-/** All but this value. */
+/** Exclude a value. */
 export function excludeValue(filter: Filter, name: string, value: string): Filter {
   const rest = removeValue(filter, name, value, false);
   const excluded = find(rest, name, true);
@@ -36,7 +36,7 @@ export function excludeValue(filter: Filter, name: string, value: string): Filte
   return [...rest.filter((term) => term !== excluded), withValue(excluded, value)];
 }
 
-/** The filter without one value of a term; the term goes with its last value. */
+/** Remove one value of a term. A term without values is removed. */
 export function removeValue(filter: Filter, name: string, value: string, negated: boolean): Filter {
   return filter
     .map((term) =>
@@ -47,25 +47,25 @@ export function removeValue(filter: Filter, name: string, value: string, negated
     .filter((term) => term.values.length > 0);
 }
 
-/** The filter without the value chosen last. */
+/** Remove the value that was selected last. */
 export function removeLastValue(filter: Filter): Filter {
   const last = filter.at(-1);
   const value = last?.values.at(-1);
   return last === undefined || value === undefined ? filter : removeValue(filter, last.name, value, last.negated);
 }
 
-/** Whether the filter asks for exactly this one value of the field. */
+/** Whether this value is the only one selected for the field. */
 export function isOnlyValue(filter: Filter, name: string, value: string): boolean {
   const chosen = find(filter, name, false);
   return chosen?.values.length === 1 && chosen.values[0] === value;
 }
 
-/** The values a filter asks for of a field. */
+/** The values selected for a field. */
 export function selectedValues(filter: Filter, name: string): readonly string[] {
   return find(filter, name, false)?.values ?? [];
 }
 
-/** The filter without all that it says about namespaces, the query's parts too. */
+/** Remove all terms about namespaces, also from the query. */
 export function clearNamespaces(filter: Filter): Filter {
   return NAMESPACE_NAMES.reduce<Filter>(
     (rest, name) => withoutField(rest, name).filter((term) => term.name !== name),
@@ -73,7 +73,7 @@ export function clearNamespaces(filter: Filter): Filter {
   );
 }
 
-/** Whether a filter says nothing about namespaces. */
+/** Whether the filter has no term about namespaces. */
 export function hasNoNamespaceFilter(filter: Filter): boolean {
   const values = (terms: Filter) => terms.flatMap((term) => term.values).length;
   return values(clearNamespaces(filter)) === values(filter);
@@ -81,12 +81,12 @@ export function hasNoNamespaceFilter(filter: Filter): boolean {
 
 const NAMESPACE_NAMES = ["namespace", "namespace_prefix"];
 
-/** The value of a property; callers choose the names, `constructor` among them. */
+/** The value of a property. Clients choose the names, so they can be `constructor`. */
 export function propertyOf({ properties }: Pick<Row, "properties">, name: string): string | undefined {
   return Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-/** Whether a row shown in the log has the value: what a preview does not fade. */
+/** Whether a row has the value. Other rows are dimmed while the value is hovered. */
 export function rowMatches(row: Row, name: string, value: string): boolean {
   if (name.startsWith("property.")) return propertyOf(row, name.slice("property.".length)) === value;
   if (name === "status") return hasStatus(row, value);
@@ -95,7 +95,7 @@ export function rowMatches(row: Row, name: string, value: string): boolean {
   return typeof field === "string" && field === value;
 }
 
-/** One value of a term in words: `namespace is staging`. */
+/** One value of a term as text: `namespace is staging`. */
 export function describeValue(
   name: string,
   value: string,

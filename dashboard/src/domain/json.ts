@@ -22,7 +22,7 @@ export function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? "";
 }
 
-/** The JSON in a text, or undefined; numbers that JavaScript would round, or write otherwise, stay as they stand there. */
+/** Parse JSON; `undefined` if invalid. Numbers that JavaScript would round or reformat keep their text. */
 export function parsedExactly(text: string): unknown {
   const keep = (_: string, value: unknown, at?: { source?: string }) =>
     typeof value === "number" && at?.source !== undefined && String(value) !== at.source && RAW.rawJSON !== undefined

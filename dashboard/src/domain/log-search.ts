@@ -3,25 +3,25 @@
 import type { Filter, Term, TimeRange } from "./filter";
 import { isQuery, partsOf, QUERY } from "./query-parts";
 
-/** What the URL of the log says. `live: false` only when the reader has paused it. */
+/** The search parameters of the log. `live: false` if live updates are paused. */
 export type LogSearch = { readonly filter: Filter; readonly range: TimeRange; readonly live?: false };
 
 export const EMPTY_SEARCH: LogSearch = { filter: [], range: {} };
 
-/** Search parameters as text with its question mark, or nothing. What `parseSearch` reads back. */
+/** Search parameters as text with a leading question mark, or an empty text. The inverse of `parseSearch`. */
 export function formatSearch(search: LogSearch): string {
   const pairs = toApiParams(search);
   if (search.live === false) pairs.push(["live", "off"]);
   return formatPairs(pairs);
 }
 
-/** Names and values as the search part of an address. */
+/** Names and values as the query part of an address. */
 export function formatPairs(pairs: readonly (readonly [string, string])[]): string {
   const text = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
   return text === "" ? "" : `?${text}`;
 }
 
-/** The same as parameters of the API. */
+/** The search as parameters of the API. */
 export function toApiParams({ filter, range }: LogSearch): [string, string][] {
   const pairs: [string, string][] = filter.flatMap((term) =>
     isQuery(term)
@@ -33,7 +33,7 @@ export function toApiParams({ filter, range }: LogSearch): [string, string][] {
   return pairs;
 }
 
-/** Reads search parameters. Every name is taken: one the API does not know is refused there, in words. */
+/** Parse search parameters. Every name is accepted here; the API rejects unknown ones. */
 export function parseSearch(text: string): LogSearch {
   const terms = new Map<string, { name: string; values: string[]; negated: boolean }>();
   const range: { from?: string; to?: string } = {};
@@ -54,7 +54,7 @@ export function parseSearch(text: string): LogSearch {
   return live ? { filter, range } : { filter, range, live: false };
 }
 
-/** Percent-encodes only what a URL cannot carry, so that people can read it; a space is `+`. */
+/** Percent-encode only what a URL requires, so that it stays readable. A space becomes `+`. */
 function encode(text: string): string {
   const encoded = encodeURIComponent(text).replace(/%(2F|3A|40|2C|24)/g, (percent) => decodeURIComponent(percent));
   return encoded.replaceAll("%20", "+");

@@ -19,7 +19,7 @@ const LONG_PRESS_MS = 500;
 
 export type ValueHover = {
   hovered: HoveredValue | undefined;
-  /** Goes onto the page's frame. */
+  /** Props of the page layout. */
   handlers: {
     onPointerOver: (event: PointerEvent) => void;
     onPointerOut: (event: PointerEvent) => void;
@@ -33,7 +33,7 @@ export type ValueHover = {
   /** Opens the menu of a value without a pointer. */
   open: (link: HTMLAnchorElement) => void;
   close: () => void;
-  /** The pointer is on the card itself: it stays. */
+  /** Keeps the menu open while the pointer is on it. */
   keepOpen: () => void;
 };
 
@@ -50,7 +50,7 @@ export function useValueHover(): ValueHover {
   const close = () => {
     keepOpen();
     setHovered(undefined);
-    // What had the focus before the menu took it gets it back.
+    // Return the focus to the link.
     if (hovered?.menu && hovered.link.isConnected) hovered.link.focus({ preventScroll: true });
   };
   const open = (link: HTMLAnchorElement) => setHovered(hoveredValueAt(link, true));
@@ -83,7 +83,7 @@ export function useValueHover(): ValueHover {
       onPointerUp: keepOpen,
       onPointerCancel: keepOpen,
       onTouchEnd: (event) => {
-        // The end of a long press is no click.
+        // The end of a long press is not a click.
         if (pressed.current) event.preventDefault();
       },
       onContextMenu: (event) => {
@@ -110,7 +110,7 @@ function hoveredValueAt(link: HTMLAnchorElement, menu: boolean): HoveredValue | 
   return { name: field, value, at: link.getBoundingClientRect(), link, menu };
 }
 
-/** `at` is where the link stands. `menu`: opened by key or long press, and holds the focus. */
+/** `at` is the position of the link. `menu`: opened by key or long press, and has the focus. */
 export type HoveredValue = { name: string; value: string; at: DOMRect; link: HTMLAnchorElement; menu: boolean };
 
 export const HoveredValueContext = createContext<HoveredValue | undefined>(undefined);
@@ -119,7 +119,7 @@ export function useHoveredValue(): HoveredValue | undefined {
   return useContext(HoveredValueContext);
 }
 
-/** Which rows step back while somebody points at a value: those that do not share it. */
+/** Whether a row is dimmed: another value is hovered that the row does not have. */
 export function useIsDimmed(): (row: Row) => boolean {
   const hovered = useHoveredValue();
   return (row) => hovered !== undefined && !rowMatches(row, hovered.name, hovered.value);

@@ -7,7 +7,7 @@ import type { Filter } from "~/domain/filter";
 import { formatSearch, type LogSearch } from "~/domain/log-search";
 import { formatList, type ListSearch, parseList } from "./list-search";
 
-/** A request that keeps its place: its row stays selected, `top` pixels below the upper edge of the log. */
+/** A request whose row keeps its position: selected, `top` pixels below the top of the log. */
 export type Anchor = { readonly id: string; readonly top: number };
 
 declare module "@tanstack/react-router" {
@@ -16,15 +16,15 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** `id`: the request that is open beside the log. `replace`: without a step for Back. */
+/** `id`: the request opened next to the log. `replace`: do not add a history entry. */
 export type LogTarget = { search: LogSearch; id?: string; anchor?: Anchor | undefined; replace?: boolean };
 
-/** The address of a state of the log, for a real link. */
+/** The address of the log with a search, for `href`. */
 export function logHref(search: LogSearch, id?: string): string {
   return `${PAGE.base}/requests${id === undefined ? "" : `/${encodeURIComponent(id)}`}${formatSearch(search)}`;
 }
 
-/** The address of a filter and range on the page that is shown: selecting a value stays on it. Usually the log's. */
+/** The address of a search on the current page, so that selecting a value stays on it. By default the log. */
 export const FilterHrefContext = createContext<(search: LogSearch) => string>((search) => logHref(search));
 
 export function useFilterHref(): (search: LogSearch) => string {
@@ -45,13 +45,13 @@ export function useLogNavigate(): (to: LogTarget) => void {
   );
 }
 
-/** The address of a thread, for a real link. `id`: the request to begin at; without one it begins at the latest. */
+/** The address of a thread, for `href`. `id`: the request to start at; by default the latest. */
 export function threadHref(filter: Filter, id?: string): string {
   const place = id === undefined ? "" : `#${encodeURIComponent(id)}`;
   return `${PAGE.base}/thread${formatSearch({ filter, range: {} })}${place}`;
 }
 
-/** `replace`: without a step for Back. */
+/** `replace`: do not add a history entry. */
 export function useThreadNavigate(): (filter: Filter, id?: string, replace?: boolean) => void {
   const router = useRouter();
   return useCallback(
@@ -59,7 +59,7 @@ export function useThreadNavigate(): (filter: Filter, id?: string, replace?: boo
       if (!replace) router.history.push(threadHref(filter, id));
       else {
         router.history.replace(threadHref(filter, id));
-        // A step that follows at once would swallow this one.
+        // A navigation that follows immediately would discard this one.
         router.history.flush();
       }
     },
@@ -67,18 +67,18 @@ export function useThreadNavigate(): (filter: Filter, id?: string, replace?: boo
   );
 }
 
-/** The list the URL names, and the way to another. */
+/** The list that the URL describes. */
 export function useListSearch(): ListSearch {
   const text = useLocation({ select: ({ searchStr }) => searchStr });
   return useMemo(() => parseList(text), [text]);
 }
 
-/** The address of a list, for a real link. */
+/** The address of a list, for `href`. */
 export function listHref(list: ListSearch): string {
   return `${PAGE.base}/namespaces${formatList(list)}`;
 }
 
-/** `replace`: without a step for Back. */
+/** `replace`: do not add a history entry. */
 export function useListNavigate(): (list: ListSearch, replace?: boolean) => void {
   const router = useRouter();
   return useCallback(
@@ -95,11 +95,11 @@ type ListLinkProps = {
   children: ReactNode;
   className?: string | undefined;
   title?: string | undefined;
-  /** It leads to what is shown already: a page, or one of several choices. */
+  /** The link leads to the current page or choice. */
   current?: "page" | "true" | undefined;
 };
 
-/** A real link to a list. */
+/** A link to a list. */
 export function ListLink({ to, children, className, title, current }: ListLinkProps) {
   const go = useListNavigate();
   const follow = (event: MouseEvent) => {

@@ -2,7 +2,7 @@
 
 import { formatPairs } from "~/domain/log-search";
 
-/** Namespaces. `pinned`: "true" only labels, "false" only threads. What the API does not know, it refuses in words. */
+/** Namespaces. `pinned`: "true" for labels, "false" for threads. The API rejects other values. */
 export type NamespaceList = {
   readonly tab: "namespaces";
   readonly prefix: string;
@@ -10,7 +10,7 @@ export type NamespaceList = {
   readonly pinned: string | undefined;
 };
 
-/** Properties, or the values of the one that is open. */
+/** Properties, or the values of the selected one. */
 export type PropertyList = {
   readonly tab: "properties";
   readonly prefix: string;
@@ -22,7 +22,7 @@ export type ListSearch = NamespaceList | PropertyList;
 export const ALL_NAMESPACES: NamespaceList = { tab: "namespaces", prefix: "", sort: "last_at", pinned: undefined };
 export const ALL_PROPERTIES: PropertyList = { tab: "properties", prefix: "", property: undefined };
 
-/** Search parameters as text with its question mark, or nothing. What `parseList` reads back. */
+/** Search parameters as text with a leading question mark, or an empty text. The inverse of `parseList`. */
 export function formatList(list: ListSearch): string {
   const pairs: [string, string][] = [];
   if (list.tab === "properties") {

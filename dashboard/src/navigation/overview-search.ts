@@ -6,7 +6,7 @@ import { PAGE } from "~/api/page-config";
 import type { TimeRange } from "~/domain/filter";
 import { formatPairs, type LogSearch, parseSearch, toApiParams } from "~/domain/log-search";
 
-/** `isUsual`: no time was named, so it is that of the last 24 hours. */
+/** `isDefaultRange`: the URL has no time range, so the last 24 hours are used. */
 export type Overview = {
   readonly search: LogSearch;
   readonly by: string | undefined;
@@ -15,7 +15,7 @@ export type Overview = {
 
 export const DEFAULT_RANGE: TimeRange = { from: "-24h" };
 
-/** Parameters that the log has not; a URL read as the log's has them among the terms of its filter. */
+/** Parameters that only the overview has. `parseSearch` returns them as terms of the filter. */
 const OWN = ["by", "time"];
 
 export function readOverview(found: LogSearch): Overview {
@@ -32,7 +32,7 @@ export function readOverview(found: LogSearch): Overview {
   };
 }
 
-/** Search parameters as text. All time has to be named, for without a time the last 24 hours are meant. */
+/** Search parameters as text. `time=all` is written for all time, because the default is the last 24 hours. */
 export function formatOverview(search: LogSearch, by: string | undefined): string {
   const pairs = toApiParams(search);
   if (Object.keys(search.range).length === 0) pairs.push(["time", "all"]);
@@ -41,13 +41,13 @@ export function formatOverview(search: LogSearch, by: string | undefined): strin
   return formatPairs(pairs);
 }
 
-/** The overview the URL names, and the way to another. */
+/** The overview that the URL describes. */
 export function useOverview(): Overview {
   const text = useLocation({ select: ({ searchStr }) => searchStr });
   return useMemo(() => readOverview(parseSearch(text)), [text]);
 }
 
-/** The address of an overview, for a real link. */
+/** The address of an overview, for `href`. */
 export function overviewHref(search: LogSearch, by: string | undefined): string {
   return `${PAGE.base}/overview${formatOverview(search, by)}`;
 }

@@ -9,10 +9,10 @@ export function useLogSearch(): LogSearch {
   return useContext(SearchContext);
 }
 
-/** What the page asks for by now, around rows that are about to go and still say what was asked for before. */
+/** The latest search, while rows of the previous search are still shown. */
 export const LatestSearchContext = createContext<RefObject<LogSearch> | undefined>(undefined);
 
-/** For a click: reads what is asked for at that moment. Nothing is drawn anew for it. */
+/** Returns a function that reads the latest search at the time of a click, without rendering again. */
 export function useLatestSearch(): () => LogSearch {
   const shown = useLogSearch();
   const newest = useContext(LatestSearchContext);

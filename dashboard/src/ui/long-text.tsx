@@ -14,7 +14,7 @@ type Props = {
 const MOST = 100_000;
 const PIECE = 20_000;
 
-/** A text as it is, white space and all. Of a very long one the beginning; the rest on demand, laid out where it is seen. */
+/** A text with its white space. Very long texts are cut until expanded, and rendered in pieces. */
 export function LongText({ text, most = MOST, className }: Props) {
   const [isWhole, setWhole] = useState(false);
   const isCut = !isWhole && text.length > most;

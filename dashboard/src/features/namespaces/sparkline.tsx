@@ -29,7 +29,7 @@ export function Sparkline({ spark: { hours, words } }: { spark: HourlyCounts }) 
   );
 }
 
-/** `isWanted: false`: nothing is asked, but what was told before stays. What cannot be told is left out without a word. */
+/** Empty while loading and on errors. With `isWanted: false` nothing is read, but cached counts are returned. */
 export function useHourlyCounts(by: string, isWanted = true): ReadonlyMap<string, HourlyCounts> {
   const { data } = useQuery({ ...hourlyQuery(by), enabled: isWanted });
   return useMemo(() => (data === undefined ? NONE : hourlyCountsByValue(data)), [data]);
@@ -40,7 +40,7 @@ const NONE: ReadonlyMap<string, HourlyCounts> = new Map();
 /** `hours`: requests in each, the earliest first. */
 export type HourlyCounts = { readonly hours: readonly number[]; readonly words: string };
 
-/** By value. Of values that are not there nobody knows anything: the API tells the largest groups, and not all apart. */
+/** Counts by value. Values outside of the largest groups are missing: the API does not return them separately. */
 export function hourlyCountsByValue(answer: StatsResponse): ReadonlyMap<string, HourlyCounts> {
   const begins = bucketsOf(answer);
   const sparks = new Map<string, HourlyCounts>();

@@ -2,12 +2,12 @@
 
 import type { Aggregate, Namespace, StatsPoint, StatsResponse } from "~/generated/api-types";
 
-/** How many groups have a colour and a place of their own in charts. */
+/** Number of groups that have a color and a series of their own in charts. */
 export const MAX_COLORED = 8;
 
 /**
- * `value`: null for requests without one. `kind`: `other` are those nobody tells apart, `all` when nothing parts them.
- * `colorIndex`: 1 to 8; 0: it is among the rest in charts.
+ * `value`: `null` for requests without one. `kind`: `other` is the remainder, `all` means that there is no grouping.
+ * `colorIndex`: 1 to 8; 0 if the group is part of the remainder in charts.
  */
 export type Group = {
   kind: "value" | "other" | "all";
@@ -17,7 +17,7 @@ export type Group = {
   total: Aggregate;
 };
 
-/** The largest first, `other` last. A label keeps its own colour; the others keep theirs while the same ones are shown. */
+/** Largest first, `other` last. Labels have their own color; others keep theirs while the same groups are shown. */
 export function groupsOf(
   answer: StatsResponse,
   by: string | undefined,
@@ -36,7 +36,7 @@ export function groupsOf(
   return groups;
 }
 
-/** The name of a group for people. */
+/** The displayed name of a group. */
 export function groupName(group: Group, by: string | undefined): string {
   if (group.kind === "all") return "all";
   if (group.kind === "other") return "other";
@@ -56,7 +56,7 @@ export function fieldName(by: string | undefined): string {
   return by?.replace(/^property\./, "") ?? "value";
 }
 
-/** By the order of names, not of sizes: a colour must not change with each request. */
+/** Assigned by name, not by size, so that colors do not change with each request. */
 function colorIndexes(
   values: readonly (string | null)[],
   labels: ReadonlyMap<string, Namespace>,

@@ -17,7 +17,7 @@ import { fieldName, groupsOf } from "./groups";
 import { OverviewEmpty, OverviewError } from "./overview-messages";
 import css from "./overview-page.module.css";
 
-/** What the log's requests add up to over time, for the same filters as the log. */
+/** Aggregates of requests over time, with the filters of the log. */
 export function OverviewPage() {
   const { search, by, isDefaultRange } = useOverview();
   const go = useOverviewNavigate();
@@ -51,7 +51,7 @@ export function OverviewPage() {
   );
 }
 
-/** What is shown, as it was for as long as a button is pressed on it, so that nothing changes under a drag. */
+/** The value, frozen while a pointer button is pressed on it, so that nothing changes during a drag. */
 export function useFrozenWhilePressed<Shown>(value: Shown): { shown: Shown; onPointerDown: () => void } {
   const [held, setHeld] = useState<{ value: Shown }>();
   const onPointerDown = () => {

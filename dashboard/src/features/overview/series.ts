@@ -4,8 +4,8 @@ import type { StatsPoint } from "~/generated/api-types";
 import { type Group, groupName } from "./groups";
 
 /**
- * `stack`: bars one upon the other. `part`: a part of the bars, at their foot. `line`: by itself.
- * `values`: one for each bucket; null: unknown. `group`: whose figures they are; undefined: not of one alone.
+ * `stack`: stacked bars. `part`: a part of the bars, drawn from zero. `line`: a line.
+ * `values`: one for each bucket; `null` if unknown. `group`: `undefined` if the series covers several groups.
  */
 export type Series = {
   name: string;
@@ -18,7 +18,7 @@ export type Series = {
 export type Percentile = "p50" | "p95";
 type Figure = (point: StatsPoint) => number | null;
 
-/** When each bucket begins (milliseconds), the groups in the order of the table, and by what they are grouped. */
+/** Start of each bucket (milliseconds), the groups in the order of the table, and the field they are grouped by. */
 export type GroupedStats = { buckets: readonly number[]; groups: readonly Group[]; by: string | undefined };
 
 export function requestSeries(grouped: GroupedStats): Series[] {
@@ -52,7 +52,7 @@ export function costSeries(grouped: GroupedStats): Series[] {
   return stacked(grouped, (point) => point.cost_usd);
 }
 
-/** Both percentiles, or one of them for each group that has a color: those of the rest cannot be added up. */
+/** Both percentiles, or one of them per group that has a color. Percentiles of the remainder cannot be combined. */
 export function durationSeries(
   grouped: GroupedStats,
   field: "duration_ms" | "first_token_ms",
@@ -90,7 +90,7 @@ function stacked(grouped: GroupedStats, figure: Figure): Series[] {
   return [...seriesList, { name, color: "--series0", shape: "stack", values: sumOver(grouped, rest, figure) }];
 }
 
-/** In a bucket without a request it is 0; unknown only where requests are and none of them tells. */
+/** 0 in a bucket without requests; `null` if it has requests and the value is unknown for all of them. */
 function sumOver({ buckets }: GroupedStats, groups: readonly Group[], figure: Figure): (number | null)[] {
   const each = groups.map((group) => aligned(buckets, group.points, figure, 0));
   return buckets.map((_, at) => {
@@ -107,10 +107,10 @@ function aligned(buckets: readonly number[], points: readonly StatsPoint[], figu
   return buckets.map((at) => (found.has(at) ? (found.get(at) ?? null) : absent));
 }
 
-/** Bars one upon the other: what is drawn for them, and which one is at a height. Pure. */
+/** A series with the values that are drawn. */
 export type Drawn = { series: Series; values: (number | null)[] };
 
-/** In the order of drawing: each bar begins at the foot, and those drawn later lie over it. */
+/** In drawing order: each bar starts at zero, and later ones cover it. */
 export function stackedValues(seriesList: readonly Series[]): Drawn[] {
   const heights: Drawn[] = [];
   let below: number[] = [];
@@ -131,7 +131,7 @@ export function stackedValues(seriesList: readonly Series[]): Drawn[] {
 
 const NEAR = 0.08;
 
-/** The series at a height of the chart: the bar that is there, or the line that is near. */
+/** The series at a height of the chart: the bar at that height, or the closest line. */
 export function nearestSeries(
   seriesList: readonly Series[],
   at: number,

@@ -92,7 +92,7 @@ type TopBarProps = {
   onClose: () => void;
 };
 
-/** What can be done with the drawer as a whole; stays in sight. */
+/** Actions for the whole drawer. Always visible. */
 export function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
   return (
     <div className={css.bar}>
@@ -120,7 +120,7 @@ export function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
   );
 }
 
-/** Says why there is no request to be seen, in the API's own words. */
+/** Why the request cannot be shown: the error of the API. */
 export function LoadProblem({ error, onAgain }: { error: Error; onAgain: () => void }) {
   if (error instanceof ApiError && error.status === 404) {
     return (
@@ -136,7 +136,7 @@ export function LoadProblem({ error, onAgain }: { error: Error; onAgain: () => v
   );
 }
 
-/** The drawer's keys: Escape closes it, k goes to the newer request, j to the older one, t to the thread. */
+/** Escape closes the drawer, k opens the newer request, j the older one, t the thread. */
 type Keys = {
   newer: string | null;
   older: string | null;
@@ -145,7 +145,7 @@ type Keys = {
   onThread: () => void;
 };
 
-/** Not while somebody types or has marked text, and not where another part of the page has used the key. */
+/** Shortcuts are off in text fields, with selected text, and if the event was already handled. */
 export function useDrawerShortcuts({ newer, older, onGo, onClose, onThread }: Keys): void {
   useWindowEvent("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -168,7 +168,7 @@ export function useDrawerShortcuts({ newer, older, onGo, onClose, onThread }: Ke
   });
 }
 
-/** In a menu or a dialog above the drawer: what its keys do is its own affair. On the row it was opened from it is not. */
+/** Whether the target is in a menu or dialog above the drawer, which handles its own keys. */
 function isElsewhere(target: EventTarget | null): boolean {
   const layer = target instanceof Element ? target.closest('[role="dialog"], [role="menu"]') : null;
   return layer !== null && layer.querySelector("[data-drawer]") === null;
@@ -182,12 +182,12 @@ function hasTextSelection(): boolean {
   return (document.getSelection()?.toString() ?? "") !== "";
 }
 
-/** What the drawer's frame does to the document while it stands there: as a ref, without an effect. */
+/** Distance from the end, in pixels, within which the drawer follows a growing response. */
 const NEAR_PX = 8;
 
 /**
- * Gives the focus back at the end, and keeps the end in sight while the frame's content grows (`data-growing`) if the
- * reader has scrolled there. Else nothing moves: the browser keeps the reader's place by itself.
+ * A ref callback: restores the focus when the drawer closes, and keeps the end visible while the content grows
+ * (`data-growing`) if the user scrolled there. Otherwise the browser keeps the scroll position.
  */
 export function manageDrawerFocus(frame: HTMLElement | null): (() => void) | undefined {
   if (frame === null) return undefined;
@@ -206,13 +206,13 @@ export function manageDrawerFocus(frame: HTMLElement | null): (() => void) | und
   return () => {
     observer.disconnect();
     frame.removeEventListener("scroll", look);
-    // What is in the page's keeping by then is not taken away.
+    // If another element has the focus by then, it keeps it.
     const isFree = document.activeElement === document.body || frame.contains(document.activeElement);
     if (isFree && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
   };
 }
 
-/** A new request is read from its beginning. */
+/** Scroll to the top when another request is opened. */
 export function scrollToTop(page: HTMLElement | null): void {
   page?.closest("[data-request]")?.scrollTo?.(0, 0);
 }

@@ -34,7 +34,7 @@ export function isBefore(thread: Thread | undefined, { seq }: Pick<RequestDetail
   return oldest !== null && seq !== null && seq < oldest;
 }
 
-/** Whether reading the thread's latest page again would tell no more of a request: it is there, or older than the page. */
+/** Whether the latest page of the thread is final for a request: it has the request, or the request is older. */
 export function isToldOf(thread: Thread | undefined, request: Pick<RequestDetail, "id" | "seq">): boolean {
   return isBefore(thread, request) || thread?.data.some((row) => row.id === request.id) === true;
 }

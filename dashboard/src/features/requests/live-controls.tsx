@@ -31,16 +31,16 @@ export function LiveSwitch() {
   );
 }
 
-type Props = { waiting: number; isAway: boolean; onClick: () => void };
+type Props = { pendingCount: number; isAway: boolean; onClick: () => void };
 
 /** Says that there is something newer above, and goes there. Screen readers are told now and then, not each time. */
-export function NewRowsButton({ waiting, isAway, onClick }: Props) {
-  const told = useThrottledValue(waiting, 10_000);
+export function NewRowsButton({ pendingCount, isAway, onClick }: Props) {
+  const told = useThrottledValue(pendingCount, 10_000);
   return (
     <>
-      {(waiting > 0 || isAway) && (
+      {(pendingCount > 0 || isAway) && (
         <button type="button" className={css.newRows} onClick={onClick} title="Home">
-          <span aria-hidden="true">▲</span> {waiting > 0 ? `${count(waiting)} new` : "newest"}
+          <span aria-hidden="true">▲</span> {pendingCount > 0 ? `${count(pendingCount)} new` : "newest"}
         </button>
       )}
       <span className="visually-hidden" role="status">

@@ -2,19 +2,19 @@
 
 import type { LogGap, Row } from "~/generated/api-types";
 
-/** Beyond this many rows nobody has looked at, the log is read anew instead. */
+/** With more pending rows than this, the log is read again instead. */
 export const MAX_PENDING = 2_000;
 
 export type LiveLog = {
-  /** Finished since the pages were read, latest recorded first. */
+  /** Ended since the pages were read, last recorded first. */
   readonly finished: readonly Row[];
-  /** Still open, latest started first. */
+  /** Running, last started first. */
   readonly running: readonly Row[];
-  /** What stands above the pages. Rows in it change in place; it gains and moves rows only by `release`. */
+  /** Rows shown above the pages. They are updated in place; only `showPending` adds or moves rows. */
   readonly visible: readonly Row[];
-  /** There may be rows between these and the pages: only reading the log anew shows all. */
+  /** Rows may be missing between these and the pages. Only reading the log again shows all. */
   readonly hasGap: boolean;
-  /** What has ended is not asked for: it goes with the next `release`. */
+  /** The filter excludes ended requests: the next `showPending` removes them. */
   readonly onlyRunning: boolean;
 };
 
@@ -22,7 +22,7 @@ export function createLiveLog(running: readonly Row[], onlyRunning = false): Liv
   return { finished: [], running, visible: running, hasGap: false, onlyRunning };
 }
 
-/** Rows came: new ones wait, known ones change in place. */
+/** Add received rows: new ones are pending, known ones are updated in place. */
 export function receiveRows(log: LiveLog, rows: readonly Row[]): LiveLog {
   const news = new Map(rows.map((row) => [row.id, row]));
   const ended = new Map(log.finished.map((row) => [row.id, row]));
@@ -43,7 +43,7 @@ export function receiveRows(log: LiveLog, rows: readonly Row[]): LiveLog {
   };
 }
 
-/** The newest page was read again: whatever was missed meanwhile is in it, or the log is torn. */
+/** Merge the newest page after a reconnect. If it does not reach the known rows, the log has a gap. */
 export function reconcile(log: LiveLog, newestKnown: number, page: readonly Row[], running: readonly Row[]): LiveLog {
   const known = Math.max(newestKnown, log.finished[0]?.seq ?? 0);
   const missed = page.filter((row) => (row.seq ?? 0) > known);
@@ -54,12 +54,12 @@ export function reconcile(log: LiveLog, newestKnown: number, page: readonly Row[
   return isTorn ? { ...caught, hasGap: true } : caught;
 }
 
-/** Shows everything that waits: running ones first, then the latest recorded. */
+/** Show all pending rows: running ones first, then the last recorded. */
 export function showPending(log: LiveLog): LiveLog {
   return { ...log, visible: wanted(log) };
 }
 
-/** How many rows wait to be shown. */
+/** Number of rows that are not shown yet. */
 export function pendingCount(log: LiveLog): number {
   const shown = new Set(log.visible.map((row) => row.id));
   return wanted(log).filter((row) => !shown.has(row.id)).length;
@@ -69,10 +69,10 @@ function wanted(log: LiveLog): Row[] {
   return log.onlyRunning ? [...log.running] : [...log.running, ...log.finished];
 }
 
-/** What stands in the log, line by line: requests, and the gaps in which something is missing. Pure. */
+/** A row of the log table: a request or a gap. */
 export type Item = { readonly id: string } & ({ readonly row: Row } | { readonly gap: LogGap });
 
-/** Puts each gap between the requests before and after it, as far as the rows reach. Gaps come latest first. */
+/** Insert each gap between the requests before and after it, within the loaded rows. `gaps` are latest first. */
 export function itemsOf(rows: readonly Row[], gaps: readonly LogGap[], includesNewest: boolean): Item[] {
   const items: Item[] = [];
   let next = 0;

@@ -157,7 +157,7 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
   );
 }
 
-/** How high the table's lines are, in pixels, and how many columns are seen: the same as in theme.css, log.module.css. */
+/** Row heights in pixels and the number of visible columns. Keep in sync with theme.css and log-table.module.css. */
 export type Measures = { row: number; head: number; columns: number };
 
 const AT_ONCE = { getInitialValueInEffect: false };

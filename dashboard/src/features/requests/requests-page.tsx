@@ -159,7 +159,7 @@ export function RequestsPage() {
             />
           )}
           <NewRowsButton
-            waiting={log.pendingCount}
+            pendingCount={log.pendingCount}
             isAway={anchor !== undefined || !log.includesNewest}
             onClick={toNewest}
           />

@@ -5,7 +5,7 @@ import type { Anchor } from "~/navigation/links";
 import { PREVIOUS_LIST } from "./use-log";
 
 export type ScrollAnchor = {
-  /** Empty room above and below the rows, so that the anchored row can stand at its height. */
+  /** Empty space above and below the rows, so that the anchored row can keep its position. */
   paddingTop: number;
   paddingBottom: number;
   onScroll: () => void;
@@ -13,17 +13,17 @@ export type ScrollAnchor = {
 
 type Options = {
   scroller: RefObject<HTMLElement | null>;
-  /** Which list the rows are of. */
+  /** Identifies the list of rows. */
   list: string;
   ids: readonly string[];
-  /** Heights of a row, and of the table's head above them all. */
+  /** Heights of a row and of the table header. */
   measures: { row: number; head: number };
   anchor: Anchor | undefined;
-  /** The step of the browser's history that is shown: Back and Forward find the place again that was left there. */
+  /** Key of the history entry: Back and Forward restore its scroll position. */
   step: string | undefined;
 };
 
-/** `top`s are pixels below the upper edge of the scroller; all rows have the same height. */
+/** `top` values are pixels below the top of the scroll region. All rows have the same height. */
 export function useScrollAnchor({ scroller, list, ids, measures, anchor, step }: Options): ScrollAnchor {
   const seen = useRef<{ list: string; row: Anchor | undefined }>({ list: "", row: undefined });
   const { row: rowHeight, head } = measures;
@@ -60,7 +60,7 @@ export function useScrollAnchor({ scroller, list, ids, measures, anchor, step }:
   return { paddingTop, paddingBottom, onScroll };
 }
 
-/** Rows by step of the history, with the height at which each stood when the reader left it; the oldest go first. */
+/** Anchors by history entry. The oldest are dropped first. */
 const ANCHORS = new Map<string, Anchor>();
 const MAX_ANCHORS = 100;
 
@@ -71,20 +71,20 @@ function remember(step: string, row: Anchor | undefined): void {
   if (oldest !== undefined && ANCHORS.size > MAX_ANCHORS) ANCHORS.delete(oldest);
 }
 
-/** Where a row stands in the log's scroller, and bringing it into sight. */
+/** The scroll region of the log. */
 type Scroller = HTMLElement | null;
 
 export function findRow(scroller: Scroller, id: string): HTMLElement | null {
   return scroller?.querySelector<HTMLElement>(`tr[data-request="${CSS.escape(id)}"]`) ?? null;
 }
 
-/** Pixels below the scroller's upper edge; somewhere in its upper half for a row that does not exist now. */
+/** Pixels below the top of the scroll region; 120 if the row is not rendered. */
 export function rowOffset(scroller: Scroller, id: string): number {
   const row = findRow(scroller, id);
   return row === null || scroller === null ? 120 : topIn(scroller, row);
 }
 
-/** The id of the first row that is whole below the head of the table. */
+/** The id of the first row that is fully visible below the table header. */
 export function firstVisibleRow(scroller: Scroller): string | undefined {
   const head = scroller?.querySelector("thead")?.clientHeight ?? 0;
   const rows = [...(scroller?.querySelectorAll<HTMLElement>("tr[data-request]") ?? [])];
@@ -92,9 +92,9 @@ export function firstVisibleRow(scroller: Scroller): string | undefined {
 }
 
 /**
- * Scrolls as little as it takes, below the head of the table; the link of the row's time takes the focus.
+ * Scrolls the row into view with the least movement and focuses its time link.
  *
- * `index`: its place among the rows. One that is far away exists only after scrolling there.
+ * `index`: its index among the rows. A row far away is only rendered after scrolling there.
  */
 export function scrollToRow(scroller: Scroller, id: string, index: number): void {
   const near = scroller?.querySelector<HTMLElement>("tr[data-request]");

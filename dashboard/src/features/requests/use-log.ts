@@ -10,36 +10,36 @@ import { hasWords, queryText } from "~/domain/query-parts";
 import type { RequestPage, Row } from "~/generated/api-types";
 import { createLiveLog, type LiveLog, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
 
-/** Above this rate rows do not come by themselves. */
+/** Above this rate new rows stay pending. */
 const RUSH_PER_SECOND = 50;
 
-/** The key of rows that are about to go. */
+/** The key while rows of the previous filter are still shown. */
 export const PREVIOUS_LIST = "previous";
 
 export type Log = {
-  /** Which list this is: it changes when another filter's rows are shown. */
+  /** Identifies the list. Changes when rows of another filter are shown. */
   key: string;
-  /** What the rows were asked for by: that of the URL, or while its rows are on their way, what was before. */
+  /** The search that the rows belong to: the previous one while rows of the URL are loading. */
   search: LogSearch;
   rows: readonly Row[];
-  /** How many rows wait above; 0 also where nobody knows, because more came than was read. */
+  /** Number of pending rows. 0 if unknown because of a gap. */
   pendingCount: number;
-  /** The rows reach up to the present: what waits can be shown above them. */
+  /** The rows include the newest, so pending rows can be shown above them. */
   includesNewest: boolean;
   isEmpty: boolean;
   isLoading: boolean;
   error: Error | null;
-  /** The query in the URL, where the API does not understand it; the rows are those without it. */
+  /** The query in the URL if the API rejects it. The rows are those without it. */
   refused: QueryError | undefined;
   loadOlder: () => void;
   loadNewer: () => void;
-  /** Shows what waits. */
+  /** Shows the pending rows. */
   showPending: () => void;
-  /** Reads the log anew from its newest end. */
+  /** Reads the log again from its newest end. */
   refetch: () => void;
 };
 
-/** `mayMove`: asked when rows arrive; true lets them push the others down. */
+/** `canScrollRows` is called when rows arrive; `true` shows them immediately, which moves the others down. */
 export function useLog(search: LogSearch, anchor: string | undefined, canScrollRows: () => boolean): Log {
   const [reading, setReading] = useState(0);
   const options = logQuery(search, anchor, reading);
@@ -66,7 +66,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
   }, [key]);
   const change = useCallback(
     (next: (log: LiveLog) => LiveLog) => {
-      // What was asked for another list may come after that list has gone.
+      // A response for a previous list may arrive late.
       if (shownKey.current === key) setState((last) => ({ key, log: next(last.key === key ? last.log : start) }));
     },
     [key, start],
@@ -109,7 +109,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0,
     isLoading: query.isFetchingNextPage || query.isPending,
     error: query.error,
-    // Also while the rows are read anew: what was refused once is refused again.
+    // Kept while the rows are read again: a rejected query is rejected again.
     refused: first?.refused?.text === queryText(search.filter) ? first.refused : undefined,
     loadOlder: () => {
       if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
@@ -122,7 +122,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
   };
 }
 
-/** Of a running request nobody knows yet what it will have said: it is not shown where words are looked for. */
+/** Running requests are not shown in a text search: their text is not known yet. */
 function runningOf(page: RequestPage, filter: Filter): readonly Row[] {
   return hasWords(filter) ? NONE : (page.running ?? NONE);
 }
@@ -131,11 +131,11 @@ const NONE: readonly Row[] = [];
 
 type Pages = readonly LogPage[] | undefined;
 
-/** Whether the first page is the newest: it was asked for as such, or is not as full as it could be at its upper end. */
+/** Whether the first page includes the newest row: requested as newest, or not full above the anchor. */
 function startsAtNewest(pages: Pages, anchor: string | undefined): boolean {
   if (anchor === undefined || pages === undefined) return true;
   const newest = pages[0];
-  // Only the newest page tells what is running.
+  // Only the newest page has running requests.
   if (newest?.running !== undefined) return true;
   const place = newest?.data.findIndex((row) => row.id === anchor) ?? -1;
   return place === -1 ? (newest?.data.length ?? 0) < PAGE_ROWS : place < PAGE_ROWS / 2;
@@ -145,5 +145,5 @@ function settle(log: LiveLog, moves: boolean): LiveLog {
   return moves ? showPending(log) : log;
 }
 
-/** The page asks again at the next chance; a failure shows in the status line. */
+/** Ignore the error: the next event retries, and the status bar shows the failure. */
 function noMatter(): void {}

@@ -4,7 +4,7 @@ import { type KeyboardEvent, type PointerEvent, useState } from "react";
 import type { TimeRange } from "~/domain/filter";
 import type { Bucket } from "./histogram-data";
 
-/** Buckets by when they begin, for their places change while the log goes on. `pressed`: they are being chosen. */
+/** Buckets by start time, because their indexes change while the log grows. `pressed`: a drag is in progress. */
 type Selection = { anchor: number; at: number; pressed: boolean };
 
 export function useRangeSelection(bars: readonly Bucket[], onChosen: (range: TimeRange) => void) {
@@ -38,7 +38,7 @@ export function useRangeSelection(bars: readonly Bucket[], onChosen: (range: Tim
   const clear = () => setState(undefined);
 
   return {
-    /** Places of the first and the last bucket held, in the order they were reached. */
+    /** Indexes of the first and last selected bucket, in order of selection. */
     selection,
     isPressed: state?.pressed === true,
     handlers: {
@@ -69,7 +69,7 @@ export function useRangeSelection(bars: readonly Bucket[], onChosen: (range: Tim
         } else if (event.key === "Enter") commit();
         else if (event.key === "Escape" && selection !== undefined) clear();
         else return;
-        // These keys mean other things in the log.
+        // The log uses these keys for other things.
         event.preventDefault();
         event.stopPropagation();
       },

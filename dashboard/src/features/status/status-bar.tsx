@@ -15,7 +15,7 @@ const StatusPanel = lazy(() =>
   ),
 );
 
-/** The page's last line: how Relaybook is. It opens the whole status. `children`: what stands at its right, as key hints. */
+/** The status bar. It opens the status dialog. `children` are shown on the right, such as key hints. */
 export function StatusLine({ children }: { children?: ReactNode }) {
   const { status, health, again } = useHealth();
   const [panel, setPanel] = useState<"never" | "open" | "closed">("never");

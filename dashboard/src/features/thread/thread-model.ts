@@ -4,24 +4,23 @@ import type { Conversation, Thread, ThreadRow } from "~/generated/api-types";
 
 export type Turn = {
   row: ThreadRow;
-  /** The very messages of an earlier request: in words, why they were sent again. */
+  /** Why the messages of an earlier request were sent again; `undefined` if they were not. */
   repeatReason: string | undefined;
-  /** Its messages stand above already, with the request that it repeats. */
+  /** Its messages are already shown with the request that it repeats. */
   isRepeated: boolean;
-  /** Nothing new to read at first sight: one line is enough. */
+  /** It has nothing new, so it is shown as one line. */
   isFolded: boolean;
-  /** The turn that it goes on from, where that is not the one right above it. */
+  /** The turn that it continues, if that is not the previous one. */
   branchedFrom: number | undefined;
 };
 
-/** `from`: the first turn that is there, where the conversation began before what has been read. */
+/** `from`: the first loaded turn, if earlier turns are not loaded. */
 export type ConversationTurns = Conversation & { isEstimated: boolean; from: number | undefined; parts: Turn[] };
 
 /**
- * `pages`: the latest first, as they were read.
+ * Group the rows of `pages`, latest page first, into conversations.
  *
- * Conversations are in the order of their last requests: so the latest request stands at the end, and what earlier pages
- * bring stands above what was there.
+ * Conversations are ordered by their last request. So the latest request is last, and earlier pages only add rows above.
  */
 export function groupConversations(pages: readonly Thread[]): ConversationTurns[] {
   const inOrder = [...pages].reverse();
@@ -55,7 +54,7 @@ function turnsOf(rows: readonly ThreadRow[]): Turn[] {
       row,
       repeatReason: row.repeats === null ? undefined : repeatReasonOf(repeated),
       isRepeated: repeated !== undefined,
-      // The first good answer after failures is what the conversation goes on from.
+      // The conversation continues from the first success after failures.
       isFolded: repeated !== undefined && (row.failed || !repeated.failed),
       branchedFrom: isBranch ? origin.turn : undefined,
     };
@@ -66,7 +65,7 @@ function repeatReasonOf(repeated: ThreadRow | undefined): string {
   return repeated?.failed ? "asked again after a failure" : "asked again";
 }
 
-/** What the pages tell of each conversation, added up. */
+/** Totals of each conversation over all pages. */
 function sumsOf(parts: readonly Conversation[]): Map<string, Conversation> {
   const sums = new Map<string, Conversation>();
   for (const part of parts) {

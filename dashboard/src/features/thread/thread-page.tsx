@@ -20,7 +20,7 @@ import css from "./thread-page.module.css";
 import { type ThreadState, useThread } from "./use-thread";
 import { useOpenRequest, useThreadShortcuts } from "./use-thread-shortcuts";
 
-/** One namespace or property value, read like letters: conversations in time order, of each request what is new in it. */
+/** The conversations of one namespace or property value in order of time, with the new messages of each request. */
 export function ThreadPage() {
   const inUrl = useLogSearch();
   const isHere = useLocation({ select: ({ pathname }) => pathname.endsWith("/thread") });
@@ -75,7 +75,7 @@ export function ThreadContent() {
             </>
           )}
         </div>
-        <NewRowsButton waiting={thread.pendingCount} onShow={showNews} />
+        <NewRowsButton pendingCount={thread.pendingCount} onShow={showNews} />
       </section>
     </main>
   );
@@ -108,13 +108,13 @@ export function Earlier({ thread }: { thread: ThreadState }) {
 }
 
 /** Requests that have ended since: told, and shown on demand. */
-export function NewRowsButton({ waiting, onShow }: { waiting: number; onShow: () => void }) {
+export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; onShow: () => void }) {
   return (
     <div className={css.newRows} role="status">
-      {waiting > 0 && (
+      {pendingCount > 0 && (
         <button type="button" onClick={onShow}>
           <span aria-hidden="true">▼ </span>
-          {plural(waiting, "newer request")}
+          {plural(pendingCount, "newer request")}
         </button>
       )}
     </div>

@@ -9,21 +9,21 @@ import type { Thread } from "~/generated/api-types";
 import { type ConversationTurns, groupConversations } from "./thread-model";
 
 export type ThreadState = {
-  /** The latest page; undefined until it is there. */
+  /** The latest page; `undefined` until it is loaded. */
   latest: Thread | undefined;
   conversations: ConversationTurns[];
-  /** Requests that have ended since, and are not shown yet. */
+  /** Number of requests that ended since the last read and are not shown yet. */
   pendingCount: number;
   hasEarlier: boolean;
   isReading: boolean;
   isComplete: boolean;
   error: Error | null;
   readEarlier: () => void;
-  /** Reads all anew, with what has come since. */
+  /** Reads all pages again, including new requests. */
   refetch: () => void;
 };
 
-/** `mayFollow`: asked when requests end; true shows them at once. */
+/** `canFollow` is called when requests end; `true` shows them immediately. */
 export function useThread(search: LogSearch, isFar: boolean, canFollow: () => boolean): ThreadState {
   const query = useInfiniteQuery(threadQuery(search, isFar));
   const pages = query.data?.pages;
@@ -41,7 +41,7 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
         const ended = rows.filter((row) => row.outcome !== "open" && !known.has(row.id));
         if (ended.length === 0) return;
         setNews((before) => new Set([...before, ...ended.map((row) => row.id)]));
-        // A busy label would never stand still.
+        // The page of a busy label would move constantly.
         if (canFollow() && (latest?.is_thread || known.size === 0)) refetch();
       },
       onOpen: () => {
@@ -67,7 +67,7 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Whether something has come near to what is read: from then on it is worth its whole text. */
+/** Distance from the visible area within which the full text of a turn is loaded. */
 const NEAR = "1200px 0px";
 
 export function useNear(): { isNear: boolean; mount: (element: HTMLElement | null) => (() => void) | undefined } {
