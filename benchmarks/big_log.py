@@ -17,11 +17,11 @@ from typing import Any, Final
 from benchmarks.big_log_bodies import (
     ERROR_MESSAGES,
     Conversation,
-    answer_body,
     conversation_length,
     error_body,
     request_body,
     request_head,
+    response_body,
     response_head,
     user_message,
 )
@@ -65,7 +65,7 @@ class BigLog:
         self._sentences = Words(recipe.seed).sentences
         turns = max(20, min(2000, recipe.records // 500))
         self._conversations = [self._new_conversation() for _ in range(turns)]
-        self._long = Conversation(LONG_THREAD_NAMESPACE, DRAWN_MODELS[0], "chat", LONG_THREAD, self._ask)
+        self._long = Conversation(LONG_THREAD_NAMESPACE, DRAWN_MODELS[0], "chat", LONG_THREAD, self._next_message)
 
     def entries(self, first: int, count: int) -> list[Entry]:
         """Return the entries from number ``first``. Each call must continue the previous one."""
@@ -79,14 +79,14 @@ class BigLog:
         chance, known = self._chance.random, self._sentences
         return " ".join([known[int(chance() * len(known))] for _ in range(sentences)])
 
-    def _ask(self) -> str:
+    def _next_message(self) -> str:
         return self._text(1)
 
     def _new_conversation(self) -> Conversation:
         chance = self._chance
         model, feature = DRAWN_MODELS[chance.getrandbits(12)], DRAWN_FEATURES[chance.getrandbits(12)]
         namespace = user_name(self._users(1)[0])
-        return Conversation(namespace, model, feature, conversation_length(chance), self._ask)
+        return Conversation(namespace, model, feature, conversation_length(chance), self._next_message)
 
     def _entry(self, number: int, user: int) -> Entry:
         facts = self._facts(number)
@@ -115,9 +115,9 @@ class BigLog:
         it = conversation
         told = _properties(facts.bits, it.feature, it.namespace if facts.bits & 6 == 6 else None)
         request = request_body(it.model.name, it.feature, it.messages, None)
-        entry, answer = self._made(facts, (it.namespace, told, it.model), it.question, request)
-        if answer is not None:
-            it.answered(answer)
+        entry, output_text = self._made(facts, (it.namespace, told, it.model), it.question, request)
+        if output_text is not None:
+            it.add_response(output_text)
         return entry
 
     def _made(
@@ -129,9 +129,9 @@ class BigLog:
         answered: dict[str, Any] = {}
         text: bytes | None = None
         if facts.ending.is_well:
-            answer = self._text(2)
-            text = answer.encode()
-            response, answered = _answered(facts, model, request, answer, text)
+            output_text = self._text(2)
+            text = output_text.encode()
+            response, answered = _response_of(facts, model, request, output_text, text)
         elif facts.ending.error:
             response = error_body(facts.ending.error)
             answered["error_code"] = facts.ending.error
@@ -200,11 +200,13 @@ def _properties(bits: int, feature: str, user: str | None) -> dict[str, str]:
     return told
 
 
-def _answered(facts: Facts, model: Model, request: bytes, answer: str, text: bytes) -> tuple[bytes, dict[str, Any]]:
+def _response_of(
+    facts: Facts, model: Model, request: bytes, output_text: str, text: bytes
+) -> tuple[bytes, dict[str, Any]]:
     """Return the body of a successful response, and the record's fields that are derived from it."""
     asked, given = len(request) // 4, len(text) // 4 + 1
     tokens = (asked, given, asked // 2 if asked > 1024 else 0)
-    response = answer_body(facts.completion_id, facts.started_at, model.name, text, tokens)
+    response = response_body(facts.completion_id, facts.started_at, model.name, text, tokens)
     fields = {
         "response_model": model.name,
         "completion_id": facts.completion_id,
@@ -213,7 +215,7 @@ def _answered(facts: Facts, model: Model, request: bytes, answer: str, text: byt
         "cached_tokens": tokens[2],
         "reasoning_tokens": 0,
         "finish_reason": "stop",
-        "output_preview": answer[:200],
+        "output_preview": output_text[:200],
     }
     if model.input_usd is not None and model.output_usd is not None:
         fields["cost_usd"] = (asked * model.input_usd + given * model.output_usd) / 1e6
@@ -229,22 +231,22 @@ def fill(directory: Path, recipe: Recipe) -> dict[str, float]:
     log = BigLog(recipe)
     writer = SqliteWriter(store)
     words = subprocess.Popen([sys.executable, "-m", "benchmarks.big_log_index", str(store), str(recipe.records)])
-    began, making = time.perf_counter(), 0.0
+    started, making = time.perf_counter(), 0.0
     for number, first in enumerate(range(0, recipe.records, _BATCH), 1):
         since = time.perf_counter()
         entries = log.entries(first, min(_BATCH, recipe.records - first))
         making += time.perf_counter() - since
         writer.commit(Batch(entries=entries))
         if number % _TOLD_EVERY == 0 or first + _BATCH >= recipe.records:
-            done, seconds = first + len(entries), time.perf_counter() - began
+            done, seconds = first + len(entries), time.perf_counter() - started
             print(f"{done:,} records, {done / seconds:,.0f}/s, of it {making / seconds:.0%} making them", flush=True)
     writer.close()
     recipe.keep(directory)
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - started
     if words.wait() != 0:
         raise RuntimeError(f"the words of {store} were not indexed: exit {words.returncode}, see above")
     figures = {"records_per_second": recipe.records / seconds, "making_s": making, "all_s": seconds}
-    return figures | {"words_behind_s": time.perf_counter() - began - seconds} | sizes(directory)
+    return figures | {"words_behind_s": time.perf_counter() - started - seconds} | sizes(directory)
 
 
 def tidy(directory: Path) -> None:

@@ -55,7 +55,7 @@ def request_body(model: str, feature: str, messages: bytes, user: str | None) ->
     )
 
 
-def answer_body(completion_id: str, at_us: int, model: str, text: bytes, tokens: tuple[int, int, int]) -> bytes:
+def response_body(completion_id: str, at_us: int, model: str, text: bytes, tokens: tuple[int, int, int]) -> bytes:
     """Return the body of a response that is not streamed. ``tokens`` are input, output and cached tokens."""
     asked, answered, cached = tokens
     head = (completion_id.encode(), at_us // 1_000_000, model.encode(), text)
@@ -90,7 +90,7 @@ class Conversation:
         self.question = ask()
         self.messages = user_message(self.question)
 
-    def answered(self, answer: bytes) -> None:
+    def add_response(self, answer: bytes) -> None:
         """End the turn and add the next message."""
         self.turns_left -= 1
         self.question = self._ask()

@@ -8,15 +8,15 @@ from typing import Self, cast
 from benchmarks.messages import FIVE, REQUEST_BODY
 
 
-def _whole(data: bytes) -> bool:
+def _is_complete(data: bytes) -> bool:
     """Return whether a response with a Content-Length is complete."""
-    head, mark, body = data.partition(b"\r\n\r\n")
-    if not mark:
+    head, separator, body = data.partition(b"\r\n\r\n")
+    if not separator:
         return False
     return len(body) >= int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
 
 
-class BlockingCaller:
+class BlockingClient:
     """A client with one connection and one request at a time."""
 
     def __init__(self, port: int) -> None:
@@ -30,18 +30,18 @@ class BlockingCaller:
     def __exit__(self, *_: object) -> None:
         self._socket.close()
 
-    def ask(self) -> float:
+    def send(self) -> float:
         """Return the microseconds from the first byte of the request to the last of the response."""
-        began = time.perf_counter_ns()
+        started = time.perf_counter_ns()
         self._socket.sendall(self._request)
         data = self._socket.recv(65536)
-        while not _whole(data):
+        while not _is_complete(data):
             data += self._socket.recv(65536)
-        return (time.perf_counter_ns() - began) / 1e3
+        return (time.perf_counter_ns() - started) / 1e3
 
 
-class _Asking(asyncio.Protocol):
-    def __init__(self, done: "PacedCaller") -> None:
+class _Connection(asyncio.Protocol):
+    def __init__(self, done: "PacedClient") -> None:
         self._done = done
         self.due_ns = 0
 
@@ -51,24 +51,24 @@ class _Asking(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._data += data
-        if _whole(self._data):
-            answer, self._data = self._data, b""
-            self._done.answered(self, answer)
+        if _is_complete(self._data):
+            response, self._data = self._data, b""
+            self._done.complete(self, response)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._done.lost(self)
 
 
-class PacedCaller:
+class PacedClient:
     """Sends requests at a constant rate on as many connections as needed. Each is measured from its scheduled time."""
 
     def __init__(self, port: int) -> None:
         self._port = port
-        self._idle: list[_Asking] = []
-        self._all: list[_Asking] = []
+        self._idle: list[_Connection] = []
+        self._all: list[_Connection] = []
         self._request = FIVE.request_head("127.0.0.1") + REQUEST_BODY
         #: For each request: its scheduled time, the time of the last byte (monotonic ns), and the response.
-        self.answers: list[tuple[int, int, bytes]] = []
+        self.responses: list[tuple[int, int, bytes]] = []
 
     async def run(self, per_second: float, seconds: float) -> list[float]:
         """Return the microseconds from each request's scheduled time to the last byte of its response."""
@@ -83,28 +83,30 @@ class PacedCaller:
                 await asyncio.sleep(0)
             if not self._idle:
                 await self._connect()
-            asking = self._idle.pop()
-            asking.due_ns = due
-            asking.transport.write(self._request)
+            connection = self._idle.pop()
+            connection.due_ns = due
+            connection.transport.write(self._request)
         until = loop.time() + 5
         while len(self._idle) < len(self._all) and loop.time() < until:
             await asyncio.sleep(0.01)
         for each in self._all:
             each.transport.abort()
-        return [(came - due) / 1e3 for due, came, _ in self.answers]
+        return [(came - due) / 1e3 for due, came, _ in self.responses]
 
     async def _connect(self) -> None:
-        _, asking = await asyncio.get_running_loop().create_connection(lambda: _Asking(self), "127.0.0.1", self._port)
-        self._all.append(asking)
-        self._idle.append(asking)
+        _, connection = await asyncio.get_running_loop().create_connection(
+            lambda: _Connection(self), "127.0.0.1", self._port
+        )
+        self._all.append(connection)
+        self._idle.append(connection)
 
-    def answered(self, asking: _Asking, answer: bytes) -> None:
+    def complete(self, connection: _Connection, response: bytes) -> None:
         """Store a complete response."""
-        self.answers.append((asking.due_ns, time.monotonic_ns(), answer))
-        self._idle.append(asking)
+        self.responses.append((connection.due_ns, time.monotonic_ns(), response))
+        self._idle.append(connection)
 
-    def lost(self, asking: _Asking) -> None:
+    def lost(self, connection: _Connection) -> None:
         """Remove a closed idle connection. A busy one stays, so that ``run`` waits for it until the timeout."""
-        if asking in self._idle:
-            self._idle.remove(asking)
-            self._all.remove(asking)
+        if connection in self._idle:
+            self._idle.remove(connection)
+            self._all.remove(connection)

@@ -25,36 +25,36 @@ class Broken(Exception):
 
 def check(peer: Peer, keeps_bytes: bool) -> str:
     """Return a description of the responses. The upstream is ``comparison_provider`` with ``EVENTS`` per stream."""
-    plain = _ask(peer, REQUEST_BODY, "plain request")
+    plain = _send(peer, REQUEST_BODY, "plain request")
     if _content(plain, "message") != _content(ANSWER_BODY, "message"):
         raise Broken("plain request: another content than the provider's")
-    stream = _ask(peer, STREAM_BODY, "streamed request")
+    stream = _send(peer, STREAM_BODY, "streamed request")
     events = [line.removeprefix(b"data: ") for line in stream.splitlines() if line.startswith(b"data: ")]
     if events[-1:] != [b"[DONE]"]:
         raise Broken("streamed request: it does not end with [DONE]")
     text = "".join(_content(event, "delta") for event in events[:-1])
     if text != " token" * EVENTS:
         raise Broken(f"streamed request: {text!r} instead of {EVENTS} tokens")
-    whole = b"".join(_data(each) for each in (*[EventStream.chunk] * EVENTS, EventStream.end))
-    same = plain == ANSWER_BODY and stream == whole
+    complete = b"".join(_data(each) for each in (*[EventStream.chunk] * EVENTS, EventStream.end))
+    same = plain == ANSWER_BODY and stream == complete
     if keeps_bytes and not same:
         raise Broken("other bytes than the provider's")
     _check_log(peer, stream)
     return "the provider's bytes" if same else "the provider's content in other bytes"
 
 
-def _ask(peer: Peer, body: bytes, what: str) -> bytes:
+def _send(peer: Peer, body: bytes, what: str) -> bytes:
     connection = http.client.HTTPConnection("127.0.0.1", peer.port, timeout=_SECONDS)
     try:
         connection.request("POST", "/v1/chat/completions", body, FIVE.request | dict(peer.headers))
-        answer = connection.getresponse()
-        data = answer.read()
+        response = connection.getresponse()
+        data = response.read()
     except (OSError, http.client.HTTPException) as error:
         raise Broken(f"{what}: {error!r}") from None
     finally:
         connection.close()
-    if answer.status != 200:
-        raise Broken(f"{what}: status {answer.status}: {data[:120].decode('utf-8', 'replace')}")
+    if response.status != 200:
+        raise Broken(f"{what}: status {response.status}: {data[:120].decode('utf-8', 'replace')}")
     return data
 
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import uvloop
 
-from benchmarks.caller import BlockingCaller, PacedCaller
+from benchmarks.caller import BlockingClient, PacedClient
 from benchmarks.comparison_field import Field, rest
 from benchmarks.comparison_request import request_bytes
 from benchmarks.figures import percentile
@@ -23,7 +23,7 @@ _PERCENTS = (50, 95, 99)
 _ONE, _PACED = "one connection", "200 requests/s"
 
 
-class _Blocking(BlockingCaller):
+class _Blocking(BlockingClient):
     """Add the headers that the proxy requires."""
 
     def __init__(self, peer: Peer) -> None:
@@ -31,7 +31,7 @@ class _Blocking(BlockingCaller):
         self._request = request_bytes(peer.headers, REQUEST_BODY)
 
 
-class _Paced(PacedCaller):
+class _Paced(PacedClient):
     """Add the headers that the proxy requires."""
 
     def __init__(self, peer: Peer) -> None:
@@ -62,7 +62,7 @@ def _one_connection(field: Field) -> dict[str, list[float]]:
         gc.disable()
         for _ in range(asked):
             for name, caller in callers.items():
-                found[name].append(caller.ask())
+                found[name].append(caller.send())
         gc.enable()
     for peer in field.peers.values():
         rest(peer)

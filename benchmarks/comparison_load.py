@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import uvloop
 
-from benchmarks.comparison_request import STREAM_BODY, AnswerReader, request_bytes
+from benchmarks.comparison_request import STREAM_BODY, ResponseReader, request_bytes
 from benchmarks.figures import percentile
 from benchmarks.process_cpu import cpu_seconds
 
@@ -39,7 +39,7 @@ class Window:
     off_ms: list[float] = field(default_factory=list)
 
 
-class Caller(asyncio.Protocol):
+class Client(asyncio.Protocol):
     """A client that always has a stream running. It reconnects if the proxy closes the connection."""
 
     def __init__(self, port: int, request: bytes, window: Window) -> None:
@@ -59,10 +59,10 @@ class Caller(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._reader = AnswerReader()
-        self._ask()
+        self._reader = ResponseReader()
+        self._send()
 
-    def _ask(self) -> None:
+    def _send(self) -> None:
         self._running = True
         self._seen = 0
         self._last = 0.0
@@ -73,8 +73,8 @@ class Caller(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         now = time.perf_counter()
         self._reader.feed(data)
-        body = self._tail + b"".join(self._reader.pieces)
-        self._reader.pieces.clear()
+        body = self._tail + b"".join(self._reader.chunks)
+        self._reader.chunks.clear()
         if events := body.count(_MARK):
             self._note(events, now)
         self._tail = body[-len(_MARK) + 1 :]
@@ -101,7 +101,7 @@ class Caller(asyncio.Protocol):
         self._window.whole += 1
         if self._reader.stays_open:
             self._reader.next()
-            self._ask()
+            self._send()
         else:
             self._transport.close()
 
@@ -117,19 +117,19 @@ class Caller(asyncio.Protocol):
 
 async def _load(wanted: argparse.Namespace, extra: Mapping[str, str]) -> dict[str, Any]:
     window = Window(wanted.events, wanted.interval_ms)
-    callers = []
+    clients = []
     for _ in range(wanted.streams):
-        callers.append(Caller(wanted.port, request_bytes(extra, STREAM_BODY), window))
-        await callers[-1].connect()
+        clients.append(Client(wanted.port, request_bytes(extra, STREAM_BODY), window))
+        await clients[-1].connect()
         await asyncio.sleep(wanted.spread_s / wanted.streams)
-    before, began = {pid: cpu_seconds(pid) for pid in wanted.pids}, time.perf_counter()
+    before, started = {pid: cpu_seconds(pid) for pid in wanted.pids}, time.perf_counter()
     window.is_open = True
     await asyncio.sleep(wanted.seconds)
     window.is_open = False
-    took = time.perf_counter() - began
+    took = time.perf_counter() - started
     used = {pid: cpu_seconds(pid) - cpu for pid, cpu in before.items()}
-    for caller in callers:
-        caller.stop()
+    for client in clients:
+        client.stop()
     found = {"events": window.events, "events_per_s": window.events / took, "cpu_s": used}
     found |= {"whole": window.whole, "broken": window.broken}
     for name, values in (("first", window.first_ms), ("off", window.off_ms)):
@@ -148,5 +148,5 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--pids", type=int, nargs="*", default=[])
     parser.add_argument("--headers", type=json.loads, default={})
-    asked = parser.parse_args()
-    print(json.dumps(uvloop.run(_load(asked, asked.headers))))
+    sent = parser.parse_args()
+    print(json.dumps(uvloop.run(_load(sent, sent.headers))))

@@ -9,7 +9,7 @@ from typing import Any
 import uvloop
 
 from benchmarks.comparison_field import Field, rest
-from benchmarks.comparison_request import STREAM_BODY, AnswerReader, request_bytes
+from benchmarks.comparison_request import STREAM_BODY, ResponseReader, request_bytes
 from benchmarks.messages import REQUEST_BODY
 from benchmarks.peers.catalogue import Entry
 from benchmarks.peers.peer import NotInstalled, Peer, resident_mib
@@ -120,7 +120,7 @@ class _Connection(asyncio.Protocol):
         self.is_there = False
         self._peer = peer
         self._request = request_bytes(peer.headers, body)
-        self._reader = AnswerReader()
+        self._reader = ResponseReader()
         self._answered = asyncio.Event()
         self._transport: asyncio.Transport | None = None
 
@@ -141,7 +141,7 @@ class _Connection(asyncio.Protocol):
         if self._answered.is_set():
             return  # further events are ignored
         self._reader.feed(data)
-        if self._reader.complete or (self._reader.pieces and not self._whole):
+        if self._reader.complete or (self._reader.chunks and not self._whole):
             self.is_there = self._reader.status == 200
             self._answered.set()
 

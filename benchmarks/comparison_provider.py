@@ -24,10 +24,10 @@ def completion(length: int) -> bytes:
     """Return a completion of about this many bytes, or the fixed one of ``messages`` if that is long enough."""
     if length <= len(ANSWER_BODY):
         return ANSWER_BODY
-    answer = json.loads(ANSWER_BODY)
-    message = answer["choices"][0]["message"]
+    response = json.loads(ANSWER_BODY)
+    message = response["choices"][0]["message"]
     message["content"] = words(length - len(ANSWER_BODY), 2)
-    return json.dumps(answer, separators=(",", ":")).encode()
+    return json.dumps(response, separators=(",", ":")).encode()
 
 
 def words(length: int, seed: int) -> str:
@@ -40,12 +40,12 @@ def words(length: int, seed: int) -> str:
     return " ".join(parts)[:length]
 
 
-class AnyAnswer(EventStream):
+class AnyResponse(EventStream):
     """A connection. Each request gets a stream or the completion."""
 
-    def __init__(self, events: int, interval: float, answer: bytes) -> None:
+    def __init__(self, events: int, interval: float, response: bytes) -> None:
         super().__init__(events, interval)
-        self._answer = answer
+        self._answer = response
         self._body = bytearray()
         self._awaited = -1
 
@@ -74,8 +74,8 @@ class AnyAnswer(EventStream):
 async def _serve(port: int, events: int, interval: float, answer_bytes: int) -> None:
     loop = asyncio.get_running_loop()
     body = completion(answer_bytes)
-    answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
-    server = await loop.create_server(lambda: AnyAnswer(events, interval, answer), "127.0.0.1", port, backlog=8192)
+    response = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    server = await loop.create_server(lambda: AnyResponse(events, interval, response), "127.0.0.1", port, backlog=8192)
     print("ready", flush=True)
     await server.serve_forever()
 

@@ -16,13 +16,13 @@ def request_bytes(extra: Mapping[str, str], body: bytes) -> bytes:
     return "\r\n".join(["POST /v1/chat/completions HTTP/1.1", *lines, "", ""]).encode() + body
 
 
-class AnswerReader:
+class ResponseReader:
     """Parses the responses of one connection, with a length or chunked."""
 
     def __init__(self) -> None:
         self.complete = False
         #: Chunks of the body since they were last taken.
-        self.pieces: list[bytes] = []
+        self.chunks: list[bytes] = []
         self._parser = httptools.HttpResponseParser(self)
 
     def feed(self, data: bytes) -> None:
@@ -42,12 +42,12 @@ class AnswerReader:
     def next(self) -> None:
         """Start the next response."""
         self.complete = False
-        self.pieces.clear()
+        self.chunks.clear()
         self._parser = httptools.HttpResponseParser(self)
 
     def on_body(self, body: bytes) -> None:
         """Called by the parser."""
-        self.pieces.append(body)
+        self.chunks.append(body)
 
     def on_message_complete(self) -> None:
         """Called by the parser."""

@@ -25,7 +25,7 @@ def unchunked(data: bytes) -> bytes | None:
     return None
 
 
-class IdleCallers:
+class IdleClients:
     """Connections that received one response and stay idle."""
 
     def __init__(self, port: int) -> None:
@@ -37,12 +37,12 @@ class IdleCallers:
         for _ in range(count):
             reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
             self._open.append((reader, writer))
-            if not await _is_answered(reader, writer):
+            if not await _responds(reader, writer):
                 raise ConnectionError("the relay closed a connection instead of answering /healthz")
 
-    async def still_answered(self) -> int:
+    async def still_serving(self) -> int:
         """Return on how many connections the relay still responds."""
-        return sum([await _is_answered(reader, writer) for reader, writer in self._open])
+        return sum([await _responds(reader, writer) for reader, writer in self._open])
 
     def leave(self) -> None:
         """Close all connections."""
@@ -50,7 +50,7 @@ class IdleCallers:
             writer.transport.abort()
 
 
-async def _is_answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+async def _responds(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
     try:
         writer.write(_HEALTH)
         async with asyncio.timeout(30):

@@ -35,7 +35,7 @@ class Counts:
         self.first_ms: list[float] = []
 
 
-class Caller(asyncio.Protocol):
+class Client(asyncio.Protocol):
     """A connection that always has a stream running."""
 
     def __init__(self, counts: Counts) -> None:
@@ -44,9 +44,9 @@ class Caller(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._last = b""
-        self._ask()
+        self._send()
 
-    def _ask(self) -> None:
+    def _send(self) -> None:
         self._asked = time.perf_counter()
         self._waiting = True
         self._transport.write(STREAM_REQUEST)
@@ -60,7 +60,7 @@ class Caller(asyncio.Protocol):
             self._counts.first_ms.append((time.perf_counter() - self._asked) * 1e3)
         self._last = data if len(data) >= _END_BYTES else (self._last + data)[-_END_BYTES:]
         if self._last.endswith(_END):  # nginx writes the last chunk separately
-            self._ask()
+            self._send()
 
     def connection_lost(self, error: Exception | None) -> None:
         self._counts.broken += 1
@@ -70,13 +70,13 @@ async def _load(port: int, streams: int, stream_seconds: float, seconds: float, 
     loop = asyncio.get_running_loop()
     counts = Counts()
     for _ in range(streams):
-        await loop.create_connection(lambda: Caller(counts), "127.0.0.1", port)
+        await loop.create_connection(lambda: Client(counts), "127.0.0.1", port)
         await asyncio.sleep(stream_seconds / streams)
     counts.first_ms.clear()
-    events, reads, used, began = counts.events, counts.reads, cpu_seconds(pid), loop.time()
+    events, reads, used, started = counts.events, counts.reads, cpu_seconds(pid), loop.time()
     await asyncio.sleep(seconds)
     events, reads = counts.events - events, counts.reads - reads
-    used, took = cpu_seconds(pid) - used, loop.time() - began
+    used, took = cpu_seconds(pid) - used, loop.time() - started
     return {
         "events": events,
         "events_per_s": events / took,

@@ -61,15 +61,15 @@ class Traffic:
 
     async def _ask_on(self, until: float) -> None:
         loop = asyncio.get_running_loop()
-        caller = _Caller(self._port)
+        client = _Client(self._port)
         due = loop.time() + self._random.random() * self._pause
         while due < until:
             await asyncio.sleep(due - loop.time())
             kind = self._random.choices(KINDS, [each.share for each in KINDS])[0]
-            counted = self.expected if await caller.ask(kind, self._request(kind)) else self.unexpected
+            counted = self.expected if await client.send(kind, self._request(kind)) else self.unexpected
             counted[kind.name] += 1
             due = max(due + self._pause * (0.5 + self._random.random()), loop.time())
-        caller.leave()
+        client.leave()
 
     def _request(self, kind: Kind) -> bytes:
         user = self._random.randrange(500)
@@ -89,29 +89,29 @@ class Traffic:
         return "\r\n".join((*lines, "", "")).encode() + body
 
 
-class _Caller:
+class _Client:
     """A client that reuses its connection if possible."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._connection: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, kind: Kind, request: bytes) -> bool:
+    async def send(self, kind: Kind, request: bytes) -> bool:
         """Send a request, and return whether the result is the expected one of this kind."""
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
-                return await self._ask(kind, request)
+                return await self._send(kind, request)
         except (OSError, TimeoutError, asyncio.IncompleteReadError):
             self.leave()
             return False
 
-    async def _ask(self, kind: Kind, request: bytes) -> bool:
+    async def _send(self, kind: Kind, request: bytes) -> bool:
         if self._connection is None:
             self._connection = await asyncio.open_connection("127.0.0.1", self._port, limit=_READ_LIMIT)
         reader, writer = self._connection
         writer.write(request)
         if kind.status is None:
-            await self._leave_midway(reader, kind)
+            await self._disconnect_midway(reader, kind)
             return True
         head = (await reader.readuntil(b"\r\n\r\n")).lower()
         try:
@@ -130,7 +130,7 @@ class _Caller:
         else:
             await reader.readuntil(_LAST_CHUNK)
 
-    async def _leave_midway(self, reader: asyncio.StreamReader, kind: Kind) -> None:
+    async def _disconnect_midway(self, reader: asyncio.StreamReader, kind: Kind) -> None:
         if kind.leaves_after:
             await reader.readexactly(kind.leaves_after)
         else:

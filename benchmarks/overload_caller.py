@@ -43,7 +43,7 @@ def header(head: bytes, name: bytes) -> bytes:
     return head.lower().partition(b"\r\n" + name + b":")[2].partition(b"\r\n")[0].strip()
 
 
-class _Calling(asyncio.Protocol):
+class _Connection(asyncio.Protocol):
     def __init__(self, call: Call, request: bytes) -> None:
         self._call = call
         self._request = request
@@ -68,7 +68,7 @@ class _Calling(asyncio.Protocol):
             self.over.set_result(None)
 
 
-async def call_evenly(port: int, request: bytes, per_second: float, seconds: float) -> list[Call]:
+async def send_evenly(port: int, request: bytes, per_second: float, seconds: float) -> list[Call]:
     """Send this many requests. Returns all of them in the order of their scheduled times when they have ended."""
     start = time.monotonic_ns() + 50_000_000
     calls = [Call(start + int(number / per_second * 1e9)) for number in range(int(per_second * seconds))]
@@ -84,7 +84,7 @@ async def _make(port: int, request: bytes, call: Call) -> None:
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
-            _, calling = await loop.create_connection(lambda: _Calling(call, request), "127.0.0.1", port)
+            _, calling = await loop.create_connection(lambda: _Connection(call, request), "127.0.0.1", port)
             await calling.over
     except (OSError, TimeoutError):
         call.over_ns = time.monotonic_ns()

@@ -24,7 +24,7 @@ import uvloop
 from tests.support.server import SimulatedProvider
 
 from benchmarks.bench import ROLES, Bench, Relaybook
-from benchmarks.caller import PacedCaller
+from benchmarks.caller import PacedClient
 from benchmarks.figures import Result
 from benchmarks.machine import describe_machine, load_average, now, uncommitted
 from benchmarks.mixed_traffic import CALLERS, KINDS, Traffic
@@ -99,20 +99,20 @@ def _soak(bench: Bench, seconds: float, per_second: float, warm_up: int) -> tupl
     result.rounds += samples
     _compare(result, samples)
     result.rounds.append({"expected": dict(traffic.expected), "unexpected": dict(traffic.unexpected)})
-    print(_answers("answered as they should be", traffic.expected))
+    print(_responses("answered as they should be", traffic.expected))
     faults = [f"The {each['role']} died with code {each['code']}: see the operator's log." for each in died]
     if traffic.unexpected:
-        faults.append(_answers("Callers who got what they should not", traffic.unexpected))
+        faults.append(_responses("Callers who got what they should not", traffic.unexpected))
     return result, faults
 
 
 def _warm_up(server: Relaybook, requests: int) -> None:
     print(f"warming up with {requests:,} requests, {requests / _WARM_UP_PER_SECOND:.0f} s", flush=True)
-    uvloop.run(PacedCaller(server.port).run(_WARM_UP_PER_SECOND, requests / _WARM_UP_PER_SECOND))
+    uvloop.run(PacedClient(server.port).run(_WARM_UP_PER_SECOND, requests / _WARM_UP_PER_SECOND))
     server.wait_until_recorded(_PATIENCE_SECONDS)
 
 
-def _answers(what: str, counted: Mapping[str, int]) -> str:
+def _responses(what: str, counted: Mapping[str, int]) -> str:
     told = ", ".join(f"{count:,} {name}" for name, count in sorted(counted.items()))
     return f"{what}: {sum(counted.values()):,} ({told})"
 

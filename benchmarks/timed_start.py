@@ -38,9 +38,9 @@ class TimedStart(Server):
         self.dashboard = self.printed(r"dashboard\s+(\S+)", _PATIENCE_SECONDS)
         self.port = int(self.base_url.removesuffix("/v1").rpartition(":")[2])
 
-    def steps_to_first_answer(self) -> dict[str, float]:
+    def steps_to_first_response(self) -> dict[str, float]:
         """Return the milliseconds of each step from the start to the first response, and in total (wall clock)."""
-        _, answered_ns = first_answer(self.port)
+        _, answered_ns = first_response(self.port)
         relay_ns = self._child_started_ns("relay")
         journal_ns = max(path.stat().st_mtime_ns for path in self.data.glob("journal/*/lock"))
         timestamps = [self.started_ns, relay_ns, journal_ns, answered_ns]
@@ -77,7 +77,7 @@ def _as_installed(bench: Bench) -> dict[str, str]:
     return environment
 
 
-def first_answer(port: int) -> tuple[int, int]:
+def first_response(port: int) -> tuple[int, int]:
     """Send requests until one succeeds. Returns the number of failures and the time of success (wall clock, ns)."""
     headers = dict(FIVE.request)
     for failed in range(10_000):

@@ -50,7 +50,7 @@ class _Exchanges:
         request = REQUEST_BODY.replace(_ASKED, _ASKED[:40] + self._text(9))
         answer = ANSWER_BODY.replace(_ANSWERED, self._text(11)).replace(b"B9MBs8Cj", b"%08x" % number)
         self.body_bytes += len(request) + len(answer)
-        answered = Answered(200, b"OK", _answer_head(len(answer), number), False, answer)
+        answered = Answered(200, b"OK", _response_head(len(answer), number), False, answer)
         return [
             (FrameKind.OPENED, exchange, encode_event(_opened(request, number))),
             (FrameKind.ANSWERED, exchange, encode_event(answered)),
@@ -78,7 +78,7 @@ def _opened(request: bytes, number: int) -> Opened:
     )
 
 
-def _answer_head(length: int, number: int) -> bytes:
+def _response_head(length: int, number: int) -> bytes:
     return (
         b"Server: nginx\r\nDate: Sat, 21 Nov 2026 14:02:31 GMT\r\nContent-Type: application/json\r\n"
         b"Content-Length: %d\r\nConnection: keep-alive\r\nx-request-id: req_%032x" % (length, number)

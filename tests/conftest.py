@@ -1,4 +1,4 @@
-"""Shared by all tests: which of them run alone, the order of the rest, and what was left out for a missing tool."""
+"""Settings of all tests: which run alone, the order of the others, and a summary of skipped tests."""
 
 import os
 import sys
@@ -11,28 +11,28 @@ from tests.support.needs import PREFIX
 from tests.support.progress import Progress, directory_of
 
 TESTS = Path(__file__).parent
-#: Directories whose tests load the machine or kill processes: all of them are one group, so one worker runs them.
+#: Directories whose tests load the machine or kill processes. They are one group, so that one worker runs them all.
 ALONE = ("crash", "e2e")
-#: The longest first, so that both workers end at about the same time. Those alone begin at once.
+#: The longest first, so that both workers end at about the same time.
 ORDER = (*ALONE, "integration", "conformance", "network", "fuzz", "unit", "architecture")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A parallel run prints lines of progress instead of dots."""
+    """Print progress lines instead of dots in parallel runs."""
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(config, ALONE), "progress")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sorts by ``ORDER``; within a directory nothing moves."""
+    """Sort tests by ``ORDER``. Within a directory the order is unchanged."""
     items.sort(key=lambda item: ORDER.index(directory_of(item.nodeid)))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Gives each worker one file after another, and all tests of ``ALONE`` to the same worker.
+    """Assign one file after another to each worker, and all tests of ``ALONE`` to the same worker.
 
-    xdist's own ``--dist loadgroup`` does that by marks, but does nothing at all under pytest 9.2.
+    ``--dist loadgroup`` of xdist does that with marks, but has no effect under pytest 9.2.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -45,24 +45,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Says which tests were left out for a missing tool, and what would allow them."""
-    left_out = left_out_by_tool(terminalreporter.stats.get("skipped", []))
-    for tool, count in sorted(left_out.items()):
+    """Print how many tests were skipped because of a missing tool, and how to install it."""
+    skipped = skipped_by_tool(terminalreporter.stats.get("skipped", []))
+    for tool, count in sorted(skipped.items()):
         tests, need = ("test", "needs") if count == 1 else ("tests", "need")
-        terminalreporter.write_line(f"left out: {count} {tests} {need} {tool}. {remedy(tool)}")
+        terminalreporter.write_line(f"skipped: {count} {tests} {need} {tool}. {remedy(tool)}")
 
 
-def left_out_by_tool(reports: list[Any]) -> Counter[str]:
-    """How many skipped tests each missing tool accounts for."""
+def skipped_by_tool(reports: list[Any]) -> Counter[str]:
+    """Return the number of skipped tests for each missing tool."""
     reasons = (report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple))
     begin = f"Skipped: {PREFIX}"
     return Counter(reason.removeprefix(begin) for reason in reasons if reason.startswith(begin))
 
 
 def remedy(tool: str) -> str:
-    """The one command that would allow the tests, where there is one."""
+    """Return how to install a tool."""
     if tool == "sqlmap":
-        return "Allow them: make venv"
+        return "To run them: make venv"
     if not Path("/etc/debian_version").exists():
         return f"Install {tool} by hand." if sys.platform == "linux" else "They run on Linux only."
-    return "Allow them: " + ("make system-deps" if os.geteuid() == 0 else "sudo make system-deps")
+    return "To run them: " + ("make system-deps" if os.geteuid() == 0 else "sudo make system-deps")

@@ -60,8 +60,8 @@ def run(bench: Bench) -> Result:
         with _server(here) as relay:
             how = drop_page_cache(store_of(directory))
             for state in ("cold", "warm"):
-                result.rounds.append({"state": state, "page_cache": how} | _ask(relay.dashboard, question))
-    _ask_beside_recording(here, asked, result)
+                result.rounds.append({"state": state, "page_cache": how} | _send(relay.dashboard, question))
+    _send_during_recording(here, asked, result)
     for state in _STATES:
         for question in asked:
             _summarise(result, question, state)
@@ -103,7 +103,7 @@ def _server(bench: Bench) -> Iterator[Relaybook]:
         yield relay
 
 
-def _ask(dashboard: str, question: Question, every_s: float = 0.0) -> dict[str, Any]:
+def _send(dashboard: str, question: Question, every_s: float = 0.0) -> dict[str, Any]:
     """Request every path once, at most one per ``every_s``. Returns milliseconds and responses."""
     connection = http.client.HTTPConnection(dashboard.removeprefix("http://"), timeout=60)
     times, statuses, incomplete, sizes_ = [], Counter[int](), 0, []
@@ -130,13 +130,13 @@ def _ask(dashboard: str, question: Question, every_s: float = 0.0) -> dict[str, 
     }
 
 
-def _ask_beside_recording(bench: Bench, asked: list[Question], result: Result) -> None:
+def _send_during_recording(bench: Bench, asked: list[Question], result: Result) -> None:
     with _server(bench) as relay:
         for question in asked:
-            _ask(relay.dashboard, question)
+            _send(relay.dashboard, question)
         with _recording(relay) as pace:
             for question in asked:
-                result.rounds.append({"state": "recording"} | _ask(relay.dashboard, question, _EVERY_SECONDS))
+                result.rounds.append({"state": "recording"} | _send(relay.dashboard, question, _EVERY_SECONDS))
         relay.wait_until_recorded(600)
     result.rounds.append({"recording": pace})
     result.add("exchanges written per second", pace["written_per_second"], "")

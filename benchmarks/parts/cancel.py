@@ -44,7 +44,7 @@ def run(bench: Bench) -> Result:
             for timestamp, (directives, events) in _MOMENTS.items():
                 for way, at in (("direct", port), ("relay", relay.port)):
                     tag = f"{way} {timestamp}".replace(" ", "-")
-                    left_ns = uvloop.run(_leave_all(at, tag, directives, events, leavings))
+                    left_ns = uvloop.run(_disconnect_all(at, tag, directives, events, leavings))
                     delays = _delays(provider, left_ns)
                     result.rounds.append(
                         {"way": way, "moment": timestamp, "delays_ms": [round(ms, 3) for ms in delays]}
@@ -60,7 +60,7 @@ def _add_figures(result: Result, what: str, delays: list[float], leavings: int, 
     result.add(f"{what}: maximum", max(delays), "ms")
 
 
-async def _leave_all(port: int, tag: str, directives: bytes, events: int, leavings: int) -> dict[str, int]:
+async def _disconnect_all(port: int, tag: str, directives: bytes, events: int, leavings: int) -> dict[str, int]:
     """Return when each client disconnected (wall clock, ns), by its tag."""
     left_ns: dict[str, int] = {}
     numbers = iter(range(leavings))
@@ -68,13 +68,13 @@ async def _leave_all(port: int, tag: str, directives: bytes, events: int, leavin
     async def leave_on() -> None:
         for number in numbers:
             name = f"{tag}-{number}"
-            left_ns[name] = await _leave(port, _REQUEST % (name.encode(), directives, len(_BODY), _BODY), events)
+            left_ns[name] = await _disconnect(port, _REQUEST % (name.encode(), directives, len(_BODY), _BODY), events)
 
     await asyncio.gather(*(leave_on() for _ in range(AT_A_TIME)))
     return left_ns
 
 
-async def _leave(port: int, request: bytes, events: int) -> int:
+async def _disconnect(port: int, request: bytes, events: int) -> int:
     loop = asyncio.get_running_loop()
     with socket.socket() as caller:
         caller.setblocking(False)

@@ -8,12 +8,12 @@ from typing import Any, Final
 import uvloop
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.crowd import IdleCallers
+from benchmarks.crowd import IdleClients
 from benchmarks.figures import Result, percentile
 from benchmarks.machine import load_average
 from benchmarks.messages import FIVE, REQUEST_BODY
 from benchmarks.nginx import start_provider
-from benchmarks.overload_caller import call_evenly
+from benchmarks.overload_caller import send_evenly
 
 IDLE: Final = 10_000
 ROUNDS: Final = 7
@@ -46,15 +46,15 @@ def run(bench: Bench) -> Result:
 
 
 async def _measure(bench: Bench, result: Result, ports: dict[str, int], crowded: int, idle: int) -> None:
-    callers = IdleCallers(crowded)
+    callers = IdleClients(crowded)
     await callers.connect(idle)
     request = FIVE.request_head("127.0.0.1") + REQUEST_BODY
     for _ in range(bench.rounds(ROUNDS)):
         for name, port in ports.items():
-            calls = await call_evenly(port, request, PER_SECOND, bench.seconds(SECONDS))
+            calls = await send_evenly(port, request, PER_SECOND, bench.seconds(SECONDS))
             took = [call.took_ms for call in calls]
             result.rounds.append(_round(name, took, sum(call.status == 200 for call in calls)))
-    result.rounds.append({"what": "idle answered at the end", "count": await callers.still_answered()})
+    result.rounds.append({"what": "idle answered at the end", "count": await callers.still_serving()})
     callers.leave()
 
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import uvloop
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.caller import BlockingCaller, PacedCaller
+from benchmarks.caller import BlockingClient, PacedClient
 from benchmarks.figures import Result, percentile
 from benchmarks.messages import FIVE
 from benchmarks.nginx import start_provider, start_proxy
@@ -41,7 +41,7 @@ def run(bench: Bench) -> Result:
         paced: dict[str, list[float]] = {name: [] for name in ports}
         for _ in range(bench.rounds(3)):
             for name, port in ports.items():
-                paced[name] += uvloop.run(PacedCaller(port).run(_PER_SECOND, bench.seconds(5)))
+                paced[name] += uvloop.run(PacedClient(port).run(_PER_SECOND, bench.seconds(5)))
     for way, found in ((_ONE, one), (_DURABLE, one_durable), (_PACED, paced)):
         result.rounds.append({"way": way, "microseconds": {name: [round(x) for x in xs] for name, xs in found.items()}})
         for percent in (50, 95, 99):
@@ -56,10 +56,10 @@ def run(bench: Bench) -> Result:
 def _one_connection(ports: dict[str, int], asked: int) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {name: [] for name in ports}
     with ExitStack() as stack:
-        callers = {name: stack.enter_context(BlockingCaller(port)) for name, port in ports.items()}
+        callers = {name: stack.enter_context(BlockingClient(port)) for name, port in ports.items()}
         gc.disable()
         for _ in range(asked):
             for name, caller in callers.items():
-                found[name].append(caller.ask())
+                found[name].append(caller.send())
         gc.enable()
     return {name: values[len(values) // 20 :] for name, values in found.items()}

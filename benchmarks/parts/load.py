@@ -11,13 +11,13 @@ import uvloop
 from tests.support.server import SimulatedProvider
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.crowd import IdleCallers, StreamReading, begin_streams, unchunked
+from benchmarks.crowd import IdleClients, StreamReading, begin_streams, unchunked
 from benchmarks.event_provider import EventStream
 from benchmarks.figures import Result, percentile
 from benchmarks.machine import load_average
 from benchmarks.messages import FIVE, REQUEST_BODY
 from benchmarks.nginx import start_provider
-from benchmarks.overload_caller import Call, call_evenly
+from benchmarks.overload_caller import Call, send_evenly
 from benchmarks.parts.streams import start_event_provider
 from benchmarks.process_cpu import cpu_seconds, resident_kib
 
@@ -84,7 +84,7 @@ def _crowd(bench: Bench) -> dict[str, Any]:
 
 async def _gather_crowd(relay: Relaybook, idle: int, streams: int, events: int) -> dict[str, Any]:
     said = unchunked(EventStream.chunk * events + EventStream.end)
-    callers = IdleCallers(relay.port)
+    callers = IdleClients(relay.port)
     empty = resident_kib(relay.pid)
     await callers.connect(idle)
     with_idle = resident_kib(relay.pid)
@@ -95,7 +95,7 @@ async def _gather_crowd(relay: Relaybook, idle: int, streams: int, events: int) 
         at_once = sum(not stream.over.done() for stream in reading)
         await asyncio.gather(*(stream.over for stream in reading))
     ended = resident_kib(relay.pid)
-    answered = await callers.still_answered()
+    answered = await callers.still_serving()
     callers.leave()
     return {
         "empty_kib": empty,
@@ -182,20 +182,20 @@ def _overload(bench: Bench, provider: SimulatedProvider) -> tuple[dict[str, Any]
     request = _request(b"Sim-Delay-Ms: %d\r\n" % _ANSWER_MS)
     seconds = 4.0 if bench.quick else 15.0
     with start_provider(bench.place("nginx"), FIVE) as nginx:
-        control = uvloop.run(call_evenly(nginx.port, request, _OFFERED_PER_SECOND, seconds))
+        control = uvloop.run(send_evenly(nginx.port, request, _OFFERED_PER_SECOND, seconds))
     with Relaybook(bench, "overload", provider.url, "--max-in-flight", str(IN_FLIGHT)) as relay:
 
         async def offer() -> tuple[list[Call], list[int]]:
-            calls = call_evenly(relay.port, request, _OFFERED_PER_SECOND, seconds)
+            calls = send_evenly(relay.port, request, _OFFERED_PER_SECOND, seconds)
             return await asyncio.gather(calls, _watch_memory(relay, seconds))
 
         empty = resident_kib(relay.pid)
         calls, kib = uvloop.run(offer())
     facts = {"what": "overload", "seconds": seconds, "load_average": load_average(), "empty_kib": empty, "kib": kib}
-    return facts | {"relay": _told(calls), "nginx": _told(control)}, calls, control
+    return facts | {"relay": _measured(calls), "nginx": _measured(control)}, calls, control
 
 
-def _told(calls: list[Call]) -> dict[str, Any]:
+def _measured(calls: list[Call]) -> dict[str, Any]:
     """Return status, duration and delay of sending (ms, rounded) of all requests, in the order scheduled."""
     late = [(call.sent_ns - call.due_ns) / 1e6 for call in calls]
     return {

@@ -14,7 +14,7 @@ from benchmarks.figures import Result
 from benchmarks.machine import load_average
 from benchmarks.messages import FIVE
 from benchmarks.nginx import start_provider
-from benchmarks.timed_start import TimedStart, first_answer
+from benchmarks.timed_start import TimedStart, first_response
 from benchmarks.written_journal import write_journal
 from relaybook.journal.reader import RunReader, list_runs
 
@@ -69,12 +69,12 @@ def _start_and_kill(bench: Bench, place: Path, upstream: str, data: Path) -> dic
     unread = _unread_bytes(data)
     server = TimedStart(bench, place, upstream, data)
     try:
-        steps = server.steps_to_first_answer()
+        steps = server.steps_to_first_response()
         relay = server.pid_of("relay")
         killed_ns = time.time_ns()
         os.kill(relay, signal.SIGKILL)
         wait_until(lambda: not is_running(relay), 60, "the relay's death")
-        failed, answered_ns = first_answer(server.port)
+        failed, answered_ns = first_response(server.port)
     finally:
         server.stop_at_once()
     restart = {"restart_ms": (answered_ns - killed_ns) / 1e6, "restart_failed": failed}
@@ -91,7 +91,7 @@ def _catch_up(bench: Bench, upstream: str, backlog: Path) -> dict[str, Any]:
     """Let a server record the backlog. Returns the duration and the number of records."""
     began = time.monotonic()
     with TimedStart(bench, bench.place("catching-up-output"), upstream, backlog) as server:
-        first_answer(server.port)
+        first_response(server.port)
 
         def is_recorded() -> bool:
             time.sleep(0.5)  # polling more often would take CPU time from the recorder

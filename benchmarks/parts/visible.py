@@ -9,7 +9,7 @@ import time
 import uvloop
 
 from benchmarks.bench import Bench, Relaybook
-from benchmarks.caller import PacedCaller
+from benchmarks.caller import PacedClient
 from benchmarks.figures import Result, percentile
 from benchmarks.messages import FIVE
 from benchmarks.nginx import start_provider
@@ -53,7 +53,7 @@ def run(bench: Bench) -> Result:
     ):
         watcher = _Watcher(relay.dashboard)
         watcher.start()
-        caller = PacedCaller(relay.port)
+        caller = PacedClient(relay.port)
         uvloop.run(caller.run(_PER_SECOND, bench.seconds(15)))
         time.sleep(2)
         watcher.over.set()
@@ -71,12 +71,12 @@ def run(bench: Bench) -> Result:
     return result
 
 
-def _delays(caller: PacedCaller, watcher: _Watcher) -> tuple[list[float], int]:
+def _delays(caller: PacedClient, watcher: _Watcher) -> tuple[list[float], int]:
     """Return the milliseconds until each request appeared, and the number of those that never did."""
     delays = []
-    for _, came_ns, answer in caller.answers:
+    for _, came_ns, answer in caller.responses:
         found = _ID.search(answer)
         seen_ns = watcher.seen_ns.get(found[1].decode()) if found else None
         if seen_ns is not None:
             delays.append((seen_ns - came_ns) / 1e6)
-    return delays, len(caller.answers) - len(delays)
+    return delays, len(caller.responses) - len(delays)

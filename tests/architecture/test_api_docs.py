@@ -1,4 +1,4 @@
-"""The page about the API says what the API says of itself."""
+"""The page about the API matches the API."""
 
 from tests.support.api_page import PAGE, api_page
 

@@ -1,4 +1,4 @@
-"""The documentation's claims that a machine can check: links, settings, flags, targets of make."""
+"""Claims of the documentation that a machine can check: links, settings, flags, make targets."""
 
 import re
 
@@ -13,11 +13,11 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TARGET = re.compile(r"\bmake ([a-z][a-z-]+)\b")
 
 
-def test_the_settings_page_is_fresh() -> None:
+def test_the_settings_page_is_up_to_date() -> None:
     assert PAGE.read_text("utf-8") == settings_page(), "run: make docs"
 
 
-def test_links_inside_the_project_lead_somewhere() -> None:
+def test_links_within_the_project_have_targets() -> None:
     broken = []
     for page in project_files(".md"):
         for link in LINK.findall(page.read_text("utf-8")):
@@ -42,7 +42,7 @@ def test_flags_in_the_documentation_exist() -> None:
 
 
 def code_of(page: str) -> str:
-    """The lines of code blocks that call relaybook, and what stands in backquotes and begins with a flag."""
+    """Return the lines of code blocks that call relaybook, and inline code that begins with a flag."""
     blocks = re.findall(r"^```.*?^```", page, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines() if "relaybook " in line]
     return "\n".join([*lines, *re.findall(r"`(--[^`]+)`", page)])

@@ -1,4 +1,4 @@
-"""docs/reference/errors.md has every code that the relay answers or warns with, and its status."""
+"""docs/reference/errors.md has every error and warning code of the relay, and its status."""
 
 import re
 from pathlib import Path
@@ -13,12 +13,12 @@ ROWS = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", PAGE, re.MULTILINE))
 del ROWS["code"]
 
 
-def test_every_code_is_there_and_no_other() -> None:
+def test_the_page_has_exactly_the_codes_of_the_relay() -> None:
     codes = [error.code for error in RelayError] + [*get_args(WarningCode), NOT_LOGGED]
     assert sorted(ROWS) == sorted(codes)
 
 
 def test_every_error_has_its_status() -> None:
-    told = {error.code: ROWS[error.code].partition(",")[0].strip() for error in RelayError}
+    documented = {error.code: ROWS[error.code].partition(",")[0].strip() for error in RelayError}
     sent = {error.code: str(error.status) for error in RelayError}
-    assert told == sent | {"upstream_stream_interrupted": "in the stream"}
+    assert documented == sent | {"upstream_stream_interrupted": "in the stream"}

@@ -1,4 +1,4 @@
-"""Nothing that comes from outside is ever run: the source has no pickle, no eval, no templates, no shell."""
+"""No external data is ever executed: the source has no pickle, no eval, no templates, no shell."""
 
 import ast
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ import pytest
 from tests.support.tree import ROOT, source_files
 
 BUILTINS: Final = {"eval", "exec", "compile", "__import__", "execfile"}
-#: What makes objects or code out of bytes, or pages out of templates that may hold code.
+#: Modules that create objects or code from bytes, or pages from templates that may contain code.
 MODULES: Final = {
     *("pickle", "_pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"),
     *("yaml", "ruamel", "jinja2", "mako", "code", "codeop", "runpy", "pty"),
 }
-#: By their whole names: ``re.compile`` makes no code.
+#: By their qualified names: ``re.compile`` creates no code.
 FUNCTIONS: Final = {
     *("ast.literal_eval", "literal_eval", "importlib.import_module", "asyncio.create_subprocess_shell"),
     *("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"),
@@ -23,11 +23,11 @@ FUNCTIONS: Final = {
 
 
 class Finder(ast.NodeVisitor):
-    """Collects what runs data. A mention is enough: what is not called here could be called under another name."""
+    """Collects what executes data. A reference is enough, because the function could be called under another name."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
-        #: What a name of this file stands for: ``import os as o`` makes ``o`` stand for ``os``.
+        #: The meaning of names in this file: after ``import os as o``, ``o`` means ``os``.
         self._meanings: dict[str, str] = {}
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -39,10 +39,10 @@ class Finder(ast.NodeVisitor):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         self._check_module(node, node.module or "")
         for each in node.names:
-            whole = f"{node.module}.{each.name}"
-            self._check_module(node, whole)
-            self._meanings[each.asname or each.name] = whole
-            self._check_function(node, whole)
+            qualified = f"{node.module}.{each.name}"
+            self._check_module(node, qualified)
+            self._meanings[each.asname or each.name] = qualified
+            self._check_function(node, qualified)
 
     def visit_Name(self, node: ast.Name) -> None:
         if node.id in BUILTINS and node.id not in self._meanings:
@@ -50,7 +50,7 @@ class Finder(ast.NodeVisitor):
         self._check_function(node, self._meanings.get(node.id, node.id))
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        self._check_function(node, self._whole_name(node))
+        self._check_function(node, self._qualified_name(node))
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
@@ -68,9 +68,9 @@ class Finder(ast.NodeVisitor):
         if name in FUNCTIONS:
             self._note(node, name)
 
-    def _whole_name(self, node: ast.expr) -> str:
+    def _qualified_name(self, node: ast.expr) -> str:
         if isinstance(node, ast.Attribute):
-            return f"{self._whole_name(node.value)}.{node.attr}"
+            return f"{self._qualified_name(node.value)}.{node.attr}"
         return self._meanings.get(node.id, node.id) if isinstance(node, ast.Name) else ""
 
     def _note(self, node: ast.AST, what: str) -> None:
@@ -78,20 +78,20 @@ class Finder(ast.NodeVisitor):
 
 
 def running_data(source: str) -> list[str]:
-    """``line: what`` for all that runs data in a source."""
+    """Return ``line: name`` for everything in a source that executes data."""
     finder = Finder()
     finder.visit(ast.parse(source))
     return finder.found
 
 
-def everything_that_runs() -> Iterator[Path]:
-    """What is installed, and what builds it."""
+def all_executed_files() -> Iterator[Path]:
+    """Return the installed source and the scripts that build it."""
     yield from source_files()
     yield ROOT / "hatch_build.py"
 
 
-def test_nothing_in_the_source_runs_data() -> None:
-    files = list(everything_that_runs())
+def test_the_source_executes_no_data() -> None:
+    files = list(all_executed_files())
     assert files
     found = {str(path.relative_to(ROOT)): running_data(path.read_text("utf-8")) for path in files}
     assert {name: lines for name, lines in found.items() if lines} == {}
@@ -122,7 +122,7 @@ def test_nothing_in_the_source_runs_data() -> None:
         ("class A:\n    x = property(lambda self: eval('1'))", "eval"),
     ],
 )
-def test_whatever_runs_data_is_found(source: str, what: str) -> None:
+def test_code_that_executes_data_is_detected(source: str, what: str) -> None:
     assert what in [line.partition(": ")[2] for line in running_data(source)]
 
 
@@ -137,5 +137,5 @@ def test_whatever_runs_data_is_found(source: str, what: str) -> None:
         "'''eval, exec and yaml are not used.'''",
     ],
 )
-def test_what_runs_no_data_is_left_alone(source: str) -> None:
+def test_code_that_executes_no_data_is_accepted(source: str) -> None:
     assert running_data(source) == []

@@ -1,4 +1,4 @@
-"""Node packages are locked for every platform, with hashes, and without the address of a registry."""
+"""Node packages are locked for every platform, with hashes and without the address of a registry."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.support.tree import ROOT
 
-#: Those of the page, of the official SDK that tests compare us with, and of a proxy that the benchmark does.
+#: The lock files of the page, of the official SDK that tests use, and of a proxy in the benchmark.
 LOCKS = [
     ROOT / place / "package-lock.json" for place in ("dashboard", "tests/conformance/node", "benchmarks/peers/portkey")
 ]
@@ -14,16 +14,16 @@ LOCKS = [
 
 @pytest.fixture(params=LOCKS, ids=lambda lock: lock.parent.name)
 def packages(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """By their place below node_modules, without the project itself."""
+    """Return the packages by their place below node_modules, without the project itself."""
     locked = json.loads(request.param.read_text("utf-8"))["packages"]
     return {place: package for place, package in locked.items() if place}
 
 
-def test_packages_for_other_machines_are_locked_too(packages: dict[str, Any]) -> None:
-    """``npm ci`` refuses a lock file that lacks one, on every machine."""
+def test_packages_for_other_platforms_are_locked_too(packages: dict[str, Any]) -> None:
+    """``npm ci`` fails on every machine if the lock file lacks one."""
     locked = {place.rpartition("node_modules/")[2] for place in packages}
-    wanted = {name for package in packages.values() for name in package.get("optionalDependencies", {})}
-    assert sorted(wanted - locked) == []
+    required = {name for package in packages.values() for name in package.get("optionalDependencies", {})}
+    assert sorted(required - locked) == []
 
 
 def test_every_package_has_its_hash(packages: dict[str, Any]) -> None:

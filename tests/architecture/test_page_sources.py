@@ -72,7 +72,7 @@ def test_files_are_short(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=_name)
-def test_effects_are_only_used_to_subscribe(path: Path) -> None:
+def test_effects_are_only_in_the_listed_files(path: Path) -> None:
     assert _name(path) in EFFECTS or not re.search(r"\buseEffect\(", path.read_text("utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""No file names a private path or a registry host, and every silenced warning names its code."""
+"""No file contains a private path or a registry host, and every suppressed warning names its code."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from tests.support.tree import ROOT, project_files
 
 TEXT_FILES = (".py", ".md", ".toml", ".txt", ".yml", ".sh", ".ts", ".tsx", ".css", ".html", "Makefile", "run")
-#: Written in pieces so that they do not match this file.
+#: Written in parts so that they do not match this file.
 PRIVATE_PATH = re.compile(r"(?<![\w.~-])/(?:wo" r"rk|far" r"m|root|Users)/\w|\.\./sha" r"red|\.libra" r"ry/")
 REGISTRY = re.compile(r"py" r"pi\.org/simple|python" r"hosted\.org|registry\.np" r"mjs|deb\.deb" r"ian\.org")
 
@@ -21,10 +21,10 @@ def occurrences(pattern: re.Pattern[str], *suffixes: str) -> list[str]:
 
 
 @pytest.mark.parametrize("pattern", [PRIVATE_PATH, REGISTRY], ids=["path", "registry"])
-def test_no_file_names_a_private_path_or_a_registry_host(pattern: re.Pattern[str]) -> None:
+def test_no_file_contains_a_private_path_or_a_registry_host(pattern: re.Pattern[str]) -> None:
     assert occurrences(pattern, *TEXT_FILES) == []
 
 
-def test_warnings_are_silenced_with_a_code() -> None:
+def test_warnings_are_suppressed_with_a_code() -> None:
     bare = re.compile(r"#\s*(?:type:\s*ignore(?!\[)|no" r"qa(?!:))")
     assert occurrences(bare, ".py") == []

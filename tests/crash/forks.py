@@ -1,11 +1,12 @@
-"""Starts processes of the service at once: forks them from one that has imported everything they need.
+"""Fork processes of the service quickly, from a process that has already imported everything they need.
 
-A process of its own: ``python -m tests.crash.forks CONTROL``, with the descriptor of a connected unix socket. It takes
-one message at a time and answers each: ``start`` with three descriptors (orders, standard error, listener) by the new
-process's id, ``wait ID`` by its exit code (the signal's number, negative). It ends when the socket does.
+Runs as a separate process: ``python -m tests.crash.forks CONTROL``, with the descriptor of a connected Unix socket. It
+handles one message at a time: ``start`` with three descriptors (configuration, standard error, listener) returns the
+pid of the new process, and ``wait PID`` returns its exit code (negative for a signal). It ends when the socket is
+closed.
 
-The child runs what the supervisor's children run, ``relaybook.server.child``; all that differs is who imported it. It
-waits for its orders, so a tracer can be put beside it before it does anything.
+The child runs ``relaybook.server.child`` like the supervisor's children. It waits for its configuration, so a tracer
+can attach before it does anything.
 """
 
 import array
@@ -19,21 +20,21 @@ from typing import Final
 from relaybook import ids
 from relaybook.server import child
 
-#: The number under which a child finds its listening socket.
+#: The descriptor of a child's listening socket.
 LISTENER: Final = 10
 _PR_SET_PTRACER: Final = 0x59616D61
-_ANYBODY: Final = -1
+_ANY_PROCESS: Final = -1
 
 
 def main(control: socket.socket) -> int:
-    """Serves until the other end closes; in a child: does its role's work. The exit code."""
+    """Serve until the other end is closed; in a child, run its role. Returns the exit code."""
     while True:
         message, descriptors = _receive(control)
         if message == "start":
             pid = os.fork()
             if pid == 0:
                 control.close()
-                return _be_child(descriptors)
+                return _run_child(descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
             control.send(b"%d" % pid)
@@ -52,13 +53,13 @@ def _receive(control: socket.socket) -> tuple[str, list[int]]:
     return data.decode(), list(descriptors)
 
 
-def _be_child(descriptors: list[int]) -> int:
+def _run_child(descriptors: list[int]) -> int:
     for descriptor, number in zip(descriptors, (0, 2, LISTENER), strict=True):
         os.dup2(descriptor, number)
         os.close(descriptor)
-    vars(ids.new_id).update(vars(ids.IdMaker()))  # else all children would draw the same numbers
-    with suppress(AttributeError):  # a system without that call asks for no such leave
-        ctypes.CDLL(None).prctl(_PR_SET_PTRACER, _ANYBODY)
+    vars(ids.new_id).update(vars(ids.IdMaker()))  # otherwise all children would generate the same ids
+    with suppress(AttributeError):  # a system without this call needs no such permission
+        ctypes.CDLL(None).prctl(_PR_SET_PTRACER, _ANY_PROCESS)
     return child.main()
 
 

@@ -1,7 +1,7 @@
-"""Holds the log against what the provider and the callers saw, and names every way in which it breaks its promise.
+"""Compare the log with what the upstream and the clients saw, and list every violation of the recording guarantee.
 
-Pure: facts in, violations out. The promise: every request whose first byte reached the provider has exactly one
-record, every byte a caller received is in it, no record is invented or doubled.
+Pure functions. The guarantee: every request whose first byte reached the upstream has exactly one record, every byte
+that a client received is stored, and no record is invented or duplicated.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ Fault = Literal["lost", "doubled", "invented", "short", "altered", "misfiled", "
 
 
 class Served(msgspec.Struct):
-    """What the provider's ledger says of one request. ``sent`` are all bytes of the answer it handed to the system."""
+    """The upstream's ledger entry of one request. ``sent`` contains all response bytes that it handed to the kernel."""
 
     tag: str
     received: int
@@ -24,7 +24,9 @@ class Served(msgspec.Struct):
 
 
 class Call(msgspec.Struct, kw_only=True):
-    """What one caller knows of its request. ``received`` is the answer's body so far; ``left``: it hung up itself."""
+    """What one client knows of its request. ``received`` is the response body so far. ``left``: the client
+    disconnected.
+    """
 
     tag: str
     request: bytes
@@ -36,7 +38,7 @@ class Call(msgspec.Struct, kw_only=True):
 
 
 class Logged(msgspec.Struct, kw_only=True):
-    """A record with its stored bodies; ``tag`` is the property the caller set."""
+    """A record with its stored bodies. ``tag`` is a property that the client sets."""
 
     id: str
     tag: str | None
@@ -47,7 +49,7 @@ class Logged(msgspec.Struct, kw_only=True):
 
 
 class Violation(NamedTuple):
-    """One broken promise."""
+    """One violation of the guarantee."""
 
     fault: Fault
     tag: str | None
@@ -55,83 +57,89 @@ class Violation(NamedTuple):
 
 
 def judge(served: Iterable[Served], calls: Iterable[Call], logged: Sequence[Logged]) -> list[Violation]:
-    """Every violation; empty when the log kept its promise. All three speak of the same tags, in any order."""
+    """Return all violations, in any order of the arguments. Empty if the guarantee holds. All arguments have the same
+    tags.
+    """
     called = {call.tag: call for call in calls}
-    reached = {each.tag: each for each in served}
+    reached = {entry.tag: entry for entry in served}
     by_tag: dict[str, list[Logged]] = {}
     found = []
     for record in logged:
         if record.tag is None or record.tag not in called:
-            found.append(Violation("invented", record.tag, f"record {record.id} is of no caller's request"))
+            found.append(Violation("invented", record.tag, f"record {record.id} belongs to no client's request"))
         else:
             by_tag.setdefault(record.tag, []).append(record)
     for tag, records in by_tag.items():
         if len(records) > 1:
             found.append(Violation("doubled", tag, f"records {', '.join(record.id for record in records)}"))
-    found += [Violation("lost", tag, "its first byte reached the provider") for tag in reached if not by_tag.get(tag)]
+    found += [Violation("lost", tag, "its first byte reached the upstream") for tag in reached if not by_tag.get(tag)]
     for tag, call in called.items():
         records = by_tag.get(tag, [])
-        found += _missing(call, records, was_served=tag in reached)
+        found += _check_missing(call, records, was_served=tag in reached)
         for record in records:
             found += _compare(call, reached.get(tag), record)
     return found
 
 
-def _missing(call: Call, records: list[Logged], *, was_served: bool) -> list[Violation]:
-    """A request the caller was told of, or got an answer to, that has no record."""
+def _check_missing(call: Call, records: list[Logged], *, was_served: bool) -> list[Violation]:
+    """Return a violation if a request with a known id or a successful response has no record."""
     if call.request_id is not None and call.request_id not in [record.id for record in records]:
-        return [Violation("lost", call.tag, f"the caller was told that its record is {call.request_id}")]
+        return [Violation("lost", call.tag, f"the client received the record id {call.request_id}")]
     if not records and not was_served and call.status is not None and call.status < 400:
-        return [Violation("lost", call.tag, f"the caller got an answer with status {call.status}")]
+        return [Violation("lost", call.tag, f"the client got a response with status {call.status}")]
     return []
 
 
 def _compare(call: Call, served: Served | None, record: Logged) -> list[Violation]:
-    """One record against the two sides of its request."""
+    """Compare one record with the client's and the upstream's view of its request."""
     found: list[tuple[Fault, str] | None] = [
         None if record.namespace == call.tag else ("misfiled", f"namespace {record.namespace!r}"),
-        _outcome(call, record),
-        _within("the stored answer", record.response, "what the provider sent", served.sent if served else b""),
-        _within("the stored request", record.request, "what the caller sent", call.request),
-        _holds("the stored answer", record.response, "what the caller received", bytes(call.received)),
-        _request_held(served, record) if served else None,
+        _check_outcome(call, record),
+        _check_prefix("the stored response", record.response, "what the upstream sent", served.sent if served else b""),
+        _check_prefix("the stored request", record.request, "what the client sent", call.request),
+        _check_contains("the stored response", record.response, "what the client received", bytes(call.received)),
+        _check_request(served, record) if served else None,
     ]
     if call.complete and call.request_id and len(record.response) > len(call.received):
-        found.append(("altered", "the stored answer goes on after what the caller got as a whole one"))
+        found.append(("altered", "the stored response is longer than the complete one that the client got"))
     if record.outcome == "complete" and not (served and served.whole and record.response == served.sent):
-        found.append(("short", "recorded as complete, and is not all that the provider sent"))
+        found.append(("short", "recorded as complete, but is not all that the upstream sent"))
     if record.outcome == "complete" and record.request != call.request:
-        found.append(("short", "recorded as complete, and the request is not all that the caller sent"))
-    return [Violation(each[0], call.tag, f"{each[1]} (record {record.id}, {record.outcome})") for each in found if each]
+        found.append(("short", "recorded as complete, but the request is not all that the client sent"))
+    return [
+        Violation(entry[0], call.tag, f"{entry[1]} (record {record.id}, {record.outcome})") for entry in found if entry
+    ]
 
 
-def _outcome(call: Call, record: Logged) -> tuple[Fault, str] | None:
-    """The provider never fails here and no limit is met, so an answer ends in one of three ways."""
+def _check_outcome(call: Call, record: Logged) -> tuple[Fault, str] | None:
+    """Check the outcome. The upstream never fails here and no limit is exceeded, so a response ends in one of three
+    ways.
+    """
     if record.outcome in ("complete", "interrupted") or (record.outcome == "client_closed" and call.left):
         return None
     return "misjudged", f"outcome {record.outcome}"
 
 
-def _holds(what: str, stored: bytes, other: str, wanted: bytes) -> tuple[Fault, str] | None:
-    """``wanted`` must be a prefix of ``stored``."""
-    if stored.startswith(wanted):
+def _check_contains(what: str, stored: bytes, other: str, prefix: bytes) -> tuple[Fault, str] | None:
+    """Check that ``prefix`` is a prefix of ``stored``."""
+    if stored.startswith(prefix):
         return None
-    if wanted.startswith(stored):
-        return "short", f"{what} has {len(stored)} bytes, {other} {len(wanted)}"
+    if prefix.startswith(stored):
+        return "short", f"{what} has {len(stored)} bytes, {other} {len(prefix)}"
     return "altered", f"{what} is not {other}"
 
 
-def _within(what: str, stored: bytes, other: str, whole: bytes) -> tuple[Fault, str] | None:
-    """``stored`` must be a prefix of ``whole``."""
-    if whole.startswith(stored):
+def _check_prefix(what: str, stored: bytes, other: str, complete_body: bytes) -> tuple[Fault, str] | None:
+    """Check that ``stored`` is a prefix of ``complete_body``."""
+    if complete_body.startswith(stored):
         return None
-    return "altered", f"{what} ({len(stored)} bytes) is no beginning of {other} ({len(whole)} bytes)"
+    return "altered", f"{what} ({len(stored)} bytes) is not a prefix of {other} ({len(complete_body)} bytes)"
 
 
-def _request_held(served: Served, record: Logged) -> tuple[Fault, str] | None:
-    """All of the request that reached the provider must be stored."""
+def _check_request(served: Served, record: Logged) -> tuple[Fault, str] | None:
+    """Check that the whole request that reached the upstream is stored."""
     if len(record.request) < served.received:
-        return "short", f"{served.received} bytes of the request reached the provider, {len(record.request)} are stored"
+        return "short", f"{served.received} bytes of the request reached the upstream, {len(record.request)} are stored"
     if hashlib.sha256(record.request[: served.received]).hexdigest() != served.received_sha256:
-        return "altered", "the stored request is not what reached the provider"
+        return "altered", "the stored request is not what reached the upstream"
     return None

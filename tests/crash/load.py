@@ -1,6 +1,6 @@
-"""Callers that keep asking: tagged requests of all shapes over kept connections, and what each caller got.
+"""Clients that send tagged requests of all shapes over kept connections, and what each of them received.
 
-A caller whose connection breaks goes on with a new request under a new tag; nothing is ever sent twice.
+A client whose connection breaks continues with a new request under a new tag. No request is sent twice.
 """
 
 import asyncio
@@ -12,110 +12,112 @@ from typing import Final, cast
 
 import httptools
 from tests.crash.judge import Call
-from tests.crash.plans import PIECE_BYTES, Plan, Shape, plan_of, request_of, tag_of
+from tests.crash.plans import CHUNK_BYTES, Plan, Shape, plan_of, request_of, tag_of
 
 KEY: Final = "sk-crash-0123456789abcdef"
-#: No request here takes longer, crash or not.
+#: No request takes longer, with or without a crash.
 STUCK_SECONDS: Final = 60.0
 _REFUSED_PAUSE_SECONDS: Final = 0.05
 _UPLOAD_PAUSE_SECONDS: Final = 0.01
 
-#: Makes the shape, the size and (or None) the bytes of the answer after which the caller hangs up.
+#: Returns shape, size, and the number of response bytes after which the client disconnects, or `None`.
 Choice = tuple[Shape, int, int | None]
 
 
-class Asked(Call, kw_only=True):
-    """A call while it runs. Moments are of ``time.monotonic``."""
+class RunningCall(Call, kw_only=True):
+    """A call while it runs. Timestamps are from ``time.monotonic``."""
 
     plan: Plan
     leave_after: int | None = None
-    asked_at: float = 0.0
+    sent_at: float = 0.0
     first_at: float | None = None
     is_open: bool = False
 
     @property
     def is_mid_stream(self) -> bool:
-        """Whether the caller has a part of a streamed answer."""
+        """Whether the client has received a part of a streamed response."""
         return self.is_open and self.plan.streamed and bool(self.received)
 
 
-def mixed(chance: random.Random) -> Choice:
-    """Everyday traffic: mostly streams of 20 to 200 events, some of them left; small answers, large ones, uploads."""
-    draw = chance.random()
+def mixed(rng: random.Random) -> Choice:
+    """Choose typical traffic: mostly streams of 20 to 200 events, some of them abandoned; small and large responses;
+    uploads.
+    """
+    draw = rng.random()
     if draw < 0.55:
-        return "stream", chance.randint(20, 200), chance.randint(1, 20_000) if chance.random() < 0.08 else None
+        return "stream", rng.randint(20, 200), rng.randint(1, 20_000) if rng.random() < 0.08 else None
     if draw < 0.85:
-        return "whole", chance.randint(100, 4000), None
+        return "whole", rng.randint(100, 4000), None
     if draw < 0.95:
-        return "upload", chance.randint(100, 1000), None
-    return "large", chance.randint(50_000, 500_000), None
+        return "upload", rng.randint(100, 1000), None
+    return "large", rng.randint(50_000, 500_000), None
 
 
 class Load:
-    """So many callers on one relay. All methods on one event loop."""
+    """A number of clients of one relay. All methods must be called on one event loop."""
 
-    def __init__(
-        self, port: int, callers: int, chance: random.Random, choose: Callable[[random.Random], Choice]
-    ) -> None:
+    def __init__(self, port: int, clients: int, rng: random.Random, choose: Callable[[random.Random], Choice]) -> None:
         self.port = port
-        self.calls: list[Asked] = []
-        #: When a connection was refused.
+        self.calls: list[RunningCall] = []
+        #: Times at which a connection was refused.
         self.refused_at: list[float] = []
-        self._callers = callers
-        self._chance = chance
+        self._clients = clients
+        self._rng = rng
         self._choose = choose
         self._prefix = ""
         self._issued = 0
-        self._issuing = False
+        self._is_sending = False
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self, prefix: str) -> None:
-        """Sets the callers going. ``prefix`` begins all tags; calls of before are forgotten."""
+        """Start the clients. All tags have this prefix. Earlier calls are forgotten."""
         self.calls = []
         self.refused_at = []
         self._prefix = prefix
         self._issued = 0
-        self._issuing = True
+        self._is_sending = True
         loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(self._call_on()) for _ in range(self._callers)]
+        self._tasks = [loop.create_task(self._send_calls()) for _ in range(self._clients)]
 
     async def finish(self) -> None:
-        """Asks nothing more and returns when every call is over. Raises TimeoutError for one that is stuck."""
-        self._issuing = False
+        """Send no more requests, and return when all calls have ended. Raises TimeoutError if one hangs."""
+        self._is_sending = False
         await asyncio.gather(*self._tasks)
 
     async def abandon(self) -> None:
-        """Hangs up wherever a call is. Idempotent."""
+        """Disconnect all clients. Idempotent."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     @property
-    def open(self) -> list[Asked]:
-        """Calls that wait for something."""
+    def open(self) -> list[RunningCall]:
+        """The calls that have not ended."""
         return [call for call in self.calls if call.is_open]
 
     @property
-    def mid_stream(self) -> list[Asked]:
-        """Open calls that have a part of a streamed answer."""
+    def mid_stream(self) -> list[RunningCall]:
+        """Open calls that have received a part of a streamed response."""
         return [call for call in self.calls if call.is_mid_stream]
 
     def recovered_after(self, timestamp: float) -> float | None:
-        """Seconds until the first byte of an answer to something asked after a moment; None: none yet."""
-        first = [call.first_at for call in self.calls if call.asked_at > timestamp and call.first_at is not None]
+        """Return the seconds until the first response byte of a call sent after a timestamp, or `None` if there is none
+        yet.
+        """
+        first = [call.first_at for call in self.calls if call.sent_at > timestamp and call.first_at is not None]
         return min(first) - timestamp if first else None
 
-    async def _call_on(self) -> None:
+    async def _send_calls(self) -> None:
         connection: _Connection | None = None
         try:
-            while self._issuing:
+            while self._is_sending:
                 if connection is None or connection.lost:
                     connection = await self._connect()
                 else:
-                    await connection.ask(self._next_call())
+                    await connection.send(self._next_call())
         finally:
             if connection is not None:
-                connection.hang_up()
+                connection.disconnect()
 
     async def _connect(self) -> "_Connection | None":
         try:
@@ -125,56 +127,56 @@ class Load:
             await asyncio.sleep(_REFUSED_PAUSE_SECONDS)
             return None
         except OSError:
-            return None  # reset while it was made: the listener has just died
+            return None  # reset during the connect: the listener has just died
         return made
 
-    def _next_call(self) -> Asked:
+    def _next_call(self) -> RunningCall:
         self._issued += 1
-        shape, size, leave_after = self._choose(self._chance)
+        shape, size, leave_after = self._choose(self._rng)
         plan = plan_of(tag_of(f"{self._prefix}-{self._issued}", shape, size))
-        call = Asked(tag=plan.tag, plan=plan, request=request_of(plan), leave_after=leave_after)
+        call = RunningCall(tag=plan.tag, plan=plan, request=request_of(plan), leave_after=leave_after)
         self.calls.append(call)
         return call
 
 
 class _Connection(asyncio.Protocol):
-    """A caller's connection, for one call at a time."""
+    """A client's connection, for one call at a time."""
 
     def __init__(self) -> None:
         self.lost = False
         self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
-        self._call: Asked | None = None
-        self._over: asyncio.Future[None] | None = None
+        self._call: RunningCall | None = None
+        self._finished: asyncio.Future[None] | None = None
 
-    async def ask(self, call: Asked) -> None:
-        """Sends the call's request; returns when it is over, in whatever way."""
+    async def send(self, call: RunningCall) -> None:
+        """Send the request of a call, and return when the call has ended, in any way."""
         assert self._transport is not None
-        self._over = asyncio.get_running_loop().create_future()
+        self._finished = asyncio.get_running_loop().create_future()
         self._call = call
         self._parser = httptools.HttpResponseParser(self)
-        call.asked_at = time.monotonic()
+        call.sent_at = time.monotonic()
         call.is_open = True
         before = _head(call)
-        for at in range(0, len(call.request), PIECE_BYTES):
-            if self.lost or self._over.done():
+        for at in range(0, len(call.request), CHUNK_BYTES):
+            if self.lost or self._finished.done():
                 break
             if at:
                 await asyncio.sleep(_UPLOAD_PAUSE_SECONDS)
-            with suppress(RuntimeError):  # closed a moment ago: connection_lost follows
-                self._transport.write(before + call.request[at : at + PIECE_BYTES])
+            with suppress(RuntimeError):  # closed just now: connection_lost follows
+                self._transport.write(before + call.request[at : at + CHUNK_BYTES])
             before = b""
         async with asyncio.timeout(STUCK_SECONDS):
-            await self._over
+            await self._finished
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport is not a subclass
 
     def data_received(self, data: bytes) -> None:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError:
-            self.hang_up()
+            self.disconnect()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._call is not None and name.lower() == b"service-request-id":
@@ -191,21 +193,21 @@ class _Connection(asyncio.Protocol):
             call.received += data
             if call.leave_after is not None and len(call.received) >= call.leave_after:
                 call.left = True
-                self.hang_up()
+                self.disconnect()
 
     def on_message_complete(self) -> None:
         if self._call is not None:
             self._call.complete = not self._call.left
             if not self._parser.should_keep_alive():
-                self.hang_up()
+                self.disconnect()
             self._end()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True
         self._end()
 
-    def hang_up(self) -> None:
-        """Resets the connection."""
+    def disconnect(self) -> None:
+        """Reset the connection."""
         self.lost = True
         if self._transport is not None:
             self._transport.abort()
@@ -214,8 +216,8 @@ class _Connection(asyncio.Protocol):
         call, self._call = self._call, None
         if call is not None:
             call.is_open = False
-        if self._over is not None and not self._over.done():
-            self._over.set_result(None)
+        if self._finished is not None and not self._finished.done():
+            self._finished.set_result(None)
 
 
 def _head(call: Call) -> bytes:

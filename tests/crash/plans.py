@@ -1,7 +1,7 @@
-"""What a tag stands for: the request a caller sends under it and the answer the provider gives, byte for byte.
+"""The contents of a tag: the request that a client sends under it and the upstream's response, byte for byte.
 
-A tag says all of it, so provider, caller and judge agree without telling each other any bytes. No two tags share a
-request or an answer, and no two places of one body look alike: a piece left out, doubled or swapped is seen.
+Upstream, client and judge derive all bytes from the tag, so they need not exchange them. No two tags have the same
+request or response, and no two places of a body are alike, so missing, duplicated and swapped chunks are detected.
 """
 
 import hashlib
@@ -9,18 +9,18 @@ import json
 from typing import Final, Literal, NamedTuple
 
 KIB: Final = 1 << 10
-#: What an upload's request holds, besides its frame.
+#: Size of an upload's request, without its JSON frame.
 UPLOAD_BYTES: Final = 300 * KIB
-#: How an upload and a large answer are cut into writes.
-PIECE_BYTES: Final = 16 * KIB
+#: Size of the writes of an upload and of a large response.
+CHUNK_BYTES: Final = 16 * KIB
 
 Shape = Literal["whole", "large", "upload", "stream", "trickle"]
-#: Seconds between two pieces of an answer.
+#: Seconds between two chunks of a response.
 _PAUSES: Final[dict[Shape, float]] = {"whole": 0, "large": 0.01, "upload": 0, "stream": 0.01, "trickle": 0.2}
 
 
 class Plan(NamedTuple):
-    """A tag, read. ``size`` is in events for a stream or a trickle, else the answer's bytes."""
+    """A parsed tag. ``size`` is the number of events of a stream or trickle, otherwise the number of response bytes."""
 
     tag: str
     shape: Shape
@@ -28,22 +28,22 @@ class Plan(NamedTuple):
 
     @property
     def streamed(self) -> bool:
-        """Whether the answer is server-sent events."""
+        """Whether the response consists of server-sent events."""
         return self.shape in ("stream", "trickle")
 
     @property
     def pause_seconds(self) -> float:
-        """Between two pieces of the answer."""
+        """Seconds between two chunks of the response."""
         return _PAUSES[self.shape]
 
 
 def tag_of(prefix: str, shape: Shape, size: int) -> str:
-    """A tag; ``prefix`` makes it unique."""
+    """Return a tag. ``prefix`` makes it unique."""
     return f"{prefix}-{shape}-{size}"
 
 
 def plan_of(tag: str) -> Plan:
-    """Reads what ``tag_of`` wrote. Raises ValueError."""
+    """Parse a tag of ``tag_of``. Raises ValueError."""
     _, shape, size = tag.rsplit("-", 2)
     if shape not in _PAUSES:
         raise ValueError(f"no plan for {tag!r}")
@@ -55,14 +55,14 @@ def _text(purpose: str, tag: str, characters: int) -> str:
 
 
 def request_of(plan: Plan) -> bytes:
-    """The request's body."""
+    """Return the body of the request."""
     text = _text("request", plan.tag, UPLOAD_BYTES if plan.shape == "upload" else 200)
     message = {"role": "user", "content": f"{plan.tag} {text}"}
     return json.dumps({"model": "gpt-4o-mini", "stream": plan.streamed, "messages": [message]}).encode()
 
 
-def answer_of(plan: Plan) -> list[bytes]:
-    """The answer's body in the pieces it is sent in."""
+def response_of(plan: Plan) -> list[bytes]:
+    """Return the body of the response, in the chunks in which it is sent."""
     if plan.streamed:
         return [*(_event(plan, number) for number in range(plan.size)), b"data: [DONE]\n\n"]
     message = {"role": "assistant", "content": _text("answer", plan.tag, plan.size)}
@@ -70,7 +70,7 @@ def answer_of(plan: Plan) -> list[bytes]:
     whole = json.dumps(
         {"id": f"chatcmpl-{plan.tag}", "object": "chat.completion", "model": "gpt-4o-mini", "choices": [choice]}
     ).encode()
-    return [whole[at : at + PIECE_BYTES] for at in range(0, len(whole), PIECE_BYTES)]
+    return [whole[at : at + CHUNK_BYTES] for at in range(0, len(whole), CHUNK_BYTES)]
 
 
 def _event(plan: Plan, number: int) -> bytes:

@@ -1,12 +1,12 @@
-"""What a power cut may leave of a directory: takes a program's system calls and makes the states the disk may be in.
+"""The states in which a power cut may leave a directory, computed from a program's system calls.
 
-The model is the weakest disk a file system may be: bytes synced before
-the cut are there; a later write may be absent, whole or torn at sectors of 512 bytes, whatever became of others; an
-entry of a directory counts from that directory's own sync; a file's sync covers what was written before it began, and
-none of its names. (T. Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014.)
+The model is the weakest disk that a file system may be. Bytes synced before the cut are there. A later write may be
+missing, complete or torn at sectors of 512 bytes, independently of others. A directory entry is durable from a sync of
+the directory. A sync of a file covers what was written before the sync began, and none of its names. (T. Pillai et al.,
+"All File Systems Are Not Created Equal", OSDI 2014.)
 
-The mark of a journal segment is written through a mapping, which no system call shows: it is modelled as a write of
-its own, right after the call that raises it (``raises_mark``).
+The mark of a journal segment is written through a mapping, which no system call shows. It is modelled as a separate
+write right after the call that raises it (``raises_mark``).
 """
 
 import random
@@ -25,13 +25,13 @@ _MARK_AT: Final = 64
 
 
 class Choice(NamedTuple):
-    """Which of the legal states: what survives of what was not synced, and of the marks."""
+    """One of the possible states: which unsynced writes and which marks survive."""
 
     unsynced: Literal["none", "some", "all"]
     marks: Literal["never", "synced", "newest"]
 
 
-#: The corners, and one that is drawn anew each time.
+#: The extremes, and two that are random each time.
 CHOICES: Final = (
     Choice("none", "never"),
     Choice("none", "newest"),
@@ -43,7 +43,7 @@ CHOICES: Final = (
 
 @dataclass
 class File:
-    """A file's synced bytes, and what was done since: where, and bytes; without bytes, a size."""
+    """A file's synced bytes and its later changes: offset and bytes, or a new size if there are no bytes."""
 
     synced: bytearray
     pending: list[tuple[int, bytes | None]] = field(default_factory=list)
@@ -51,44 +51,46 @@ class File:
     size: int = 0
     synced_mark: int | None = None
     mark: int | None = None
-    #: How far a segment is written, for its mark.
+    #: How far a segment has been written, for its mark.
     written: int = 0
 
 
 @dataclass
 class Directory:
-    """A directory's synced entries and what was done since: a name that went, one that came, and what it names."""
+    """A directory's synced entries and its later changes: the removed name, the added name, and the file it names."""
 
     entries: "dict[str, Node]" = field(default_factory=dict)
     synced: "dict[str, Node]" = field(default_factory=dict)
     pending: "list[tuple[str | None, str | None, Node]]" = field(default_factory=list)
     settled: int = 0
 
-    def change(self, gone: str | None, come: str | None, node: "Node") -> None:
-        self.pending.append((gone, come, node))
-        _change(self.entries, gone, come, node)
+    def change(self, removed: str | None, added: str | None, node: "Node") -> None:
+        self.pending.append((removed, added, node))
+        _change(self.entries, removed, added, node)
 
 
 Node = File | Directory
 
 
-def _change(entries: dict[str, Node], gone: str | None, come: str | None, node: Node) -> None:
-    if gone is not None:
-        entries.pop(gone, None)
-    if come is not None:
-        entries[come] = node
+def _change(entries: dict[str, Node], removed: str | None, added: str | None, node: Node) -> None:
+    if removed is not None:
+        entries.pop(removed, None)
+    if added is not None:
+        entries[added] = node
 
 
 class Disk:
-    """The files below ``root``; what is there at first is synced. ``raises_mark``: after which call a mark rises."""
+    """The files below ``root``. Their initial contents are synced. ``raises_mark``: the call after which a mark is
+    raised.
+    """
 
     def __init__(self, root: Path, raises_mark: Literal["write", "sync"]) -> None:
         self._root = root
         self._raises_mark = raises_mark
         self.top = _load(root)
 
-    def take(self, step: Step) -> None:
-        """One step further."""
+    def apply(self, step: Step) -> None:
+        """Apply one step."""
         call = step.call
         if call.kind == "sync":
             self._sync(call, returned=step.returned)
@@ -155,8 +157,8 @@ class Disk:
             if self._raises_mark == "sync":
                 node.mark = call.written
         else:
-            for gone, come, what in node.pending[:count]:
-                _change(node.synced, gone, come, what)
+            for removed, added, what in node.pending[:count]:
+                _change(node.synced, removed, added, what)
         del node.pending[:count]
 
     def _node(self, path: str) -> Node:
@@ -176,16 +178,18 @@ class Disk:
         assert isinstance(node, File)
         return node
 
-    def leave(self, target: Path, choice: Choice, chance: random.Random) -> None:
-        """Makes one of the states a cut at this moment may leave, below ``target``."""
-        _leave(self.top, target, choice, chance)
+    def write_state(self, target: Path, choice: Choice, rng: random.Random) -> None:
+        """Write one of the states in which a cut at this step may leave the disk, below ``target``."""
+        _write_directory(self.top, target, choice, rng)
 
 
 def _load(path: Path) -> Directory:
     found = Directory()
-    for each in path.iterdir():
-        node: Node = _load(each) if each.is_dir() else File(bytearray(each.read_bytes()), size=each.stat().st_size)
-        found.entries[each.name] = found.synced[each.name] = node
+    for change in path.iterdir():
+        node: Node = (
+            _load(change) if change.is_dir() else File(bytearray(change.read_bytes()), size=change.stat().st_size)
+        )
+        found.entries[change.name] = found.synced[change.name] = node
     return found
 
 
@@ -199,43 +203,44 @@ def _apply(content: bytearray, at: int, data: bytes | None) -> None:
         content[at:end] = data
 
 
-def _leave(directory: Directory, target: Path, choice: Choice, chance: random.Random) -> None:
+def _write_directory(directory: Directory, target: Path, choice: Choice, rng: random.Random) -> None:
     target.mkdir()
     entries = dict(directory.synced)
-    for gone, come, node in _survivors(directory.pending, choice, chance):
-        _change(entries, gone, come, node)
+    for removed, added, node in _survivors(directory.pending, choice, rng):
+        _change(entries, removed, added, node)
     for name, node in entries.items():
         if isinstance(node, Directory):
-            _leave(node, target / name, choice, chance)
-        elif not name.endswith("-shm"):  # SQLite's map of its log: made anew whenever a database is opened
-            (target / name).write_bytes(_left(node, choice, chance))
+            _write_directory(node, target / name, choice, rng)
+        # SQLite's shared-memory index of its log, which it rebuilds whenever a database is opened.
+        elif not name.endswith("-shm"):
+            (target / name).write_bytes(_content_after(node, choice, rng))
 
 
-def _left(file: File, choice: Choice, chance: random.Random) -> bytes:
+def _content_after(file: File, choice: Choice, rng: random.Random) -> bytes:
     content = bytearray(file.synced)
-    for at, data in _survivors(file.pending, choice, chance):
-        if data is None or choice.unsynced == "all" or chance.random() < 0.5:
+    for at, data in _survivors(file.pending, choice, rng):
+        if data is None or choice.unsynced == "all" or rng.random() < 0.5:
             _apply(content, at, data)
         else:
-            for piece_at, piece in _torn(at, data, chance):
-                _apply(content, piece_at, piece)
+            for chunk_at, chunk in _torn(at, data, rng):
+                _apply(content, chunk_at, chunk)
     mark = {"never": None, "synced": file.synced_mark, "newest": file.mark}[choice.marks]
     if mark is not None and content.startswith(MAGIC):
         content[_MARK_AT : _MARK_AT + 8] = mark.to_bytes(8, "little")
     return bytes(content)
 
 
-def _survivors(pending: Sequence[T], choice: Choice, chance: random.Random) -> list[T]:
+def _survivors(pending: Sequence[T], choice: Choice, rng: random.Random) -> list[T]:
     if choice.unsynced == "some":
-        return [each for each in pending if chance.random() < 0.5]
+        return [change for change in pending if rng.random() < 0.5]
     return list(pending) if choice.unsynced == "all" else []
 
 
-def _torn(at: int, data: bytes, chance: random.Random) -> Iterator[tuple[int, bytes]]:
-    """Some sectors of a write, each whole."""
+def _torn(at: int, data: bytes, rng: random.Random) -> Iterator[tuple[int, bytes]]:
+    """Return some sectors of a write, each complete."""
     start = 0
     while start < len(data):
         end = min(start + SECTOR - (at + start) % SECTOR, len(data))
-        if chance.random() < 0.5:
+        if rng.random() < 0.5:
             yield at + start, data[start:end]
         start = end

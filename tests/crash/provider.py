@@ -1,8 +1,9 @@
-"""A provider that is never killed: answers by the tag, and writes down what reached it and what it sent.
+"""An upstream that is never killed. It responds by the tag, and writes a ledger of what it received and sent.
 
-A process of its own: ``python provider.py LEDGER``. It prints its address and serves until SIGTERM. The ledger has one
-JSON line when a request's tag was read (``begin``), one when the exchange is over (``end``), and one for a connection
-that broke before a tag was read (``stray``). Lines are written before the bytes they promise are sent.
+Runs as a separate process: ``python provider.py LEDGER``. It prints its address and serves until SIGTERM. The ledger
+has one JSON line when the tag of a request was read (``begin``), one when the exchange has ended (``end``), and one for
+a connection that broke before a tag was read (``stray``). Lines are written before the bytes that they describe are
+sent.
 """
 
 import asyncio
@@ -16,13 +17,13 @@ from typing import Any, cast
 
 import httptools
 import uvloop
-from tests.crash.plans import Plan, answer_of, plan_of
+from tests.crash.plans import Plan, plan_of, response_of
 
 TAG_HEADER = b"crash-tag"
 
 
 class LedgerFile:
-    """Appends lines; each is in the system when ``write`` returns."""
+    """Appends lines. Each is in the kernel when ``write`` returns."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -32,24 +33,24 @@ class LedgerFile:
 
 
 class Connection(asyncio.Protocol):
-    """One connection of the relay: requests one after the other."""
+    """One connection of the relay, with one request after the other."""
 
     def __init__(self, ledger: LedgerFile) -> None:
         self._ledger = ledger
         self._parser = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport | None = None
-        self._answering: asyncio.Task[None] | None = None
+        self._responding: asyncio.Task[None] | None = None
         self._plan: Plan | None = None
-        self._heard = 0
+        self._head_received = 0
         self._received = 0
         self._digest = hashlib.sha256()
         self._sent = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport is not a subclass
 
     def data_received(self, data: bytes) -> None:
-        self._heard += len(data)
+        self._head_received += len(data)
         self._parser.feed_data(data)
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -65,32 +66,32 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         assert self._plan is not None
-        self._answering = asyncio.get_running_loop().create_task(self._answer(self._plan))
+        self._responding = asyncio.get_running_loop().create_task(self._respond(self._plan))
 
-    async def _answer(self, plan: Plan) -> None:
-        pieces = answer_of(plan)
+    async def _respond(self, plan: Plan) -> None:
+        chunks = response_of(plan)
         if plan.streamed:
             head = b"content-type: text/event-stream\r\ntransfer-encoding: chunked"
         else:
-            head = b"content-type: application/json\r\ncontent-length: %d" % sum(map(len, pieces))
+            head = b"content-type: application/json\r\ncontent-length: %d" % sum(map(len, chunks))
         self._send(b"HTTP/1.1 200 OK\r\n%b\r\nx-request-id: req_%b\r\n\r\n" % (head, plan.tag.encode()))
-        for piece in pieces[:-1]:
-            self._sent += len(piece)
-            self._send(_framed(plan, piece))
+        for chunk in chunks[:-1]:
+            self._sent += len(chunk)
+            self._send(_framed(plan, chunk))
             await asyncio.sleep(plan.pause_seconds)
-        # the last write comes after all that is to be noted: the relay may answer it with the next request
-        self._sent += len(pieces[-1])
-        self._over(whole=True)
-        self._send(_framed(plan, pieces[-1]) + (b"0\r\n\r\n" if plan.streamed else b""))
+        # the last write follows the last ledger line, because the relay may send its next request right after it
+        self._sent += len(chunks[-1])
+        self._end_exchange(whole=True)
+        self._send(_framed(plan, chunks[-1]) + (b"0\r\n\r\n" if plan.streamed else b""))
 
     def _send(self, wire: bytes) -> None:
         if self._transport is not None:
             self._transport.write(wire)
 
-    def _over(self, *, whole: bool) -> None:
+    def _end_exchange(self, *, whole: bool) -> None:
         plan, self._plan = self._plan, None
-        self._answering = None
-        self._heard = 0
+        self._responding = None
+        self._head_received = 0
         if plan is not None:
             self._ledger.write(
                 "end",
@@ -103,15 +104,15 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        if self._answering is not None:
-            self._answering.cancel()
-        if self._plan is None and self._heard:
-            self._ledger.write("stray", bytes=self._heard)
-        self._over(whole=False)
+        if self._responding is not None:
+            self._responding.cancel()
+        if self._plan is None and self._head_received:
+            self._ledger.write("stray", bytes=self._head_received)
+        self._end_exchange(whole=False)
 
 
-def _framed(plan: Plan, piece: bytes) -> bytes:
-    return b"%x\r\n%b\r\n" % (len(piece), piece) if plan.streamed else piece
+def _framed(plan: Plan, chunk: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(chunk), chunk) if plan.streamed else chunk
 
 
 async def _serve(ledger: LedgerFile) -> None:

@@ -1,4 +1,4 @@
-"""One run of relay and recorder under the script while something is done to one of them, judged at its end."""
+"""Run relay and recorder with scripted requests and one injected fault, and judge the log at the end."""
 
 import resource
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ from typing import Final
 import uvloop
 from tests.crash.judge import Call, Logged, Served, Violation, judge
 from tests.crash.roles import ROLES, Forks, Roles, Traced
-from tests.crash.scripted import ask_all, ask_in_vain, ask_until_answered
-from tests.crash.service import Provider, until
-from tests.crash.strace import PATIENCE_SECONDS, Tracer
+from tests.crash.scripted import send_aborted, send_script, send_until_success
+from tests.crash.service import Provider, wait_for
+from tests.crash.strace import TIMEOUT_SECONDS, Tracer
 
 from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import sequences
@@ -20,50 +20,50 @@ from relaybook.log.query.filters import Filter
 from relaybook.log.record import Side
 from relaybook.log.store.sqlite.reader import SqliteReader
 
-#: Of the relay's threads in the order of their start: the one that makes segments.
+#: Index of the relay's thread that creates segments, by the order of their start.
 _MAKER: Final = 1
 _SEGMENTS_AT_START: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Harm:
-    """What is done to a role: strace sees ``calls`` of its first process and makes ``injections``."""
+class Injection:
+    """A fault of one role: strace traces ``calls`` of its first process and makes ``injections``."""
 
     role: Traced
     calls: tuple[str, ...]
     injections: tuple[str, ...] = ()
-    #: The whole run with --durability power.
+    #: The whole run uses --durability power.
     power: bool = False
-    #: Nothing is done before the relay has its first segments; else from the first instant of the role's process.
+    #: Attach once the relay has its first segments, instead of from the first instruction of the role's process.
     once_up: bool = False
-    #: Only the relay's thread that makes segments is traced. With ``once_up``.
-    of_maker: bool = False
-    #: It ends when the script is through, not with the process.
+    #: Trace only the relay's thread that creates segments. Requires ``once_up``.
+    of_segment_maker: bool = False
+    #: The fault ends with the script, not with the process.
     heals: bool = False
-    #: No file may grow beyond this, so a write across it is cut short. With ``once_up``.
+    #: Limit of the size of files, so that a write across it is short. Requires ``once_up``.
     file_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What became of one run."""
+    """The result of one run."""
 
-    #: Exit codes of processes that ended without being told, or otherwise than with 0.
+    #: Exit codes of processes that ended without being stopped, or with a code other than 0.
     deaths: list[tuple[Traced, int]]
     violations: list[Violation]
     calls: list[Call]
-    #: What each role wrote to the operator's log.
+    #: What each role wrote to the operator log.
     stderr: dict[Traced, str]
     tracer: Tracer
 
     @property
-    def cut(self) -> int:
-        """How many callers got no whole answer, of those who waited for it."""
+    def interrupted(self) -> int:
+        """The number of clients that waited for a response and did not get all of it."""
         return sum(not call.complete and not call.left for call in self.calls)
 
 
 class Stage:
-    """What all runs share: the provider, the process that roles are forked from, and room on the disk."""
+    """What all runs share: the upstream, the process that roles are forked from, and a directory."""
 
     def __init__(self, directory: Path, provider: Provider, forks: Forks) -> None:
         self.provider = provider
@@ -71,42 +71,44 @@ class Stage:
         self._directory = directory
         self._runs = 0
 
-    def run(self, harm: Harm) -> Outcome:
-        """One run from the start of the roles to the end of the recorder."""
+    def run(self, injection: Injection) -> Outcome:
+        """Run from the start of the roles to the end of the recorder."""
         self._runs += 1
         directory = self._directory / f"run-{self._runs}"
         directory.mkdir()
-        return uvloop.run(_run(self, harm, directory, f"{self._runs}"))
+        return uvloop.run(_run(self, injection, directory, f"{self._runs}"))
 
 
 @contextmanager
 def on_stage(directory: Path) -> Iterator[Stage]:
-    """A stage while the block runs."""
+    """Provide a stage until the end of the block."""
     with Provider(directory) as provider, Forks() as forks:
         yield Stage(directory, provider, forks)
 
 
-async def _run(stage: Stage, harm: Harm, directory: Path, prefix: str) -> Outcome:
+async def _run(stage: Stage, injection: Injection, directory: Path, prefix: str) -> Outcome:
     provider = stage.provider
-    await _served(provider)  # the rest of a run that failed
+    await _served(provider)  # left over from a run that failed
     strays = provider.strays
-    async with Roles(stage.forks, directory, provider.url, power=harm.power) as roles:
-        tracer = await _start(roles, harm)
-        asked = await ask_all(roles.port, prefix)
-        broken = await ask_in_vain(roles.port, f"{prefix}-broken")
-        if harm.heals:
+    async with Roles(stage.forks, directory, provider.url, power=injection.power) as roles:
+        tracer = await _start(roles, injection)
+        asked = await send_script(roles.port, prefix)
+        broken = await send_aborted(roles.port, f"{prefix}-broken")
+        if injection.heals:
             tracer.detach()
-        if harm.file_bytes is not None:
-            await until(tracer.has_cut_short, "a write across the limit", PATIENCE_SECONDS)  # a recorder comes after
-            _limit_files(roles.pid(harm.role), resource.RLIM_INFINITY)
-        asked += await ask_until_answered(roles.port, f"{prefix}-after")
+        if injection.file_bytes is not None:
+            await wait_for(
+                tracer.has_short_write, "a write across the limit", TIMEOUT_SECONDS
+            )  # the recorder starts later
+            _limit_files(roles.pid(injection.role), resource.RLIM_INFINITY)
+        asked += await send_until_success(roles.port, f"{prefix}-after")
         await roles.stop()
         tracer.wait()
         served = await _served(provider)
         logged = read_log(roles.data.store)
         violations = judge(served, asked, [each for each in logged if each.tag != broken.tag])
-        of_broken = [each for each in logged if each.tag == broken.tag]
-        violations += _judge_broken(broken, of_broken, is_reached=provider.strays > strays)
+        of_failed = [each for each in logged if each.tag == broken.tag]
+        violations += _judge_failed(broken, of_failed, is_reached=provider.strays > strays)
         violations += [Violation("lost", None, f"{path} is left unrecorded") for path in list_runs(roles.data.journal)]
         violations += [Violation("lost", None, f"{path} is put away") for path in roles.data.quarantine.glob("*")]
         return Outcome(
@@ -118,18 +120,20 @@ async def _run(stage: Stage, harm: Harm, directory: Path, prefix: str) -> Outcom
         )
 
 
-async def _start(roles: Roles, harm: Harm) -> Tracer:
-    """Both roles, and strace beside the one."""
-    if harm.once_up:
+async def _start(roles: Roles, injection: Injection) -> Tracer:
+    """Start both roles, and attach strace to one of them."""
+    if injection.once_up:
         for role in ROLES:
             roles.start(role)
-        await until(lambda: _segments(roles) >= _SEGMENTS_AT_START, "the relay's first segments", PATIENCE_SECONDS)
-        if harm.file_bytes is not None:
-            _limit_files(roles.pid(harm.role), harm.file_bytes)
-        return roles.trace(harm.role, harm.calls, harm.injections, thread=_MAKER if harm.of_maker else None)
+        await wait_for(lambda: _segments(roles) >= _SEGMENTS_AT_START, "the relay's first segments", TIMEOUT_SECONDS)
+        if injection.file_bytes is not None:
+            _limit_files(roles.pid(injection.role), injection.file_bytes)
+        return roles.trace(
+            injection.role, injection.calls, injection.injections, thread=_MAKER if injection.of_segment_maker else None
+        )
     for role in ROLES:
-        if role == harm.role:
-            tracer = roles.start_traced(role, harm.calls, harm.injections)
+        if role == injection.role:
+            tracer = roles.start_traced(role, injection.calls, injection.injections)
         else:
             roles.start(role)
     return tracer
@@ -143,43 +147,43 @@ def _limit_files(pid: int, size: int) -> None:
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
-# -- the judgement -------------------------------------------------------------------------------------------------
+# -- judging -----------------------------------------------------------------------------------------------------------
 
 
 async def _served(provider: Provider) -> list[Served]:
-    """What reached the provider since the last call, once all of it is over."""
+    """Return the requests that reached the upstream since the last call, once all have ended."""
     served: list[Served] = []
 
     def is_over() -> bool:
         served.extend(provider.ended())
         return not provider.open
 
-    await until(is_over, "the end of all answers", PATIENCE_SECONDS)
+    await wait_for(is_over, "the end of all answers", TIMEOUT_SECONDS)
     return served
 
 
-def _judge_broken(call: Call, records: list[Logged], *, is_reached: bool) -> list[Violation]:
-    """The judge's rules for a request that the provider failed: the stored answer is our own."""
+def _judge_failed(call: Call, records: list[Logged], *, is_reached: bool) -> list[Violation]:
+    """Judge a request that the upstream failed. The stored response is the relay's own error."""
     found = []
     told = call.request_id
     if (is_reached or told) and not records:
-        found.append(Violation("lost", call.tag, "it reached the provider, or its caller was told of a record"))
+        found.append(Violation("lost", call.tag, "it reached the upstream, or its client received a record id"))
     if len(records) > 1:
         found.append(Violation("doubled", call.tag, f"records {', '.join(record.id for record in records)}"))
     for record in records:
         if told is not None and record.id != told:
-            found.append(Violation("lost", call.tag, f"the caller was told that its record is {told}"))
+            found.append(Violation("lost", call.tag, f"the client received the record id {told}"))
         if record.outcome not in ("upstream_failed", "interrupted"):
             found.append(Violation("misjudged", call.tag, f"outcome {record.outcome}"))
         if not record.response.startswith(call.received):
-            found.append(Violation("short", call.tag, "the stored answer is not what the caller received"))
+            found.append(Violation("short", call.tag, "the stored response is not what the client received"))
         if not call.request.startswith(record.request) or (is_reached and record.request != call.request):
             found.append(Violation("short", call.tag, "the stored request is not what reached the provider"))
     return found
 
 
 def read_log(store: Path) -> list[Logged]:
-    """Every record with its bodies as they are stored."""
+    """Return every record with its bodies as they are stored."""
     reader = SqliteReader(store)
 
     def body(record_id: str, side: Side) -> bytes:

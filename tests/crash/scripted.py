@@ -1,6 +1,8 @@
-"""The requests of a run: a fixed script of every shape, one that the provider breaks off, and small ones afterwards.
+"""The requests of a run: a fixed script of every shape, one request that the upstream aborts, and small ones
+afterwards.
 
-The script has streamed and whole answers, an answer and an upload larger than a segment, and a caller who leaves.
+The script has streamed and plain responses, a response and an upload larger than a segment, and a client that
+disconnects.
 """
 
 import asyncio
@@ -13,11 +15,11 @@ from typing import Final
 import pytest
 from tests.crash import plans
 from tests.crash.judge import Call
-from tests.crash.load import KEY, Asked, Choice, Load
-from tests.crash.service import until
-from tests.crash.strace import PATIENCE_SECONDS
+from tests.crash.load import KEY, Choice, Load, RunningCall
+from tests.crash.service import wait_for
+from tests.crash.strace import TIMEOUT_SECONDS
 
-#: Larger than a segment, which holds 1 MiB here.
+#: Larger than a segment, which holds 1 MiB in these tests.
 LARGE_BYTES: Final = 1_100 << 10
 SCRIPT: Final[tuple[Choice, ...]] = (
     ("upload", 300, None),
@@ -29,47 +31,47 @@ SCRIPT: Final[tuple[Choice, ...]] = (
     ("stream", 6, None),
 )
 _SMALL: Final[tuple[Choice, ...]] = (("whole", 100, None),)
-_CALLERS: Final = 3
+_CLIENTS: Final = 3
 _PAUSE_SECONDS: Final = 0.1
 
 
-async def ask_all(port: int, prefix: str, script: tuple[Choice, ...] = SCRIPT) -> list[Asked]:
-    """Asks all of a script, three at a time. ``prefix`` begins their tags."""
+async def send_script(port: int, prefix: str, script: tuple[Choice, ...] = SCRIPT) -> list[RunningCall]:
+    """Send all requests of a script, three at a time. Their tags have this prefix."""
     over: list[asyncio.Task[None]] = []
     left: Iterator[Choice] = iter(script)
 
     def choose(_: random.Random) -> Choice:
-        choice = next(left, _SMALL[0])  # a caller may come once more before the end of the asking reaches it
+        choice = next(left, _SMALL[0])  # a client may ask once more before it is told to stop
         if choice is script[-1]:
             over.append(asyncio.ensure_future(load.finish()))
         return choice
 
-    load = Load(port, min(_CALLERS, len(script)), random.Random(0), choose)
+    load = Load(port, min(_CLIENTS, len(script)), random.Random(0), choose)
     load.start(prefix)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plans, "UPLOAD_BYTES", LARGE_BYTES)  # only callers make requests, so nobody else need know
+        patch.setattr(plans, "UPLOAD_BYTES", LARGE_BYTES)  # only clients send requests, so no one else needs to be told
         try:
-            await until(lambda: over, "asking everything", PATIENCE_SECONDS)
+            await wait_for(lambda: over, "asking everything", TIMEOUT_SECONDS)
             await over[0]
         finally:
             await load.abandon()
     return load.calls
 
 
-async def ask_until_answered(port: int, prefix: str) -> list[Asked]:
-    """Small requests, one after the other, until one is answered whole with status 200."""
-    asked: list[Asked] = []
-    end = time.monotonic() + PATIENCE_SECONDS
+async def send_until_success(port: int, prefix: str) -> list[RunningCall]:
+    """Send small requests, one after the other, until one gets a complete response with status 200."""
+    asked: list[RunningCall] = []
+    end = time.monotonic() + TIMEOUT_SECONDS
     while True:
-        asked += await ask_all(port, f"{prefix}-{len(asked)}", _SMALL)
+        asked += await send_script(port, f"{prefix}-{len(asked)}", _SMALL)
         if asked[-1].complete and asked[-1].status == 200:
             return asked
-        assert time.monotonic() < end, f"no good answer within {PATIENCE_SECONDS} s: {bytes(asked[-1].received)!r}"
+        assert time.monotonic() < end, f"no good answer within {TIMEOUT_SECONDS} s: {bytes(asked[-1].received)!r}"
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
-async def ask_in_vain(port: int, tag: str) -> Call:
-    """One request that the provider breaks off: it cannot read the tag."""
+async def send_aborted(port: int, tag: str) -> Call:
+    """Send one request without a tag, which the upstream aborts."""
     body = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "%b"}]}' % tag.encode()
     call = Call(tag=tag, request=body)
     lines = (
@@ -82,20 +84,20 @@ async def ask_in_vain(port: int, tag: str) -> Call:
         "Connection: close",
         f"Content-Length: {len(body)}",
     )
-    answer = b""
+    response = b""
     with suppress(ConnectionError):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write("\r\n".join((*lines, "", "")).encode() + body)
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while piece := await reader.read(1 << 16):
-                answer += piece
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while chunk := await reader.read(1 << 16):
+                response += chunk
         writer.close()
-    _note_answer(call, answer)
+    _store_response(call, response)
     return call
 
 
-def _note_answer(call: Call, answer: bytes) -> None:
-    head, end, body = answer.partition(b"\r\n\r\n")
+def _store_response(call: Call, response: bytes) -> None:
+    head, end, body = response.partition(b"\r\n\r\n")
     if end:
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
         identity = fields.get(b"service-request-id")

@@ -1,6 +1,6 @@
-"""The service under test: starts it, kills parts of it, starts it again on the same data, and reads its log.
+"""The service under test: start it, kill parts of it, start it again on the same data, and read its log.
 
-Ends only processes it started, by their ids: a role's is in the operator's log.
+Ends only processes that it has started, by their pids; the pid of a role is in the operator log.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 from tests.crash.judge import Logged, Served
-from tests.crash.plans import answer_of, plan_of
+from tests.crash.plans import plan_of, response_of
 from tests.support.server import Program, Server
 
 from relaybook.log.query.filters import Filter
@@ -28,14 +28,14 @@ from relaybook.server.data_directory import DataDirectory
 ROOT: Final = Path(__file__).parents[2]
 _PAGE: Final = 500
 
-#: In which the service must be back by itself. Generous: on an idle machine that takes a second.
+#: The time in which the service must recover. An idle machine takes a second.
 BACK_SECONDS: Final = 30.0
 
 Role = Literal["relay", "recorder", "dashboard"]
 
 
-async def until(found: Callable[[], object], what: str, seconds: float = BACK_SECONDS) -> None:
-    """Returns once ``found`` gives something true; fails the test after so many seconds."""
+async def wait_for(found: Callable[[], object], what: str, seconds: float = BACK_SECONDS) -> None:
+    """Wait until ``found`` returns a true value. Fails the test after this many seconds."""
     end = time.monotonic() + seconds
     while not found():
         assert time.monotonic() < end, f"{what}: not within {seconds} s"
@@ -43,14 +43,14 @@ async def until(found: Callable[[], object], what: str, seconds: float = BACK_SE
 
 
 class Provider(Program):
-    """The provider's process, and its ledger."""
+    """The process of the upstream, and its ledger."""
 
     def __init__(self, directory: Path) -> None:
         self._ledger_path = directory / "ledger.jsonl"
         self._read_to = 0
-        #: What began and has not ended: tags.
+        #: Tags of requests that have begun and not ended.
         self.open: set[str] = set()
-        #: Connections that broke before a tag was read.
+        #: Number of connections that broke before a tag was read.
         self.strays = 0
         arguments = ["-m", "tests.crash.provider", str(self._ledger_path)]
         super().__init__(arguments, directory, "provider", {**os.environ, "PYTHONPATH": str(ROOT)})
@@ -63,7 +63,7 @@ class Provider(Program):
         self.stop()
 
     def ended(self) -> list[Served]:
-        """Requests whose end was written since the last call."""
+        """Return the requests that have ended since the last call."""
         found = []
         for line in self._new_lines():
             match line.pop("event"):
@@ -89,17 +89,17 @@ class Provider(Program):
 
 
 def _served(line: dict[str, Any]) -> Served:
-    sent = b"".join(answer_of(plan_of(line["tag"])))[: line["sent"]]
+    sent = b"".join(response_of(plan_of(line["tag"])))[: line["sent"]]
     return Served(line["tag"], line["received"], line["digest"], sent, line["whole"])
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without the variables of this test, which are no settings."""
+    """Return the environment without the variables of these tests, which are not settings."""
     return {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
 
 
 def _free_port() -> int:
-    """A port nobody uses, outside the range that systems take callers' ports from: it must be free again later."""
+    """Return a free port outside the range of ephemeral ports, since it must be free again later."""
     while True:
         port = random.randrange(20_000, 32_000)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
@@ -116,7 +116,7 @@ class Service:
         self._flags = flags
         self._starts = 0
         self._came_up: list[Path] = []
-        #: Starts that found their port taken by children of the one before.
+        #: Number of starts that found their port in use by children of the previous one.
         self._listen = ("--listen", f"127.0.0.1:{_free_port()}", "--dashboard", f"127.0.0.1:{_free_port()}")
         self._seq = 0
         self._reader = SqliteReader(self.data.store)
@@ -131,15 +131,17 @@ class Service:
             self.server.stop()
 
     def start(self) -> Server:
-        """Starts it (again); returns once it says where it listens. It waits for an earlier one's ports by itself."""
+        """Start the service, and return when it prints its address. It waits by itself for the ports of a previous
+        one.
+        """
         directory = self._new_directory()
         flags = (*self._listen, *self._flags)
         self.server = Server(directory, self._upstream, *flags, data=self.data.path, env=_environment())
         self._came_up.append(directory)
         return self.server
 
-    def start_in_vain(self, seconds: float) -> None:
-        """Starts it and kills its supervisor so soon that it may not even listen yet."""
+    def start_and_kill(self, seconds: float) -> None:
+        """Start the service and kill its supervisor so early that it may not be listening yet."""
         arguments = ["-m", "relaybook.cli.main", "serve", "--upstream", self._upstream, "--data", str(self.data.path)]
         program = Program([*arguments, *self._listen, *self._flags], self._new_directory(), "serve", _environment())
         time.sleep(seconds)
@@ -151,10 +153,10 @@ class Service:
         directory.mkdir(parents=True)
         return directory
 
-    # -- killing ---------------------------------------------------------------------------------------------------
+    # -- killing -------------------------------------------------------------------------------------------------------
 
     def kill(self, *roles: Role, supervisor: bool = False) -> int:
-        """SIGKILL to all of them at the same instant; to how many. A role that is just down is passed over."""
+        """Send SIGKILL to all of them at once, and return to how many. A role that is not running is skipped."""
         pids = [pid for role in roles if (pid := self._pid(role)) is not None]
         if supervisor:
             pids.insert(0, self.server.process.pid)
@@ -168,7 +170,7 @@ class Service:
         return killed
 
     def _pid(self, role: Role) -> int | None:
-        """The process that has the role, by the operator's log; None between its death and its next start."""
+        """Return the pid of a role according to the operator log, or `None` between its death and its restart."""
         last: dict[str, Any] = {}
         for line in self.server.stderr.splitlines():
             if line.startswith("{") and line.endswith("}"):
@@ -177,10 +179,10 @@ class Service:
                     last = event
         return last.get("pid") if last.get("event") == "child_started" else None
 
-    # -- what it says ----------------------------------------------------------------------------------------------
+    # -- reading -------------------------------------------------------------------------------------------------------
 
-    def is_at_rest(self) -> bool:
-        """Whether all of the journal is recorded and nothing runs."""
+    def is_idle(self) -> bool:
+        """Return whether all of the journal is recorded and no request is running."""
         try:
             status = self.server.get("/api/status")
         except OSError:
@@ -188,11 +190,11 @@ class Service:
         return bool(status["journal"]["lag_bytes"] == 0 and status["running"] == 0)
 
     def position(self, run: str) -> RunPosition | None:
-        """How far a run of the journal is recorded."""
+        """Return how far a run of the journal is recorded."""
         return self._reader.status().positions.get(run)
 
     def new_records(self) -> list[Record]:
-        """Records since the last call, in the order of recording."""
+        """Return the records since the last call, in the order of recording."""
         found: list[Record] = []
         while True:
             page, self._seq = self._reader.since(self._seq, Filter(), _PAGE)
@@ -201,12 +203,12 @@ class Service:
                 return found
 
     def all_records(self) -> list[Record]:
-        """The whole log."""
+        """Return the whole log."""
         self._seq = 0
         return self.new_records()
 
     def logged(self, record: Record) -> Logged:
-        """A record with its bodies as they are stored."""
+        """Return a record with its bodies as they are stored."""
         return Logged(
             id=record.id,
             tag=record.properties.get("tag"),
@@ -220,7 +222,7 @@ class Service:
         return b"".join(self._reader.body(record.id, side) or ())
 
     def complaints(self) -> list[str]:
-        """Lines of the operator's log, of all starts that came up, that a killed process does not explain."""
+        """Return the lines of the operator log, of all successful starts, that a killed process does not explain."""
         found = []
         for directory in self._came_up:
             for line in (directory / "serve.stderr").read_text().splitlines():

@@ -1,4 +1,4 @@
-"""A small file system of its own for journal and store, and somebody else who fills it. Only root may mount one."""
+"""A small file system for journal and store, and another program that fills it. Mounting requires root."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ _PAGE_BYTES: Final = 4096
 
 @contextmanager
 def mounted(directory: Path, size: int = 96 * MIB) -> Iterator[Path]:
-    """The directory, its ``data`` a disk of so many bytes. Skips the test where that is not allowed."""
+    """Mount a disk of this size on ``data`` in the directory. Skips the test if mounting is not allowed."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("needs root on Linux, to mount a small disk")
     data = directory / "data"
@@ -33,17 +33,17 @@ def mounted(directory: Path, size: int = 96 * MIB) -> Iterator[Path]:
 
 
 class Filler:
-    """Bytes of somebody else on the disk."""
+    """Another program's files on the disk."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / "data" / "somebody-elses"
 
     def fill(self, leave: int) -> None:
-        """Takes all of the disk but ``leave`` bytes; called again, also what was freed meanwhile."""
+        """Fill the disk except for ``leave`` bytes. Called again, it also takes what was freed meanwhile."""
         with self._path.open("ab") as file:
             size = os.fstat(file.fileno()).st_size
             for step in (MIB, _PAGE_BYTES):
-                with suppress(OSError):  # somebody else was faster
+                with suppress(OSError):  # another program was faster
                     while disk.free_bytes(self._path.parent) - leave >= step:
                         os.posix_fallocate(file.fileno(), size, step)
                         size += step

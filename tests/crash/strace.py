@@ -1,6 +1,6 @@
-"""Puts strace beside a process: to see its system calls, and to make one of them fail or the last.
+"""Attach strace to a process, to record its system calls and to make one of them fail or kill the process.
 
-Counts as strace counts: the nth call of a name is the nth that one thread makes.
+Calls are counted as strace does: the nth call of a name is the nth of one thread.
 """
 
 import re
@@ -13,18 +13,20 @@ from typing import Final, NamedTuple
 
 from tests.support.server import wait_until
 
-#: Patience with a machine that is busy with other things.
-PATIENCE_SECONDS: Final = 60.0
+#: Long enough for a busy machine.
+TIMEOUT_SECONDS: Final = 60.0
 SYNCS: Final = ("fdatasync", "fsync")
 _TOO_BIG: Final = "EFBIG"
-#: A thread's id stands first where several are traced. What begins with ``<... `` is the end of an earlier line.
+#: If several threads are traced, a line starts with the thread's id. ``<... `` continues an earlier line.
 _LINE: Final = re.compile(r"^(\d* *)(<\.\.\. )?(\w+)(?:\(| resumed>)(.*)$")
-#: A call's descriptor, and the path behind it.
+#: A call's descriptor and its path.
 _DESCRIPTOR: Final = re.compile(r"^\d+<.*?>")
 
 
-class Seen(NamedTuple):
-    """A system call that began: which thread's, its name, the how manieth of that name in its thread, and the rest."""
+class TracedCall(NamedTuple):
+    """A system call that began: the thread, its name, its number among the calls of that name in the thread, and the
+    rest.
+    """
 
     thread: str
     call: str
@@ -33,7 +35,7 @@ class Seen(NamedTuple):
 
 
 class Instant(NamedTuple):
-    """The entry of a thread's nth call of a name."""
+    """The start of a thread's nth call of a name."""
 
     call: str
     number: int
@@ -43,12 +45,12 @@ class Instant(NamedTuple):
 
 
 def killing(instant: Instant) -> str:
-    """Dies there: the call itself is not done any more."""
+    """Kill the process there. The call itself is not executed."""
     return f"{instant.call}:signal=SIGKILL:when={instant.number}"
 
 
 class Tracer:
-    """strace, attached to a process with all its threads. ``injections`` are values of its ``--inject``."""
+    """strace, attached to a process with all its threads. ``injections`` are values of its ``--inject`` option."""
 
     def __init__(
         self,
@@ -59,49 +61,50 @@ class Tracer:
         *,
         only_this_thread: bool = False,
     ) -> None:
-        """Returns when it is attached: nothing the process does from now on goes unseen."""
+        """Return when strace is attached. All later calls of the process are recorded."""
         self._log = directory / f"strace-{pid}"
-        said = directory / f"strace-{pid}.stderr"
+        output = directory / f"strace-{pid}.stderr"
         threads = [] if only_this_thread else ["--follow-forks"]
         injected = [f"--inject={each}" for each in injections]
         command = ["strace", *threads, "--decode-fds=path", "-s0", f"--trace={','.join(calls)}", *injected]
-        with said.open("wb") as err:
+        with output.open("wb") as err:
             self._process = subprocess.Popen([*command, f"--output={self._log}", f"--attach={pid}"], stderr=err)
 
         def is_attached() -> bool:
-            has_ended = self._process.poll() is not None  # asked first: who was attached may be dead by now, as wished
-            attached = b"attached" in said.read_bytes()
-            assert attached or not has_ended, f"strace ended at once: {said.read_text()}"
+            # Checked first, because the process may have been killed already, as intended.
+            has_ended = self._process.poll() is not None
+            attached = b"attached" in output.read_bytes()
+            assert attached or not has_ended, f"strace ended at once: {output.read_text()}"
             return attached
 
-        wait_until(is_attached, PATIENCE_SECONDS, "attaching strace")
+        wait_until(is_attached, TIMEOUT_SECONDS, "attaching strace")
 
     def detach(self) -> None:
-        """Lets the process go on untouched."""
+        """Detach, and let the process continue."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
         self.wait()
 
     def wait(self) -> None:
-        """Returns when the process has ended, or was let go."""
-        self._process.wait(PATIENCE_SECONDS)
+        """Return when the process has ended or strace was detached."""
+        self._process.wait(TIMEOUT_SECONDS)
 
     def lines(self) -> list[str]:
-        """What it wrote."""
+        """Return strace's output."""
         return self._log.read_text(errors="replace").splitlines()
 
-    def has_cut_short(self) -> bool:
-        """Whether a write has met the limit of what a file may hold."""
+    def has_short_write(self) -> bool:
+        """Return whether a write has reached the limit of the file size."""
         return any(_TOO_BIG in line for line in self.lines())
 
-    def seen(self) -> list[Seen]:
-        """All calls in the order in which they began."""
+    def traced_calls(self) -> list[TracedCall]:
+        """Return all calls, in the order in which they began."""
         return read_calls(self.lines())
 
 
-def read_calls(lines: Iterable[str]) -> list[Seen]:
-    """The calls of strace's output. One that was interrupted by another thread's counts where it began."""
-    found: list[Seen] = []
+def read_calls(lines: Iterable[str]) -> list[TracedCall]:
+    """Parse strace's output. A call interrupted by another thread's is placed where it began."""
+    found: list[TracedCall] = []
     counts: Counter[tuple[str, str]] = Counter()
     begun: dict[tuple[str, str], int] = {}
     for line in lines:
@@ -115,15 +118,15 @@ def read_calls(lines: Iterable[str]) -> list[Seen]:
             continue
         counts[thread, call] += 1
         begun[thread, call] = len(found)
-        found.append(Seen(thread, call, counts[thread, call], rest))
+        found.append(TracedCall(thread, call, counts[thread, call], rest))
     return found
 
 
-def synced_after_failure(seen: Iterable[Seen]) -> list[str]:
-    """Descriptors that were synced again after a sync of theirs had failed. ``close`` must be among the calls seen."""
+def synced_after_failure(calls: Iterable[TracedCall]) -> list[str]:
+    """Return descriptors that were synced again after a failed sync. The traced calls must include ``close``."""
     failed: set[str] = set()
-    again = []
-    for each in seen:
+    resynced = []
+    for each in calls:
         match = _DESCRIPTOR.match(each.rest)
         if match is None:
             continue
@@ -131,12 +134,12 @@ def synced_after_failure(seen: Iterable[Seen]) -> list[str]:
             failed.discard(match[0])
         elif each.call in SYNCS:
             if match[0] in failed:
-                again.append(match[0])
+                resynced.append(match[0])
             if "= -1" in each.rest:
                 failed.add(match[0])
-    return again
+    return resynced
 
 
-def instants(seen: Iterable[Seen]) -> list[Instant]:
-    """Each instant once, in the order in which a run comes to them."""
-    return list(dict.fromkeys(Instant(each.call, each.number) for each in seen))
+def instants(calls: Iterable[TracedCall]) -> list[Instant]:
+    """Return each instant once, in the order of the run."""
+    return list(dict.fromkeys(Instant(each.call, each.number) for each in calls))

@@ -1,4 +1,4 @@
-"""Records the system calls of a program with ``strace``: what it did to files, and what it sent, in order."""
+"""Record the system calls of a program with ``strace``: file operations and sent bytes, in order."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ _CALLS: Final = (
     "open,openat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,rmdir,truncate,ftruncate,fallocate,fsync,"
     "fdatasync,write,writev,pwrite64,pwritev,sendto,sendmsg,msync,sync_file_range"
 )
-#: Runs a program under strace; the file's name and the program follow. The program keeps the process id.
+#: Runs a program under strace. The output file and the program follow. The program keeps its pid.
 TRACED: Final = ("strace", "-D", "-f", "--seccomp-bpf", "-y", "-xx", "-s", "100000000", "-e", f"trace={_CALLS}", "-o")
 
 Kind = Literal["create", "mkdir", "rename", "remove", "write", "append", "resize", "grow", "sync", "wire"]
@@ -32,20 +32,22 @@ _DESCRIPTOR: Final = re.compile(r"\d+<((?:\\x[0-9a-f]{2})*)>(\(deleted\))?")
 
 @dataclass
 class Call:
-    """One system call that went well. ``path`` is absolute, or names a socket; ``at`` is an offset or a size."""
+    """A system call that succeeded. ``path`` is absolute, or names a socket. ``at`` is an offset or a size."""
 
     kind: Kind
     path: str
     other: str = ""
     data: bytes = b""
     at: int = 0
-    #: Up to which change of its file or directory a sync covers, and how far its segment was written.
+    #: The last change of the file or directory that a sync covers, and how far its segment had been written.
     covered: int = 0
     written: int = 0
 
 
 class Step(NamedTuple):
-    """A call begins, or has returned. What it does may happen at once; what it promises holds once it has returned."""
+    """A call begins or has returned. Its effects may happen from the beginning; its guarantees hold once it has
+    returned.
+    """
 
     call: Call
     returned: bool
@@ -56,7 +58,7 @@ def _unquoted(text: str) -> bytes:
 
 
 def read_trace(trace: Path, root: Path) -> list[Step]:
-    """What was done to files below ``root`` and sent through sockets, in order."""
+    """Return the operations on files below ``root`` and the bytes sent through sockets, in order."""
     begun: dict[str, tuple[int, str]] = {}
     found: list[tuple[int, int, Call]] = []
     with trace.open() as lines:
@@ -74,7 +76,7 @@ def read_trace(trace: Path, root: Path) -> list[Step]:
                 found.append((started, number, call))
     steps = [(started, 0, Step(call, False)) for started, _, call in found]
     steps += [(ended, 1, Step(call, True)) for _, ended, call in found]
-    return [step for _, _, step in sorted(steps, key=lambda each: each[:2])]
+    return [step for _, _, step in sorted(steps, key=lambda item: item[:2])]
 
 
 def _read_call(name: str, text: str, root: str) -> Call | None:

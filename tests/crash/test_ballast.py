@@ -1,4 +1,4 @@
-"""On a disk that others filled to its last byte the recorder goes on all the same, and so makes room."""
+"""On a disk that another program has filled completely, the recorder continues and thereby frees space."""
 
 import http.client
 import os
@@ -15,10 +15,10 @@ from tests.support.server import wait_until
 from relaybook.journal import disk
 
 DISK_BYTES: Final = 256 * MIB
-#: A sixteenth of it is the ballast: twice what waits.
+#: The ballast takes a sixteenth of it: twice the unrecorded data.
 MIN_FREE: Final = 128 * MIB
 REQUESTS: Final = 20
-_PATIENCE_SECONDS: Final = 60.0
+_TIMEOUT_SECONDS: Final = 60.0
 _FLAGS: Final = ("--segment-bytes", "1MiB", "--min-free", str(MIN_FREE))
 
 
@@ -28,39 +28,39 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield directory
 
 
-def _ask(service: Service, tag: str) -> int:
+def _send(service: Service, tag: str) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", service.server.port, timeout=30)
     try:
         connection.request(
             "POST", "/v1/chat/completions", b'{"model": "gpt-4o-mini"}', {"Crash-Tag": tag, "Service-Property-Tag": tag}
         )
-        answer = connection.getresponse()
-        answer.read()
-        return answer.status
+        response = connection.getresponse()
+        response.read()
+        return response.status
     finally:
         connection.close()
 
 
-def test_on_a_disk_full_to_the_last_byte_what_waits_is_recorded_and_makes_room(small_disk: Path) -> None:
+def test_on_a_completely_full_disk_the_recorder_finishes_and_frees_space(small_disk: Path) -> None:
     with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
         ballast, filler = service.data.ballast, Filler(small_disk)
-        wait_until(ballast.exists, _PATIENCE_SECONDS, "a ballast")
+        wait_until(ballast.exists, _TIMEOUT_SECONDS, "a ballast")
         recorder = service.server.pid_of("recorder")
         os.kill(recorder, signal.SIGSTOP)
         try:
             tags = [f"waiting-{number}-large-200000" for number in range(REQUESTS)]
-            assert [_ask(service, tag) for tag in tags] == [200] * REQUESTS
+            assert [_send(service, tag) for tag in tags] == [200] * REQUESTS
             filler.fill(0)
             assert disk.free_bytes(service.data.path) == 0
         finally:
             os.kill(recorder, signal.SIGCONT)
-        wait_until(service.is_at_rest, _PATIENCE_SECONDS, "recording on a full disk")
+        wait_until(service.is_idle, _TIMEOUT_SECONDS, "recording on a full disk")
         assert sorted(record.properties["tag"] for record in service.all_records()) == sorted(tags)
         assert [event["bytes"] for event in service.server.events("ballast_given")] == [MIN_FREE // 16]
         assert service.server.events("store_unavailable") == []
         assert disk.free_bytes(service.data.path) > 0
         filler.free()
-        wait_until(ballast.exists, _PATIENCE_SECONDS, "a ballast for the next time")
-        wait_until(lambda: _ask(service, "afterwards-whole-10") == 200, _PATIENCE_SECONDS, "a request that is relayed")
+        wait_until(ballast.exists, _TIMEOUT_SECONDS, "a ballast for the next time")
+        wait_until(lambda: _send(service, "afterwards-whole-10") == 200, _TIMEOUT_SECONDS, "a request that is relayed")
         assert service.server.stop() == 0
         assert not ballast.exists()

@@ -1,4 +1,4 @@
-"""A byte of the journal that changes on the disk costs the frame it is in, and the log says what is missing."""
+"""A byte of the journal that changes on disk costs the frame that contains it, and the log shows the loss."""
 
 import http.client
 import os
@@ -13,25 +13,25 @@ QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "cont
 REQUESTS: Final = 20
 
 
-def ask(server: Server, number: int) -> str:
-    """A request whose head, and so its first frame, can be told from all others; its id."""
+def send(server: Server, number: int) -> str:
+    """Send a request whose head is unique, and so its first frame. Returns its id."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    headers = {"Authorization": "Bearer sk-any-caller", "X-Number": f"question-{number:03}"}
+    headers = {"Authorization": "Bearer sk-any-client", "X-Number": f"question-{number:03}"}
     connection.request("POST", PATH, QUESTION, headers)
-    answer = connection.getresponse()
-    answer.read()
+    response = connection.getresponse()
+    response.read()
     connection.close()
-    assert answer.status == 200
-    return answer.headers["Service-Request-Id"]
+    assert response.status == 200
+    return response.headers["Service-Request-Id"]
 
 
-def test_a_damaged_frame_is_counted_and_shown_as_a_gap_while_all_else_is_recorded(tmp_path: Path) -> None:
+def test_a_damaged_frame_is_counted_and_shown_as_a_gap_and_everything_else_is_recorded(tmp_path: Path) -> None:
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
-        server.record(ask(server, 999))
+        server.record(send(server, 999))
         recorder = server.pid_of("recorder")
         os.kill(recorder, signal.SIGSTOP)
         try:
-            ids = [ask(server, number) for number in range(REQUESTS)]
+            ids = [send(server, number) for number in range(REQUESTS)]
             (segment,) = [
                 path for path in server.data.glob("journal/*/*.segment") if b"question-007" in path.read_bytes()
             ]

@@ -1,4 +1,4 @@
-"""A relay that runs out of file descriptors neither dies nor spins, and goes on as soon as there are some again."""
+"""A relay that runs out of file descriptors neither dies nor uses CPU, and continues as soon as some are free."""
 
 import http.client
 import os
@@ -18,45 +18,45 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of anoth
 
 PATH: Final = "/v1/chat/completions"
 QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
-#: How many descriptors the relay may take beyond those it has: far fewer than callers come.
+#: Number of additional descriptors that the relay may open, far fewer than clients connect.
 SPARE: Final = 20
-CALLERS: Final = 100
+CLIENTS: Final = 100
 WATCHED_SECONDS: Final = 2.0
 
 
-def ask(server: Server) -> str | None:
-    """A whole request on a connection of its own; its id, None where the connection broke."""
+def send(server: Server) -> str | None:
+    """Send a request on a new connection. Returns its id, or `None` if the connection broke."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
     try:
-        connection.request("POST", PATH, QUESTION, {"Authorization": "Bearer sk-any-caller"})
-        answer = connection.getresponse()
-        answer.read()
-        return answer.headers["Service-Request-Id"] if answer.status == 200 else None
+        connection.request("POST", PATH, QUESTION, {"Authorization": "Bearer sk-any-client"})
+        response = connection.getresponse()
+        response.read()
+        return response.headers["Service-Request-Id"] if response.status == 200 else None
     except (OSError, http.client.HTTPException):
         return None
     finally:
         connection.close()
 
 
-def test_without_descriptors_the_relay_waits_and_then_goes_on(tmp_path: Path) -> None:
+def test_without_free_descriptors_the_relay_waits_and_then_continues(tmp_path: Path) -> None:
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
-        before = ask(server)
+        before = send(server)
         assert before is not None
         relay = server.pid_of("relay")
         limits = resource.prlimit(relay, resource.RLIMIT_NOFILE)
-        have = len(os.listdir(f"/proc/{relay}/fd"))  # noqa: PTH208 - another process's, and only their number
-        resource.prlimit(relay, resource.RLIMIT_NOFILE, (have + SPARE, limits[1]))
+        open_now = len(os.listdir(f"/proc/{relay}/fd"))  # noqa: PTH208 - another process's, and only their number
+        resource.prlimit(relay, resource.RLIMIT_NOFILE, (open_now + SPARE, limits[1]))
         with ExitStack() as opened:
-            for _ in range(CALLERS):
+            for _ in range(CLIENTS):
                 opened.enter_context(socket.create_connection(("127.0.0.1", server.port), 30))
-            used, began = cpu_seconds(relay), time.monotonic()
-            while time.monotonic() - began < WATCHED_SECONDS:
+            used, started = cpu_seconds(relay), time.monotonic()
+            while time.monotonic() - started < WATCHED_SECONDS:
                 time.sleep(0.1)
-            share = (cpu_seconds(relay) - used) / (time.monotonic() - began)
+            share = (cpu_seconds(relay) - used) / (time.monotonic() - started)
             assert share < 0.5, f"the relay used {share:.0%} of a core while it had nothing to do"
             assert is_running(relay)
         resource.prlimit(relay, resource.RLIMIT_NOFILE, limits)
-        after = wait_until(lambda: ask(server), 60, "an answer")
+        after = wait_until(lambda: send(server), 60, "an answer")
         assert server.pid_of("relay") == relay
         for request_id in (before, after):
             assert server.record(request_id, 60)["outcome"] == "complete"

@@ -1,9 +1,8 @@
-"""Makes the disk fail at every call of the relay on the journal, and of the recorder on the store, and judges the log.
+"""Make the relay's calls on the journal and the recorder's calls on the store fail, and judge the log.
 
-A call that fails once must cost no caller anything; a disk that stays broken may, but never a record. Whoever is
-refused is told so. No segment or pack is synced again after a sync of it has failed: a kernel may then say that all is
-well, and have dropped what it could not write. One call of each fault in a sample, every call in
-the long form.
+A call that fails once must not affect any client. A permanently failing disk may, but must lose no record, and every
+rejected client gets an error. No segment or pack is synced again after a failed sync, because the kernel may then
+report success although it has dropped the data. By default one random call of each fault, in the long form every call.
 """
 
 from collections.abc import Iterator
@@ -13,8 +12,8 @@ from typing import Final, NamedTuple
 
 import pytest
 from tests.crash.roles import Traced
-from tests.crash.runs import Harm, Outcome, Stage, on_stage
-from tests.crash.strace import SYNCS, Seen, instants, synced_after_failure
+from tests.crash.runs import Injection, Outcome, Stage, on_stage
+from tests.crash.strace import SYNCS, TracedCall, instants, synced_after_failure
 from tests.crash.tries import Tally, chosen
 from tests.support.long import new_rng
 from tests.support.needs import needs
@@ -22,7 +21,7 @@ from tests.support.needs import needs
 pytestmark = needs("strace")
 
 _TRACED: Final = ("pwrite64", "pread64", "openat", "close", "fallocate", "ftruncate", "unlink", *SYNCS)
-#: A role that fails at its start, before it can work without what is broken, ends by itself with this.
+#: Exit code of a role that cannot start.
 GAVE_UP: Final = 1
 
 
@@ -33,22 +32,22 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 class Fault(NamedTuple):
-    """How calls of a role fail."""
+    """A way in which calls of a role fail."""
 
     role: Traced
     calls: tuple[str, ...]
-    how: str
+    error: str
     power: bool = False
 
     def __str__(self) -> str:
-        return f"{self.role}, {' '.join(self.calls)}: {self.how}{', power' if self.power else ''}"
+        return f"{self.role}, {' '.join(self.calls)}: {self.error}{', power' if self.power else ''}"
 
-    def harm(self) -> Harm:
-        """The role with its calls traced, none of them failing yet."""
-        return Harm(role=self.role, calls=_TRACED, power=self.power)
+    def injection(self) -> Injection:
+        """Return the role with its calls traced and none of them failing yet."""
+        return Injection(role=self.role, calls=_TRACED, power=self.power)
 
 
-#: ``retval=0``: the disk takes no byte of the write, and names no reason.
+#: ``retval=0``: the disk accepts no byte of the write and gives no reason.
 ONCE: Final = (
     Fault("relay", ("pwrite64",), "error=EIO"),
     Fault("relay", ("pwrite64",), "error=ENOSPC"),
@@ -69,7 +68,7 @@ ONCE: Final = (
     Fault("recorder", ("fdatasync", "fsync"), "error=EIO", power=True),
 )
 
-#: From some call on, to the end of the script.
+#: From one call to the end of the script.
 LASTING: Final = (
     Fault("relay", ("pwrite64", "fallocate"), "error=ENOSPC"),
     Fault("relay", ("fdatasync",), "error=EIO", power=True),
@@ -78,64 +77,64 @@ LASTING: Final = (
 
 
 @pytest.mark.parametrize("fault", ONCE, ids=str)
-def test_a_call_that_fails_once_costs_no_caller_anything(
+def test_a_call_that_fails_once_affects_no_client(
     stage: Stage, fault: Fault, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _try(stage, fault, fault.harm(), "", capsys)
+    _try(stage, fault, fault.injection(), "", capsys)
 
 
 @pytest.mark.parametrize("fault", LASTING, ids=str)
-def test_while_a_disk_is_broken_nothing_is_relayed_unrecorded_and_then_all_goes_on(
+def test_while_a_disk_fails_nothing_is_relayed_unrecorded_and_the_service_recovers_afterwards(
     stage: Stage, fault: Fault, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _try(stage, fault, replace(fault.harm(), once_up=True, heals=True), "+", capsys)
+    _try(stage, fault, replace(fault.injection(), once_up=True, heals=True), "+", capsys)
 
 
 @cache
-def _untouched(stage: Stage, harm: Harm) -> list[Seen]:
-    """The calls of a run in which none fails."""
+def _calls_without_fault(stage: Stage, harm: Injection) -> list[TracedCall]:
+    """Return the calls of a run in which none fails."""
     outcome = stage.run(harm)
-    assert (outcome.violations, outcome.deaths, outcome.cut) == ([], [], 0)
-    return outcome.tracer.seen()
+    assert (outcome.violations, outcome.deaths, outcome.interrupted) == ([], [], 0)
+    return outcome.tracer.traced_calls()
 
 
-def test_a_pack_is_not_synced_again_after_its_sync_has_failed(stage: Stage) -> None:
-    harm = Harm(role="recorder", calls=_TRACED, power=True)
-    syncs = [each for each in _untouched(stage, harm) if each.call == "fdatasync"]
+def test_a_pack_is_not_synced_again_after_a_failed_sync(stage: Stage) -> None:
+    harm = Injection(role="recorder", calls=_TRACED, power=True)
+    syncs = [each for each in _calls_without_fault(stage, harm) if each.call == "fdatasync"]
     first = next(each.number for each in syncs if ".pack>" in each.rest)
     outcome = stage.run(replace(harm, injections=(f"fdatasync:error=EIO:when={first}",)))
     assert outcome.violations == []
-    assert [each for each in synced_after_failure(outcome.tracer.seen()) if ".pack>" in each] == []
+    assert [each for each in synced_after_failure(outcome.tracer.traced_calls()) if ".pack>" in each] == []
 
 
-def _try(stage: Stage, fault: Fault, harm: Harm, from_there_on: str, capsys: pytest.CaptureFixture[str]) -> None:
-    tally = Tally(f"fails: {fault}{from_there_on}")
-    every = [each for each in instants(_untouched(stage, harm)) if each.call in fault.calls]
+def _try(stage: Stage, fault: Fault, harm: Injection, repetition: str, capsys: pytest.CaptureFixture[str]) -> None:
+    tally = Tally(f"fails: {fault}{repetition}")
+    every = [each for each in instants(_calls_without_fault(stage, harm)) if each.call in fault.calls]
     for instant in chosen(every, tally, new_rng()):
-        injections = tuple(f"{call}:{fault.how}:when={instant.number}{from_there_on}" for call in fault.calls)
-        if not from_there_on:
-            injections = (f"{instant.call}:{fault.how}:when={instant.number}",)
+        injections = tuple(f"{call}:{fault.error}:when={instant.number}{repetition}" for call in fault.calls)
+        if not repetition:
+            injections = (f"{instant.call}:{fault.error}:when={instant.number}",)
         outcome = stage.run(replace(harm, injections=injections))
         tally.hit += any("(INJECTED)" in line for line in outcome.tracer.lines())
-        tally.cut += outcome.cut
-        tally.add(instant, outcome.violations, *_beside(fault, outcome, lasts=bool(from_there_on)))
+        tally.interrupted += outcome.interrupted
+        tally.add(instant, outcome.violations, *_other_failures(fault, outcome, lasts=bool(repetition)))
     tally.show(capsys)
     assert "\n".join(tally.failures) == ""
-    assert tally.hit, "no fault came to pass"
+    assert tally.hit, "no fault occurred"
 
 
-def _beside(fault: Fault, outcome: Outcome, *, lasts: bool) -> list[str]:
-    """What else must hold."""
+def _other_failures(fault: Fault, outcome: Outcome, *, lasts: bool) -> list[str]:
+    """Check what else must hold."""
     found = []
     if fault.role == "relay":
-        again = synced_after_failure(outcome.tracer.seen())
+        again = synced_after_failure(outcome.tracer.traced_calls())
         found += [f"{each} was synced again after a sync had failed" for each in again]
     if any(death != (fault.role, GAVE_UP) for death in outcome.deaths):
         found.append(f"deaths: {outcome.deaths}")
-    # strace counts calls by thread: the first sync of three threads may fail, and then "once" is not what happened
+    # strace counts calls per thread: the first sync of each of three threads may fail, and then it was not "once"
     is_once = sum("(INJECTED)" in line for line in outcome.tracer.lines()) == 1
-    if outcome.cut and (is_once or fault.role != "relay") and not (lasts and fault.role == "relay"):
-        found.append(f"{outcome.cut} callers were cut")
+    if outcome.interrupted and (is_once or fault.role != "relay") and not (lasts and fault.role == "relay"):
+        found.append(f"{outcome.interrupted} clients were interrupted")
     refused = [call for call in outcome.calls if call.complete and call.status not in (200, 502)]
     if not all(call.status == 503 and b'"log_unavailable"' in call.received for call in refused):
         found.append(f"refused otherwise than by log_unavailable: {[bytes(call.received) for call in refused]}")

@@ -1,6 +1,6 @@
-"""A disk that fills while requests run: what runs ends honestly, what is new is refused, and it mends by itself.
+"""A disk that fills while requests run: running requests are interrupted, new ones are rejected, and it recovers.
 
-Journal and store lie on a small file system of their own, which only root may mount.
+Journal and store are on a small file system. Mounting it requires root.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ import pytest
 import uvloop
 from tests.crash.judge import judge
 from tests.crash.load import Choice, Load
-from tests.crash.service import Provider, Service, until
+from tests.crash.service import Provider, Service, wait_for
 from tests.crash.small_disk import MIB, Filler, mounted
 from tests.support.server import wait_until
 
@@ -31,10 +31,10 @@ from relaybook.journal.frame import FrameKind
 from relaybook.journal.reader import RunReader
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
 
-#: Less free than this, and nothing new is admitted.
+#: With less free space no request is admitted.
 MIN_FREE: Final = 8 * MIB
-CALLERS: Final = 8
-_PATIENCE_SECONDS: Final = 60.0
+CLIENTS: Final = 8
+_TIMEOUT_SECONDS: Final = 60.0
 _FLAGS: Final = ("--segment-bytes", "1MiB", "--min-free", str(MIN_FREE))
 
 
@@ -44,40 +44,40 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield directory
 
 
-def _mixed(chance: random.Random) -> Choice:
-    draw = chance.random()
+def _mixed(rng: random.Random) -> Choice:
+    draw = rng.random()
     if draw < 0.4:
-        return "stream", chance.randint(50, 200), None
-    return ("upload", 500, None) if draw < 0.6 else ("large", chance.randint(100_000, 400_000), None)
+        return "stream", rng.randint(50, 200), None
+    return ("upload", 500, None) if draw < 0.6 else ("large", rng.randint(100_000, 400_000), None)
 
 
-def _heavy(chance: random.Random) -> Choice:
-    """Answers that need far more than the journal has room for."""
-    return "large", chance.randint(1_500_000, 2_000_000), None
+def _heavy(rng: random.Random) -> Choice:
+    """Choose responses that need far more space than the journal has."""
+    return "large", rng.randint(1_500_000, 2_000_000), None
 
 
 def _answer(request: urllib.request.Request) -> tuple[int, dict[str, str], str]:
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, dict(answer.headers), answer.read().decode()
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return response.status, dict(response.headers), response.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, dict(error.headers), error.read().decode()
 
 
 def _get(service: Service, path: str) -> tuple[int, str]:
-    """Status and text of one of the relay's own answers."""
+    """Return status and text of a response of the relay's own."""
     return _answer(urllib.request.Request(f"http://127.0.0.1:{service.server.port}{path}"))[::2]
 
 
-def _ask(service: Service, tag: str) -> tuple[int, dict[str, str], Any]:
-    """One request that is no part of the load: status, headers, and the JSON of the answer."""
+def _send(service: Service, tag: str) -> tuple[int, dict[str, str], Any]:
+    """Send one request that is not part of the load. Returns status, headers, and the JSON of the response."""
     url, headers = f"{service.server.base_url}/chat/completions", {"Crash-Tag": tag}
-    status, answered, text = _answer(urllib.request.Request(url, b'{"model": "gpt-4o-mini"}', headers))
-    return status, answered, json.loads(text)
+    status, responded, text = _answer(urllib.request.Request(url, b'{"model": "gpt-4o-mini"}', headers))
+    return status, responded, json.loads(text)
 
 
 class Trial:
-    """Callers on a service, a disk that fills and empties, and the judgement at the end."""
+    """Clients of a service, a disk that is filled and freed, and the check at the end."""
 
     choose: Callable[[random.Random], Choice] = staticmethod(_mixed)
 
@@ -85,10 +85,12 @@ class Trial:
         self.service = service
         self.disk = Filler(directory)
         self._provider = provider
-        self.load = Load(service.server.port, CALLERS, random.Random(3), self.choose)
+        self.load = Load(service.server.port, CLIENTS, random.Random(3), self.choose)
 
     def run(self, fill_to: int) -> None:
-        """Load; the disk fills to so many free bytes, and is freed when a test has looked; then all is recorded."""
+        """Run the load while the disk is filled to this many free bytes and freed after the test's checks; then wait
+        until all is recorded.
+        """
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(self._run(fill_to))
 
@@ -96,35 +98,35 @@ class Trial:
         load = self.load
         try:
             load.start("full")
-            await until(self._is_loaded, "load", _PATIENCE_SECONDS)
-            async with asyncio.timeout(_PATIENCE_SECONDS):
-                while not self._is_felt():
+            await wait_for(self._is_loaded, "load", _TIMEOUT_SECONDS)
+            async with asyncio.timeout(_TIMEOUT_SECONDS):
+                while not self._is_noticed():
                     self.disk.fill(fill_to)
                     await asyncio.sleep(0.02)
             await asyncio.to_thread(self.while_full)
             count = len(load.calls)
             self.disk.free()
-            await until(lambda: self._answered_since(count), "answers after the disk was freed", _PATIENCE_SECONDS)
+            await wait_for(lambda: self._answered_since(count), "answers after the disk was freed", _TIMEOUT_SECONDS)
             await load.finish()
         finally:
             await load.abandon()
-        with suppress(AssertionError):  # the judge says what is missing
-            await until(self.service.is_at_rest, "all recorded")
+        with suppress(AssertionError):  # the judge names what is missing
+            await wait_for(self.service.is_idle, "all recorded")
 
     def _is_loaded(self) -> bool:
-        return len(self.load.calls) >= 2 * CALLERS and len([call for call in self.load.open if call.received]) >= 2
+        return len(self.load.calls) >= 2 * CLIENTS and len([call for call in self.load.open if call.received]) >= 2
 
-    def _is_felt(self) -> bool:
+    def _is_noticed(self) -> bool:
         return bool(self.service.server.events("log_unavailable") or self.service.server.events("journal_failed"))
 
     def while_full(self) -> None:
-        """What a test looks at while the disk is full."""
+        """Checks of a test while the disk is full."""
 
     def _answered_since(self, count: int) -> bool:
-        return sum(call.complete and call.status == 200 for call in self.load.calls[count:]) >= CALLERS
+        return sum(call.complete and call.status == 200 for call in self.load.calls[count:]) >= CLIENTS
 
     def judge(self, without: AbstractSet[str] = frozenset()) -> None:
-        """All there is in the log is right, and all of it is there ``without`` some tags."""
+        """Assert that everything in the log is correct, and that it is complete ``without`` some tags."""
         calls = [call for call in self.load.calls if call.tag not in without]
         tags = {call.tag for call in calls}
         served = [each for each in self._provider.ended() if each.tag in tags]
@@ -132,50 +134,52 @@ class Trial:
             record for record in self.service.all_records() if record.properties.get("tag", "") not in {"", *without}
         ]
         assert judge(served, calls, [self.service.logged(record) for record in records]) == []
-        assert self.service.is_at_rest(), self.service.server.get("/api/status")
+        assert self.service.is_idle(), self.service.server.get("/api/status")
 
 
-class Refusing(Trial):
-    """Looks at how requests are refused."""
+class Rejecting(Trial):
+    """Checks how requests are rejected."""
 
     def while_full(self) -> None:
         status, text = _get(self.service, "/readyz")
         assert (status, "log" in text) == (503, True), text
-        status, headers, answer = _ask(self.service, "probe-whole-10")
-        assert (status, answer["error"]["code"]) == (503, "log_unavailable"), answer
+        status, headers, response = _send(self.service, "probe-whole-10")
+        assert (status, response["error"]["code"]) == (503, "log_unavailable"), response
         assert int(headers["retry-after-ms"]) > 0
-        assert "Try again" in answer["error"]["message"]
+        assert "Try again" in response["error"]["message"]
         assert _get(self.service, "/healthz")[0] == 200
 
 
 @pytest.mark.parametrize("fill_to", [MIN_FREE // 2, 0], ids=["nearly full", "full"])
-def test_on_a_full_disk_requests_are_refused_and_it_goes_on_by_itself(small_disk: Path, fill_to: int) -> None:
+def test_on_a_full_disk_requests_are_rejected_and_the_service_recovers_by_itself(
+    small_disk: Path, fill_to: int
+) -> None:
     with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
-        trial = Refusing(small_disk, service, provider)
+        trial = Rejecting(small_disk, service, provider)
         trial.run(fill_to)
         trial.judge()
         recorded = {record.properties.get("tag") for record in service.all_records()}
-        refused = sum(call.status == 503 or call.tag not in recorded for call in trial.load.calls) + 1
+        rejected = sum(call.status == 503 or call.tag not in recorded for call in trial.load.calls) + 1
         status = service.server.get("/api/status")
-        assert sum(gap["count"] for gap in status["gaps"] if gap["reason"] == "log_unavailable") == refused
+        assert sum(gap["count"] for gap in status["gaps"] if gap["reason"] == "log_unavailable") == rejected
         assert status["frames_lost"] == 0
         assert _get(service, "/readyz") == (200, "ready\n")
         assert service.server.stop() == 0
 
 
-class Exhausting(Refusing):
-    """Waits until the journal has taken all it can, while most callers are at the beginning of long answers."""
+class Exhausting(Rejecting):
+    """Waits until the journal is full while most clients are at the beginning of long responses."""
 
     choose = staticmethod(_heavy)
 
     def _is_loaded(self) -> bool:
-        return len([call for call in self.load.open if 0 < len(call.received) < 500_000]) >= CALLERS - 1
+        return len([call for call in self.load.open if 0 < len(call.received) < 500_000]) >= CLIENTS - 1
 
-    def _is_felt(self) -> bool:
+    def _is_noticed(self) -> bool:
         return bool(self.service.server.events("journal_failed"))
 
 
-def test_what_needs_more_than_the_journal_has_is_cut_and_recorded_as_interrupted(small_disk: Path) -> None:
+def test_requests_that_need_more_space_than_there_is_are_interrupted_and_recorded_as_such(small_disk: Path) -> None:
     with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
         trial = Exhausting(small_disk, service, provider)
         trial.run(0)
@@ -187,7 +191,7 @@ def test_what_needs_more_than_the_journal_has_is_cut_and_recorded_as_interrupted
 
 
 class Forwarding(Trial):
-    """Looks at how requests go on without a log."""
+    """Checks how requests are forwarded without a log."""
 
     unlogged = 20
 
@@ -195,20 +199,20 @@ class Forwarding(Trial):
         status, text = _get(self.service, "/readyz")
         assert (status, "not logged" in text) == (200, True), text
         for number in range(self.unlogged):
-            status, headers, _ = _ask(self.service, f"unlogged-{number}-whole-10")
+            status, headers, _ = _send(self.service, f"unlogged-{number}-whole-10")
             assert (status, headers["Service-Warning"].partition(";")[0]) == (200, "not_logged")
 
 
 class ForwardingMore(Forwarding):
-    """Waits until the journal has failed in the middle of long answers."""
+    """Waits until the journal has failed in the middle of long responses."""
 
     choose = staticmethod(_heavy)
     _is_loaded = Exhausting._is_loaded
-    _is_felt = Exhausting._is_felt
+    _is_felt = Exhausting._is_noticed
 
 
 @pytest.mark.parametrize(("trial_of", "fill_to"), [(Forwarding, MIN_FREE // 2), (ForwardingMore, 0)])
-def test_told_to_forward_it_cuts_nobody_and_the_log_says_what_it_lacks(
+def test_with_forwarding_enabled_no_client_is_interrupted_and_the_log_shows_what_is_missing(
     small_disk: Path, trial_of: type[Forwarding], fill_to: int
 ) -> None:
     flags = (*_FLAGS, "--when-log-fails", "forward")
@@ -231,42 +235,42 @@ def test_told_to_forward_it_cuts_nobody_and_the_log_says_what_it_lacks(
 
 
 def _fill_when_ready(service: Service, directory: Path, leave: int) -> Filler:
-    """Fills the disk of a service that is up; returns once it has noticed."""
-    wait_until(lambda: _get(service, "/readyz")[0] == 200, _PATIENCE_SECONDS)
+    """Fill the disk of a running service, and return when the service has noticed."""
+    wait_until(lambda: _get(service, "/readyz")[0] == 200, _TIMEOUT_SECONDS)
     filler = Filler(directory)
     filler.fill(leave)
-    wait_until(lambda: _get(service, "/readyz")[0] == 503, _PATIENCE_SECONDS)
+    wait_until(lambda: _get(service, "/readyz")[0] == 503, _TIMEOUT_SECONDS)
     return filler
 
 
 def test_a_stop_while_the_disk_is_full_keeps_the_gap(small_disk: Path) -> None:
     with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
         filler = _fill_when_ready(service, small_disk, MIN_FREE // 2)
-        assert [_ask(service, f"refused-{number}-whole-10")[0] for number in range(7)] == [503] * 7
+        assert [_send(service, f"refused-{number}-whole-10")[0] for number in range(7)] == [503] * 7
         assert service.server.stop() == 0
         filler.free()
         service.start()
-        wait_until(service.is_at_rest, _PATIENCE_SECONDS)
+        wait_until(service.is_idle, _TIMEOUT_SECONDS)
         gaps = service.server.get("/api/status")["gaps"]
         assert [(gap["reason"], gap["count"]) for gap in gaps] == [("log_unavailable", 7)]
 
 
-def test_a_relay_that_dies_while_the_disk_is_full_still_refuses_and_goes_on_by_itself(small_disk: Path) -> None:
+def test_a_relay_restarted_on_a_full_disk_rejects_requests_and_recovers_by_itself(small_disk: Path) -> None:
     with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
         filler = _fill_when_ready(service, small_disk, 0)
         filler.fill(0)
         service.kill("relay")
         try:
-            status, headers, answer = _ask(service, "refused-whole-10")
-            assert (status, answer["error"]["code"]) == (503, "log_unavailable")
+            status, headers, response = _send(service, "refused-whole-10")
+            assert (status, response["error"]["code"]) == (503, "log_unavailable")
             assert int(headers["retry-after-ms"]) > 0
         finally:
             filler.free()
-        wait_until(lambda: _get(service, "/readyz")[0] == 200, _PATIENCE_SECONDS)
-        assert _ask(service, "relayed-whole-10")[0] == 200
+        wait_until(lambda: _get(service, "/readyz")[0] == 200, _TIMEOUT_SECONDS)
+        assert _send(service, "relayed-whole-10")[0] == 200
 
 
-def test_what_is_written_after_no_further_segment_could_be_made_is_read(
+def test_frames_written_after_the_last_possible_segment_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = JournalWriter(tmp_path, MIB, durable=False)
@@ -276,7 +280,7 @@ def test_what_is_written_after_no_further_segment_could_be_made_is_read(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as disk_is_full, suppress(JournalUnavailable):
-        wait_until(lambda: writer.spare_ready, _PATIENCE_SECONDS)
+        wait_until(lambda: writer.spare_ready, _TIMEOUT_SECONDS)
         disk_is_full.setattr(disk, "create_file", full)
         while True:
             writer.append(FrameKind.RECEIVED, exchange, large)

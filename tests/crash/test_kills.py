@@ -1,6 +1,6 @@
-"""Kills relay, recorder and supervisor with SIGKILL under load, and holds the log against the provider's ledger.
+"""Kill relay, recorder and supervisor with SIGKILL under load, and compare the log with the upstream's ledger.
 
-Five times, once each of ``TARGETS``; 1,000 times in the long form, or what CRASH_CYCLES says.
+Five times, once for each of ``TARGETS``; 1,000 times in the long form, or as often as CRASH_CYCLES says.
 """
 
 import asyncio
@@ -18,26 +18,26 @@ import pytest
 import uvloop
 from tests.crash.judge import Fault, Served, Violation, judge
 from tests.crash.load import Load, mixed
-from tests.crash.service import BACK_SECONDS, Provider, Service, until
+from tests.crash.service import BACK_SECONDS, Provider, Service, wait_for
 from tests.support.long import LONG, new_seed
 
 from relaybook.log.record import Record
 
 CYCLES: Final = int(os.environ.get("CRASH_CYCLES", "1000" if LONG else "5"))
-CALLERS: Final = 60
-LEAST_OPEN: Final = 20
-LEAST_MID_STREAM: Final = 5
-#: From the moment the load is up to the kill.
-MOST_PAUSE_SECONDS: Final = 0.8
-LEAST_REQUESTS_PER_CYCLE: Final = 100
-LEAST_INTERRUPTED_PER_CYCLE: Final = 6
+CLIENTS: Final = 60
+MIN_OPEN: Final = 20
+MIN_MID_STREAM: Final = 5
+#: Maximum time from full load to the kill.
+MAX_PAUSE_SECONDS: Final = 0.8
+MIN_REQUESTS_PER_CYCLE: Final = 100
+MIN_INTERRUPTED_PER_CYCLE: Final = 6
 Target = Literal["relay", "recorder", "supervisor", "relay+recorder", "everything"]
 TARGETS: Final[tuple[Target, ...]] = ("relay", "recorder", "supervisor", "relay+recorder", "everything")
 
 
 @dataclass
 class Tally:
-    """What the table at the end says."""
+    """The figures for the table at the end."""
 
     seed: int
     kills: Counter[str] = field(default_factory=Counter)
@@ -50,18 +50,18 @@ class Tally:
     refused: int = 0
     open_at_kill: list[int] = field(default_factory=list)
     mid_stream_at_kill: list[int] = field(default_factory=list)
-    answers_after_seconds: dict[Target, list[float]] = field(default_factory=dict)
+    responses_after_seconds: dict[Target, list[float]] = field(default_factory=dict)
     records_after_seconds: dict[Target, list[float]] = field(default_factory=dict)
     seconds: float = 0.0
 
-    def answers_after(self, target: Target, seconds: float) -> None:
-        self.answers_after_seconds.setdefault(target, []).append(seconds)
+    def responses_after(self, target: Target, seconds: float) -> None:
+        self.responses_after_seconds.setdefault(target, []).append(seconds)
 
     def records_after(self, target: Target, seconds: float) -> None:
         self.records_after_seconds.setdefault(target, []).append(seconds)
 
     def table(self) -> str:
-        """One line a figure."""
+        """Return one line per figure."""
         kills = ", ".join(f"{name} {self.kills[name]}" for name in TARGETS)
         rows = [
             ("seed", self.seed),
@@ -74,7 +74,7 @@ class Tally:
             *((f"  {name}", count) for name, count in sorted(self.outcomes.items())),
             ("connections refused, supervisor down", self.refused),
             *((name, self.faults[name]) for name in get_args(Fault)),
-            *((f"answers again after: {name}", _spread(each)) for name, each in self.answers_after_seconds.items()),
+            *((f"answers again after: {name}", _spread(each)) for name, each in self.responses_after_seconds.items()),
             *((f"records again after: {name}", _spread(each)) for name, each in self.records_after_seconds.items()),
         ]
         return "\n".join(f"  {name:<38}{value}" for name, value in rows)
@@ -89,31 +89,31 @@ def _spread(seconds: list[float]) -> str:
 
 
 class Trial:
-    """One long run of the service, killed cycle after cycle."""
+    """One long run of the service, killed in every cycle."""
 
     def __init__(self, service: Service, provider: Provider, seed: int) -> None:
         self.tally = Tally(seed)
         self._service = service
         self._provider = provider
-        self._chance = random.Random(seed)
-        self.load = Load(service.server.port, CALLERS, self._chance, mixed)
+        self._rng = random.Random(seed)
+        self.load = Load(service.server.port, CLIENTS, self._rng, mixed)
         self._records: list[Record] = []
         self._record_of: dict[str, str] = {}
 
     async def cycle(self, number: int) -> list[Violation]:
-        """Load, kill, recovery, quiet, judgement."""
+        """Run one cycle: load, kill, recovery, idle, check."""
         target = TARGETS[number % len(TARGETS)]
         load, tally = self.load, self.tally
         load.start(f"{tally.seed:x}-{number}")
-        await until(self._is_loaded, "enough exchanges under way")
-        await asyncio.sleep(self._chance.uniform(0, MOST_PAUSE_SECONDS))
-        await until(self._is_loaded, "enough exchanges under way")
+        await wait_for(self._is_loaded, "enough exchanges under way")
+        await asyncio.sleep(self._rng.uniform(0, MAX_PAUSE_SECONDS))
+        await wait_for(self._is_loaded, "enough exchanges under way")
         self._fetch()
         known = len(self._records)
         tally.open_at_kill.append(len(load.open))
         tally.mid_stream_at_kill.append(len(load.mid_stream))
-        assert tally.open_at_kill[-1] >= LEAST_OPEN
-        assert tally.mid_stream_at_kill[-1] >= LEAST_MID_STREAM
+        assert tally.open_at_kill[-1] >= MIN_OPEN
+        assert tally.mid_stream_at_kill[-1] >= MIN_MID_STREAM
         killed_at = time.monotonic()
         self._kill(target)
         tally.kills[target] += 1
@@ -121,11 +121,11 @@ class Trial:
             await self._kill_again(target)
         if target in ("supervisor", "everything"):
             await asyncio.to_thread(self._service.start)
-        await until(lambda: load.recovered_after(killed_at), f"an answer after the death of {target}")
-        tally.answers_after(target, load.recovered_after(killed_at) or 0.0)
-        await until(lambda: self._fetch() > known, f"a record after the death of {target}")
+        await wait_for(lambda: load.recovered_after(killed_at), f"an answer after the death of {target}")
+        tally.responses_after(target, load.recovered_after(killed_at) or 0.0)
+        await wait_for(lambda: self._fetch() > known, f"a record after the death of {target}")
         tally.records_after(target, time.monotonic() - killed_at)
-        await until(lambda: len(load.calls) >= LEAST_REQUESTS_PER_CYCLE, "enough requests")
+        await wait_for(lambda: len(load.calls) >= MIN_REQUESTS_PER_CYCLE, "enough requests")
         await load.finish()
         if target not in ("supervisor", "everything"):
             assert load.refused_at == [], f"connections were refused while only {target} was down"
@@ -133,12 +133,12 @@ class Trial:
         return await self._judge()
 
     def _fetch(self) -> int:
-        """Takes what was recorded meanwhile; how many records this cycle has."""
+        """Fetch the new records, and return how many this cycle has."""
         self._records += self._service.new_records()
         return len(self._records)
 
     def _is_loaded(self) -> bool:
-        return len(self.load.open) >= LEAST_OPEN and len(self.load.mid_stream) >= LEAST_MID_STREAM
+        return len(self.load.open) >= MIN_OPEN and len(self.load.mid_stream) >= MIN_MID_STREAM
 
     def _kill(self, target: Target) -> None:
         match target:
@@ -152,14 +152,14 @@ class Trial:
                 self._service.kill(target)
 
     async def _kill_again(self, target: Target) -> None:
-        """While it recovers: the new supervisor as it starts, or whichever part is up again."""
-        pause = self._chance.uniform(0, 1.0)
+        """Kill again during recovery: the new supervisor while it starts, or the first role that is up again."""
+        pause = self._rng.uniform(0, 1.0)
         if target in ("supervisor", "everything"):
-            await asyncio.to_thread(self._service.start_in_vain, pause)
+            await asyncio.to_thread(self._service.start_and_kill, pause)
             self.tally.second_kills["supervisor"] += 1
             return
         await asyncio.sleep(pause)
-        if self._service.kill(self._chance.choice(("relay", "recorder"))):
+        if self._service.kill(self._rng.choice(("relay", "recorder"))):
             self.tally.second_kills["relay or recorder"] += 1
 
     async def _judge(self) -> list[Violation]:
@@ -169,7 +169,7 @@ class Trial:
             served.extend(self._provider.ended())
             return not self._provider.open
 
-        await until(is_provider_done, "the end of all answers")
+        await wait_for(is_provider_done, "the end of all answers")
         calls = self.load.calls
         await self._wait_for_records({each.tag for each in served} | {call.tag for call in calls if call.request_id})
         records, self._records = self._records, []
@@ -185,26 +185,28 @@ class Trial:
         return found
 
     async def _wait_for_records(self, awaited: set[str]) -> None:
-        """Until the log is at rest and has these tags. A tag that never comes is the judge's to name."""
+        """Wait until the service is idle and the log has these tags. The judge reports a tag that never appears."""
 
         def is_recorded() -> bool:
             self._fetch()
             return awaited <= {record.properties.get("tag") for record in self._records}
 
         end = time.monotonic() + BACK_SECONDS
-        while not (is_recorded() and self._service.is_at_rest()) and time.monotonic() < end:
+        while not (is_recorded() and self._service.is_idle()) and time.monotonic() < end:
             await asyncio.sleep(0.02)
         self._fetch()
 
     def judge_the_whole_log(self) -> None:
-        """Nothing came later: every record is the one that its cycle had judged."""
+        """Assert that no record was added later: every record is the one that its cycle checked."""
         found = [(record.properties.get("tag"), record.id) for record in self._service.all_records()]
         assert sorted(found, key=str) == sorted(self._record_of.items(), key=str)
 
 
-def test_killed_at_any_moment_the_log_keeps_its_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_log_keeps_its_guarantee_if_any_process_is_killed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     seed = new_seed()
-    began = time.monotonic()
+    started = time.monotonic()
     with Provider(tmp_path) as provider, Service(tmp_path, provider.url, "--segment-bytes", "1MiB") as service:
         trial = Trial(service, provider, seed)
 
@@ -213,7 +215,7 @@ def test_killed_at_any_moment_the_log_keeps_its_promise(tmp_path: Path, capsys: 
                 for number in range(CYCLES):
                     violations = await trial.cycle(number)
                     assert violations == [], f"cycle {number}: " + "\n".join(map(str, violations))
-                    assert service.is_at_rest(), f"cycle {number}: {service.server.get('/api/status')}"
+                    assert service.is_idle(), f"cycle {number}: {service.server.get('/api/status')}"
             finally:
                 await trial.load.abandon()
 
@@ -221,7 +223,7 @@ def test_killed_at_any_moment_the_log_keeps_its_promise(tmp_path: Path, capsys: 
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(run())
         finally:
-            trial.tally.seconds = time.monotonic() - began
+            trial.tally.seconds = time.monotonic() - started
             with capsys.disabled():
                 print(f"\nkilled under load:\n{trial.tally.table()}", file=sys.stderr, flush=True)
         trial.judge_the_whole_log()
@@ -230,6 +232,6 @@ def test_killed_at_any_moment_the_log_keeps_its_promise(tmp_path: Path, capsys: 
         assert list(service.data.journal.iterdir()) == []
         assert not service.data.quarantine.exists()
     tally = trial.tally
-    assert tally.requests >= LEAST_REQUESTS_PER_CYCLE * CYCLES
-    assert tally.outcomes["interrupted"] >= LEAST_INTERRUPTED_PER_CYCLE * CYCLES
+    assert tally.requests >= MIN_REQUESTS_PER_CYCLE * CYCLES
+    assert tally.outcomes["interrupted"] >= MIN_INTERRUPTED_PER_CYCLE * CYCLES
     assert provider.strays == 0

@@ -1,7 +1,9 @@
-"""A power cut at any moment: with ``durability = power`` nothing that a caller or the provider saw is lost.
+"""A power cut during a run: with ``durability = power`` nothing that a client or the upstream saw is lost.
 
-One service is traced; after each of its steps the disk may be in many states, and from each that is looked at the log
-is recovered and judged: some hundred states, some thousands in the long form.
+The system calls of one service are traced. A power cut can leave the disk in different states after each of them. The
+tests take random steps of the trace, build five of these states for each (``CHOICES``), recover the log from each state
+and judge it: at most 50 states by default, 2,500 in the long form. Steps right after bytes were sent, or while a write
+waits for its sync, are chosen more often.
 """
 
 import random
@@ -16,7 +18,7 @@ import pytest
 from tests.crash.judge import Logged, Violation, judge
 from tests.crash.power import CHOICES, SECTOR
 from tests.crash.system_calls import Step
-from tests.crash.traced import Sides, Trace
+from tests.crash.traced import Trace, Views
 from tests.support.long import LONG, new_rng
 from tests.support.needs import needs
 from tests.support.no_text import no_text
@@ -42,7 +44,7 @@ from relaybook.recorder.retry import Retry
 from relaybook.recorder.understand import Understanding
 from relaybook.server.data_directory import DataDirectory
 
-#: The disk is looked at after so many steps, in each state of ``CHOICES``.
+#: The number of steps at which the power is cut, with replacement. Each is checked in every state of ``CHOICES``.
 CUTS: Final = 500 if LONG else 10
 FEW_CUTS: Final = 100 if LONG else 8
 _KEEP_OTHER_BODIES: Final = 16 << 20
@@ -51,15 +53,15 @@ _PRICES: Final = Prices()
 
 @contextmanager
 def _recovered(path: Path) -> Iterator[SqliteReader]:
-    """The log of a data directory after a start that reads all of its journal."""
+    """Recover the log of a data directory: run a recorder that reads the whole journal."""
     data = DataDirectory(path)
     data.open()
     store = SqliteWriter(data.store, durability="process")
     body_policy = BodyPolicy(store.write_body, store.read_body, _KEEP_OTHER_BODIES)
     understanding = Understanding(_PRICES, store.read_body)
     quarantine, crash_guard = Quarantine(data.quarantine), CrashGuard(data.path)
-    retry, figures = Retry(DiskReserve(data.ballast, 0), lambda: 1), Metrics(data.metrics)
-    Recorder(data.journal, store, retry, understanding, body_policy, quarantine, crash_guard, figures, no_text()).run()
+    retry, metrics = Retry(DiskReserve(data.ballast, 0), lambda: 1), Metrics(data.metrics)
+    Recorder(data.journal, store, retry, understanding, body_policy, quarantine, crash_guard, metrics, no_text()).run()
     store.close()
     data.close()
     reader = SqliteReader(data.store)
@@ -83,7 +85,7 @@ def _logged(reader: SqliteReader) -> list[Logged]:
 
 
 def _body(reader: SqliteReader, record_id: str, side: Side) -> bytes:
-    """A stored body; what cannot be read any more is lost like what is not there."""
+    """Return a stored body. One that is unreadable counts as lost, like a missing one."""
     try:
         return b"".join(reader.body(record_id, side) or ())
     except StoreUnavailable:
@@ -91,60 +93,60 @@ def _body(reader: SqliteReader, record_id: str, side: Side) -> bytes:
 
 
 def _weight(step: Step) -> int:
-    """How much a cut right after a step may tell: most where bytes have just gone out or wait for their sync."""
+    """Return how often to choose a step: more often if bytes were just sent or a write waits for its sync."""
     awaits_sync = step.call.kind == "write" and step.returned and step.call.path.endswith(".segment")
     return 4 if awaits_sync or step.call.kind == "wire" else 1
 
 
-def _judge_cuts(trace: Trace, directory: Path, count: int, chance: random.Random) -> tuple[Counter[str], list[str]]:
-    """Looks at the disk after so many steps; what was found wrong, by kind and in words."""
-    cuts = set(chance.choices(range(len(trace.steps)), [_weight(step) for step in trace.steps], k=count))
+def _judge_cuts(trace: Trace, directory: Path, count: int, rng: random.Random) -> tuple[Counter[str], list[str]]:
+    """Cut the power after this many random steps. Returns the violations, counted by kind and as text."""
+    cuts = set(rng.choices(range(len(trace.steps)), [_weight(step) for step in trace.steps], k=count))
     faults: Counter[str] = Counter()
     found = []
-    disk, sides = trace.disk(), Sides(trace.calls)
+    disk, views = trace.disk(), Views(trace.calls)
     for number, step in enumerate(trace.steps):
-        disk.take(step)
-        sides.take(step)
+        disk.apply(step)
+        views.apply(step)
         if number not in cuts:
             continue
         for choice in CHOICES:
             state = directory / "state"
-            disk.leave(state, choice, chance)
-            for violation in _judge(state / "data", sides):
+            disk.write_state(state, choice, rng)
+            for violation in _judge(state / "data", views):
                 faults[violation.fault] += 1
                 found.append(f"after step {number} of {len(trace.steps)}, {choice}: {violation}")
             shutil.rmtree(state)
     return faults, found
 
 
-def _judge(data: Path, sides: Sides) -> list[Violation]:
+def _judge(data: Path, views: Views) -> list[Violation]:
     with _recovered(data) as reader:
-        return judge(sides.served(), sides.calls.values(), _logged(reader))
+        return judge(views.served(), views.calls.values(), _logged(reader))
 
 
 @pytest.fixture
-def chance() -> random.Random:
+def rng() -> random.Random:
     return new_rng()
 
 
 @needs("strace")
-def test_a_power_cut_loses_nothing_that_a_caller_or_the_provider_saw(tmp_path: Path, chance: random.Random) -> None:
+def test_a_power_cut_loses_nothing_that_a_client_or_the_upstream_saw(tmp_path: Path, rng: random.Random) -> None:
     trace = Trace(tmp_path, "power", is_first_start=False)
-    _, found = _judge_cuts(trace, tmp_path, CUTS, chance)
+    _, found = _judge_cuts(trace, tmp_path, CUTS, rng)
     assert found == []
 
 
 @needs("strace")
-def test_a_power_cut_after_the_very_first_start_loses_nothing_either(tmp_path: Path, chance: random.Random) -> None:
+def test_a_power_cut_after_the_first_start_loses_nothing_either(tmp_path: Path, rng: random.Random) -> None:
     trace = Trace(tmp_path, "power", is_first_start=True)
-    _, found = _judge_cuts(trace, tmp_path, FEW_CUTS, chance)
+    _, found = _judge_cuts(trace, tmp_path, FEW_CUTS, rng)
     assert found == []
 
 
 @needs("strace")
-def test_the_same_judgement_finds_losses_where_nothing_is_synced(tmp_path: Path, chance: random.Random) -> None:
+def test_the_same_check_finds_losses_if_nothing_is_synced(tmp_path: Path, rng: random.Random) -> None:
     trace = Trace(tmp_path, "process", is_first_start=False)
-    faults, _ = _judge_cuts(trace, tmp_path, FEW_CUTS, chance)
+    faults, _ = _judge_cuts(trace, tmp_path, FEW_CUTS, rng)
     assert faults["lost"] > 0
 
 
@@ -157,21 +159,21 @@ def _payloads(run: Path) -> list[bytes]:
     return found
 
 
-def test_of_a_batch_that_a_power_cut_tears_a_beginning_is_read_and_nothing_behind_a_hole(tmp_path: Path) -> None:
+def test_of_a_batch_torn_by_a_power_cut_only_the_frames_before_the_first_hole_are_read(tmp_path: Path) -> None:
     exchange = new_id()
     writer = JournalWriter(tmp_path, 1 << 20, durable=True)
     writer.append(FrameKind.OPENED, exchange, b"synced")
     writer.write()
     writer.sync()
-    pieces = [bytes([number]) * SECTOR for number in range(8)]
-    for piece in pieces:
-        writer.append(FrameKind.RECEIVED, exchange, piece)
+    chunks = [bytes([number]) * SECTOR for number in range(8)]
+    for chunk in chunks:
+        writer.append(FrameKind.RECEIVED, exchange, chunk)
     writer.write()
     path = segment_path(writer.path, 1)
-    written = path.read_bytes()  # its mark, too, may be on the disk now, although nothing was synced
+    written = path.read_bytes()  # its mark may be on disk too, although nothing was synced
     writer.close()
     for hole in range(SECTOR, SECTOR * 8, SECTOR):
         path.write_bytes(written[:hole] + bytes(SECTOR) + written[hole + SECTOR :])
         found = _payloads(writer.path)
-        assert found == [b"synced", *pieces][: len(found)], f"a hole of one sector at {hole}"
+        assert found == [b"synced", *chunks][: len(found)], f"a hole of one sector at {hole}"
         assert found[:1] == [b"synced"]

@@ -1,8 +1,8 @@
-"""The store, or the recorder before it, in trouble: traffic goes on, the journal keeps it all, and it is caught up.
+"""The store or the recorder fails: traffic continues, the journal keeps everything, and it is recorded later.
 
-Locked by another program, the recorder stopped, an exception in its loop, a value that cannot be stored.
-The lock and the recorder are held for two seconds, or for a minute in the long form. (A store of a later version:
-tests/integration/test_settings_errors.py; a damaged or lost one: test_store_lost.py.)
+Cases: the store is locked by another program, the recorder is stopped, its loop raises an exception, a value cannot be
+stored. Lock and stop last two seconds, or a minute in the long form. (A store of a later version:
+tests/integration/test_settings_errors.py. A damaged or lost store: test_store_lost.py.)
 """
 
 import asyncio
@@ -21,18 +21,19 @@ import pytest
 import uvloop
 from tests.crash.judge import judge
 from tests.crash.load import Load, mixed
-from tests.crash.service import Provider, Service, until
+from tests.crash.service import Provider, Service, wait_for
 from tests.support.long import LONG
 from tests.support.server import wait_until
 
 from relaybook.log.store.sqlite.connection import DATABASE
 
 TROUBLE_SECONDS: Final = 60.0 if LONG else 2.0
-CALLERS: Final = 20
+CLIENTS: Final = 20
 POISON: Final = "poison-whole-10"
 POISON_BODY: Final = b'{"model": "gpt-4o-mini", "messages": []}'
-_PATIENCE_SECONDS: Final = 60.0
-#: Python runs this at the start of every process that finds it on its path; the recorder alone uses what it changes.
+_TIMEOUT_SECONDS: Final = 60.0
+#: Python runs this module at the start of every process that has it on its path. Only the recorder uses what it
+#: changes.
 _SITECUSTOMIZE: Final = """
 import os
 from relaybook.recorder.loop import Recorder
@@ -70,57 +71,59 @@ Recorder.step = failing
 
 
 class Trial:
-    """A service under load while something happens to its log, and the judgement at the end."""
+    """A service under load while its log has a problem, and the check at the end."""
 
     def __init__(self, service: Service, provider: Provider) -> None:
         self.service = service
         self._provider = provider
-        self.load = Load(service.server.port, CALLERS, random.Random(4), mixed)
+        self.load = Load(service.server.port, CLIENTS, random.Random(4), mixed)
 
     def run(self, trouble: Callable[[], object]) -> None:
-        """Load before, while and after ``trouble``, which runs on a thread; returns when all is recorded."""
+        """Run load before, during and after ``trouble``, which runs in a thread. Returns when everything is
+        recorded.
+        """
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(self._run(trouble))
 
     async def _run(self, trouble: Callable[[], object]) -> None:
         try:
             self.load.start("trouble")
-            await until(self.has_answers(25), "answers before", _PATIENCE_SECONDS)
-            await until(self.is_recorded, "records before", _PATIENCE_SECONDS)
+            await wait_for(self.has_responses(25), "answers before", _TIMEOUT_SECONDS)
+            await wait_for(self.is_recorded, "records before", _TIMEOUT_SECONDS)
             await asyncio.to_thread(trouble)
-            await until(self.has_answers(25), "answers after", _PATIENCE_SECONDS)
+            await wait_for(self.has_responses(25), "answers after", _TIMEOUT_SECONDS)
             await self.load.finish()
         finally:
             await self.load.abandon()
-        await until(self.service.is_at_rest, "all recorded", _PATIENCE_SECONDS)
+        await wait_for(self.service.is_idle, "all recorded", _TIMEOUT_SECONDS)
 
     def is_recorded(self) -> bool:
-        """Whether the dashboard answers and shows a record."""
+        """Return whether the dashboard responds and shows a record."""
         with suppress(OSError):
             return bool(self.service.server.get("/api/status")["records"])
         return False
 
-    def has_answers(self, count: int) -> Callable[[], bool]:
-        """Whether so many of the requests asked from now on were answered whole."""
+    def has_responses(self, count: int) -> Callable[[], bool]:
+        """Return whether this many of the requests sent from now on got a complete response."""
         known = len(self.load.calls)
         return lambda: sum(call.complete for call in self.load.calls[known:]) >= count
 
     def hold(self) -> None:
-        """Nothing is recorded for a while: answers go on, and the journal grows."""
+        """Check that nothing is recorded for a while, responses continue, and the journal grows."""
         end = time.monotonic() + TROUBLE_SECONDS
         records = self.service.server.get("/api/status")["records"]
-        grown = self.has_answers(60)
+        grown = self.has_responses(60)
         before = self.lag_bytes()
-        wait_until(lambda: grown() and time.monotonic() > end, TROUBLE_SECONDS + _PATIENCE_SECONDS, "answers")
+        wait_until(lambda: grown() and time.monotonic() > end, TROUBLE_SECONDS + _TIMEOUT_SECONDS, "answers")
         assert self.service.server.get("/api/status")["records"] == records
         assert self.lag_bytes() > before
 
     def lag_bytes(self) -> int:
-        """How much of the journal is not recorded."""
+        """Return how much of the journal is not recorded."""
         return int(self.service.server.get("/api/status")["journal"]["lag_bytes"])
 
     def judge(self) -> None:
-        """Every call of the load was answered, and all of them are in the log, once and whole."""
+        """Assert that every request of the load got a response, and that each is in the log once and complete."""
         calls = self.load.calls
         assert self.load.refused_at == []
         assert [call for call in calls if not (call.complete or call.left) or call.status != 200] == []
@@ -130,16 +133,16 @@ class Trial:
         assert len(records) == len(calls)
 
     def deaths(self, role: str = "recorder") -> int:
-        """How often a part of the service has died."""
+        """Return how often a process of the service has died."""
         return sum(event["role"] == role for event in self.service.server.events("child_died"))
 
-    def ask_poison(self) -> str:
-        """One request in the namespace that a changed recorder knows; its id."""
+    def send_poison(self) -> str:
+        """Send one request in the namespace that makes the modified recorder fail. Returns its id."""
         headers = {"Crash-Tag": POISON, "Service-Namespace": "poison", "Content-Type": "application/json"}
         url = f"{self.service.server.base_url}/chat/completions"
-        with urllib.request.urlopen(urllib.request.Request(url, POISON_BODY, headers), timeout=30) as answer:
-            answer.read()  # whoever leaves before the end is a caller who left
-            return str(answer.headers["Service-Request-Id"])
+        with urllib.request.urlopen(urllib.request.Request(url, POISON_BODY, headers), timeout=30) as response:
+            response.read()  # a client that disconnects before the end would be recorded as such
+            return str(response.headers["Service-Request-Id"])
 
 
 @contextmanager
@@ -150,8 +153,8 @@ def _trial(directory: Path, *flags: str) -> Iterator[Trial]:
 
 
 @contextmanager
-def _changed_trial(directory: Path, patch: pytest.MonkeyPatch, change: str) -> Iterator[Trial]:
-    """A service whose recorder does not behave."""
+def _modified_trial(directory: Path, patch: pytest.MonkeyPatch, change: str) -> Iterator[Trial]:
+    """Return a service whose recorder is modified to fail."""
     (directory / "path").mkdir()
     (directory / "path" / "sitecustomize.py").write_text(_SITECUSTOMIZE + change)
     with Provider(directory) as provider:
@@ -163,7 +166,7 @@ def _changed_trial(directory: Path, patch: pytest.MonkeyPatch, change: str) -> I
             assert service.server.stop() == 0
 
 
-def test_while_another_program_holds_the_store_traffic_goes_on_and_all_is_recorded_later(tmp_path: Path) -> None:
+def test_while_another_program_locks_the_store_traffic_continues_and_is_recorded_later(tmp_path: Path) -> None:
     with _trial(tmp_path) as trial:
         database, server = str(trial.service.data.store / DATABASE), trial.service.server
 
@@ -173,7 +176,7 @@ def test_while_another_program_holds_the_store_traffic_goes_on_and_all_is_record
             connection.execute("BEGIN IMMEDIATE")
             try:
                 trial.hold()
-                wait_until(lambda: server.events("store_unavailable"), _PATIENCE_SECONDS, "a word of the recorder")
+                wait_until(lambda: server.events("store_unavailable"), _TIMEOUT_SECONDS, "a word of the recorder")
             finally:
                 connection.execute("ROLLBACK")
                 connection.close()
@@ -186,7 +189,7 @@ def test_while_another_program_holds_the_store_traffic_goes_on_and_all_is_record
         assert trial.deaths() == 0
 
 
-def test_while_the_recorder_stands_still_traffic_goes_on_and_all_is_recorded_later(tmp_path: Path) -> None:
+def test_while_the_recorder_is_stopped_traffic_continues_and_is_recorded_later(tmp_path: Path) -> None:
     with _trial(tmp_path, "--segment-bytes", "1MiB") as trial:
         recorder = trial.service.server.pid_of("recorder")
 
@@ -202,24 +205,24 @@ def test_while_the_recorder_stands_still_traffic_goes_on_and_all_is_recorded_lat
         assert trial.deaths() == 0
 
 
-def test_an_exception_in_the_recorders_loop_disturbs_no_traffic_and_it_comes_back(
+def test_an_exception_in_the_recorders_loop_affects_no_traffic_and_the_recorder_restarts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with _changed_trial(tmp_path, monkeypatch, _FAILING) as trial:
-        trial.run(lambda: wait_until(lambda: trial.deaths() >= 4, _PATIENCE_SECONDS, "four deaths of the recorder"))
+    with _modified_trial(tmp_path, monkeypatch, _FAILING) as trial:
+        trial.run(lambda: wait_until(lambda: trial.deaths() >= 4, _TIMEOUT_SECONDS, "four deaths of the recorder"))
         trial.judge()
         assert (trial.deaths(), trial.deaths("relay")) == (4, 0)
 
 
-def test_a_request_that_kills_the_recorder_is_recorded_unread_and_all_others_as_ever(
+def test_a_request_that_crashes_the_recorder_is_recorded_unparsed_and_all_others_normally(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with _changed_trial(tmp_path, monkeypatch, _DEADLY) as trial:
+    with _modified_trial(tmp_path, monkeypatch, _DEADLY) as trial:
         asked: list[str] = []
 
         def poison() -> None:
-            asked.append(trial.ask_poison())
-            trial.service.server.record(asked[0], _PATIENCE_SECONDS)
+            asked.append(trial.send_poison())
+            trial.service.server.record(asked[0], _TIMEOUT_SECONDS)
 
         trial.run(poison)
         trial.judge()
@@ -229,12 +232,12 @@ def test_a_request_that_kills_the_recorder_is_recorded_unread_and_all_others_as_
         assert (trial.deaths(), trial.deaths("relay")) == (2, 0)
 
 
-def test_a_record_that_no_store_takes_is_set_aside_with_its_bytes_and_all_others_are_stored(
+def test_a_record_that_the_store_rejects_is_quarantined_with_its_bytes_and_all_others_are_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with _changed_trial(tmp_path, monkeypatch, _UNSTORABLE) as trial:
+    with _modified_trial(tmp_path, monkeypatch, _UNSTORABLE) as trial:
         asked: list[str] = []
-        trial.run(lambda: asked.append(trial.ask_poison()))
+        trial.run(lambda: asked.append(trial.send_poison()))
         trial.judge()
         (kept,) = trial.service.data.quarantine.iterdir()
         assert kept.stem == asked[0]

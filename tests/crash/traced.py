@@ -1,4 +1,4 @@
-"""A service whose system calls are recorded while callers ask: its trace, and what both sides had seen by when."""
+"""A service whose system calls are recorded while clients send requests: its trace, and what each peer saw when."""
 
 import asyncio
 import hashlib
@@ -14,10 +14,10 @@ from typing import Final, Literal
 import httptools
 import uvloop
 from tests.crash.judge import Call, Served
-from tests.crash.load import Asked, Choice, Load
-from tests.crash.plans import answer_of, plan_of
+from tests.crash.load import Choice, Load, RunningCall
+from tests.crash.plans import plan_of, response_of
 from tests.crash.power import Disk
-from tests.crash.service import Provider, until
+from tests.crash.service import Provider, wait_for
 from tests.crash.system_calls import TRACED, Step, read_trace
 from tests.support.server import Program, wait_until
 
@@ -27,16 +27,16 @@ from relaybook.journal.writer import JournalWriter
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory
 
-CALLERS: Final = 6
+CLIENTS: Final = 6
 REQUESTS: Final = 40
-#: A sync takes at least so long, so that much is written and read meanwhile.
+#: The minimum duration of a sync, so that much is written and read during it.
 _SYNC_MICROSECONDS: Final = 20_000
-_PATIENCE_SECONDS: Final = 60.0
+_TIMEOUT_SECONDS: Final = 60.0
 _LAST_BYTES: Final = 4096
 
 
 class Traced(Program):
-    """``relaybook serve`` under strace, with small journal files."""
+    """``relaybook serve`` under strace, with small journal segments."""
 
     def __init__(self, directory: Path, upstream: str, durability: str) -> None:
         self.data = directory / "disk" / "data"
@@ -49,10 +49,10 @@ class Traced(Program):
         self.port = int(self.printed(r"base URL\s+\S+:(\d+)/v1"))
 
     def finish(self) -> None:
-        """Stops it and waits for the trace's last line."""
+        """Stop the service and wait for the last line of the trace."""
         assert self.stop() == 0, self.stderr
         ended = re.compile(rb"^%d +\+\+\+ exited" % self.process.pid, re.MULTILINE)
-        wait_until(lambda: ended.search(self._last_of_trace()), _PATIENCE_SECONDS, f"the end of {self.trace}")
+        wait_until(lambda: ended.search(self._last_of_trace()), _TIMEOUT_SECONDS, f"the end of {self.trace}")
 
     def _last_of_trace(self) -> bytes:
         with self.trace.open("rb") as file:
@@ -60,17 +60,17 @@ class Traced(Program):
             return file.read()
 
 
-def _mixed(chance: random.Random) -> Choice:
-    draw = chance.random()
+def _mixed(rng: random.Random) -> Choice:
+    draw = rng.random()
     if draw < 0.5:
-        return "stream", chance.randint(5, 40), chance.randint(1, 3000) if chance.random() < 0.1 else None
+        return "stream", rng.randint(5, 40), rng.randint(1, 3000) if rng.random() < 0.1 else None
     if draw < 0.8:
-        return "whole", chance.randint(100, 4000), None
-    return ("upload", 500, None) if draw < 0.9 else ("large", chance.randint(50_000, 200_000), None)
+        return "whole", rng.randint(100, 4000), None
+    return ("upload", 500, None) if draw < 0.9 else ("large", rng.randint(50_000, 200_000), None)
 
 
 class Trace:
-    """What a service did on a disk, and who asked it for what. ``before`` is the disk at the start."""
+    """What a service did on a disk, and the requests it got. ``before`` is a copy of the disk at the start."""
 
     def __init__(self, directory: Path, durability: str, *, is_first_start: bool) -> None:
         self._root = directory / "disk"
@@ -87,15 +87,15 @@ class Trace:
         self.steps = read_trace(directory / "trace", self._root)
         (directory / "trace").unlink()
 
-    def _record(self, directory: Path, durability: str) -> list[Asked]:
+    def _record(self, directory: Path, durability: str) -> list[RunningCall]:
         with Provider(directory) as provider:
             service = Traced(directory, provider.url, durability)
-            load = Load(service.port, CALLERS, random.Random(5), _mixed)
+            load = Load(service.port, CLIENTS, random.Random(5), _mixed)
 
             async def run() -> None:
                 try:
                     load.start("cut")
-                    await until(lambda: len(load.calls) >= REQUESTS, "enough requests", _PATIENCE_SECONDS)
+                    await wait_for(lambda: len(load.calls) >= REQUESTS, "enough requests", _TIMEOUT_SECONDS)
                     await load.finish()
                 finally:
                     await load.abandon()
@@ -109,14 +109,14 @@ class Trace:
         return load.calls
 
     def disk(self) -> Disk:
-        """The disk before the first step."""
+        """Return the disk before the first step."""
         shutil.rmtree(self._root)
         shutil.copytree(self._before, self._root)
         return Disk(self._root, self._raises_mark)
 
 
 def _what_raises_the_mark(directory: Path, *, durable: bool) -> Literal["write", "sync"]:
-    """Looks at a journal, for no system call shows it."""
+    """Find out by inspecting a journal, because no system call shows it."""
     writer = JournalWriter(directory / "journal", 1 << 20, durable=durable)
     writer.append(FrameKind.SENT, bytes(16), b"")
     writer.write()
@@ -127,16 +127,16 @@ def _what_raises_the_mark(directory: Path, *, durable: bool) -> Literal["write",
     return "write" if raises else "sync"
 
 
-class Sides:
-    """What the provider and the callers may have seen after some steps, read from what was sent."""
+class Views:
+    """What upstream and clients may have seen after some steps, derived from the sent bytes."""
 
-    def __init__(self, calls: list[Asked]) -> None:
+    def __init__(self, calls: list[RunningCall]) -> None:
         self.calls = {call.tag: Call(tag=call.tag, request=call.request, left=call.left) for call in calls}
         self.reached: dict[str, bytearray] = {}
         self._wires: dict[str, Callable[[bytes], None]] = {}
 
-    def take(self, step: Step) -> None:
-        """One step further: what is being sent may have arrived."""
+    def apply(self, step: Step) -> None:
+        """Apply one step. What is being sent may have arrived."""
         call = step.call
         if call.kind != "wire" or step.returned:
             return
@@ -146,46 +146,46 @@ class Sides:
 
     def _wire(self, begin: bytes) -> Callable[[bytes], None]:
         if begin.startswith(b"POST /v1"):
-            feed: Callable[[bytes], None] = httptools.HttpRequestParser(_ToProvider(self)).feed_data
+            feed: Callable[[bytes], None] = httptools.HttpRequestParser(_UpstreamView(self)).feed_data
         elif begin.startswith(b"HTTP/1.1"):
-            feed = httptools.HttpResponseParser(_ToCaller(self)).feed_data
+            feed = httptools.HttpResponseParser(_ClientView(self)).feed_data
         else:
             feed = _ignore
         return feed
 
     def served(self) -> list[Served]:
-        """What the provider's ledger would say."""
+        """Return what the ledger of the upstream would contain."""
         return [
-            Served(tag, len(body), hashlib.sha256(body).hexdigest(), _answer_of(tag), True)
+            Served(tag, len(body), hashlib.sha256(body).hexdigest(), _response_of(tag), True)
             for tag, body in self.reached.items()
         ]
 
 
 @cache
-def _answer_of(tag: str) -> bytes:
-    return b"".join(answer_of(plan_of(tag)))
+def _response_of(tag: str) -> bytes:
+    return b"".join(response_of(plan_of(tag)))
 
 
 def _ignore(_: bytes) -> None:
     return
 
 
-class _ToProvider:
-    def __init__(self, sides: Sides) -> None:
-        self._sides = sides
+class _UpstreamView:
+    def __init__(self, views: Views) -> None:
+        self._views = views
         self._body = bytearray()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if name.lower() == b"crash-tag":
-            self._body = self._sides.reached.setdefault(value.decode(), bytearray())
+            self._body = self._views.reached.setdefault(value.decode(), bytearray())
 
     def on_body(self, data: bytes) -> None:
         self._body += data
 
 
-class _ToCaller:
-    def __init__(self, sides: Sides) -> None:
-        self._sides = sides
+class _ClientView:
+    def __init__(self, views: Views) -> None:
+        self._views = views
         self._headers: dict[bytes, str] = {}
         self._call = Call(tag="", request=b"")
 
@@ -196,7 +196,7 @@ class _ToCaller:
         self._headers[name.lower()] = value.decode()
 
     def on_headers_complete(self) -> None:
-        self._call = self._sides.calls[self._headers[b"service-namespace"]]
+        self._call = self._views.calls[self._headers[b"service-namespace"]]
         self._call.request_id = self._headers[b"service-request-id"]
         self._call.status = 200
 

@@ -1,6 +1,7 @@
-"""Which of all instants a test tries, and the table of what came of it.
+"""Choose the instants that a test tries, and count the results.
 
-One of them in a sample, all in the long form (``tests/support/long.py``).
+By default a test tries random instants until one fault has occurred; in the long form (``tests/support/long.py``) it
+tries all of them.
 """
 
 import random
@@ -17,49 +18,50 @@ from tests.support.long import LONG
 
 T = TypeVar("T")
 
-#: So many instants are tried in a sample until one comes to pass; no two runs make the very same system calls.
-MOST_MISSES: Final = 4
+#: The maximum number of instants that a test tries by default. An instant can be missed: no two runs make exactly the
+#: same system calls, so the chosen call may not be made, and no fault occurs.
+MAX_SAMPLE_TRIES: Final = 4
 
 
-def chosen(every: Sequence[T], tally: "Tally", chance: random.Random) -> Iterator[T]:
-    """The instants to try: all of them in the long form, otherwise random ones until the tally counts a hit."""
-    tally.every = len(every)
+def chosen(every: Sequence[T], tally: "Tally", rng: random.Random) -> Iterator[T]:
+    """Yield the instants to try: all of them in the long form, otherwise random ones until the tally counts a hit."""
+    tally.candidates = len(every)
     if LONG:
         yield from every
         return
-    for instant in chance.sample(every, min(len(every), MOST_MISSES)):
+    for instant in rng.sample(every, min(len(every), MAX_SAMPLE_TRIES)):
         if not tally.hit:
             yield instant
 
 
 @dataclass
 class Tally:
-    """What the line of one campaign says. ``hit``: in how many tries the injection came to pass."""
+    """The figures of one campaign. ``hit`` is the number of tries in which the fault occurred."""
 
     name: str
-    every: int = 0
+    candidates: int = 0
     tried: int = 0
     hit: int = 0
-    cut: int = 0
+    interrupted: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
-    began: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic)
 
-    def add(self, what: object, violations: Iterable[Violation], *others: str) -> None:
-        """Notes what is wrong after one try; nothing given: all is well."""
+    def add(self, instant: object, violations: Iterable[Violation], *others: str) -> None:
+        """Add the result of one try. Without violations and other failures it was successful."""
         violations = list(violations)
         self.tried += 1
         self.faults.update(violation.fault for violation in violations)
-        self.failures += [f"{self.name}, {what}: {each}" for each in (*map(str, violations), *others)]
+        self.failures += [f"{self.name}, {instant}: {failure}" for failure in (*map(str, violations), *others)]
 
     def show(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Prints the line to standard error, past pytest."""
+        """Print the figures to standard error, bypassing pytest."""
         counts = ", ".join(f"{self.faults[name]} {name}" for name in get_args(Fault))
-        seconds = time.monotonic() - self.began
+        seconds = time.monotonic() - self.started
         with capsys.disabled():
             print(
-                f"\n{self.name}: {self.tried} of {self.every} instants in {seconds:.0f} s, {self.hit} hit, "
-                f"{self.cut} callers cut; {counts}",
+                f"\n{self.name}: {self.tried} of {self.candidates} instants in {seconds:.0f} s, {self.hit} hit, "
+                f"{self.interrupted} clients interrupted; {counts}",
                 file=sys.stderr,
                 flush=True,
             )

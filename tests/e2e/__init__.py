@@ -1,1 +1,1 @@
-"""The page in a real browser. A package, so that fixtures can last as long as its tests."""
+"""Tests of the page in a real browser. A package, so that fixtures can have its scope."""

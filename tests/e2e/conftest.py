@@ -1,9 +1,8 @@
 """One browser for all tests of this directory, a server for each file, a browser profile for each test.
 
-A file's tests look at the whole log, so each file has a log of its own. Its server is started while the file before it
-still runs.
+Tests see the whole log, so each file has its own. Its server is started while the previous file still runs.
 
-A test ends by asking the guard: what the page did in the background counts as much as what the test looked at.
+At the end of a test the guard is checked: problems in the background of the page also fail the test.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +22,7 @@ from relaybook.page.page import STATIC
 WIDE = {"width": 1440, "height": 900}
 expect.set_options(timeout=20_000)
 
-#: Opens a tab in a profile of its own: the server's dashboard, then Playwright's options of a context.
+#: Opens a tab in a new profile. Arguments: the server's dashboard, then Playwright's options of a context.
 OpenTab = Callable[..., LogPage]
 
 
@@ -35,7 +34,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Worlds:
-    """Starts the next world ahead, on a thread."""
+    """Starts the next world in advance, in a thread."""
 
     def __init__(self, new_directory: Callable[[], Path]) -> None:
         self._new_directory = new_directory
@@ -53,29 +52,29 @@ class Worlds:
         return self._thread.submit(start)
 
     def take(self) -> tuple[ExitStack, World]:
-        """A world with an empty log, and what ends it."""
+        """Return a world with an empty log, and the stack that ends it."""
         taken = self._next.result()
         self._next = self._start()
         return taken
 
     def close(self) -> None:
-        """Ends the world that nobody took."""
+        """End the world that no test has taken."""
         self._next.result()[0].close()
         self._thread.shutdown()
 
 
 @pytest.fixture(scope="package")
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
-    made = Worlds(lambda: tmp_path_factory.mktemp("e2e"))
-    yield made
-    made.close()
+    created = Worlds(lambda: tmp_path_factory.mktemp("e2e"))
+    yield created
+    created.close()
 
 
 @pytest.fixture(scope="module")
 def world(worlds: Worlds) -> Iterator[World]:
-    end, made = worlds.take()
+    end, created = worlds.take()
     with end:
-        yield made
+        yield created
 
 
 @pytest.fixture
@@ -98,5 +97,5 @@ def open_tab(browser: Browser) -> Iterator[OpenTab]:
 
 @pytest.fixture
 def tab(open_tab: OpenTab, world: World) -> LogPage:
-    """A tab on the file's server; nothing is loaded in it yet."""
+    """Return a tab for the file's server, with nothing loaded yet."""
     return open_tab(world.dashboard)

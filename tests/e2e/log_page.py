@@ -1,4 +1,4 @@
-"""The page as its reader sees it: rows, values, the drawer, the address."""
+"""The page as a user sees it: rows, values, the drawer, the address."""
 
 import re
 from typing import Any, Final
@@ -8,9 +8,9 @@ from playwright.sync_api import Locator, Page, expect
 from tests.support.browser import Guard
 from tests.support.server import wait_until
 
-#: Nothing there reacts to a pointer.
+#: A place where nothing reacts to a pointer.
 NOWHERE: Final = (700, 4)
-#: All rows of the list as they stand in the document, also those just outside the screen.
+#: All rows of the list in document order, including those just off the screen.
 _ROWS: Final = "[...document.querySelectorAll('[data-log] tr[data-request]')]"
 _WALK: Final = f"""
 async () => {{
@@ -36,28 +36,28 @@ class LogPage:
         self.dashboard = dashboard
         self.guard = guard
 
-    # -- going ---------------------------------------------------------------------------------------------------------
+    # -- navigation ----------------------------------------------------------------------------------------------------
 
     def open(self, path: str = "/requests") -> "LogPage":
-        """Loads an address of the dashboard."""
+        """Load an address of the dashboard."""
         self.page.goto(self.dashboard + path)
         return self
 
     def open_log(self, path: str = "/requests") -> "LogPage":
-        """The same, until rows stand there."""
+        """Load an address of the log, and wait for its rows."""
         self.open(path)
         expect(self.rows.first).to_be_visible()
         return self
 
-    def elsewhere(self) -> "LogPage":
-        """Another tab of the same reader."""
+    def new_tab(self) -> "LogPage":
+        """Open another tab of the same user."""
         return LogPage(self.page.context.new_page(), self.dashboard, self.guard)
 
     # -- the address ---------------------------------------------------------------------------------------------------
 
     @property
     def query(self) -> list[tuple[str, str]]:
-        """The address's parameters, in their order."""
+        """The parameters of the address, in order."""
         return parse_qsl(urlsplit(self.page.url).query, keep_blank_values=True)
 
     @property
@@ -66,13 +66,13 @@ class LogPage:
         return urlsplit(self.page.url).path
 
     def wait_for_query(self, *pairs: tuple[str, str]) -> None:
-        """Until the address says exactly this."""
+        """Wait until the address has exactly these parameters."""
         self.page.wait_for_url(
             lambda url: parse_qsl(urlsplit(url).query, keep_blank_values=True) == list(pairs), wait_until="commit"
         )
 
     def wait_for_path(self, path: str) -> None:
-        """Until the address is this, whatever its parameters."""
+        """Wait until the address has this path, with any parameters."""
         self.page.wait_for_url(lambda url: urlsplit(url).path == path, wait_until="commit")
 
     # -- rows ----------------------------------------------------------------------------------------------------------
@@ -85,33 +85,33 @@ class LogPage:
         return self.page.locator(f'[data-log] tr[data-request="{request_id}"]')
 
     def ids(self) -> list[str]:
-        """Requests that exist in the document now, in their order."""
+        """Return the ids of the requests in the document, in order."""
         return list(self.page.evaluate(f"{_ROWS}.map((row) => row.dataset.request)"))
 
     def all_ids(self) -> list[str]:
-        """All requests of the list, found by scrolling through it."""
+        """Return the ids of all requests of the list, by scrolling through it."""
         return list(self.page.evaluate(_WALK))
 
     def row_count(self) -> int:
-        """How many lines the table tells it has; its head is not counted."""
+        """Return the table's row count without its head."""
         return int(self.page.locator("[data-log] table").get_attribute("aria-rowcount") or 0) - 1
 
     def wait_for_rows(self, count: int) -> None:
-        """Until the table has so many."""
+        """Wait until the table has this many rows."""
         expect(self.page.locator("[data-log] table")).to_have_attribute("aria-rowcount", str(count + 1))
 
     def wait_for_first(self, request_id: str) -> None:
-        """Until this request stands on top."""
+        """Wait until this request is first."""
         expect(self.rows.first).to_have_attribute("data-request", request_id)
 
     def top_of(self, request_id: str) -> float:
-        """How far below the window's upper edge a row stands."""
+        """Return the distance of a row from the top of the window."""
         box = self.row(request_id).bounding_box()
         assert box is not None, f"{request_id} is not on the screen"
         return box["y"]
 
     def wait_for_top(self, request_id: str, top: float) -> None:
-        """Until a row stands there, to a pixel."""
+        """Wait until a row is at this distance, to the pixel."""
         script = "([id, top]) => Math.abs((" + _TOP + ")(id) - top) <= 1"
         try:
             self.page.wait_for_function(script, arg=[request_id, top], timeout=5_000)
@@ -120,17 +120,17 @@ class LogPage:
             raise AssertionError(f"{request_id} stood at {top} px and stands at {found} px now") from None
 
     def values(self, name: str) -> list[str]:
-        """The values of a field on all rows in the document."""
+        """Return the values of a field in all rows of the document."""
         value_of = "row.querySelector(`[data-field=${CSS.escape(name)}]`)?.dataset.value"
         return list(self.page.evaluate(f"(name) => {_ROWS}.map((row) => {value_of})", name))
 
     def chip(self, request_id: str, words: str) -> Locator:
-        """A value on a row, by how its name begins: ``namespace production``. What is shown of it may follow."""
+        """Return a value of a row by the beginning of its accessible name, such as ``namespace production``."""
         name = re.compile(rf"^Filter by {re.escape(words)}(?![\w@-])")
         return self.row(request_id).get_by_role("link", name=name)
 
     def label(self, namespace: str) -> Locator:
-        """A label in the bar of namespaces."""
+        """Return a label in the namespace bar."""
         return self.page.get_by_role("navigation", name="Namespaces").get_by_role(
             "link", name=f"Filter by namespace {namespace}", exact=True
         )
@@ -140,12 +140,12 @@ class LogPage:
         return self.page.get_by_role("region", name="Filter", exact=True)
 
     def selected(self) -> str | None:
-        """The request that is selected."""
+        """Return the selected request."""
         found = self.page.locator('[data-log] tr[aria-selected="true"]')
         return found.get_attribute("data-request") if found.count() else None
 
     def select(self, request_id: str) -> None:
-        """Goes down to a row by the keyboard, from the top: first out of the box, then off the row selected before."""
+        """Select a row by keyboard, from the top: first leave the query box, then the row selected before."""
         self.press("Escape", "Escape")
 
         def is_there() -> bool:
@@ -155,10 +155,10 @@ class LogPage:
         wait_until(is_there, what=f"selecting {request_id}")
 
     def choose(self, action: str) -> None:
-        """Goes to an action of the open menu by the keyboard, and takes it."""
+        """Choose an action of the open menu by keyboard."""
         item = self.page.get_by_role("menu").get_by_role("menuitem", name=re.compile(f"^{action}"))
         expect(item).to_be_visible()
-        # The menu takes the focus a moment after it is painted.
+        # The menu takes the focus shortly after it is painted.
         self.page.wait_for_function("() => document.activeElement?.closest('[role=menu]') != null")
 
         def is_there() -> bool:
@@ -174,7 +174,7 @@ class LogPage:
     # -- scrolling and pointing ----------------------------------------------------------------------------------------
 
     def scroll_to(self, top: float) -> None:
-        """Scrolls the log so far, however many rows must come in for it; returns once they are painted."""
+        """Scroll the log to this position, loading rows as needed. Returns once they are painted."""
         self.page.wait_for_function(
             "(top) => { const log = document.querySelector('[data-log]'); log.scrollTop = top;"
             " return Math.abs(log.scrollTop - top) < 1; }",
@@ -183,7 +183,7 @@ class LogPage:
         self.page.wait_for_function(_IS_FILLED)
 
     def scroll_to_end(self, count: int) -> None:
-        """Scrolls down until the oldest of so many requests is there."""
+        """Scroll down until the oldest of this many requests is there."""
         self.page.wait_for_function(
             "(count) => { const log = document.querySelector('[data-log]'); log.scrollTop = log.scrollHeight;"
             " return log.querySelector('table').getAttribute('aria-rowcount') == count + 1; }",
@@ -193,11 +193,11 @@ class LogPage:
         self.page.wait_for_function(_IS_FILLED)
 
     def on_screen(self) -> list[tuple[str, float]]:
-        """Rows that are whole on the screen, with their tops."""
+        """Return the rows that are completely visible, with their positions."""
         return [(row["id"], row["top"]) for row in self.page.evaluate(_ON_SCREEN)]
 
     def point_nowhere(self) -> None:
-        """Takes the pointer off everything."""
+        """Move the pointer away from everything."""
         self.page.mouse.move(*NOWHERE)
 
     # -- the open request ----------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class LogPage:
         return self.page.get_by_role("dialog", name=re.compile("^Request "))
 
     def open_request(self, request_id: str, path: str = "/requests") -> Locator:
-        """Opens a request by its own address and waits for it; the drawer."""
+        """Open a request by its address, wait for it, and return the drawer."""
         self.open(f"{path}/{request_id}")
         expect(self.drawer.locator(f'[data-request="{request_id}"][aria-busy=false]')).to_be_visible()
         return self.drawer
@@ -217,7 +217,7 @@ class LogPage:
             self.page.keyboard.press(key)
 
     def state(self, script: str, arg: Any = None) -> Any:
-        """What a script finds in the page."""
+        """Return the result of a script in the page."""
         return self.page.evaluate(script, arg)
 
 
@@ -232,7 +232,7 @@ _ON_SCREEN: Final = f"""
     .map(({{ id, box }}) => ({{ id, top: box.top }}));
 }}
 """
-#: Rows reach from the upper to the lower edge of the log, or to the end of the list.
+#: Whether rows reach from the top to the bottom of the log, or to the end of the list.
 _IS_FILLED: Final = f"""
 () => {{
   const log = document.querySelector("[data-log]");

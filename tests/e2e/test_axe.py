@@ -1,6 +1,6 @@
-"""axe finds nothing against WCAG 2.2 A and AA, with no rule off, on any page, in any state, in either theme.
+"""axe finds no violation of WCAG 2.2 A and AA, with all rules enabled, on any page, in any state, in both themes.
 
-Some pages and states in a sample, all of them in the long form.
+Some pages and states by default, all of them in the long form.
 """
 
 import json
@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
-from tests.e2e.world import Call, World, as_wish, world_in
+from tests.e2e.world import Call, World, as_directive, world_in
 from tests.support.axe import AXE_SCRIPT, check_accessibility
 from tests.support.browser import needs_chromium
 from tests.support.long import sampled
@@ -27,22 +27,22 @@ MARKDOWN = (
 
 @pytest.fixture(scope="module")
 def log(world: World) -> dict[str, str]:
-    """One request of each kind of ending; by kind."""
-    answer = Call(
+    """Return one request for each outcome, by outcome."""
+    response = Call(
         namespace="production",
         properties={"channel": "iOS", "feature": "search", "version": "4.12.1"},
-        directives={"Text": as_wish(MARKDOWN.replace("\\n", "\n"))},
+        directives={"Text": as_directive(MARKDOWN.replace("\\n", "\n"))},
         more={"temperature": 0.7, "top_p": 0.9, "user": "u-42"},
     )
     tools = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
-    # What the pages beside the log are to show: a conversation with a question asked again, and a label's requests.
+    # For the pages besides the log: a conversation with a retried message, and requests of a label.
     turns = world.talk(USER, "Question one", "Question two", "Question three")
     failed = Call(namespace=USER, text="Is it raining?", directives={"Status": "429"})
-    asked = Call(namespace=USER, text="Is it raining?")
-    world.log(failed, asked, asked, Call(namespace=USER, text="My secret", headers={"Service-Log": "no-bodies"}))
+    prompts = Call(namespace=USER, text="Is it raining?")
+    world.log(failed, prompts, prompts, Call(namespace=USER, text="My secret", headers={"Service-Log": "no-bodies"}))
     world.log(*(Call(namespace="batch", text=f"Single {number}") for number in range(5)))
     calls = {
-        "answer": answer,
+        "answer": response,
         "tools": Call(namespace="staging", more={"tools": tools}),
         "error": Call(namespace="iOS", directives={"Status": "429"}),
         "thread": Call(namespace="user-8f3a41c9d2e7b6a5"),
@@ -50,7 +50,7 @@ def log(world: World) -> dict[str, str]:
     ids = dict(zip(calls, world.log(*calls.values()), strict=True))
     stream = world.stream(Call(namespace="web", directives={"Answer-Tokens": "300", "Tokens-Per-Second": "30"}))
     stream.read(chunks=5)
-    stream.leave()
+    stream.abandon()
     world.wait_for([stream.id])
     return ids | {"left": stream.id, "turn": turns[2]}
 
@@ -111,9 +111,9 @@ def drawer(tab: LogPage, log: dict[str, str]) -> None:
 def drawer_unfolded(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     within = tab.open_request(log["tools"])
-    folded = within.locator("details:not([open]) > summary, [aria-expanded=false]")
-    while folded.count():
-        folded.first.click()
+    closed = within.locator("details:not([open]) > summary, [aria-expanded=false]")
+    while closed.count():
+        closed.first.click()
 
 
 def drawer_with_a_raw_body(tab: LogPage, log: dict[str, str]) -> None:
@@ -139,7 +139,7 @@ def drawer_of_an_error(tab: LogPage, log: dict[str, str]) -> None:
     expect(tab.open_request(log["error"])).to_contain_text("The provider refused")
 
 
-def drawer_of_a_caller_who_left(tab: LogPage, log: dict[str, str]) -> None:
+def drawer_of_an_abandoned_request(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     expect(tab.open_request(log["left"])).to_contain_text("The client disconnected")
 
@@ -197,7 +197,7 @@ STATES: tuple[State, ...] = (
     drawer_with_a_raw_body,
     drawer_of_a_turn,
     drawer_of_an_error,
-    drawer_of_a_caller_who_left,
+    drawer_of_an_abandoned_request,
     drawer_without_a_request,
     status,
     keys,
@@ -209,12 +209,12 @@ STATES: tuple[State, ...] = (
 
 
 @pytest.mark.parametrize("state", sampled(STATES, 8), ids=lambda state: state.__name__)
-def test_axe_finds_nothing(tab: LogPage, log: dict[str, str], state: State) -> None:
+def test_axe_finds_no_violation(tab: LogPage, log: dict[str, str], state: State) -> None:
     state(tab, log)
     check_accessibility(tab.page)
 
 
-#: Pages that are whole by their address alone, and what they have then.
+#: Pages that are complete by their address alone, and an element that they then have.
 ADDRESSES: Final = {
     "namespaces": ("/namespaces", "main:has-text('7 namespaces.') svg[role=img]"),
     "labels": ("/namespaces?pinned=true&sort=failed", "main:has-text('5 labels.')"),
@@ -238,7 +238,7 @@ ADDRESSES: Final = {
 
 
 @pytest.mark.parametrize(("page", "width"), sampled(product(ADDRESSES, (1440, 390)), 9))
-def test_axe_finds_nothing_beside_the_log(
+def test_axe_finds_no_violation_on_other_pages(
     open_tab: OpenTab, world: World, log: dict[str, str], page: str, width: int
 ) -> None:
     path, selector = ADDRESSES[page]
@@ -250,18 +250,18 @@ def test_axe_finds_nothing_beside_the_log(
 
 
 @pytest.mark.parametrize("path", ["/requests", "/connect"])
-def test_axe_finds_nothing_where_the_log_is_empty(open_tab: OpenTab, empty: World, path: str) -> None:
+def test_axe_finds_no_violation_with_an_empty_log(open_tab: OpenTab, empty: World, path: str) -> None:
     tab = open_tab(empty.dashboard).open(path)
     expect(tab.page.get_by_text("No request yet")).to_be_visible()
     check_accessibility(tab.page)
 
 
 @pytest.mark.parametrize("state", [full, drawer, menu_open], ids=lambda state: state.__name__)
-def test_axe_finds_nothing_on_a_phone(open_tab: OpenTab, world: World, log: dict[str, str], state: State) -> None:
+def test_axe_finds_no_violation_on_a_phone(open_tab: OpenTab, world: World, log: dict[str, str], state: State) -> None:
     tab = open_tab(world.dashboard, viewport={"width": 390, "height": 844})
     state(tab, log)
     check_accessibility(tab.page)
 
 
-def test_axe_is_there() -> None:
+def test_axe_is_installed() -> None:
     assert json.loads((AXE_SCRIPT.parent / "package.json").read_text())["name"] == "axe-core"

@@ -1,4 +1,4 @@
-"""What was said and what crossed, read in the drawer: raw bodies, pictures, tool calls, long conversations, choices."""
+"""Messages and bodies in the drawer: raw bodies, images, tool calls, long conversations, choices."""
 
 import base64
 import json
@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 from tests.e2e.log_page import LogPage
-from tests.e2e.world import Call, World, as_wish
+from tests.e2e.world import Call, World, as_directive
 from tests.support.browser import needs_chromium
 
 pytestmark = needs_chromium
 
 
 def png() -> bytes:
-    """A red pixel."""
+    """Return a PNG with one red pixel."""
     parts = [
         (b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)),
         (b"IDAT", zlib.compress(b"\0\xff\0\0")),
@@ -28,9 +28,11 @@ def png() -> bytes:
 
 
 @pytest.mark.parametrize("side", ["request", "response"])
-def test_a_raw_body_is_read_indented_and_searched_in_the_page(tab: LogPage, world: World, side: str) -> None:
+def test_a_raw_body_is_shown_indented_and_can_be_searched_with_the_browser(
+    tab: LogPage, world: World, side: str
+) -> None:
     [sent] = world.log(
-        Call(text="Where is the needle?", directives={"Text": as_wish("In the haystack is the needle.")})
+        Call(text="Where is the needle?", directives={"Text": as_directive("In the haystack is the needle.")})
     )
     tab.open_log()
     drawer = tab.open_request(sent)
@@ -46,7 +48,7 @@ def test_a_raw_body_is_read_indented_and_searched_in_the_page(tab: LogPage, worl
 
 
 @pytest.mark.parametrize("side", ["request", "response"])
-def test_a_raw_body_is_downloaded_as_it_crossed(tab: LogPage, world: World, side: str) -> None:
+def test_a_raw_body_is_downloaded_as_it_was_transferred(tab: LogPage, world: World, side: str) -> None:
     [sent] = world.log(Call(text="Download me"))
     tab.open_log()
     drawer = tab.open_request(sent)
@@ -55,7 +57,7 @@ def test_a_raw_body_is_downloaded_as_it_crossed(tab: LogPage, world: World, side
     assert started.value.path().read_bytes() == world.server.body(sent, side)
 
 
-def test_a_picture_sent_in_a_message_is_shown_from_what_is_stored(tab: LogPage, world: World) -> None:
+def test_an_image_in_a_message_is_shown_from_the_stored_body(tab: LogPage, world: World) -> None:
     url = f"data:image/png;base64,{base64.b64encode(png()).decode()}"
     content = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": url}}]
     [sent] = world.log(Call(more={"messages": [{"role": "user", "content": content}]}))
@@ -65,7 +67,7 @@ def test_a_picture_sent_in_a_message_is_shown_from_what_is_stored(tab: LogPage, 
     assert picture.evaluate("(image) => image.naturalWidth") == 1
 
 
-def test_a_conversation_with_tools_tells_the_calls_and_what_came_of_them(tab: LogPage, world: World) -> None:
+def test_a_conversation_with_tools_shows_the_calls_and_their_results(tab: LogPage, world: World) -> None:
     called = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Rome"}'}}
     messages: list[Any] = [{"role": "system", "content": "Be short."}]
     messages += [{"role": "user", "content": f"Turn {turn}"} for turn in range(8)]
@@ -84,26 +86,26 @@ def test_a_conversation_with_tools_tells_the_calls_and_what_came_of_them(tab: Lo
     expect(drawer.get_by_text("Be short.")).to_be_visible()
 
 
-def test_each_of_several_choices_is_reached(tab: LogPage, world: World) -> None:
+def test_each_of_several_choices_can_be_shown(tab: LogPage, world: World) -> None:
     [sent] = world.log(Call(more={"n": 3}))
     tab.open_log()
-    answer = tab.open_request(sent).get_by_role("article", name="answer")
-    expect(answer).to_contain_text("choice 1 of 3")
-    answer.get_by_role("button", name="Next choice").click()
-    expect(answer).to_contain_text("choice 2 of 3")
+    response = tab.open_request(sent).get_by_role("article", name="answer")
+    expect(response).to_contain_text("choice 1 of 3")
+    response.get_by_role("button", name="Next choice").click()
+    expect(response).to_contain_text("choice 2 of 3")
 
 
-def test_markdown_is_rendered_and_its_text_and_json_are_there_too(tab: LogPage, world: World) -> None:
-    [sent] = world.log(Call(directives={"Text": as_wish("## Plan\n\n- **one**\n- two\n\n|a|b|\n|-|-|\n|1|2|")}))
+def test_markdown_is_rendered_and_its_text_and_json_are_available(tab: LogPage, world: World) -> None:
+    [sent] = world.log(Call(directives={"Text": as_directive("## Plan\n\n- **one**\n- two\n\n|a|b|\n|-|-|\n|1|2|")}))
     tab.open_log()
-    answer = tab.open_request(sent).get_by_role("article", name="answer")
-    expect(answer.get_by_role("heading", name="Plan")).to_be_visible()
-    expect(answer.get_by_role("listitem")).to_have_count(2)
-    expect(answer.get_by_role("cell", name="2")).to_be_visible()
-    answer.get_by_role("button", name="Text", exact=True).click()
-    expect(answer).to_contain_text("- **one**")
-    answer.get_by_role("button", name="JSON", exact=True).click()
-    expect(answer).to_contain_text('"finish_reason"')
+    response = tab.open_request(sent).get_by_role("article", name="answer")
+    expect(response.get_by_role("heading", name="Plan")).to_be_visible()
+    expect(response.get_by_role("listitem")).to_have_count(2)
+    expect(response.get_by_role("cell", name="2")).to_be_visible()
+    response.get_by_role("button", name="Text", exact=True).click()
+    expect(response).to_contain_text("- **one**")
+    response.get_by_role("button", name="JSON", exact=True).click()
+    expect(response).to_contain_text('"finish_reason"')
 
 
 def test_a_request_without_bodies_says_so(tab: LogPage, world: World) -> None:

@@ -1,4 +1,4 @@
-"""One request beside the log: opening, turning pages, closing, copying, its own address."""
+"""One request next to the log: opening, moving to the next, closing, copying, its own address."""
 
 import json
 import os
@@ -20,24 +20,22 @@ pytestmark = needs_chromium
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Six requests, latest first."""
-    answers = ("Of *course*.", "Rome", "Paris", "Oslo", "Lima", "Accra")
+    """Return six requests, latest first."""
+    responses = ("Of *course*.", "Rome", "Paris", "Oslo", "Lima", "Accra")
     calls = [
         Call(
             namespace="staging" if number % 2 else "production",
             text=f"Question {number}?",
             properties={"channel": "iOS"},
-            directives={"Text": answer},
+            directives={"Text": response},
             more={"temperature": 0.7, "user": f"u-{number}"},
         )
-        for number, answer in enumerate(answers)
+        for number, response in enumerate(responses)
     ]
     return world.log(*calls)[::-1]
 
 
-def test_a_row_opens_beside_the_log_with_how_it_ended_what_was_said_and_its_own_address(
-    tab: LogPage, log: list[str]
-) -> None:
+def test_a_row_opens_a_drawer_with_result_messages_and_its_own_address(tab: LogPage, log: list[str]) -> None:
     tab.open_log("/requests?namespace=production")
     tab.row(log[1]).get_by_text("Question 4?").click()
     tab.wait_for_path(f"/requests/{log[1]}")
@@ -52,7 +50,7 @@ def test_a_row_opens_beside_the_log_with_how_it_ended_what_was_said_and_its_own_
         expect(tab.drawer.get_by_role("region", name=part)).to_be_in_viewport()
 
 
-def test_j_and_k_turn_pages_and_the_address_follows(tab: LogPage, log: list[str]) -> None:
+def test_j_and_k_move_to_the_next_request_and_the_address_follows(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab.row(log[1]).get_by_text("Question").click()
     tab.wait_for_path(f"/requests/{log[1]}")
@@ -69,7 +67,7 @@ def test_j_and_k_turn_pages_and_the_address_follows(tab: LogPage, log: list[str]
     tab.wait_for_path(f"/requests/{log[1]}")
 
 
-def test_escape_gives_the_focus_back_to_the_row_it_was_opened_from(tab: LogPage, log: list[str]) -> None:
+def test_escape_returns_the_focus_to_the_row_the_request_was_opened_from(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab.press("j", "j")
     tab.expect_selected(log[1])
@@ -84,7 +82,7 @@ def test_escape_gives_the_focus_back_to_the_row_it_was_opened_from(tab: LogPage,
     tab.expect_selected(log[2])
 
 
-def test_escape_after_turning_pages_leaves_the_reader_at_the_request_read_last(tab: LogPage, log: list[str]) -> None:
+def test_escape_after_moving_to_another_request_selects_that_requests_row(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab.press("j")
     tab.expect_selected(log[0])
@@ -100,7 +98,7 @@ def test_escape_after_turning_pages_leaves_the_reader_at_the_request_read_last(t
     expect(tab.row(log[2]).locator(":focus")).to_have_count(1)
 
 
-def test_a_reader_who_opened_a_request_by_a_click_is_at_its_row_after_closing_it(tab: LogPage, log: list[str]) -> None:
+def test_after_closing_a_request_opened_by_a_click_its_row_is_selected(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab.row(log[2]).get_by_text("Question 3?").click()
     expect(tab.drawer).to_contain_text("Question 3?")
@@ -122,7 +120,7 @@ def test_the_focus_stays_in_the_drawer(tab: LogPage, log: list[str]) -> None:
     assert tab.state(inside)
 
 
-def test_the_address_of_a_request_shows_the_same_after_a_reload_and_to_others(
+def test_the_address_of_a_request_shows_the_same_after_a_reload_and_in_another_browser(
     tab: LogPage, open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     tab.open_log("/requests?namespace=staging")
@@ -158,7 +156,7 @@ def test_a_value_in_the_drawer_filters_the_log(tab: LogPage, log: list[str]) -> 
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_the_copied_curl_command_makes_the_same_request_again(tab: LogPage, world: World, log: list[str]) -> None:
+def test_the_copied_curl_command_repeats_the_request(tab: LogPage, world: World, log: list[str]) -> None:
     tab.open_log()
     drawer = tab.open_request(log[3])
     drawer.get_by_role("button", name="Copy as curl").click()
@@ -169,15 +167,17 @@ def test_the_copied_curl_command_makes_the_same_request_again(tab: LogPage, worl
         ["sh", "-c", command], capture_output=True, text=True, env={**os.environ, "API_KEY": KEY}, timeout=30
     )
     assert "choices" in json.loads(done.stdout), (command, done)
-    [again] = wait_until(lambda: [row for row in world.server.records() if row["id"] not in before], what="its record")
+    [repeated] = wait_until(
+        lambda: [row for row in world.server.records() if row["id"] not in before], what="its record"
+    )
     first = world.server.record(log[3])
     for field in ("namespace", "properties", "model", "user", "key", "request_bytes", "status"):
-        assert again[field] == first[field], field
-    assert world.server.body(again["id"], "request") == world.server.body(log[3], "request")
+        assert repeated[field] == first[field], field
+    assert world.server.body(repeated["id"], "request") == world.server.body(log[3], "request")
 
 
 @pytest.mark.parametrize("form", ["link", "Python", "Node", "JSON"])
-def test_a_request_is_copied_as_link_script_or_json(tab: LogPage, log: list[str], form: str) -> None:
+def test_a_request_can_be_copied_as_link_script_or_json(tab: LogPage, log: list[str], form: str) -> None:
     tab.open_log()
     drawer = tab.open_request(log[3])
     drawer.get_by_role("button", name=f"Copy as {form}").click()
@@ -193,7 +193,7 @@ def test_a_request_is_copied_as_link_script_or_json(tab: LogPage, log: list[str]
             assert "service-namespace" in copied.lower()
 
 
-def test_any_id_of_a_request_typed_into_the_box_opens_it(tab: LogPage, world: World, log: list[str]) -> None:
+def test_any_id_of_a_request_typed_into_the_query_box_opens_it(tab: LogPage, world: World, log: list[str]) -> None:
     completion_id = world.server.record(log[4])["completion_id"]
     tab.open_log()
     tab.press("/")
@@ -202,7 +202,7 @@ def test_any_id_of_a_request_typed_into_the_box_opens_it(tab: LogPage, world: Wo
     expect(tab.drawer).to_contain_text("Question 1?")
 
 
-def test_an_id_that_no_request_has_is_told_in_words(tab: LogPage, log: list[str]) -> None:
+def test_an_unknown_id_is_explained(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 404")
     tab.open("/requests/0199a3c2-0000-7000-8000-000000000000")
     expect(tab.drawer.get_by_role("alert")).to_contain_text("No request")
@@ -219,7 +219,9 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("words", sampled(ENDINGS, 2))
-def test_the_first_line_says_how_it_ended_and_whose_fault_it_was(tab: LogPage, world: World, words: str) -> None:
+def test_the_first_line_says_how_the_request_ended_and_whose_fault_it_was(
+    tab: LogPage, world: World, words: str
+) -> None:
     call = Call(namespace="broken", directives=ENDINGS[words])
     if "Break" in call.directives:
         stream = world.stream(call)

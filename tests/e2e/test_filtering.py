@@ -1,4 +1,4 @@
-"""Selecting a namespace shown on a request: the log is filtered by it, the address says so, and the row stays put."""
+"""Selecting a namespace in a row filters the log by it, updates the address, and keeps the row in place."""
 
 from collections.abc import Callable
 from itertools import cycle, islice
@@ -24,7 +24,7 @@ ROW_PX = 30
 
 @pytest.fixture(scope="module")
 def crowd(world: World) -> dict[str, set[str]]:
-    """Environments, channels and users one beside the other; each one's requests."""
+    """Return requests by environment, channel and user, in mixed order."""
     namespaces = list(islice(cycle(KINDS), REQUESTS))
     ids = world.log_many(Call(namespace=each, text=f"{each} asks {n}") for n, each in enumerate(namespaces))
     return {kind: {found for found, each in zip(ids, namespaces, strict=True) if each == kind} for kind in KINDS}
@@ -84,29 +84,27 @@ def _selecting(tab: LogPage, namespace: str, requests: set[str], chosen: str) ->
 
 
 @pytest.mark.parametrize("namespace", sampled(KINDS, 2))
-def test_selecting_a_namespace_shown_on_a_request_leaves_exactly_its_requests_and_the_row_at_its_height(
+def test_selecting_a_namespace_of_a_row_leaves_exactly_its_requests_and_keeps_the_row_in_place(
     tab: LogPage, crowd: dict[str, set[str]], namespace: str
 ) -> None:
     _selecting_keeps_the_row(tab, namespace, crowd[namespace], _middle_of_the_screen)
 
 
 @pytest.mark.parametrize("place", sampled(PLACES, 2))
-def test_a_row_keeps_its_height_wherever_it_stands(tab: LogPage, crowd: dict[str, set[str]], place: Row) -> None:
+def test_a_row_stays_in_place_at_any_position(tab: LogPage, crowd: dict[str, set[str]], place: Row) -> None:
     _selecting_keeps_the_row(tab, "staging", crowd["staging"], place)
 
 
-def test_a_row_keeps_its_height_where_less_than_a_line_is_left_empty_above_it(
-    tab: LogPage, crowd: dict[str, set[str]]
-) -> None:
+def test_a_row_stays_in_place_with_less_than_a_line_of_space_above_it(tab: LogPage, crowd: dict[str, set[str]]) -> None:
     tab.open_log()
     names = tab.values("namespace")
-    # None of its namespace is above it, but another row is.
+    # No request of its namespace is above it, but another row is.
     place = next(place for place, name in enumerate(names) if place > 0 and name not in names[:place])
     tab.scroll_to(place * ROW_PX - 12)
     _selecting(tab, names[place], crowd[names[place]], tab.ids()[place])
 
 
-def test_the_chosen_row_stays_at_its_height_through_a_second_filter_and_back(
+def test_the_selected_row_stays_in_place_through_a_second_filter_and_back(
     tab: LogPage, crowd: dict[str, set[str]]
 ) -> None:
     tab.open_log()
@@ -123,7 +121,7 @@ def test_the_chosen_row_stays_at_its_height_through_a_second_filter_and_back(
     tab.wait_for_top(chosen, before)
 
 
-def test_clear_shows_everything_again(tab: LogPage, crowd: dict[str, set[str]]) -> None:
+def test_clear_shows_all_requests_again(tab: LogPage, crowd: dict[str, set[str]]) -> None:
     tab.open_log("/requests?namespace=staging&model=gpt-4o-mini")
     expect(tab.filter_bar).to_contain_text("namespace is staging")
     expect(tab.filter_bar).to_contain_text(f"{len(crowd['staging'])} requests")
@@ -133,7 +131,7 @@ def test_clear_shows_everything_again(tab: LogPage, crowd: dict[str, set[str]]) 
     tab.scroll_to_end(REQUESTS)
 
 
-def test_a_values_own_cross_takes_only_this_value_away(tab: LogPage, crowd: dict[str, set[str]]) -> None:
+def test_the_close_button_of_a_value_removes_only_that_value(tab: LogPage, crowd: dict[str, set[str]]) -> None:
     tab.open_log("/requests?namespace=staging&namespace=web&model=gpt-4o-mini")
     tab.wait_for_rows(len(crowd["staging"] | crowd["web"]))
     tab.filter_bar.get_by_role("button", name="Remove namespace is staging").click()
@@ -141,12 +139,12 @@ def test_a_values_own_cross_takes_only_this_value_away(tab: LogPage, crowd: dict
     tab.wait_for_rows(len(crowd["web"]))
 
 
-def test_backspace_takes_away_the_value_chosen_last(tab: LogPage, crowd: dict[str, set[str]]) -> None:
+def test_backspace_removes_the_last_selected_value(tab: LogPage, crowd: dict[str, set[str]]) -> None:
     tab.open_log()
     chosen = _top_of_the_log(tab, crowd["iOS"])
     tab.chip(chosen, "namespace iOS").click()
     tab.wait_for_query(("namespace", "iOS"))
-    tab.wait_for_rows(len(crowd["iOS"]))  # rows that are exchanged between press and release take the click along
+    tab.wait_for_rows(len(crowd["iOS"]))  # rows that are replaced between press and release would take the click along
     tab.chip(chosen, "status 200").click()
     tab.wait_for_query(("namespace", "iOS"), ("status", "200"))
     tab.press("Backspace")
@@ -157,7 +155,7 @@ def test_backspace_takes_away_the_value_chosen_last(tab: LogPage, crowd: dict[st
     wait_until(lambda: set(tab.values("namespace")) > {"iOS"}, what="all namespaces")
 
 
-def test_back_and_forward_walk_through_the_filters(tab: LogPage, crowd: dict[str, set[str]]) -> None:
+def test_back_and_forward_move_through_the_filters(tab: LogPage, crowd: dict[str, set[str]]) -> None:
     tab.open_log()
     tab.label("production").click()
     tab.wait_for_query(("namespace", "production"))
@@ -177,7 +175,7 @@ def test_back_and_forward_walk_through_the_filters(tab: LogPage, crowd: dict[str
     assert set(tab.values("namespace")) == {"web"}
 
 
-def test_back_returns_to_the_place_that_was_left(tab: LogPage, crowd: dict[str, set[str]]) -> None:
+def test_back_returns_to_the_previous_scroll_position(tab: LogPage, crowd: dict[str, set[str]]) -> None:
     tab.open_log("/requests?live=off")
     tab.scroll_to(700)
     before = tab.on_screen()
@@ -189,7 +187,7 @@ def test_back_returns_to_the_place_that_was_left(tab: LogPage, crowd: dict[str, 
     wait_until(lambda: tab.on_screen() == before, what="the rows that stood there before")
 
 
-def test_a_link_opened_by_somebody_else_and_a_reload_show_the_same(
+def test_a_link_opened_in_another_browser_and_a_reload_show_the_same(
     tab: LogPage, open_tab: OpenTab, world: World, crowd: dict[str, set[str]]
 ) -> None:
     user = USERS[1]

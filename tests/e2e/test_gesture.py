@@ -1,4 +1,4 @@
-"""What else a shown value can do: not, also, a new tab, its menu, pinning; by mouse and by key."""
+"""Other actions on a value: exclude, add, new tab, menu, pin; by mouse and by keyboard."""
 
 import re
 from itertools import cycle, islice
@@ -21,7 +21,7 @@ ACTIONS = ("only this namespace", "also this one", "not this one", "unpin", "cop
 
 @pytest.fixture(scope="module")
 def log(world: World) -> dict[str, list[str]]:
-    """Requests of each namespace, latest first."""
+    """Return the requests of each namespace, latest first."""
     namespaces = list(islice(cycle(NAMESPACES), REQUESTS))
     channels = cycle(("iOS", "web", "Android"))
     calls = [Call(namespace=each, properties={"channel": next(channels)}) for each in namespaces]
@@ -40,7 +40,7 @@ def action(tab: LogPage, words: str) -> Locator:
     return menu(tab).get_by_role("menuitem", name=re.compile(f"^{words}"))
 
 
-def test_shift_click_leaves_all_but_this_value(tab: LogPage, log: dict[str, list[str]]) -> None:
+def test_shift_click_excludes_the_value(tab: LogPage, log: dict[str, list[str]]) -> None:
     tab.open_log()
     tab.chip(log["staging"][0], "namespace staging").click(modifiers=["Shift"])
     tab.wait_for_query(("not.namespace", "staging"))
@@ -49,7 +49,7 @@ def test_shift_click_leaves_all_but_this_value(tab: LogPage, log: dict[str, list
     expect(tab.filter_bar).to_contain_text("namespace is not staging")
 
 
-def test_alt_click_adds_this_value_to_those_chosen(tab: LogPage, log: dict[str, list[str]]) -> None:
+def test_alt_click_adds_the_value_to_the_selected_ones(tab: LogPage, log: dict[str, list[str]]) -> None:
     tab.open_log()
     tab.chip(log["staging"][0], "namespace staging").click()
     tab.wait_for_query(("namespace", "staging"))
@@ -73,7 +73,7 @@ def test_a_middle_or_control_click_opens_a_new_tab_with_the_filter(
     tab.wait_for_rows(REQUESTS)
 
 
-def test_pointing_at_a_value_fades_the_rows_without_it_and_tells_how_many_have_it(
+def test_hovering_a_value_fades_rows_without_it_and_shows_how_many_have_it(
     tab: LogPage, log: dict[str, list[str]]
 ) -> None:
     tab.open_log()
@@ -86,7 +86,7 @@ def test_pointing_at_a_value_fades_the_rows_without_it_and_tells_how_many_have_i
     expect(tab.page.locator("[data-dimmed]")).to_have_count(0)
 
 
-def test_the_menu_that_hovering_opens_has_every_action(tab: LogPage, log: dict[str, list[str]]) -> None:
+def test_the_menu_opened_by_hovering_has_every_action(tab: LogPage, log: dict[str, list[str]]) -> None:
     tab.open_log()
     tab.chip(log["staging"][0], "namespace staging").hover()
     for words in ACTIONS:
@@ -96,7 +96,7 @@ def test_the_menu_that_hovering_opens_has_every_action(tab: LogPage, log: dict[s
     expect(menu(tab)).to_have_count(0)
 
 
-def test_m_opens_the_same_menu_and_arrows_choose_in_it(tab: LogPage, log: dict[str, list[str]]) -> None:
+def test_m_opens_the_same_menu_and_arrows_move_in_it(tab: LogPage, log: dict[str, list[str]]) -> None:
     tab.open_log()
     tab.chip(log["staging"][0], "namespace staging").focus()
     tab.press("m")
@@ -106,7 +106,7 @@ def test_m_opens_the_same_menu_and_arrows_choose_in_it(tab: LogPage, log: dict[s
     tab.wait_for_query(("not.namespace", "staging"))
 
 
-def test_escape_closes_the_menu_and_gives_the_focus_back(tab: LogPage, log: dict[str, list[str]]) -> None:
+def test_escape_closes_the_menu_and_returns_the_focus(tab: LogPage, log: dict[str, list[str]]) -> None:
     tab.open_log()
     chip = tab.chip(log["staging"][0], "namespace staging")
     chip.focus()
@@ -120,15 +120,15 @@ def test_escape_closes_the_menu_and_gives_the_focus_back(tab: LogPage, log: dict
     assert tab.query == []
 
 
-def test_the_menu_copies_a_value_whole(tab: LogPage, log: dict[str, list[str]]) -> None:
+def test_the_menu_copies_a_value_completely(tab: LogPage, log: dict[str, list[str]]) -> None:
     tab.open_log()
     tab.chip(log[USER][0], f"namespace {USER}").hover()
     action(tab, "copy").click()
-    expect(menu(tab)).to_have_count(0)  # it has been copied then
+    expect(menu(tab)).to_have_count(0)  # closed means copied
     assert tab.state("navigator.clipboard.readText()") == USER
 
 
-def test_a_property_filters_as_a_namespace_does(tab: LogPage, log: dict[str, list[str]], world: World) -> None:
+def test_a_property_filters_like_a_namespace(tab: LogPage, log: dict[str, list[str]], world: World) -> None:
     tab.open_log()
     web = world.count("property.channel=web")
     row = tab.rows.filter(has=tab.page.get_by_role("link", name="Filter by channel web", exact=True)).first
@@ -138,7 +138,7 @@ def test_a_property_filters_as_a_namespace_does(tab: LogPage, log: dict[str, lis
     assert set(tab.values("property.channel")) == {"web"}
 
 
-def test_a_result_filters_by_how_it_ended(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
+def test_a_result_filters_by_outcome(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
     [limited] = world.log(Call(namespace="limited", directives={"Status": "429"}))
     tab.open_log("/requests?namespace=limited")
     expect(tab.row(limited)).to_contain_text("✗ 429 error")
@@ -147,7 +147,7 @@ def test_a_result_filters_by_how_it_ended(tab: LogPage, world: World, log: dict[
     tab.wait_for_rows(1)
 
 
-def test_p_makes_the_namespace_of_a_row_a_label_for_everybody(
+def test_p_pins_the_namespace_of_a_row_for_everyone(
     tab: LogPage, open_tab: OpenTab, world: World, log: dict[str, list[str]]
 ) -> None:
     other = open_tab(world.dashboard).open_log()
@@ -165,7 +165,7 @@ def test_p_makes_the_namespace_of_a_row_a_label_for_everybody(
     expect(tab.label(USER)).to_be_visible()
 
 
-def test_digits_select_the_labels_in_their_order_and_0_shows_all(tab: LogPage, log: dict[str, list[str]]) -> None:
+def test_digits_select_the_labels_in_order_and_0_shows_all(tab: LogPage, log: dict[str, list[str]]) -> None:
     tab.open_log()
     bar = tab.page.get_by_role("navigation", name="Namespaces")
     expect(tab.label("production")).to_be_visible()
@@ -177,7 +177,7 @@ def test_digits_select_the_labels_in_their_order_and_0_shows_all(tab: LogPage, l
     tab.wait_for_query()
 
 
-def test_all_threads_are_found_by_how_they_begin(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
+def test_threads_are_found_by_a_prefix(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
     [found] = world.log(Call(namespace="session-77f1c0de9a31"))
     tab.open_log()
     tab.page.get_by_role("button", name=re.compile("Threads")).click()

@@ -1,4 +1,4 @@
-"""The bars above the log: what they tell, and how their time is chosen by pointer and by keyboard."""
+"""The histogram above the log: its counts, and selecting a time range by pointer and by keyboard."""
 
 import re
 from typing import Any, Final
@@ -14,7 +14,7 @@ from tests.support.server import wait_until
 
 pytestmark = needs_chromium
 
-#: The requests of this file are in the last of these 60 bars or so.
+#: The requests of this file are in about the last of 60 bars.
 HOUR: Final = "/requests?from=-1h"
 _STATS: Final = re.compile(r"/api/stats(\?|$)")
 
@@ -30,7 +30,7 @@ def bars(tab: LogPage) -> Locator:
 
 
 def drag(tab: LogPage, start: float, end: float) -> None:
-    """From one part of the bars' width to another; both are between 0 and 1."""
+    """Drag between two positions of the histogram's width, given as fractions from 0 to 1."""
     box = bars(tab).bounding_box()
     assert box is not None
     y = box["y"] + box["height"] / 2
@@ -40,27 +40,27 @@ def drag(tab: LogPage, start: float, end: float) -> None:
     tab.page.mouse.move(box["x"] + end * box["width"], y)
 
 
-def chosen(tab: LogPage) -> dict[str, str]:
-    """The time in the address, once both its ends are there."""
+def selected_range(tab: LogPage) -> dict[str, str]:
+    """Return the time range in the address, once it has both ends."""
     tab.page.wait_for_url(lambda url: "from=2" in url and "to=2" in url, wait_until="commit")
     return dict(tab.query)
 
 
-def told(tab: LogPage) -> Locator:
-    """What the bars add up to."""
+def total(tab: LogPage) -> Locator:
+    """Return the total of the bars."""
     return tab.page.get_by_title("Added up in whole bars")
 
 
-def test_behind_the_bars_stands_what_the_filter_above_them_does_not_count(tab: LogPage, log: list[str]) -> None:
+def test_the_histogram_also_shows_the_requests_that_the_filter_excludes(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
-    expect(told(tab)).to_have_text(re.compile(r"^p50 [\d.]+ m?s · (<\$0\.0001|\$0\.\d+)$"))
+    expect(total(tab)).to_have_text(re.compile(r"^p50 [\d.]+ m?s · (<\$0\.0001|\$0\.\d+)$"))
     expect(tab.filter_bar).to_contain_text("6 requests · 1 failed")
     tab.label("staging").click()
     expect(tab.filter_bar).to_contain_text("3 requests · 1 failed")
     expect(tab.page.get_by_text(re.compile(r"^[\d,]+ requests"))).to_have_count(1)
 
 
-def test_dragging_over_the_histogram_shows_only_that_time_and_the_url_says_so(
+def test_dragging_over_the_histogram_shows_only_that_time_range_and_updates_the_url(
     tab: LogPage, world: World, log: list[str]
 ) -> None:
     tab.open_log(HOUR)
@@ -68,7 +68,7 @@ def test_dragging_over_the_histogram_shows_only_that_time_and_the_url_says_so(
     expect(bars(tab)).to_be_visible()
     drag(tab, 0.75, 0.999)
     tab.page.mouse.up()
-    time = chosen(tab)
+    time = selected_range(tab)
     assert time["from"] < time["to"]
     tab.wait_for_rows(world.count(f"from={time['from']}&to={time['to']}"))
     assert set(tab.all_ids()) == set(log)
@@ -76,16 +76,16 @@ def test_dragging_over_the_histogram_shows_only_that_time_and_the_url_says_so(
     tab.wait_for_query(("from", "-1h"))
 
 
-def test_a_time_without_a_request_can_be_chosen_and_says_so(tab: LogPage, log: list[str]) -> None:
+def test_a_time_range_without_requests_can_be_selected_and_says_so(tab: LogPage, log: list[str]) -> None:
     tab.open_log(f"{HOUR}&namespace=staging")
     expect(bars(tab)).to_be_visible()
     drag(tab, 0.1, 0.4)
     tab.page.mouse.up()
-    assert chosen(tab)["namespace"] == "staging"
+    assert selected_range(tab)["namespace"] == "staging"
     expect(tab.page.get_by_role("main")).to_contain_text("where namespace is staging")
 
 
-def test_escape_gives_a_drag_up(tab: LogPage, log: list[str]) -> None:
+def test_escape_cancels_a_drag(tab: LogPage, log: list[str]) -> None:
     tab.open_log(HOUR)
     expect(bars(tab)).to_be_visible()
     drag(tab, 0.2, 0.6)
@@ -96,17 +96,17 @@ def test_escape_gives_a_drag_up(tab: LogPage, log: list[str]) -> None:
     assert tab.query == [("from", "-1h")]
 
 
-def test_the_keyboard_walks_along_the_bars_and_chooses_their_time(tab: LogPage, log: list[str]) -> None:
+def test_the_keyboard_moves_along_the_bars_and_selects_their_time_range(tab: LogPage, log: list[str]) -> None:
     tab.open_log(HOUR)
     bars(tab).focus()
     tab.press("End", *["Shift+ArrowLeft"] * 12)
     expect(bars(tab)).to_have_attribute("aria-valuetext", re.compile("6 requests · 1 failed"))
     tab.press("Enter")
-    chosen(tab)
+    selected_range(tab)
     tab.wait_for_rows(len(log))
 
 
-def test_pointing_at_a_bar_tells_its_time_and_its_requests(tab: LogPage, log: list[str]) -> None:
+def test_hovering_a_bar_shows_its_time_and_its_requests(tab: LogPage, log: list[str]) -> None:
     tab.open_log(HOUR)
     expect(bars(tab)).to_be_visible()
     box = bars(tab).bounding_box()
@@ -117,7 +117,7 @@ def test_pointing_at_a_bar_tells_its_time_and_its_requests(tab: LogPage, log: li
     expect(bars(tab)).not_to_contain_text("requests")
 
 
-def test_rows_do_not_move_when_the_bars_come(tab: LogPage, log: list[str]) -> None:
+def test_rows_do_not_move_when_the_bars_appear(tab: LogPage, log: list[str]) -> None:
     held: list[Route] = []
     tab.page.route(_STATS, lambda route: held.append(route))
     tab.open_log()
@@ -129,7 +129,7 @@ def test_rows_do_not_move_when_the_bars_come(tab: LogPage, log: list[str]) -> No
     assert tab.top_of(log[0]) == before
 
 
-def test_the_bars_are_asked_for_when_the_rows_are_there(tab: LogPage, log: list[str]) -> None:
+def test_the_bars_are_requested_after_the_rows(tab: LogPage, log: list[str]) -> None:
     rows: list[Route] = []
     asked: list[str] = []
     tab.page.route(re.compile(r"/api/requests\?"), lambda route: rows.append(route))
@@ -142,7 +142,7 @@ def test_the_bars_are_asked_for_when_the_rows_are_there(tab: LogPage, log: list[
     tab.page.unroute_all()
 
 
-def test_too_much_to_add_up_is_said_in_place(tab: LogPage, log: list[str]) -> None:
+def test_an_aggregation_that_is_too_large_says_so_in_place(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 503")
     _refuse(tab, "deadline")
     tab.open_log()
@@ -152,7 +152,7 @@ def test_too_much_to_add_up_is_said_in_place(tab: LogPage, log: list[str]) -> No
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_axe_finds_nothing_with_bars_held(open_tab: OpenTab, world: World, log: list[str], width: int) -> None:
+def test_axe_finds_no_violation_during_a_selection(open_tab: OpenTab, world: World, log: list[str], width: int) -> None:
     tab = open_tab(world.dashboard, viewport={"width": width, "height": 844}).open_log(HOUR)
     bars(tab).focus()
     tab.press("End", "Shift+ArrowLeft")
@@ -161,5 +161,7 @@ def test_axe_finds_nothing_with_bars_held(open_tab: OpenTab, world: World, log: 
 
 
 def _refuse(tab: LogPage, code: str) -> None:
-    told: dict[str, Any] = {"error": {"message": "It took too long.", "type": "api_error", "param": None, "code": code}}
-    tab.page.route(_STATS, lambda route: route.fulfill(status=503, json=told))
+    total: dict[str, Any] = {
+        "error": {"message": "It took too long.", "type": "api_error", "param": None, "code": code}
+    }
+    tab.page.route(_STATS, lambda route: route.fulfill(status=503, json=total))

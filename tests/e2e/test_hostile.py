@@ -1,4 +1,4 @@
-"""Callers, models and providers that put markup into everything: nothing of it runs, loads or leads anywhere."""
+"""Clients, models and upstreams that put markup into every field: none of it runs, loads or links anywhere."""
 
 import base64
 import json
@@ -10,13 +10,13 @@ import pytest
 from playwright.sync_api import Locator, expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
-from tests.e2e.world import Call, World, as_wish
+from tests.e2e.world import Call, World, as_directive
 from tests.support.browser import needs_chromium
 from tests.support.long import sampled
 
 pytestmark = needs_chromium
 
-#: What hostile markup calls; nothing else does.
+#: Called by hostile markup and by nothing else.
 _CANARY = "window.canary = () => { window.sung = true; };"
 MARKUP = "\"'><script>canary()</script><img src=x onerror=canary()><svg onload=canary()>"
 ELSEWHERE = "https://pictures.example/a.png"
@@ -67,12 +67,15 @@ TOOL = {
 }
 HEADERS = {"User-Agent": MARKUP, "X-Client-Request-Id": MARKUP, "X-Evil": MARKUP}
 ERROR = json.dumps({"error": {"message": MARKUP, "type": MARKUP, "param": MARKUP, "code": MARKUP}}).encode()
-SAID = {"Text": as_wish(MARKDOWN), "Header": f"x-evil: {as_wish(MARKUP)} | x-request-id: {as_wish(MARKUP)}"}
+RESPONSE_TEXT = {
+    "Text": as_directive(MARKDOWN),
+    "Header": f"x-evil: {as_directive(MARKUP)} | x-request-id: {as_directive(MARKUP)}",
+}
 CALLS = {
     "answer": Call(
         namespace=MARKUP,
         properties={"channel": MARKUP},
-        directives=SAID,
+        directives=RESPONSE_TEXT,
         headers=HEADERS,
         more={"messages": MESSAGES, "user": MARKUP, "metadata": {MARKUP: MARKUP}},
     ),
@@ -103,13 +106,13 @@ def log(world: World) -> dict[str, str]:
 
 @pytest.fixture
 def tab(open_tab: OpenTab, world: World) -> LogPage:
-    made = open_tab(world.dashboard)
-    made.page.add_init_script(_CANARY)
-    return made
+    canaries = open_tab(world.dashboard)
+    canaries.page.add_init_script(_CANARY)
+    return canaries
 
 
 def nothing_ran(tab: LogPage) -> None:
-    """Neither a canary sang nor is there anything that waits to make it sing."""
+    """Assert that no canary was called and no element is left that could call one."""
     assert tab.state("window.sung") is None
     led = tab.state("[...document.querySelectorAll('a[href]')].map((link) => link.protocol)")
     assert set(led) <= {"http:", "https:", "mailto:"}
@@ -126,7 +129,7 @@ def nothing_ran(tab: LogPage) -> None:
 
 
 def unfold(tab: LogPage, within: Locator) -> None:
-    """Opens every fold there is, also those inside others."""
+    """Open all collapsed parts, including nested ones."""
     folded = within.locator("details:not([open]) > summary, [aria-expanded=false]")
     for _ in range(80):
         if folded.count() == 0:
@@ -155,7 +158,7 @@ def test_markup_in_the_menu_of_a_value_is_text(tab: LogPage, log: dict[str, str]
         expect(tab.page.get_by_role("menu")).to_have_count(0)
 
 
-def test_a_filter_by_markup_is_a_filter_like_any_other(tab: LogPage, log: dict[str, str]) -> None:
+def test_a_filter_with_markup_works_like_any_other(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     tab.row(log["answer"]).locator("a[data-field=namespace]").click()
     tab.wait_for_query(("namespace", MARKUP))
@@ -183,22 +186,22 @@ def test_markup_in_a_request_is_text_in_the_drawer(tab: LogPage, log: dict[str, 
             nothing_ran(tab)
 
 
-def test_links_in_an_answer_lead_nowhere_but_the_web_and_pictures_are_not_loaded(
+def test_links_in_a_response_lead_only_to_web_pages_and_images_are_not_loaded(
     tab: LogPage, log: dict[str, str]
 ) -> None:
     tab.open_log()
-    answer = tab.open_request(log["answer"]).get_by_role("article", name="answer")
-    expect(answer).to_contain_text("a link")
+    response = tab.open_request(log["answer"]).get_by_role("article", name="answer")
+    expect(response).to_contain_text("a link")
     for words in ("a link", "another", "a third", "a fourth", "a fifth", "a sixth"):
-        expect(answer.get_by_role("link", name=words, exact=True)).to_have_count(0)
-        answer.get_by_text(words, exact=True).first.click()
-    picture = answer.get_by_role("link", name=re.compile("image at pictures.example"))
+        expect(response.get_by_role("link", name=words, exact=True)).to_have_count(0)
+        response.get_by_text(words, exact=True).first.click()
+    picture = response.get_by_role("link", name=re.compile("image at pictures.example"))
     expect(picture).to_have_attribute("rel", re.compile("noreferrer"))
-    expect(answer.locator("img")).to_have_count(0)
+    expect(response.locator("img")).to_have_count(0)
     nothing_ran(tab)
 
 
-def test_markup_in_names_is_text_in_lists_and_offers(tab: LogPage, world: World, log: dict[str, str]) -> None:
+def test_markup_in_names_is_text_in_lists_and_suggestions(tab: LogPage, world: World, log: dict[str, str]) -> None:
     world.log(Call(namespace=f"{MARKUP}@123"))
     tab.open_log()
     tab.page.get_by_role("button", name=re.compile("Threads")).click()
@@ -216,9 +219,7 @@ def test_markup_in_names_is_text_in_lists_and_offers(tab: LogPage, world: World,
     nothing_ran(tab)
 
 
-def test_markup_in_the_address_is_text_where_nothing_matches_and_where_it_is_refused(
-    tab: LogPage, log: dict[str, str]
-) -> None:
+def test_markup_in_the_address_is_text_in_empty_results_and_errors(tab: LogPage, log: dict[str, str]) -> None:
     tab.guard.expect("status of 40[04]")
     markup = quote(MARKUP, safe="")
     for address, words in (

@@ -1,4 +1,4 @@
-"""One whole journey by the keyboard alone, from the first Tab to a request read and a filter undone."""
+"""A complete session by keyboard alone, from the first Tab to an open request and a removed filter."""
 
 import re
 
@@ -12,7 +12,7 @@ from tests.support.server import wait_until
 
 pytestmark = needs_chromium
 
-#: By an outline or a shadow; in a box to type into, the caret shows it.
+#: By an outline or a shadow; in a text field, by the caret.
 _FOCUSED_ROW = "() => document.activeElement?.closest('tr')?.dataset.request"
 #: Before the browser has painted anything.
 _J_THEN_FOCUSED_ROW = """
@@ -30,17 +30,17 @@ NAMESPACES = ("production", "staging", "user-8f3a41c9d2e7")
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Twelve requests, latest first."""
+    """Return twelve requests, latest first."""
     return world.log(*(Call(namespace=NAMESPACES[n % 3], text=f"Question {n}?") for n in range(12)))[::-1]
 
 
 def focused(tab: LogPage) -> str:
-    """The name of what has the focus."""
+    """Return the accessible name of the focused element."""
     return str(tab.state("(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim()"))
 
 
 def tab_to(tab: LogPage, name: str) -> None:
-    """Presses Tab until the focus is on something of this name; everything on the way shows that it has the focus."""
+    """Press Tab until the element with this name has the focus. Every element on the way must show its focus."""
     passed = []
     for _ in range(60):
         tab.press("Tab")
@@ -51,13 +51,13 @@ def tab_to(tab: LogPage, name: str) -> None:
     raise AssertionError(f"{name} is not reached: {passed}")
 
 
-def test_a_whole_journey_by_keyboard_alone(tab: LogPage, log: list[str]) -> None:
+def test_a_complete_session_by_keyboard(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab_to(tab, "Requests")
     tab_to(tab, "Filter by namespace production")
     tab_to(tab, r"Open the request of .*")
 
-    # Down the log, and only the namespace of a row: it stays where it is.
+    # Down the log, then select the namespace of a row: the row stays in place.
     tab.press("j", "j", "k", "ArrowDown")
     tab.expect_selected(log[1])
     before = tab.top_of(log[1])
@@ -67,7 +67,7 @@ def test_a_whole_journey_by_keyboard_alone(tab: LogPage, log: list[str]) -> None
     tab.wait_for_top(log[1], before)
     tab.expect_selected(log[1])
 
-    # Its neighbour, read and closed.
+    # Open and close its neighbor.
     tab.press("j")
     tab.expect_selected(log[4])
     tab.press("Enter")
@@ -78,7 +78,7 @@ def test_a_whole_journey_by_keyboard_alone(tab: LogPage, log: list[str]) -> None
     expect(tab.drawer).to_have_count(0)
     tab.wait_for_query(("namespace", "staging"))
 
-    # The filter undone, another typed, one more value taken from the menu, and all undone again.
+    # Remove the filter, type another, add a value from the menu, and remove everything again.
     tab.press("Backspace")
     tab.wait_for_query()
     tab.wait_for_rows(len(log))
@@ -93,7 +93,7 @@ def test_a_whole_journey_by_keyboard_alone(tab: LogPage, log: list[str]) -> None
     tab.press("0")
     tab.wait_for_query()
 
-    # A label by its number, and home to the newest.
+    # Select a label by its number, and return to the newest request.
     tab.press("1")
     wait_until(lambda: tab.query != [], what="a label selected")
     tab.press("Home", "0")
@@ -101,7 +101,7 @@ def test_a_whole_journey_by_keyboard_alone(tab: LogPage, log: list[str]) -> None
     tab.wait_for_first(log[0])
 
 
-def test_an_enter_that_follows_at_once_opens_the_row_that_j_has_chosen(tab: LogPage, log: list[str]) -> None:
+def test_enter_right_after_j_opens_the_row_that_j_has_selected(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab.press("j")
     wait_until(lambda: tab.state(_FOCUSED_ROW) == log[0], what="the focus on the first row")
@@ -110,7 +110,7 @@ def test_an_enter_that_follows_at_once_opens_the_row_that_j_has_chosen(tab: LogP
     tab.wait_for_path(f"/requests/{log[1]}")
 
 
-def test_the_keys_are_listed_in_a_dialog_that_a_question_mark_opens(tab: LogPage, log: list[str]) -> None:
+def test_a_question_mark_opens_a_dialog_with_all_keys(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab.press("Shift+?")
     dialog = tab.page.get_by_role("dialog", name="Keys")
@@ -123,7 +123,7 @@ def test_the_keys_are_listed_in_a_dialog_that_a_question_mark_opens(tab: LogPage
     tab.expect_selected(log[0])
 
 
-def test_keys_do_nothing_while_somebody_types(tab: LogPage, log: list[str]) -> None:
+def test_keys_have_no_effect_while_typing(tab: LogPage, log: list[str]) -> None:
     tab.open_log("/requests?namespace=staging")
     tab.press("/")
     tab.page.keyboard.type("jn0")
@@ -135,12 +135,12 @@ def test_keys_do_nothing_while_somebody_types(tab: LogPage, log: list[str]) -> N
 
 @pytest.fixture
 def low(open_tab: OpenTab, world: World, log: list[str]) -> LogPage:
-    """A tab so low that the log of twelve scrolls."""
+    """Return a tab so low that the log of twelve requests scrolls."""
     tab = open_tab(world.dashboard, viewport={"width": 1440, "height": 480})
     return tab.open_log()
 
 
-def test_j_begins_at_the_first_row_in_sight(low: LogPage) -> None:
+def test_j_starts_at_the_first_visible_row(low: LogPage) -> None:
     low.scroll_to(120)
     first = next(request_id for request_id, top in low.on_screen() if top >= 0)
     low.press("j")
@@ -148,7 +148,7 @@ def test_j_begins_at_the_first_row_in_sight(low: LogPage) -> None:
     assert first != low.all_ids()[0]
 
 
-def test_escape_that_closes_a_menu_leaves_the_row_selected(tab: LogPage, log: list[str]) -> None:
+def test_escape_that_closes_a_menu_keeps_the_row_selected(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab.press("j", "j")
     tab.expect_selected(log[1])
@@ -160,7 +160,7 @@ def test_escape_that_closes_a_menu_leaves_the_row_selected(tab: LogPage, log: li
     tab.wait_for_query(("namespace", "staging"))
 
 
-def test_a_pause_keeps_the_row_where_it_is(low: LogPage, log: list[str]) -> None:
+def test_pausing_keeps_the_row_in_place(low: LogPage, log: list[str]) -> None:
     low.press("j", "j", "j", "j", "j")
     low.expect_selected(log[4])
     low.press("n")
@@ -173,7 +173,7 @@ def test_a_pause_keeps_the_row_where_it_is(low: LogPage, log: list[str]) -> None
     low.wait_for_top(log[4], before)
 
 
-def test_back_after_a_request_was_closed_does_not_open_it_again(tab: LogPage, log: list[str]) -> None:
+def test_back_after_closing_a_request_does_not_open_it_again(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab.press("j", "Enter")
     expect(tab.drawer).to_contain_text("Question 11?")
@@ -187,7 +187,7 @@ def test_back_after_a_request_was_closed_does_not_open_it_again(tab: LogPage, lo
     expect(tab.drawer).to_have_count(0)
 
 
-def test_the_focus_stays_where_a_filter_or_a_time_was_changed(tab: LogPage, log: list[str]) -> None:
+def test_the_focus_stays_on_a_changed_filter_or_time_range(tab: LogPage, log: list[str]) -> None:
     tab.open_log("/requests?model=gpt-4o-mini&namespace=production&namespace=staging")
     tab.filter_bar.get_by_role("button", name="Remove namespace is production").focus()
     tab.press("Enter")

@@ -1,4 +1,4 @@
-"""Requests in the open page as they happen: they come, they run, they end, and they wait while somebody reads."""
+"""Live updates of the open page: requests appear, run, end, and are held back while the user reads."""
 
 import re
 import time
@@ -8,12 +8,12 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import expect
 from tests.e2e.log_page import LogPage
-from tests.e2e.world import Call, World, as_wish
+from tests.e2e.world import Call, World, as_directive
 from tests.support.browser import needs_chromium
 
 pytestmark = needs_chromium
 
-#: Notes by the wall clock when each row is put into the document, and when it is finished.
+#: Records the time (wall clock) when each row is added to the document, and when it is finished.
 _WATCH = """
 () => {
   window.seenAt = {};
@@ -26,23 +26,23 @@ _WATCH = """
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true, attributes: true });
 }
 """
-ANSWER = " ".join(f"word{number}" for number in range(60))
+RESPONSE = " ".join(f"word{number}" for number in range(60))
 
 
 @pytest.fixture
 def namespace(world: World) -> str:
-    """A namespace of the test's own with one request in it."""
+    """Return a namespace of this test with one request in it."""
     name = f"live-{uuid4().hex[:8]}"
     world.log(Call(namespace=name, text="the first"))
     return name
 
 
 def slow(namespace: str, per_second: int = 20) -> Call:
-    directives = {"Text": as_wish(ANSWER), "Tokens-Per-Second": str(per_second)}
+    directives = {"Text": as_directive(RESPONSE), "Tokens-Per-Second": str(per_second)}
     return Call(namespace=namespace, text="Tell me a long story", directives=directives)
 
 
-def test_a_request_appears_in_the_open_page_by_itself(tab: LogPage, world: World, namespace: str) -> None:
+def test_a_request_appears_on_the_open_page_by_itself(tab: LogPage, world: World, namespace: str) -> None:
     tab.open_log(f"/requests?namespace={namespace}")
     tab.point_nowhere()
     tab.state(_WATCH)
@@ -57,7 +57,7 @@ def test_a_request_appears_in_the_open_page_by_itself(tab: LogPage, world: World
     print(f"from the SDK's return to the row: {', '.join(f'{ms:.0f}' for ms in waited)} ms")
 
 
-def test_a_row_that_comes_tells_question_answer_tokens_and_tags(tab: LogPage, world: World, namespace: str) -> None:
+def test_a_new_row_shows_prompt_response_tokens_and_tags(tab: LogPage, world: World, namespace: str) -> None:
     tab.open_log(f"/requests?namespace={namespace}")
     tab.point_nowhere()
     call = Call(
@@ -74,7 +74,7 @@ def test_a_row_that_comes_tells_question_answer_tokens_and_tags(tab: LogPage, wo
     expect(row.get_by_title("feature: search")).to_be_visible()
 
 
-def test_a_running_stream_is_seen_before_it_ends_and_its_row_changes_in_place(
+def test_a_running_stream_appears_before_it_ends_and_its_row_changes_in_place(
     tab: LogPage, world: World, namespace: str
 ) -> None:
     tab.open_log(f"/requests?namespace={namespace}")
@@ -92,7 +92,7 @@ def test_a_running_stream_is_seen_before_it_ends_and_its_row_changes_in_place(
     assert tab.ids().count(stream.id) == 1
 
 
-def test_the_answer_of_a_running_stream_grows_in_the_drawer(tab: LogPage, world: World, namespace: str) -> None:
+def test_the_response_of_a_running_stream_grows_in_the_drawer(tab: LogPage, world: World, namespace: str) -> None:
     tab.open_log(f"/requests?namespace={namespace}")
     tab.point_nowhere()
     stream = world.stream(slow(namespace, per_second=15))
@@ -109,12 +109,14 @@ def test_the_answer_of_a_running_stream_grows_in_the_drawer(tab: LogPage, world:
     expect(tab.drawer).not_to_contain_text("Running for")
 
 
-def test_a_caller_who_hung_up_is_shown_with_what_had_come(tab: LogPage, world: World, namespace: str) -> None:
+def test_a_request_abandoned_by_its_client_is_shown_with_the_response_so_far(
+    tab: LogPage, world: World, namespace: str
+) -> None:
     tab.open_log(f"/requests?namespace={namespace}")
     tab.point_nowhere()
     stream = world.stream(slow(namespace))
     heard = stream.read(chunks=8)
-    stream.leave()
+    stream.abandon()
     row = tab.row(stream.id)
     expect(row).to_contain_text("◌ client disconnected")
     row.get_by_role("link", name=re.compile("^Open the request")).click()
@@ -133,7 +135,7 @@ def _a_row_selected(tab: LogPage) -> None:
 
 
 @pytest.mark.parametrize("reads", [_pointer_on_the_table, _a_row_selected])
-def test_rows_hold_still_while_somebody_reads_and_news_waits_above(
+def test_rows_do_not_move_while_the_user_reads_and_new_ones_wait(
     tab: LogPage, world: World, namespace: str, reads: Callable[[LogPage], None]
 ) -> None:
     tab.open_log(f"/requests?namespace={namespace}")
@@ -151,7 +153,7 @@ def test_rows_hold_still_while_somebody_reads_and_news_waits_above(
     expect(news).to_have_count(0)
 
 
-def test_a_running_row_changes_in_place_while_others_wait(tab: LogPage, world: World, namespace: str) -> None:
+def test_a_running_row_changes_in_place_while_new_ones_wait(tab: LogPage, world: World, namespace: str) -> None:
     tab.open_log(f"/requests?namespace={namespace}")
     tab.point_nowhere()
     stream = world.stream(slow(namespace))
@@ -165,14 +167,14 @@ def test_a_running_row_changes_in_place_while_others_wait(tab: LogPage, world: W
     assert tab.top_of(stream.id) == before
 
 
-def test_l_pauses_and_the_address_says_so(tab: LogPage, world: World, namespace: str) -> None:
+def test_l_pauses_and_the_address_shows_it(tab: LogPage, world: World, namespace: str) -> None:
     tab.open_log(f"/requests?namespace={namespace}")
     tab.point_nowhere()
     tab.press("l")
     tab.wait_for_query(("namespace", namespace), ("live", "off"))
     expect(tab.page.get_by_role("button", name=re.compile("paused"))).to_be_visible()
     [sent] = world.log(Call(namespace=namespace))
-    other = tab.elsewhere().open_log(f"/requests?namespace={namespace}")
+    other = tab.new_tab().open_log(f"/requests?namespace={namespace}")
     other.wait_for_first(sent)
     assert sent not in tab.ids()
     tab.page.bring_to_front()

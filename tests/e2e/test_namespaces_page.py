@@ -1,4 +1,4 @@
-"""The lists of namespaces and properties: each value leads to the log filtered by it."""
+"""The lists of namespaces and properties: each value links to the log filtered by it."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.support.browser import needs_chromium
 
 pytestmark = needs_chromium
 
-#: More than a page of the list has.
+#: More than one page of the list.
 USERS: Final = 104
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 FITS = "document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"
@@ -25,10 +25,12 @@ NAMESPACES = ("production", "staging", "user-8f3a41c9d2e7", "iOS")
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Four requests of production, two of staging of which one failed, one of a user, one of iOS; the latest last."""
-    answers = [Call(namespace="production", properties={"channel": "web"}, more={"max_tokens": 9}) for _ in range(4)]
+    """Return four requests of production, two of staging of which one failed, one of a user, one of iOS; latest
+    last.
+    """
+    responses = [Call(namespace="production", properties={"channel": "web"}, more={"max_tokens": 9}) for _ in range(4)]
     return world.log(
-        *answers,
+        *responses,
         Call(namespace="staging", properties={"channel": "iOS", "tier": "gold"}),
         Call(namespace="staging", directives={"Status": "429"}),
         Call(namespace="user-8f3a41c9d2e7", properties={"channel": "iOS"}),
@@ -47,7 +49,7 @@ def rows(tab: LogPage) -> Locator:
 
 
 def names(tab: LogPage) -> list[str]:
-    """Values in the table, in its order."""
+    """Return the values of the table, in order."""
     return list(
         tab.page.eval_on_selector_all("main tbody [data-value]", "(all) => all.map((one) => one.dataset.value)")
     )
@@ -85,7 +87,9 @@ def test_selecting_a_namespace_in_the_list_opens_the_log_filtered_by_it(tab: Log
     expect(row_of(tab, "staging")).to_be_visible()
 
 
-def test_selecting_how_many_failed_opens_the_log_at_those_of_this_namespace(tab: LogPage, log: list[str]) -> None:
+def test_selecting_the_number_of_failures_opens_the_log_with_those_of_this_namespace(
+    tab: LogPage, log: list[str]
+) -> None:
     open_list(tab)
     row_of(tab, "staging").get_by_role("link", name=re.compile("1 failed$")).click()
     tab.wait_for_query(("namespace", "staging"), ("status", "error"))
@@ -93,7 +97,7 @@ def test_selecting_how_many_failed_opens_the_log_at_those_of_this_namespace(tab:
     tab.wait_for_first(log[5])
 
 
-def test_a_filter_of_the_log_does_not_narrow_what_the_list_leads_to(tab: LogPage, log: list[str]) -> None:
+def test_a_filter_of_the_log_does_not_apply_to_links_of_the_list(tab: LogPage, log: list[str]) -> None:
     tab.open_log("/requests?namespace=production")
     tab.page.get_by_role("link", name="Namespaces", exact=True).click()
     open_list(tab, "/namespaces?sort=requests&prefix=s")
@@ -102,7 +106,7 @@ def test_a_filter_of_the_log_does_not_narrow_what_the_list_leads_to(tab: LogPage
     tab.wait_for_rows(2)
 
 
-def test_a_namespace_in_the_list_has_the_menu_of_every_value(tab: LogPage, log: list[str]) -> None:
+def test_a_namespace_in_the_list_has_the_same_menu_as_elsewhere(tab: LogPage, log: list[str]) -> None:
     open_list(tab)
     row_of(tab, "staging").locator("[data-value]").focus()
     tab.press("m")
@@ -111,7 +115,7 @@ def test_a_namespace_in_the_list_has_the_menu_of_every_value(tab: LogPage, log: 
     tab.wait_for_query(("not.namespace", "staging"))
 
 
-def test_the_list_is_gone_through_by_keyboard_alone(tab: LogPage, log: list[str]) -> None:
+def test_the_list_can_be_used_by_keyboard(tab: LogPage, log: list[str]) -> None:
     open_list(tab, "/namespaces?sort=requests")
     tab.press("/")
     expect(tab.page.get_by_role("textbox", name="Namespaces that begin with")).to_be_focused()
@@ -131,7 +135,7 @@ def test_the_list_is_gone_through_by_keyboard_alone(tab: LogPage, log: list[str]
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_list_tells_what_the_requests_of_a_namespace_come_to(tab: LogPage, log: list[str]) -> None:
+def test_the_list_shows_the_totals_of_each_namespace(tab: LogPage, log: list[str]) -> None:
     open_list(tab)
     row = row_of(tab, "production")
     expect(row).to_contain_text("Environment")
@@ -143,9 +147,7 @@ def test_the_list_tells_what_the_requests_of_a_namespace_come_to(tab: LogPage, l
     expect(row.locator("td").nth(7)).to_contain_text("ago")
 
 
-def test_the_last_24_hours_of_namespaces_and_values_are_drawn_and_asked_for_once_for_all(
-    tab: LogPage, log: list[str]
-) -> None:
+def test_the_last_24_hours_of_all_values_are_drawn_with_one_query(tab: LogPage, log: list[str]) -> None:
     asked: list[str] = []
     tab.page.on("request", lambda request: asked.append(request.url) if "/api/stats" in request.url else None)
     open_list(tab)
@@ -159,7 +161,7 @@ def test_the_last_24_hours_of_namespaces_and_values_are_drawn_and_asked_for_once
     expect(row_of(tab, "web").get_by_role("img", name=re.compile("^4 requests in the last 24 hours"))).to_be_visible()
 
 
-def test_the_heads_sort_the_list_and_back_undoes_it(tab: LogPage, log: list[str]) -> None:
+def test_the_column_heads_sort_the_list_and_back_undoes_it(tab: LogPage, log: list[str]) -> None:
     open_list(tab)
     wait_for_names(tab, "iOS", "user-8f3a41c9d2e7", "staging", "production")
     tab.page.get_by_role("columnheader").get_by_role("link", name="Requests").click()
@@ -173,7 +175,7 @@ def test_the_heads_sort_the_list_and_back_undoes_it(tab: LogPage, log: list[str]
     wait_for_names(tab, "iOS", "user-8f3a41c9d2e7", "staging", "production")
 
 
-def test_a_prefix_that_finds_nothing_is_told_and_cleared(tab: LogPage, log: list[str]) -> None:
+def test_a_prefix_without_matches_says_so_and_can_be_cleared(tab: LogPage, log: list[str]) -> None:
     tab.open("/namespaces?prefix=Prod")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No namespace begins with Prod. Upper and lower case differ.")
@@ -182,7 +184,7 @@ def test_a_prefix_that_finds_nothing_is_told_and_cleared(tab: LogPage, log: list
     tab.wait_for_query()
 
 
-def test_an_address_nobody_understands_is_told(tab: LogPage, log: list[str]) -> None:
+def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 400")
     tab.open("/namespaces?sort=size")
     alert = tab.page.get_by_role("main").get_by_role("alert")
@@ -191,7 +193,7 @@ def test_an_address_nobody_understands_is_told(tab: LogPage, log: list[str]) -> 
     expect(rows(tab)).to_have_count(len(NAMESPACES))
 
 
-def test_an_empty_list_fills_by_itself(empty: World, open_tab: OpenTab) -> None:
+def test_an_empty_list_is_filled_by_itself(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open("/namespaces")
     expect(tab.page.get_by_role("main")).to_contain_text("No namespace yet")
     check_accessibility(tab.page)
@@ -200,7 +202,7 @@ def test_an_empty_list_fills_by_itself(empty: World, open_tab: OpenTab) -> None:
     expect(row_of(tab, "production")).to_be_visible()
 
 
-def test_more_than_a_page_of_namespaces_are_read_on_demand_and_searched_at_once(
+def test_more_than_a_page_of_namespaces_is_loaded_on_demand_and_can_be_searched(
     empty: World, open_tab: OpenTab
 ) -> None:
     empty.log_many(Call(namespace=f"user-{number:08d}") for number in range(USERS))
@@ -214,7 +216,7 @@ def test_more_than_a_page_of_namespaces_are_read_on_demand_and_searched_at_once(
     wait_for_names(tab, "user-00000042")
 
 
-def test_a_star_makes_a_label_for_everybody_and_takes_it_back(
+def test_a_star_pins_a_label_for_everyone_and_unpins_it(
     tab: LogPage, open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     user = "user-8f3a41c9d2e7"
@@ -250,7 +252,7 @@ def test_selecting_a_value_of_a_property_opens_the_log_filtered_by_it(tab: LogPa
     wait_for_names(tab, "web", "iOS")
 
 
-def test_values_of_a_property_are_searched_by_how_they_begin(tab: LogPage, log: list[str]) -> None:
+def test_values_of_a_property_are_searched_by_prefix(tab: LogPage, log: list[str]) -> None:
     open_list(tab, "/namespaces?tab=properties&property=channel")
     tab.press("/")
     tab.page.keyboard.type("w")
@@ -259,7 +261,7 @@ def test_values_of_a_property_are_searched_by_how_they_begin(tab: LogPage, log: 
     expect(tab.page.get_by_role("link", name="tier 1 requests")).to_be_visible()
 
 
-# -- everywhere --------------------------------------------------------------------------------------------------------
+# -- small screens -----------------------------------------------------------------------------------------------------
 
 
 def test_at_390_pixels_both_lists_fit_and_filter(open_tab: OpenTab, world: World, log: list[str]) -> None:

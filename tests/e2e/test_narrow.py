@@ -1,4 +1,4 @@
-"""A phone, a magnified page, forced colours and reduced motion: everything is still there and still works."""
+"""Phones, zoom, forced colors and reduced motion: everything is still available and works."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import FloatRect, ViewportSize, expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
-from tests.e2e.world import Call, World, as_wish
+from tests.e2e.world import Call, World, as_directive
 from tests.support.browser import needs_chromium
 from tests.support.long import sampled
 
@@ -21,11 +21,11 @@ FITS = "document.scrollingElement.scrollWidth <= document.documentElement.client
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Latest first: a failure, two threads, a label."""
+    """Return requests, latest first: a failure, two threads, a label."""
     return world.log(
         Call(namespace="production", text="How long is the river Rhine, and where does it begin?"),
         Call(namespace="user-8f3a41c9d2e7b6a5", properties={"channel": "iOS"}),
-        Call(namespace="user-5c1e7f20", directives={"Text": as_wish("word " * 200)}),
+        Call(namespace="user-5c1e7f20", directives={"Text": as_directive("word " * 200)}),
         Call(namespace="staging", text="Summarise this, please", directives={"Status": "429"}),
     )[::-1]
 
@@ -36,7 +36,7 @@ def box(tab: LogPage, selector: str) -> FloatRect:
     return found
 
 
-def test_at_390_pixels_a_row_is_two_lines_and_nothing_scrolls_sideways(
+def test_at_390_pixels_a_row_has_two_lines_and_nothing_scrolls_sideways(
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     tab = open_tab(world.dashboard, **PHONE).open_log()
@@ -52,13 +52,13 @@ def test_at_390_pixels_a_row_is_two_lines_and_nothing_scrolls_sideways(
 
 
 def _cells(tab: LogPage) -> tuple[int, int, int, int]:
-    """Places of time, namespace, result and text, whatever columns there are besides."""
+    """Return the positions of time, namespace, result and text, with any additional columns."""
     titles = tab.page.locator("[data-log] thead th").all_text_contents()
     place = {title.strip(): number for number, title in enumerate(titles, 1)}
     return place["Time"], place["Namespace"], place["Result"], place["Question → answer"]
 
 
-def test_at_390_pixels_a_row_keeps_its_height_when_its_namespace_is_selected(
+def test_at_390_pixels_a_row_stays_in_place_when_its_namespace_is_selected(
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     tab = open_tab(world.dashboard, **PHONE).open_log()
@@ -100,7 +100,7 @@ def test_a_long_press_opens_the_menu_of_a_value(open_tab: OpenTab, world: World,
 
 
 @pytest.mark.parametrize("width", [640, 720])
-def test_at_200_percent_everything_is_reached_and_nothing_scrolls_sideways(
+def test_at_200_percent_everything_is_available_and_nothing_scrolls_sideways(
     open_tab: OpenTab, world: World, log: list[str], width: int
 ) -> None:
     tab = open_tab(world.dashboard, viewport={"width": width, "height": 450}, device_scale_factor=2).open_log()
@@ -117,7 +117,7 @@ def test_at_200_percent_everything_is_reached_and_nothing_scrolls_sideways(
     assert tab.state(FITS)
 
 
-def test_forced_colours_leave_labels_results_and_the_selected_row_to_be_told_apart(
+def test_with_forced_colors_labels_results_and_the_selected_row_are_distinguishable(
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     tab = open_tab(world.dashboard, forced_colors="active").open_log()
@@ -146,7 +146,7 @@ def test_with_reduced_motion_nothing_moves(open_tab: OpenTab, world: World, log:
     assert tab.state(moving) == []
     tab.open_request(stream.id)
     assert tab.state(moving) == []
-    stream.leave()
+    stream.abandon()
 
 
 @pytest.mark.parametrize("path", sampled(["/requests", "/overview", "/namespaces", "/connect"], 2))
@@ -162,7 +162,7 @@ def test_at_no_width_does_a_page_scroll_sideways(open_tab: OpenTab, world: World
 
 
 @pytest.mark.parametrize("size", [{"width": 720, "height": 450}, {"width": 640, "height": 360}])
-def test_with_little_height_rows_keep_room_and_the_page_scrolls(
+def test_with_little_height_rows_keep_their_space_and_the_page_scrolls(
     open_tab: OpenTab, world: World, log: list[str], size: ViewportSize
 ) -> None:
     tab = open_tab(world.dashboard, viewport=size).open_log()

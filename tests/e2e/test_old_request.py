@@ -1,4 +1,4 @@
-"""A link to a request that is older than the rows which the page loads at first."""
+"""A link to a request older than the rows that the page loads first."""
 
 from typing import Final
 
@@ -11,20 +11,20 @@ from tests.support.server import wait_until
 
 pytestmark = needs_chromium
 
-#: The page loads a hundred at first, and four hundred more soon after.
+#: The page loads a hundred rows first, and four hundred more soon after.
 REQUESTS: Final = 560
 
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """In the order of the log, latest first. Every second one is in the namespace ``even``."""
+    """Return the requests as the log lists them, latest first. Every second one is in the namespace ``even``."""
     world.log_many(
         Call(namespace="odd" if number % 2 else "even", text=f"Question {number}?") for number in range(REQUESTS)
     )
     return [row["id"] for row in world.server.records()]
 
 
-def test_j_and_k_turn_pages_there_too(tab: LogPage, log: list[str]) -> None:
+def test_j_and_k_move_between_old_requests_too(tab: LogPage, log: list[str]) -> None:
     tab.open_request(log[540])
     for key, place in (("j", 541), ("j", 542), ("k", 541), ("k", 540), ("k", 539)):
         expect(tab.drawer.get_by_role("button", name="Older request")).to_be_enabled()
@@ -33,13 +33,13 @@ def test_j_and_k_turn_pages_there_too(tab: LogPage, log: list[str]) -> None:
         tab.wait_for_path(f"/requests/{log[place]}")
 
 
-def test_the_oldest_request_has_none_below_it(tab: LogPage, log: list[str]) -> None:
+def test_the_oldest_request_has_no_next_one(tab: LogPage, log: list[str]) -> None:
     tab.open_request(log[-1])
     expect(tab.drawer.get_by_role("button", name="Newer request")).to_be_enabled()
     expect(tab.drawer.get_by_role("button", name="Older request")).to_be_disabled()
 
 
-def test_the_filter_says_which_are_beside_it(tab: LogPage, world: World, log: list[str]) -> None:
+def test_the_neighbors_are_those_of_the_filter(tab: LogPage, world: World, log: list[str]) -> None:
     even = [row["id"] for row in world.server.records("namespace=even")]
     tab.open(f"/requests/{even[-2]}?namespace=even")
     expect(tab.drawer.get_by_role("button", name="Older request")).to_be_enabled()
@@ -47,7 +47,7 @@ def test_the_filter_says_which_are_beside_it(tab: LogPage, world: World, log: li
     tab.wait_for_path(f"/requests/{even[-1]}")
 
 
-def test_closed_it_leaves_the_reader_at_its_row(tab: LogPage, log: list[str]) -> None:
+def test_closing_it_selects_its_row(tab: LogPage, log: list[str]) -> None:
     tab.open_request(log[540])
     expect(tab.drawer.get_by_role("button", name="Older request")).to_be_enabled()
     tab.press("Escape")

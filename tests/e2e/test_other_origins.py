@@ -1,6 +1,6 @@
-"""Calls of the relay from web pages of another origin: only pages the operator allows get an answer.
+"""Calls to the relay from web pages of other origins: only pages that the operator allows get a response.
 
-The page is an empty one on a port of its own, so every call crosses origins and is preceded by a preflight.
+The page is an empty one on another port, so every call is cross-origin and has a preflight request.
 """
 
 import threading
@@ -17,7 +17,7 @@ from tests.support.simulated_upstream import Ledger
 
 pytestmark = needs_chromium
 
-PATIENCE_SECONDS: Final = 60.0
+TIMEOUT_SECONDS: Final = 60.0
 QUESTION: Final = {
     "model": "gpt-4o-mini",
     "stream": True,
@@ -28,7 +28,7 @@ HEADERS: Final = {
     "Content-Type": "application/json",
     "Service-Namespace": "from-a-page",
 }
-#: What the page's program is told of a call: the answer, or the name of what was thrown.
+#: What the page's script gets from a call: the response, or the name of the exception.
 _CALL: Final = """
 async ([url, headers, question]) => {
   try {
@@ -54,12 +54,12 @@ class _EmptyPage(BaseHTTPRequestHandler):
         self.wfile.write(b"<!doctype html>")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class calls it so
-        """Says nothing."""
+        """Print nothing."""
 
 
 @pytest.fixture(scope="module")
 def origin() -> Iterator[str]:
-    """Where the page is."""
+    """The origin of the page."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _EmptyPage)
     serving = threading.Thread(target=server.serve_forever)
     serving.start()
@@ -84,40 +84,42 @@ def page(browser: Browser, origin: str) -> Iterator[Page]:
 
 
 def call(page: Page, server: Server, headers: dict[str, str] = HEADERS, query: str = "") -> dict[str, Any]:
-    """The page calls the relay."""
-    said = page.evaluate(_CALL, [f"{server.base_url}/chat/completions{query}", headers, QUESTION])
-    return dict(said)
+    """Call the relay from the page."""
+    result = page.evaluate(_CALL, [f"{server.base_url}/chat/completions{query}", headers, QUESTION])
+    return dict(result)
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, provider: SimulatedProvider, origin: str) -> Iterator[Server]:
-    """A relay that the page may use."""
+    """Return a relay that allows the page's origin."""
     with Server(tmp_path_factory.mktemp("allowed"), provider.url, "--cors-origins", origin) as started:
         yield started
 
 
-def test_a_page_that_is_allowed_reads_the_whole_stream_and_the_id_of_its_record(
+def test_an_allowed_page_reads_the_whole_stream_and_the_id_of_its_record(
     page: Page, server: Server, provider: SimulatedProvider
 ) -> None:
-    """The preflight is answered here: it is no request of the caller's, and the provider hears nothing of it."""
+    """The relay responds to the preflight. It is not a request of the client's, and the upstream does not receive
+    it.
+    """
     ledger = Ledger(provider)
-    said = call(page, server)
-    assert said["status"] == 200
-    assert said["id"], "the page cannot read the header"
-    assert said["text"].endswith("data: [DONE]\n\n")
-    record = server.record(said["id"], PATIENCE_SECONDS)
+    result = call(page, server)
+    assert result["status"] == 200
+    assert result["id"], "the page cannot read the header"
+    assert result["text"].endswith("data: [DONE]\n\n")
+    record = server.record(result["id"], TIMEOUT_SECONDS)
     assert (record["outcome"], record["namespace"], record["method"]) == ("complete", "from-a-page", "POST")
-    assert server.body(said["id"], "response").decode() == said["text"]
+    assert server.body(result["id"], "response").decode() == result["text"]
     assert [entry["method"] for entry in ledger.requests()] == ["POST"]
     assert {row["method"] for row in server.records()} == {"POST"}
 
 
-def test_a_page_that_is_allowed_reads_the_providers_and_our_own_errors(page: Page, server: Server) -> None:
+def test_an_allowed_page_reads_errors_of_the_upstream_and_of_the_relay(page: Page, server: Server) -> None:
     of_provider = call(page, server, {**HEADERS, "Sim-Status": "429"})
     assert (of_provider["status"], of_provider["error"]) == (429, None)
     ours = call(page, server, {**HEADERS, "Sim-Break": "head rst"})
     assert (ours["status"], ours["error"]) == (502, "upstream_reset")
-    assert server.record(ours["id"], PATIENCE_SECONDS)["error_code"] == "upstream_reset"
+    assert server.record(ours["id"], TIMEOUT_SECONDS)["error_code"] == "upstream_reset"
     nowhere = page.evaluate(_CALL, [server.base_url.removesuffix("/v1") + "/chat/completions", HEADERS, QUESTION])
     assert (nowhere["status"], nowhere["error"]) == (404, "not_found")
 
@@ -131,10 +133,8 @@ def test_a_page_of_another_origin_gets_nothing_and_nothing_is_sent(
         assert ledger.requests() == []
 
 
-def test_where_no_page_is_allowed_by_us_the_providers_word_on_pages_holds(
-    page: Page, provider: SimulatedProvider, tmp_path: Path
-) -> None:
-    """The preflight crosses like any request; a provider that knows nothing of pages refuses it."""
+def test_without_allowed_origins_the_upstream_decides(page: Page, provider: SimulatedProvider, tmp_path: Path) -> None:
+    """The preflight is forwarded like any request. An upstream without CORS rejects it."""
     with Server(tmp_path, provider.url) as server:
         ledger = Ledger(provider)
         assert call(page, server, query="?sim_status=404") == {"thrown": "TypeError"}

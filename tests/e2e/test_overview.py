@@ -1,4 +1,4 @@
-"""The overview: what requests add up to, by the log's filters; selecting a series filters by it."""
+"""The overview: aggregates of requests with the log's filters. Selecting a series filters by it."""
 
 import re
 from typing import Any, Final
@@ -65,14 +65,14 @@ def test_selecting_a_series_filters_the_overview_by_it(tab: LogPage, log: list[s
 
 
 def test_selecting_a_bar_of_a_chart_filters_by_its_group(tab: LogPage, log: list[str]) -> None:
-    # One bar of a quarter of an hour, or two, in which production is the lowest part.
+    # One bar of a quarter of an hour, or two, with production at the bottom.
     open_overview(tab, "/overview?by=namespace&from=-15m")
     box = chart(tab, "Requests").bounding_box()
     assert box is not None
     over = chart(tab, "Requests").locator(".u-over")
 
     def pick() -> bool:
-        """Somewhere along the foot of the chart is the bar."""
+        """Find the bar at the bottom of the chart."""
         width = int(over.evaluate("(one) => one.clientWidth"))
         height = int(over.evaluate("(one) => one.clientHeight"))
         for x in range(width - 2, 2, -5):
@@ -85,7 +85,7 @@ def test_selecting_a_bar_of_a_chart_filters_by_its_group(tab: LogPage, log: list
     tab.wait_for_query(("namespace", "production"), ("from", "-15m"), ("by", "namespace"))
 
 
-def test_dragging_over_a_chart_shows_only_that_time(tab: LogPage, log: list[str]) -> None:
+def test_dragging_over_a_chart_shows_only_that_time_range(tab: LogPage, log: list[str]) -> None:
     open_overview(tab, "/overview?by=model&from=-1h")
     box = chart(tab, "Duration").bounding_box()
     assert box is not None
@@ -100,7 +100,7 @@ def test_dragging_over_a_chart_shows_only_that_time(tab: LogPage, log: list[str]
     assert (time["by"], time["from"] < time["to"]) == ("model", True)
 
 
-def test_pointing_at_a_chart_tells_what_is_there(tab: LogPage, log: list[str]) -> None:
+def test_hovering_a_chart_shows_its_values(tab: LogPage, log: list[str]) -> None:
     open_overview(tab, "/overview?by=model&from=-1h")
     box = chart(tab, "Requests").bounding_box()
     assert box is not None
@@ -109,7 +109,7 @@ def test_pointing_at_a_chart_tells_what_is_there(tab: LogPage, log: list[str]) -
     expect(card).to_contain_text(re.compile(r"\d\d:\d\d – .*\d\d:\d\d.*gpt-4o-mini0.*failed0"))
 
 
-def test_requests_are_parted_by_what_is_chosen_also_by_a_property(tab: LogPage, log: list[str]) -> None:
+def test_requests_are_grouped_by_the_selected_field_or_property(tab: LogPage, log: list[str]) -> None:
     open_overview(tab)
     by = tab.page.get_by_role("combobox", name="Parted by")
     by.select_option("channel")
@@ -147,7 +147,7 @@ def test_the_namespace_bar_filters_the_overview_where_it_is_shown(tab: LogPage, 
     tab.wait_for_query(("from", "-24h"), ("by", "model"))
 
 
-def test_the_menu_of_a_value_works_as_on_rows(tab: LogPage, log: list[str]) -> None:
+def test_the_menu_of_a_value_works_as_in_rows(tab: LogPage, log: list[str]) -> None:
     open_overview(tab, "/overview?by=namespace")
     table(tab, "namespace").get_by_role("link", name="Filter by namespace staging").focus()
     tab.press("m")
@@ -156,7 +156,7 @@ def test_the_menu_of_a_value_works_as_on_rows(tab: LogPage, log: list[str]) -> N
     tab.wait_for_query(("not.namespace", "staging"), ("from", "-24h"), ("by", "namespace"))
 
 
-def test_no_match_says_what_would_match(tab: LogPage, log: list[str]) -> None:
+def test_an_empty_result_says_what_would_match(tab: LogPage, log: list[str]) -> None:
     tab.open("/overview?namespace=staging&model=gpt-5")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No request (last 24 hours) where namespace is staging and model is gpt-5.")
@@ -166,7 +166,7 @@ def test_no_match_says_what_would_match(tab: LogPage, log: list[str]) -> None:
     expect(chart(tab, "Requests")).to_be_visible()
 
 
-def test_too_much_to_add_up_is_said_with_a_way_out(tab: LogPage, log: list[str]) -> None:
+def test_an_aggregation_that_is_too_large_says_so_with_a_solution(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 503")
     told: dict[str, Any] = {
         "error": {"message": "It took too long.", "type": "api_error", "param": None, "code": "deadline"}
@@ -181,7 +181,7 @@ def test_too_much_to_add_up_is_said_with_a_way_out(tab: LogPage, log: list[str])
     expect(chart(tab, "Requests")).to_be_visible()
 
 
-def test_an_address_nobody_understands_is_told(tab: LogPage, log: list[str]) -> None:
+def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 400")
     tab.open("/overview?by=size")
     alert = tab.page.get_by_role("main").get_by_role("alert")

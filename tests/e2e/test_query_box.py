@@ -1,4 +1,4 @@
-"""Searching by typing: what is typed finds its requests, the address says so, and what is wrong is told."""
+"""Searching by typing: the query finds its requests, updates the address, and errors are explained."""
 
 import re
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
-from tests.e2e.world import Call, World, as_wish
+from tests.e2e.world import Call, World, as_directive
 from tests.support.axe import check_accessibility
 from tests.support.browser import needs_chromium
 from tests.support.server import wait_until
@@ -20,24 +20,24 @@ STORY = " ".join(f"chapter{number}" for number in range(60))
 
 @pytest.fixture(scope="module")
 def log(world: World) -> dict[str, str]:
-    """Requests by what they are about; their words can be found."""
+    """Return requests by topic, with words that can be searched for."""
     calls = {
         "refund": Call(namespace="production", text="Where is my refund for order 4411?"),
         "refunded": Call(namespace="staging", text="I was refunded twice.", model="gpt-4o"),
         "late": Call(namespace="production", text="My refund is late.", model="gpt-4o"),
         "answer": Call(
-            namespace="my channel", text="And in Rome?", directives={"Text": as_wish("Light wind, 21 degrees.")}
+            namespace="my channel", text="And in Rome?", directives={"Text": as_directive("Light wind, 21 degrees.")}
         ),
         "other": Call(namespace="web", text="Plan my week", model="o4-mini", properties={"channel": "iOS"}),
     }
-    answered = (replace(call, directives={"Text": "Noted."} | call.directives) for call in calls.values())
-    ids = dict(zip(calls, world.log(*answered), strict=True))
+    responded = (replace(call, directives={"Text": "Noted."} | call.directives) for call in calls.values())
+    ids = dict(zip(calls, world.log(*responded), strict=True))
     wait_for_index(world)
     return ids
 
 
 def wait_for_index(world: World) -> None:
-    """Until words of all that was recorded can be found."""
+    """Wait until everything recorded is indexed."""
 
     def is_whole() -> bool:
         status = world.server.get("/api/status")
@@ -51,7 +51,7 @@ def box(tab: LogPage) -> Locator:
 
 
 def ask(tab: LogPage, text: str) -> None:
-    """Types it behind what the box is reached by, and presses Enter."""
+    """Type text after the shortcut of the query box, and press Enter."""
     tab.press("/")
     tab.page.keyboard.type(text)
     tab.press("Enter")
@@ -61,7 +61,7 @@ def expect_found(tab: LogPage, *ids: str) -> None:
     wait_until(lambda: set(tab.ids()) == set(ids), what=f"{len(ids)} requests found")
 
 
-def test_words_typed_into_the_box_find_the_request_that_said_them_and_the_url_says_so(
+def test_words_typed_into_the_query_box_find_the_request_that_contains_them_and_update_the_url(
     tab: LogPage, log: dict[str, str]
 ) -> None:
     tab.open_log()
@@ -87,7 +87,7 @@ def test_words_typed_into_the_box_find_the_request_that_said_them_and_the_url_sa
         ("input_tokens:<100000 refunded", {"refunded"}, "input tokens < 100,000"),
     ],
 )
-def test_the_language_finds_what_it_says_and_each_part_is_a_chip(
+def test_a_query_finds_its_requests_and_each_part_is_a_chip(
     tab: LogPage, log: dict[str, str], typed: str, found: set[str], chip: str
 ) -> None:
     tab.open_log()
@@ -97,7 +97,7 @@ def test_the_language_finds_what_it_says_and_each_part_is_a_chip(
     expect(tab.filter_bar.get_by_role("button", name=f"Remove {chip}", exact=True)).to_be_visible()
 
 
-def test_simple_terms_stay_filters_of_their_own_and_the_rest_is_one_query(tab: LogPage, log: dict[str, str]) -> None:
+def test_simple_terms_stay_separate_filters_and_the_rest_is_one_query(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     ask(tab, 'refund namespace:production -model:o1 -late namespace:"my channel"')
     tab.wait_for_query(
@@ -106,7 +106,7 @@ def test_simple_terms_stay_filters_of_their_own_and_the_rest_is_one_query(tab: L
     expect_found(tab, log["refund"])
 
 
-def test_parts_go_one_by_one_by_their_cross_by_backspace_and_by_back(tab: LogPage, log: dict[str, str]) -> None:
+def test_parts_are_removed_one_by_one_with_their_button_backspace_or_back(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     ask(tab, "namespace:production refund -late")
     tab.wait_for_query(("namespace", "production"), ("q", "refund -late"))
@@ -121,7 +121,7 @@ def test_parts_go_one_by_one_by_their_cross_by_backspace_and_by_back(tab: LogPag
     expect_found(tab, log["refund"])
 
 
-def test_a_link_to_a_search_shows_somebody_else_the_same(
+def test_a_link_to_a_search_shows_the_same_in_another_browser(
     tab: LogPage, open_tab: OpenTab, world: World, log: dict[str, str]
 ) -> None:
     tab.open_log()
@@ -138,7 +138,7 @@ def test_a_link_to_a_search_shows_somebody_else_the_same(
     ("text", "why"),
     [("model:", "'model:': "), ("foo:bar", "'foo:bar': "), ("refund duration:fast", "'duration:fast': ")],
 )
-def test_a_query_in_the_address_that_is_refused_stands_in_the_box_and_filters_nothing(
+def test_an_invalid_query_in_the_address_is_shown_in_the_box_and_filters_nothing(
     tab: LogPage, log: dict[str, str], text: str, why: str
 ) -> None:
     tab.guard.expect("status of 400")
@@ -161,7 +161,9 @@ def test_a_query_in_the_address_that_is_refused_stands_in_the_box_and_filters_no
     expect(box(tab)).to_have_value(text)
 
 
-def test_a_value_selected_in_what_was_found_keeps_the_search_and_its_row(tab: LogPage, log: dict[str, str]) -> None:
+def test_selecting_a_value_in_search_results_keeps_the_search_and_the_row_in_place(
+    tab: LogPage, log: dict[str, str]
+) -> None:
     tab.open_log("/requests?q=refun*")
     before = tab.top_of(log["refunded"])
     tab.chip(log["refunded"], "namespace staging").click()
@@ -179,7 +181,7 @@ def test_a_value_selected_in_what_was_found_keeps_the_search_and_its_row(tab: Lo
         ("status:banana", "banana", "a status such as 200"),
     ],
 )
-def test_what_cannot_be_meant_is_told_at_the_box_and_the_log_stays_as_it_is(
+def test_an_invalid_term_is_explained_at_the_box_and_the_log_stays_unchanged(
     tab: LogPage, log: dict[str, str], typed: str, part: str, right: str
 ) -> None:
     tab.guard.expect("status of 400")
@@ -198,7 +200,9 @@ def test_what_cannot_be_meant_is_told_at_the_box_and_the_log_stays_as_it_is(
     expect_found(tab, log["late"])
 
 
-def test_a_query_in_the_address_that_is_refused_is_forgotten_with_its_text(tab: LogPage, log: dict[str, str]) -> None:
+def test_an_invalid_query_in_the_address_is_forgotten_when_its_text_is_removed(
+    tab: LogPage, log: dict[str, str]
+) -> None:
     tab.guard.expect("status of 400")
     tab.open_log("/requests?namespace=production&q=duration:fast")
     expect(tab.page.get_by_role("alert")).to_contain_text("The log is shown without it.")
@@ -209,7 +213,7 @@ def test_a_query_in_the_address_that_is_refused_is_forgotten_with_its_text(tab: 
     expect_found(tab, log["refund"], log["late"])
 
 
-def test_names_and_values_are_completed_by_the_keyboard(tab: LogPage, log: dict[str, str]) -> None:
+def test_names_and_values_are_completed_by_keyboard(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     tab.press("/")
     tab.page.keyboard.type("namesp")
@@ -227,7 +231,7 @@ def test_names_and_values_are_completed_by_the_keyboard(tab: LogPage, log: dict[
     expect_found(tab, log["answer"])
 
 
-def test_names_and_values_are_completed_by_the_mouse(tab: LogPage, log: dict[str, str]) -> None:
+def test_names_and_values_are_completed_by_mouse(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     box(tab).click()
     tab.page.get_by_role("option", name="property.channel:").click()
@@ -237,7 +241,7 @@ def test_names_and_values_are_completed_by_the_mouse(tab: LogPage, log: dict[str
     expect_found(tab, log["other"])
 
 
-def test_a_number_is_offered_with_its_units(tab: LogPage, log: dict[str, str]) -> None:
+def test_numbers_are_suggested_with_units(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     box(tab).press_sequentially("duration:>3")
     expect(tab.page.get_by_role("option")).to_have_text([">3s", ">3ms", ">3m"])
@@ -245,9 +249,7 @@ def test_a_number_is_offered_with_its_units(tab: LogPage, log: dict[str, str]) -
     expect(tab.page.get_by_role("option", name=">0.01", exact=True)).to_be_visible()
 
 
-def test_no_match_says_that_whole_words_are_looked_for_and_leads_to_their_beginnings(
-    tab: LogPage, log: dict[str, str]
-) -> None:
+def test_an_empty_result_explains_word_search_and_suggests_prefixes(tab: LogPage, log: dict[str, str]) -> None:
     tab.open("/requests?q=refunde")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No request says refunde.")
@@ -257,7 +259,7 @@ def test_no_match_says_that_whole_words_are_looked_for_and_leads_to_their_beginn
     expect_found(tab, log["refund"], log["refunded"], log["late"])
 
 
-def test_a_request_that_says_the_words_appears_by_itself_once_it_has_ended(
+def test_a_request_that_contains_the_words_appears_by_itself_after_it_has_ended(
     tab: LogPage, world: World, log: dict[str, str]
 ) -> None:
     world.log(Call(text="The first of the unicorns"))
@@ -265,7 +267,7 @@ def test_a_request_that_says_the_words_appears_by_itself_once_it_has_ended(
     tab.open_log("/requests?q=unicorns")
     tab.wait_for_rows(1)
     tab.point_nowhere()
-    directives = {"Text": as_wish(STORY), "Tokens-Per-Second": "20"}
+    directives = {"Text": as_directive(STORY), "Tokens-Per-Second": "20"}
     stream = world.stream(Call(text="A long story of unicorns", directives=directives))
     stream.read(chunks=3)
     wait_until(lambda: world.server.get("/api/requests?outcome=open")["running"], what="the story running")
@@ -277,10 +279,10 @@ def test_a_request_that_says_the_words_appears_by_itself_once_it_has_ended(
     expect(tab.row(stream.id)).to_have_attribute("data-outcome", "complete")
 
 
-def test_running_requests_are_not_shown_where_words_are_excluded(
+def test_running_requests_are_not_shown_when_words_are_excluded(
     tab: LogPage, world: World, log: dict[str, str]
 ) -> None:
-    stream = world.stream(Call(text="Tell me", directives={"Text": as_wish(STORY), "Tokens-Per-Second": "20"}))
+    stream = world.stream(Call(text="Tell me", directives={"Text": as_directive(STORY), "Tokens-Per-Second": "20"}))
     stream.read(chunks=3)
     wait_until(lambda: world.server.get("/api/requests?outcome=open")["running"], what="the story running")
     tab.open_log()
@@ -289,15 +291,15 @@ def test_running_requests_are_not_shown_where_words_are_excluded(
     tab.wait_for_query(("q", "-refund"))
     expect(tab.row(log["refunded"])).to_be_visible()
     expect(tab.row(stream.id)).to_have_count(0)
-    stream.leave()
+    stream.abandon()
 
 
-def test_it_says_how_many_requests_are_not_searched_yet(tab: LogPage, log: dict[str, str]) -> None:
+def test_it_shows_how_many_requests_are_not_indexed_yet(tab: LogPage, log: dict[str, str]) -> None:
     def behind(route: object) -> None:
-        answer = route.fetch()  # type: ignore[attr-defined]
-        status = answer.json()
+        response = route.fetch()  # type: ignore[attr-defined]
+        status = response.json()
         status["indexed_to"] = status["last_seq"] - 1204
-        route.fulfill(response=answer, json=status)  # type: ignore[attr-defined]
+        route.fulfill(response=response, json=status)  # type: ignore[attr-defined]
 
     tab.page.route(re.compile("/api/status"), behind)
     tab.open("/requests?q=nobodysaidthis")
@@ -309,7 +311,7 @@ def test_it_says_how_many_requests_are_not_searched_yet(tab: LogPage, log: dict[
     expect(tab.page.get_by_text(words)).to_have_count(0)
 
 
-def test_axe_finds_nothing_with_the_completion_open(tab: LogPage, log: dict[str, str]) -> None:
+def test_axe_finds_no_violation_with_suggestions_open(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     box(tab).press_sequentially("refund namespace:")
     expect(tab.page.get_by_role("option", name="production 2 requests")).to_be_visible()
@@ -320,7 +322,7 @@ def test_axe_finds_nothing_with_the_completion_open(tab: LogPage, log: dict[str,
     check_accessibility(tab.page)
 
 
-def test_axe_finds_nothing_where_a_query_is_refused_and_where_nothing_says_it(
+def test_axe_finds_no_violation_with_an_invalid_query_and_with_an_empty_result(
     tab: LogPage, log: dict[str, str]
 ) -> None:
     tab.guard.expect("status of 400")
@@ -333,7 +335,7 @@ def test_axe_finds_nothing_where_a_query_is_refused_and_where_nothing_says_it(
     check_accessibility(tab.page)
 
 
-def test_the_keys_tell_what_can_be_typed(tab: LogPage, log: dict[str, str]) -> None:
+def test_the_key_help_shows_what_can_be_typed(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     tab.press("Shift+?")
     dialog = tab.page.get_by_role("dialog", name="Keys")
@@ -343,8 +345,8 @@ def test_the_keys_tell_what_can_be_typed(tab: LogPage, log: dict[str, str]) -> N
     expect(dialog).to_have_count(0)
     for text in written:
         ask(tab, text)
-        # It goes nowhere, and keeps the text, where the API does not understand it.
+        # The link leads nowhere, and keeps the text, if the API rejects the query.
         expect(box(tab)).to_have_value("")
         expect(tab.page.get_by_role("alert")).to_have_count(0)
-        # Out of the box: it is reached by its key again.
+        # Leave the box, then return to it with its key.
         tab.press("Escape")

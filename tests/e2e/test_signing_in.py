@@ -1,4 +1,4 @@
-"""The dashboard's token keeps out and lets in."""
+"""Signing in to the dashboard with its token."""
 
 import os
 import urllib.error
@@ -21,8 +21,8 @@ TOKEN = "correct-horse-battery-staple"
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("token")
-    with world_in(directory, env={**os.environ, "RELAYBOOK_DASHBOARD_TOKEN": TOKEN}) as made:
-        yield made
+    with world_in(directory, env={**os.environ, "RELAYBOOK_DASHBOARD_TOKEN": TOKEN}) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_without_the_token_there_is_only_the_form_and_no_log(open_tab: OpenTab, 
             urllib.request.urlopen(f"{world.dashboard}/api/{path}", timeout=10)
 
 
-def test_a_wrong_token_is_told_in_words(open_tab: OpenTab, world: World, log: list[str]) -> None:
+def test_a_wrong_token_is_explained(open_tab: OpenTab, world: World, log: list[str]) -> None:
     tab = tab_of(open_tab, world).open("/requests")
     sign_in(tab, "wrong")
     expect(tab.page.get_by_role("alert")).to_contain_text("This is not the token of this dashboard.")
@@ -60,7 +60,7 @@ def test_a_wrong_token_is_told_in_words(open_tab: OpenTab, world: World, log: li
     expect(tab.row(log[0])).to_be_visible()
 
 
-def test_the_right_token_opens_the_address_that_was_wanted_and_is_remembered(
+def test_the_right_token_opens_the_requested_address_and_is_remembered(
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     wanted = f"/requests/{log[0]}?namespace=staging"
@@ -71,11 +71,11 @@ def test_the_right_token_opens_the_address_that_was_wanted_and_is_remembered(
     expect(tab.rows).to_have_count(1)
     tab.page.reload()
     expect(tab.drawer).to_contain_text("Where is my refund?")
-    other = tab.elsewhere().open("/requests")
+    other = tab.new_tab().open("/requests")
     expect(other.row(log[1])).to_be_visible()
 
 
-def test_new_requests_come_by_themselves_to_somebody_signed_in(open_tab: OpenTab, world: World, log: list[str]) -> None:
+def test_new_requests_appear_by_themselves_after_signing_in(open_tab: OpenTab, world: World, log: list[str]) -> None:
     tab = tab_of(open_tab, world).open("/requests")
     sign_in(tab, TOKEN)
     expect(tab.row(log[0])).to_be_visible()
@@ -83,7 +83,7 @@ def test_new_requests_come_by_themselves_to_somebody_signed_in(open_tab: OpenTab
     expect(tab.row(world.send(Call(text="a new one")))).to_contain_text("a new one")
 
 
-def test_an_open_page_whose_sign_in_has_ended_asks_for_the_token(
+def test_an_open_page_whose_session_has_ended_asks_for_the_token(
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     tab = tab_of(open_tab, world).open("/requests?namespace=staging")

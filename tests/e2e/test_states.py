@@ -1,4 +1,4 @@
-"""What the page says when there is nothing to show, when nothing answers, and when it is an old one."""
+"""Empty, unreachable and outdated states of the page."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from tests.support.browser import needs_chromium
 
 pytestmark = needs_chromium
 
-#: Chromium's own lines about requests that nobody answered.
+#: Chromium's messages about requests without a response.
 UNANSWERED = r"Failed to load resource: (net::ERR_|the server responded with a status of 50)"
 
 
@@ -32,9 +32,7 @@ def log(world: World) -> list[str]:
     return world.log(*calls)[::-1]
 
 
-def test_an_empty_log_says_where_to_point_a_client_and_turns_into_the_first_row_by_itself(
-    empty: World, open_tab: OpenTab
-) -> None:
+def test_an_empty_log_shows_the_base_url_and_then_the_first_row_by_itself(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open("/requests")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No request yet. Point a client here:")
@@ -46,7 +44,7 @@ def test_an_empty_log_says_where_to_point_a_client_and_turns_into_the_first_row_
     expect(main).not_to_contain_text("No request yet")
 
 
-def test_the_connect_page_tells_that_requests_arrive(empty: World, open_tab: OpenTab) -> None:
+def test_the_connect_page_shows_that_requests_arrive(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open("/connect")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No request yet")
@@ -56,7 +54,7 @@ def test_the_connect_page_tells_that_requests_arrive(empty: World, open_tab: Ope
     expect(tab.rows).to_have_count(1)
 
 
-def test_no_match_says_what_would_match_and_its_buttons_lead_there(tab: LogPage, log: list[str]) -> None:
+def test_an_empty_result_says_what_would_match_and_its_buttons_lead_there(tab: LogPage, log: list[str]) -> None:
     tab.open("/requests?namespace=staging&model=gpt-5")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No request where namespace is staging and model is gpt-5.")
@@ -70,7 +68,7 @@ def test_no_match_says_what_would_match_and_its_buttons_lead_there(tab: LogPage,
     tab.wait_for_rows(len(log))
 
 
-def test_a_filter_nobody_understands_is_told_by_name(tab: LogPage, log: list[str]) -> None:
+def test_an_invalid_filter_is_named(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 400")
     tab.open("/requests?nmespace=staging")
     alert = tab.page.get_by_role("main").get_by_role("alert")
@@ -80,7 +78,7 @@ def test_a_filter_nobody_understands_is_told_by_name(tab: LogPage, log: list[str
     tab.wait_for_rows(len(log))
 
 
-def test_a_log_that_cannot_be_read_says_so_and_again_reads_it(tab: LogPage, log: list[str]) -> None:
+def test_an_unreadable_log_says_so_and_can_be_retried(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect(UNANSWERED)
     told = {
         "error": {"message": "The disk is on fire.", "type": "api_error", "param": None, "code": "store_unavailable"}
@@ -96,7 +94,7 @@ def test_a_log_that_cannot_be_read_says_so_and_again_reads_it(tab: LogPage, log:
     tab.wait_for_rows(len(log))
 
 
-def test_a_dashboard_that_is_killed_comes_back_and_the_open_page_with_it(empty: World, open_tab: OpenTab) -> None:
+def test_the_open_page_recovers_after_the_dashboard_was_killed(empty: World, open_tab: OpenTab) -> None:
     [first] = empty.log(Call(text="before"))
     tab = open_tab(empty.dashboard).open_log()
     tab.guard.expect(UNANSWERED)
@@ -108,9 +106,7 @@ def test_a_dashboard_that_is_killed_comes_back_and_the_open_page_with_it(empty: 
     expect(tab.page.get_by_role("button", name=re.compile("^logging"))).to_be_visible()
 
 
-def test_a_dashboard_that_does_not_answer_is_told_in_words_that_go_when_it_answers(
-    empty: World, open_tab: OpenTab
-) -> None:
+def test_a_dashboard_that_does_not_respond_is_reported_until_it_does(empty: World, open_tab: OpenTab) -> None:
     empty.log(Call(text="before"))
     tab = open_tab(empty.dashboard).open_log()
     tab.guard.expect(UNANSWERED)
@@ -128,7 +124,7 @@ def test_a_dashboard_that_does_not_answer_is_told_in_words_that_go_when_it_answe
     expect(tab.row(second)).to_be_visible()
 
 
-def test_an_old_open_tab_learns_that_there_is_a_newer_page(tab: LogPage, log: list[str]) -> None:
+def test_an_outdated_page_says_that_there_is_a_newer_one(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     notice = tab.page.get_by_text("Relaybook was updated.")
     expect(notice).to_have_count(0)
@@ -146,7 +142,7 @@ def test_an_old_open_tab_learns_that_there_is_a_newer_page(tab: LogPage, log: li
     expect(notice).to_have_count(0)
 
 
-def test_an_address_without_a_page_leads_to_the_log(tab: LogPage, log: list[str]) -> None:
+def test_an_unknown_address_links_to_the_log(tab: LogPage, log: list[str]) -> None:
     tab.open("/nowhere")
     expect(tab.page.get_by_role("main")).to_contain_text("There is no page at /nowhere")
     tab.page.get_by_role("link", name="To the log").click()

@@ -1,4 +1,4 @@
-"""A thread reads like letters: conversations in time order, of each request what is new in it."""
+"""The thread page: conversations in order of time, with only the new messages of each request."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
-from tests.e2e.world import Call, World, as_wish, world_in
+from tests.e2e.world import Call, World, as_directive, world_in
 from tests.support.axe import check_accessibility
 from tests.support.browser import needs_chromium
 
@@ -20,9 +20,9 @@ FITS = "document.scrollingElement.scrollWidth <= document.documentElement.client
 USER: Final = "user-8f3a41c9d2e7"
 BUSY: Final = "user-00000042"
 THREAD: Final = f"/thread?namespace={USER}"
-#: More conversations than the first page has requests.
+#: More conversations than the first page of requests contains.
 MANY: Final = 64
-#: Lets a turn far above grow in twelve steps, and tells by how many pixels the one that is read moved.
+#: Makes a turn far above grow in twelve steps, and returns by how many pixels the visible turn moved.
 GROW_ABOVE: Final = """async () => {
   const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const settled = async () => { for (let frames = 0; frames < 30; frames++) await painted(); };
@@ -43,13 +43,15 @@ HOSTILE: Final = "Do this:\n\n# Now\n\n<img src=x onerror=alert(1)> ![here](http
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """A conversation of three turns, one question that failed and was asked again, twice; some of another user."""
+    """Return a conversation of three turns, a message that failed and was retried twice, and requests of another
+    user.
+    """
     said = world.talk(USER, "Question one", "Question two", "Question three")
     asked = Call(namespace=USER, text="Is it raining?", properties={"session": "s-1"})
     failed = world.send(Call(namespace=USER, text="Is it raining?", directives={"Status": "429"}))
-    answered = [world.send(asked), world.send(asked)]
+    responded = [world.send(asked), world.send(asked)]
     hidden = world.send(Call(namespace=USER, text="My secret", headers={"Service-Log": "no-bodies"}))
-    ids = [*said, failed, *answered, hidden]
+    ids = [*said, failed, *responded, hidden]
     world.log_many(Call(namespace="production", text=f"Single {number}") for number in range(8))
     world.wait_for(ids)
     return ids
@@ -57,8 +59,10 @@ def log(world: World) -> list[str]:
 
 @pytest.fixture(scope="module")
 def long(world: World, log: list[str]) -> list[str]:
-    """A thread of so many requests that the first page has not all of them, the answers being long."""
-    text = as_wish("\n\n".join(f"Paragraph {number} of a long answer, long enough for a line." for number in range(6)))
+    """Return a thread with more requests than its first page, with long responses."""
+    text = as_directive(
+        "\n\n".join(f"Paragraph {number} of a long answer, long enough for a line." for number in range(6))
+    )
     calls = [Call(namespace=BUSY, text=f"Question {number:03}", directives={"Text": text}) for number in range(MANY)]
     return world.log(*calls)
 
@@ -90,7 +94,7 @@ def top_of(tab: LogPage, request_id: str) -> float:
 
 
 def expect_top(tab: LogPage, request_id: str, top: float) -> None:
-    """Until the turn stands there, and has done so for a while of painting."""
+    """Wait until the turn is at this position and has stayed there for several frames."""
     script = """([id, top]) => {
       const { y } = document.querySelector(`[data-request="${id}"]`).getBoundingClientRect();
       window.framesThere = Math.abs(y - top) <= 2 ? (window.framesThere ?? 0) + 1 : 0;
@@ -114,22 +118,22 @@ def test_a_conversation_of_three_turns_shows_each_message_once(tab: LogPage, log
     expect(main.get_by_text("Be brief, whatever they ask.")).to_have_count(1)
 
 
-def test_a_question_asked_again_after_a_failure_is_answered_below_it_and_once_more_in_one_line(
+def test_a_retried_message_has_its_response_below_it_and_a_repeated_one_takes_one_line(
     tab: LogPage, log: list[str]
 ) -> None:
-    failed, answered, again = log[3:6]
+    failed, responded, retried = log[3:6]
     open_thread(tab)
     expect(turn(tab, failed)).to_contain_text("Is it raining?")
     expect(turn(tab, failed)).to_contain_text("The provider refused: 429")
-    expect(turn(tab, answered)).to_contain_text("asked again after a failure")
-    expect(turn(tab, answered)).not_to_contain_text("Is it raining?")
-    expect(turn(tab, answered).get_by_role("heading", name="assistant")).to_be_visible()
-    expect(turn(tab, again).get_by_role("heading")).to_have_count(0)
-    turn(tab, again).get_by_role("button", name="asked again: show").click()
-    expect(turn(tab, again).get_by_role("heading", name="assistant")).to_be_visible()
+    expect(turn(tab, responded)).to_contain_text("asked again after a failure")
+    expect(turn(tab, responded)).not_to_contain_text("Is it raining?")
+    expect(turn(tab, responded).get_by_role("heading", name="assistant")).to_be_visible()
+    expect(turn(tab, retried).get_by_role("heading")).to_have_count(0)
+    turn(tab, retried).get_by_role("button", name="asked again: show").click()
+    expect(turn(tab, retried).get_by_role("heading", name="assistant")).to_be_visible()
 
 
-def test_a_thread_tells_what_all_of_it_comes_to(tab: LogPage, log: list[str]) -> None:
+def test_a_thread_shows_its_totals(tab: LogPage, log: list[str]) -> None:
     open_thread(tab)
     main = tab.page.get_by_role("main")
     for words in ("requests7", "failed1", "first", "last"):
@@ -137,18 +141,18 @@ def test_a_thread_tells_what_all_of_it_comes_to(tab: LogPage, log: list[str]) ->
     expect(main.get_by_role("link", name=f"Filter by namespace {USER}")).to_be_visible()
 
 
-def test_what_was_not_stored_is_told(tab: LogPage, log: list[str]) -> None:
+def test_missing_bodies_are_reported(tab: LogPage, log: list[str]) -> None:
     open_thread(tab)
     expect(turn(tab, log[6])).to_contain_text("Not stored: this request was sent with Service-Log: no-bodies.")
 
 
-def test_one_value_of_a_property_is_a_thread_too(tab: LogPage, log: list[str]) -> None:
+def test_a_value_of_a_property_is_a_thread_too(tab: LogPage, log: list[str]) -> None:
     open_thread(tab, "/thread?property.session=s-1")
     expect(turns(tab)).to_have_count(2)
     expect(tab.page.get_by_role("link", name="Filter by session s-1")).to_be_visible()
 
 
-def test_requests_that_do_not_go_on_from_each_other_are_told_to_be_no_thread(tab: LogPage, log: list[str]) -> None:
+def test_unrelated_requests_are_reported_to_be_no_conversation(tab: LogPage, log: list[str]) -> None:
     open_thread(tab, "/thread?namespace=production")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("Fewer than one in five of these requests go on from another")
@@ -157,8 +161,8 @@ def test_requests_that_do_not_go_on_from_each_other_are_told_to_be_no_thread(tab
     tab.wait_for_query(("namespace", "production"))
 
 
-def test_what_a_model_answers_can_do_nothing_in_a_thread(empty: World, open_tab: OpenTab) -> None:
-    empty.log(Call(namespace=USER, text="<script>alert(1)</script>", directives={"Text": as_wish(HOSTILE)}))
+def test_hostile_responses_are_harmless_in_a_thread(empty: World, open_tab: OpenTab) -> None:
+    empty.log(Call(namespace=USER, text="<script>alert(1)</script>", directives={"Text": as_directive(HOSTILE)}))
     tab = open_thread(open_tab(empty.dashboard))
     expect(turns(tab).first.locator("strong")).to_have_text("bold")
     expect(turns(tab).first).to_contain_text("image at evil.example (not loaded): here")
@@ -166,12 +170,10 @@ def test_what_a_model_answers_can_do_nothing_in_a_thread(empty: World, open_tab:
     assert turns(tab).first.locator("img, script").count() == 0
 
 
-# -- the reader's place ------------------------------------------------------------------------------------------------
+# -- the scroll position -----------------------------------------------------------------------------------------------
 
 
-def test_a_thread_begins_at_its_end_and_earlier_requests_come_in_above_what_is_read(
-    tab: LogPage, long: list[str]
-) -> None:
+def test_a_thread_starts_at_its_end_and_earlier_requests_are_added_above(tab: LogPage, long: list[str]) -> None:
     open_thread(tab, f"/thread?namespace={BUSY}")
     expect(turn(tab, long[-1])).to_contain_text("Paragraph 5")
     expect(turn(tab, long[-1])).to_be_in_viewport()
@@ -189,7 +191,7 @@ def test_a_thread_begins_at_its_end_and_earlier_requests_come_in_above_what_is_r
     expect_top(tab, first, before)
 
 
-def test_what_grows_above_by_parts_of_a_pixel_moves_what_is_read_by_less_than_one(
+def test_growth_by_fractions_of_a_pixel_above_moves_the_visible_turn_by_less_than_one(
     tab: LogPage, long: list[str]
 ) -> None:
     open_thread(tab, f"/thread?namespace={BUSY}")
@@ -199,7 +201,7 @@ def test_what_grows_above_by_parts_of_a_pixel_moves_what_is_read_by_less_than_on
     assert abs(moved) < 1
 
 
-def test_back_from_a_request_leads_to_its_turn_again(tab: LogPage, long: list[str]) -> None:
+def test_back_from_a_request_returns_to_its_turn(tab: LogPage, long: list[str]) -> None:
     open_thread(tab, f"/thread?namespace={BUSY}")
     wanted = long[-30]
     turn(tab, wanted).get_by_role("link", name="Open turn 1").click()
@@ -212,7 +214,7 @@ def test_back_from_a_request_leads_to_its_turn_again(tab: LogPage, long: list[st
     expect(turn(tab, long[-1])).not_to_be_in_viewport()
 
 
-def test_a_request_that_ends_while_one_reads_the_end_appears_there(empty: World, open_tab: OpenTab) -> None:
+def test_a_request_that_ends_while_the_user_is_at_the_end_appears_there(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open(THREAD)
     expect(tab.page.get_by_role("main")).to_contain_text(f"No request under namespace {USER}.")
     check_accessibility(tab.page)
@@ -221,7 +223,7 @@ def test_a_request_that_ends_while_one_reads_the_end_appears_there(empty: World,
     expect(turns(tab).last).to_contain_text("Answer to Question two")
 
 
-def test_a_request_that_ends_while_one_reads_elsewhere_waits(empty: World, open_tab: OpenTab) -> None:
+def test_a_request_that_ends_while_the_user_is_elsewhere_is_held_back(empty: World, open_tab: OpenTab) -> None:
     empty.talk(USER, *["A question.\n" * 40 + str(number) for number in range(3)])
     tab = open_thread(open_tab(empty.dashboard))
     scroller = tab.page.get_by_role("region", name="Conversations")
@@ -238,7 +240,7 @@ def test_a_request_that_ends_while_one_reads_elsewhere_waits(empty: World, open_
     expect(news).to_have_count(0)
 
 
-# -- ways --------------------------------------------------------------------------------------------------------------
+# -- navigation --------------------------------------------------------------------------------------------------------
 
 
 def test_t_in_the_drawer_opens_the_thread_at_this_request(tab: LogPage, log: list[str]) -> None:
@@ -255,7 +257,7 @@ def test_t_in_the_drawer_opens_the_thread_at_this_request(tab: LogPage, log: lis
     tab.wait_for_path("/thread")
 
 
-def test_the_drawer_says_which_turn_a_request_is_and_what_was_seen_before(tab: LogPage, log: list[str]) -> None:
+def test_the_drawer_shows_the_number_of_the_turn_and_the_earlier_messages(tab: LogPage, log: list[str]) -> None:
     drawer = tab.open_request(log[2])
     link = drawer.get_by_role("link", name="Turn 3 of 3 · open thread")
     expect(link).to_have_attribute("href", f"{THREAD}#{log[2]}")
@@ -274,7 +276,7 @@ def test_the_drawer_says_which_turn_a_request_is_and_what_was_seen_before(tab: L
     expect(turn(tab, log[2])).to_be_focused()
 
 
-def test_the_turns_of_a_thread_are_asked_for_once(tab: LogPage, log: list[str]) -> None:
+def test_the_turns_of_a_thread_are_requested_once(tab: LogPage, log: list[str]) -> None:
     asked: list[str] = []
     tab.page.on("request", lambda request: asked.append(request.url) if "/api/thread" in request.url else None)
     tab.open_log(f"/requests?namespace={USER}")
@@ -286,13 +288,13 @@ def test_the_turns_of_a_thread_are_asked_for_once(tab: LogPage, log: list[str]) 
     assert len(asked) == 1
 
 
-def test_a_log_of_one_property_value_leads_to_its_thread(tab: LogPage, log: list[str]) -> None:
+def test_a_log_filtered_by_one_property_value_links_to_its_thread(tab: LogPage, log: list[str]) -> None:
     tab.open(f"/requests/{log[4]}?property.session=s-1")
     link = tab.drawer.get_by_role("link", name="open thread")
     expect(link).to_have_attribute("href", f"/thread?property.session=s-1#{log[4]}")
 
 
-def test_a_thread_is_gone_through_by_keyboard_alone(tab: LogPage, log: list[str]) -> None:
+def test_a_thread_can_be_used_by_keyboard(tab: LogPage, log: list[str]) -> None:
     open_thread(tab)
     expect(turn(tab, log[-1])).to_be_in_viewport()
     tab.press("k")
@@ -317,7 +319,7 @@ def test_a_value_in_a_thread_filters_the_log_of_this_thread(tab: LogPage, log: l
     tab.wait_for_rows(1)
 
 
-def test_an_address_of_no_thread_is_told(tab: LogPage, log: list[str]) -> None:
+def test_an_address_that_is_no_thread_is_explained(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 400")
     tab.open("/thread?model=gpt-4o")
     alert = tab.page.get_by_role("main").get_by_role("alert")
@@ -326,10 +328,10 @@ def test_an_address_of_no_thread_is_told(tab: LogPage, log: list[str]) -> None:
     tab.wait_for_path("/namespaces")
 
 
-# -- everywhere --------------------------------------------------------------------------------------------------------
+# -- small screens -----------------------------------------------------------------------------------------------------
 
 
-def test_at_390_pixels_a_thread_fits_and_leads_on(open_tab: OpenTab, world: World, log: list[str]) -> None:
+def test_at_390_pixels_a_thread_fits_and_links_work(open_tab: OpenTab, world: World, log: list[str]) -> None:
     tab = open_thread(open_tab(world.dashboard, **PHONE))
     expect(turn(tab, log[6])).to_contain_text("Not stored")
     assert tab.state(FITS)

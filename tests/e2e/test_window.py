@@ -1,4 +1,4 @@
-"""The page is as high as the window: the document never scrolls, lists and texts do so in an area of their own."""
+"""The page is as high as the window: the document never scrolls, lists and texts have scroll areas."""
 
 from itertools import product
 from typing import Final
@@ -16,7 +16,7 @@ pytestmark = needs_chromium
 #: More than any of the windows shows.
 USERS: Final = 40
 WINDOWS: Final = ((1440, 900), (1280, 720))
-#: Each page, and what it has once it is whole.
+#: Each page, and an element that it has once it is complete.
 PAGES: Final = {
     "/requests": "[data-log] tr[data-request]",
     "/namespaces": "main tbody tr",
@@ -26,7 +26,7 @@ PAGES: Final = {
     "/connect": "main pre",
 }
 _HEIGHTS: Final = "() => [document.documentElement.scrollHeight, window.innerHeight]"
-#: Down to the end of whatever scrolls: what stands there must not make the document longer either.
+#: Scroll every area to its end. Its contents must not make the document longer either.
 _TO_THE_END: Final = """
 () => {
   const isScroller = (one) => one.scrollHeight > one.clientHeight && getComputedStyle(one).overflowY === "auto";

@@ -1,4 +1,4 @@
-"""A relay before a simulated provider, and callers who use it by the official SDK."""
+"""A relay with a simulated upstream, and clients that use it with the official SDK."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,12 +13,12 @@ import openai
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 KEY: Final = "sk-caller-1234567890"
-_CALLERS: Final = 8
+_CLIENTS: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One request as a program makes it. ``directives`` are for the simulated provider, without their ``Sim-``."""
+    """One request of a program. ``directives`` are for the simulated upstream, without their ``Sim-`` prefix."""
 
     namespace: str | None = None
     text: str = "Where is my refund?"
@@ -28,8 +28,8 @@ class Call:
     more: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
 
-    def asked(self) -> dict[str, Any]:
-        """Arguments of the SDK's call."""
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of the SDK's call."""
         headers = {f"Service-Property-{name}": quote(value, safe=" ") for name, value in self.properties.items()}
         headers |= {f"Sim-{name}": value for name, value in self.directives.items()}
         if self.namespace is not None:
@@ -39,14 +39,14 @@ class Call:
 
 
 class Streamed:
-    """An answer that is still coming: ``read`` it to its end, or ``leave``."""
+    """A response that is still arriving. ``read`` it to its end, or ``abandon`` it."""
 
     def __init__(self, raw: Any) -> None:
         self.id = str(raw.headers["service-request-id"])
         self._stream = raw.parse()
 
     def read(self, chunks: int | None = None) -> str:
-        """The text of so many chunks, or of all the rest."""
+        """Return the text of this many chunks, or of all remaining ones."""
         text = ""
         for number, chunk in enumerate(self._stream, 1):
             text += "".join(choice.delta.content or "" for choice in chunk.choices)
@@ -55,20 +55,20 @@ class Streamed:
         return text
 
     def read_until_it_breaks(self) -> None:
-        """Reads an answer that cannot end well."""
+        """Read a response that must fail."""
         try:
             self.read()
         except (openai.OpenAIError, httpx2.HTTPError):
             return
         raise AssertionError(f"{self.id} was answered whole")
 
-    def leave(self) -> None:
-        """Hangs up."""
+    def abandon(self) -> None:
+        """Disconnect."""
         self._stream.response.close()
 
 
 class World:
-    """A server with a simulated provider behind it, as callers and readers find it."""
+    """A server with a simulated upstream, as clients and users see it."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -76,43 +76,43 @@ class World:
 
     @property
     def dashboard(self) -> str:
-        """Where the page is, without a slash at the end."""
+        """The URL of the page, without a slash at the end."""
         return self.server.dashboard.rstrip("/")
 
     def send(self, call: Call) -> str:
-        """Makes a request, reads the answer; the id the caller was told. A refusal has one, too."""
+        """Send a request and read the response. Returns the request id, which an error response has, too."""
         try:
-            raw = self.client.chat.completions.with_raw_response.create(**call.asked())
+            raw = self.client.chat.completions.with_raw_response.create(**call.parameters())
         except openai.APIStatusError as error:
             return str(error.response.headers["service-request-id"])
         return str(raw.headers["service-request-id"])
 
     def stream(self, call: Call) -> Streamed:
-        """Begins a streamed answer."""
+        """Start a streamed response."""
         options = {"include_usage": True}
-        asked = {**call.asked(), "stream": True, "stream_options": options}
+        asked = {**call.parameters(), "stream": True, "stream_options": options}
         return Streamed(self.client.chat.completions.with_raw_response.create(**asked))
 
     def log(self, *calls: Call) -> list[str]:
-        """Makes the requests one after another and waits until all are in the log; their ids."""
+        """Send requests one after another and wait until all are recorded. Returns their ids."""
         ids = [self.send(call) for call in calls]
         self.wait_for(ids)
         return ids
 
     def log_many(self, calls: Iterable[Call]) -> list[str]:
-        """The same by several callers at a time."""
-        with ThreadPoolExecutor(_CALLERS) as callers:
+        """Send requests with several clients concurrently and wait until all are recorded. Returns their ids."""
+        with ThreadPoolExecutor(_CLIENTS) as callers:
             ids = list(callers.map(self.send, calls))
         self.wait_for(ids)
         return ids
 
     def talk(self, namespace: str, *questions: str) -> list[str]:
-        """A conversation by the SDK, which sends all that was said each time; the ids of its requests."""
+        """Run a conversation with the SDK, which sends the whole history each time. Returns the request ids."""
         messages: list[Any] = [{"role": "system", "content": "Be brief, whatever they ask."}]
         ids = []
         for question in questions:
             messages.append({"role": "user", "content": question})
-            asked = Call(namespace=namespace, directives={"Text": as_wish(f"Answer to {question}")}).asked()
+            asked = Call(namespace=namespace, directives={"Text": as_directive(f"Answer to {question}")}).parameters()
             raw = self.client.chat.completions.with_raw_response.create(**asked | {"messages": messages})
             messages.append(raw.parse().choices[0].message)
             ids.append(str(raw.headers["service-request-id"]))
@@ -120,18 +120,18 @@ class World:
         return ids
 
     def wait_for(self, ids: Iterable[str]) -> None:
-        """Until all of them are in the log, finished."""
-        awaited = set(ids)
-        wait_until(lambda: awaited <= {row["id"] for row in self.server.records()}, 20, "all requests in the log")
+        """Wait until all of them are finished and recorded."""
+        expected = set(ids)
+        wait_until(lambda: expected <= {row["id"] for row in self.server.records()}, 20, "all requests in the log")
 
     def count(self, query: str = "") -> int:
-        """How many requests the log has."""
+        """Return the number of requests in the log."""
         return len(self.server.records(query))
 
 
 @contextmanager
 def world_in(directory: Path, *flags: str, env: dict[str, str] | None = None) -> Iterator[World]:
-    """A fresh one with an empty log."""
+    """Run a new world with an empty log."""
     with (
         SimulatedProvider(directory) as provider,
         Server(directory, provider.url, "--price-as", "openai", *flags, env=env) as server,
@@ -143,6 +143,6 @@ def world_in(directory: Path, *flags: str, env: dict[str, str] | None = None) ->
             world.client.close()
 
 
-def as_wish(text: str) -> str:
-    """A text as the simulated provider takes it in a header."""
+def as_directive(text: str) -> str:
+    """Return a text in the encoding of the simulated upstream's directives."""
     return quote(text, safe="")

@@ -1,7 +1,7 @@
-"""Turns bytes that are known into bytes that are not: as many as were asked for, or as fit into the time.
+"""Generate inputs by mutating known ones: a fixed number, or as many as fit into the available time.
 
-By itself a target gets a fixed number of inputs, the same ones every time. With FUZZ_SECONDS all targets together run
-for that long, on new inputs; the input that broke one is in the failure.
+By default a target gets a fixed number of inputs, the same in every run. With FUZZ_SECONDS all targets together run for
+that long, on new inputs. A failure contains the input that caused it.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import Final
 _TARGETS: Final = sum(path.read_text().count(" fuzz(") for path in Path(__file__).parent.glob("test_*.py"))
 SECONDS: Final = float(os.environ.get("FUZZ_SECONDS", "0")) / _TARGETS
 _LARGEST: Final = 96 << 10
-_MOST_CHANGES: Final = 4
+_MAX_CHANGES: Final = 4
 _SHOWN: Final = 6000
 
 Change = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
@@ -25,7 +25,7 @@ Change = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 def fuzz(
     check: Callable[[bytes, random.Random], None], seeds: Sequence[bytes], words: Sequence[bytes], count: int
 ) -> None:
-    """Runs ``check`` on every seed and then on mutations of them; ``words`` are put in where they may hurt."""
+    """Run ``check`` on every seed and then on mutations of them. ``words`` are inserted where they may do harm."""
     for number, (data, choices) in enumerate(_inputs(seeds, words, count)):
         try:
             check(data, choices)
@@ -39,17 +39,17 @@ def _inputs(seeds: Sequence[bytes], words: Sequence[bytes], count: int) -> Itera
     until = time.monotonic() + SECONDS
     for seed in seeds:
         yield seed, choices
-    made = 0
-    while time.monotonic() < until if SECONDS else made < count:
+    mutated = 0
+    while time.monotonic() < until if SECONDS else mutated < count:
         data = choices.choice(seeds)
-        for _ in range(choices.randint(1, _MOST_CHANGES)):
+        for _ in range(choices.randint(1, _MAX_CHANGES)):
             data = choices.choice(_CHANGES)(choices, data, [*words, choices.choice(seeds)])
         yield data[:_LARGEST], choices
-        made += 1
+        mutated += 1
 
 
-def pieces(choices: random.Random, data: bytes) -> list[bytes]:
-    """The bytes as reads from a socket might bring them: whole, byte by byte, or cut anywhere."""
+def chunks(choices: random.Random, data: bytes) -> list[bytes]:
+    """Return the bytes as reads from a socket might: whole, byte by byte, or split anywhere."""
     if not data or choices.random() < 0.3:
         return [data]
     if len(data) < 400 and choices.random() < 0.3:

@@ -1,7 +1,7 @@
-"""Reads requests as strictly as RFC 9112 can be read: the second opinion on what a caller's bytes say.
+"""Parse requests as strictly as RFC 9112 allows: a second opinion on the meaning of a client's bytes.
 
-Written apart from the relay and without llhttp, for clearness and not for speed. Where it stops, no careful server
-would go on; so a request the relay sends must be one that stands here, and there can be no more of them.
+Written independently of the relay and without llhttp, for clarity and not for speed. Where this parser stops, no
+careful server would continue, so every request that the relay sends must be among the parsed ones.
 """
 
 import re
@@ -11,31 +11,31 @@ from typing import Final, NamedTuple
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _REQUEST_LINE: Final = re.compile(rb"(" + _TOKEN + rb") ([!-~\x80-\xff]+) HTTP/1\.([01])")
 _HEADER: Final = re.compile(rb"(" + _TOKEN + rb"):[ \t]*([\t -~\x80-\xff]*?)[ \t]*")
-#: A size may have as many zeros before it as anybody likes (RFC 9112 §7.1); what is sent on is framed anew.
+#: A size may have any number of leading zeros (RFC 9112 §7.1). The relay writes its own chunk headers.
 _CHUNK_LINE: Final = re.compile(rb"([0-9A-Fa-f]+)[ \t]*(?:;[\t -~\x80-\xff]*)?")
 _LENGTH: Final = re.compile(rb"[0-9]{1,64}")
 
 
 @dataclass
 class Request:
-    """One request, as far as its bytes went. ``complete``: all of it was there."""
+    """A request as far as its bytes go. ``complete``: all of it was there."""
 
     method: bytes
     target: bytes
     headers: list[tuple[bytes, bytes]]
     body: bytes = b""
     complete: bool = False
-    #: What its framing was told by: ``length``, ``chunked`` or nothing.
+    #: The framing: ``length``, ``chunked`` or empty.
     framing: str = ""
 
     def all(self, name: bytes) -> list[bytes]:
-        """Values of a header, by its name in lower case."""
+        """Return the values of a header, by its name in lower case."""
         return [value for each, value in self.headers if each.lower() == name]
 
 
 @dataclass
 class Reading:
-    """The requests in some bytes; ``rest`` is what no request could be made of, ``broken`` says it never can be."""
+    """The requests in some bytes. ``rest`` could not be parsed; ``broken``: it never can be."""
 
     requests: list[Request] = field(default_factory=list)
     rest: bytes = b""
@@ -43,18 +43,18 @@ class Reading:
 
 
 class BrokenHttp(Exception):
-    """These bytes are no HTTP."""
+    """The bytes are not valid HTTP."""
 
 
 def read_requests(data: bytes) -> Reading:
-    """All requests of a connection's bytes. The last one may be incomplete; after a broken one nothing is read."""
+    """Parse all requests on a connection. The last one may be incomplete. After a broken one nothing is parsed."""
     reading = Reading()
     try:
         while data:
             while data.startswith(b"\r\n"):
                 data = data[2:]
-            head, mark, rest = data.partition(b"\r\n\r\n")
-            if not mark:
+            head, separator, rest = data.partition(b"\r\n\r\n")
+            if not separator:
                 break
             request = _read_head(head)
             reading.requests.append(request)
@@ -90,7 +90,7 @@ def _read_head(head: bytes) -> Request:
 
 
 def read_header_lines(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
-    """Names and values; raises BrokenHttp."""
+    """Return names and values. Raises BrokenHttp."""
     headers = []
     for line in lines:
         header = _HEADER.fullmatch(line)
@@ -101,7 +101,7 @@ def read_header_lines(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
 
 
 def _read_body(request: Request, data: bytes) -> bytes:
-    """Fills in the body; what follows it. Raises BrokenHttp."""
+    """Parse the body, and return the bytes after it. Raises BrokenHttp."""
     if request.framing == "chunked":
         request.body, request.complete, broken, rest = read_chunks(data)
         if broken:
@@ -114,7 +114,9 @@ def _read_body(request: Request, data: bytes) -> bytes:
 
 
 class Chunks(NamedTuple):
-    """A chunked body as far as its bytes went, whether its end was there, whether it is broken, what follows it."""
+    """A chunked body as far as its bytes go, whether its end was there, whether it is broken, and the bytes after
+    it.
+    """
 
     body: bytes
     complete: bool = False
@@ -123,11 +125,11 @@ class Chunks(NamedTuple):
 
 
 def read_chunks(data: bytes) -> Chunks:
-    """Reads a chunked body."""
+    """Parse a chunked body."""
     body = bytearray()
     while True:
-        line, mark, rest = data.partition(b"\r\n")
-        if not mark:
+        line, separator, rest = data.partition(b"\r\n")
+        if not separator:
             return Chunks(bytes(body), rest=data)
         found = _CHUNK_LINE.fullmatch(line)
         if found is None:
@@ -145,8 +147,8 @@ def read_chunks(data: bytes) -> Chunks:
 
 def _after_last_chunk(body: bytes, data: bytes) -> Chunks:
     while True:
-        line, mark, data = data.partition(b"\r\n")
-        if not mark:
+        line, separator, data = data.partition(b"\r\n")
+        if not separator:
             return Chunks(body, rest=line)
         if not line:
             return Chunks(body, complete=True, rest=data)

@@ -1,4 +1,4 @@
-"""The readers of bodies, fed with anything: nothing is raised, and what they give can be stored and shown."""
+"""Arbitrary input for the parsers of bodies: no parser raises, and all results can be stored and shown."""
 
 import json
 import random
@@ -93,7 +93,7 @@ _CODINGS: Final = (None, "gzip", "deflate", "br", "zstd", "identity", "gzip, br"
 _LARGEST_INTEGER: Final = 2**63 - 1
 
 
-def gives_what_can_be_stored(data: bytes, choices: random.Random) -> None:
+def results_can_be_stored(data: bytes, choices: random.Random) -> None:
     decoded = decode(data, choices.choice(_CODINGS), limit=1 << 20)
     assert len(decoded.data) <= max(1 << 20, len(data))
     for readable in {data, decoded.data}:
@@ -112,7 +112,7 @@ def gives_what_can_be_stored(data: bytes, choices: random.Random) -> None:
 
 
 def can_be_stored(facts: RequestFacts | ResponseFacts) -> None:
-    """Text is UTF-8 without NUL, whole numbers fit 64 bits."""
+    """Return whether text is UTF-8 without NUL and integers fit 64 bits."""
     for name in facts.__struct_fields__:
         value = getattr(facts, name)
         if isinstance(value, str):
@@ -123,5 +123,5 @@ def can_be_stored(facts: RequestFacts | ResponseFacts) -> None:
     msgspec.json.encode(facts)
 
 
-def test_no_body_makes_its_readers_fall_over_or_give_what_cannot_be_stored() -> None:
-    fuzz(gives_what_can_be_stored, SEEDS, WORDS, 2_000)
+def test_no_body_makes_its_parsers_raise_or_return_results_that_cannot_be_stored() -> None:
+    fuzz(results_can_be_stored, SEEDS, WORDS, 2_000)

@@ -1,13 +1,13 @@
-"""The reader of event streams, fed with anything: cut anywhere it gives the same events, and it holds little."""
+"""Arbitrary input for the parser of event streams: chunk boundaries do not change the events, and it buffers little."""
 
 import random
 from typing import Final
 
-from tests.fuzz.fuzzing import fuzz, pieces
+from tests.fuzz.fuzzing import chunks, fuzz
 
 from relaybook.log.formats.sse import Event, SseReader, event_ends, read_events
 
-#: Small, so that short inputs reach it.
+#: Small, so that short inputs reach the limit.
 _LINE_LIMIT: Final = 64
 SEEDS: Final = [
     b'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n' * 3 + b"data: [DONE]\n\n",
@@ -32,25 +32,25 @@ WORDS: Final = [
 ]
 
 
-def is_read_the_same_however_it_is_cut(data: bytes, choices: random.Random) -> None:
-    whole, limited, cut = SseReader(), SseReader(_LINE_LIMIT), SseReader(_LINE_LIMIT)
-    events = whole.feed(data)
+def chunks_do_not_matter(data: bytes, choices: random.Random) -> None:
+    unsplit, limited, split = SseReader(), SseReader(_LINE_LIMIT), SseReader(_LINE_LIMIT)
+    events = unsplit.feed(data)
     assert list(read_events(data)) == [event.data for event in events]
     assert [found for found, _ in event_ends(data)] == [event.data for event in events]
     few = limited.feed(data)
-    got: list[Event] = []
-    for piece in pieces(choices, data):
-        got += cut.feed(piece)
-        assert _held(cut) <= 17 * _LINE_LIMIT
-    assert (got, cut.overlong) == (few, limited.overlong)
-    assert cut.end() == limited.end()
+    received: list[Event] = []
+    for chunk in chunks(choices, data):
+        received += split.feed(chunk)
+        assert _buffered(split) <= 17 * _LINE_LIMIT
+    assert (received, split.overlong) == (few, limited.overlong)
+    assert split.end() == limited.end()
     assert len(few) + limited.overlong >= len(events)
 
 
-def _held(reader: SseReader) -> int:
-    """Bytes the reader keeps for the event that is not over."""
+def _buffered(reader: SseReader) -> int:
+    """Return the number of bytes that the parser buffers for the incomplete event."""
     return len(reader._line) + sum(map(len, reader._lines.data))
 
 
-def test_no_stream_is_read_differently_for_how_it_is_cut() -> None:
-    fuzz(is_read_the_same_however_it_is_cut, SEEDS, WORDS, 8_000)
+def test_no_stream_is_parsed_differently_because_of_its_chunks() -> None:
+    fuzz(chunks_do_not_matter, SEEDS, WORDS, 8_000)

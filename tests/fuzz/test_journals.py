@@ -1,4 +1,4 @@
-"""The reader of the journal, given any damage: it raises nothing but its own, and invents no frame."""
+"""Arbitrary damage of the journal: the reader raises only its own errors, and invents no frame."""
 
 import random
 import tempfile
@@ -15,11 +15,11 @@ from relaybook.journal.reader import RunReader
 from relaybook.journal.segment import HEADER_BYTES, JournalTooNew, OldSegment, segment_path
 
 _SECRET: Final = 0x5EC2E7
-#: What a caller takes the run's secret for. Not 0 or 1: damage may put those into a header, which has no check.
+#: The secret that an attacker guesses. Not 0 or 1, because damage may write those into a header, which has no checksum.
 _GUESSED: Final = (0x6E55ED, 0xBAD5EED)
 _FORGED: Final = b"forged"
 _MARK_AT: Final = 64
-_MOST_READS: Final = 10_000
+_MAX_READS: Final = 10_000
 
 
 def _frames(*payloads: bytes) -> bytes:
@@ -30,7 +30,7 @@ def _frames(*payloads: bytes) -> bytes:
 
 
 def _segment(frames: bytes) -> bytes:
-    """A segment file of a dead run with these frames in it."""
+    """Return a segment file of an ended run with these frames."""
     header = bytearray(HEADER_BYTES)
     header[:8] = b"RELAYBK\n"
     pack_into("<IIQ", header, 8, 1, _SECRET, 0)
@@ -38,7 +38,7 @@ def _segment(frames: bytes) -> bytes:
     return bytes(header) + frames + bytes(200)
 
 
-#: What a caller who knows the format but not the run's secret puts into a body.
+#: The bytes that an attacker who knows the format, but not the run's secret, puts into a body.
 _FORGERY: Final = b"".join(
     encode(secret, number, FrameKind.CLOSED, bytes(16), 1, _FORGED) + _FORGED
     for secret in _GUESSED
@@ -51,7 +51,7 @@ WORDS: Final = [b"\0", b"\xff" * 8, b"RELAYBK\n", _FORGERY, _frames(*PAYLOADS[:3
 
 @contextmanager
 def _run(data: bytes) -> Iterator[Path]:
-    """A dead run whose only segment is these bytes."""
+    """Return an ended run whose only segment has these bytes."""
     with tempfile.TemporaryDirectory() as place:
         run = Path(place)
         segment_path(run, 1).write_bytes(data)
@@ -60,11 +60,11 @@ def _run(data: bytes) -> Iterator[Path]:
 
 
 def _read(run: Path) -> list[Frame]:
-    """All frames of a run, to its end."""
+    """Return all frames of a run."""
     reader = RunReader(run)
     found: list[Frame] = []
     try:
-        for _ in range(_MOST_READS):
+        for _ in range(_MAX_READS):
             frames = reader.read()
             found += frames
             if not frames and reader.finished:
@@ -75,8 +75,8 @@ def _read(run: Path) -> list[Frame]:
         reader.close()
 
 
-def test_the_sound_journal_is_read_whole() -> None:
-    """The other test is worth something only if this one passes."""
+def test_an_intact_journal_is_read_completely() -> None:
+    """Without this, the other test would pass if the reader returned nothing."""
     with _run(SEEDS[0]) as run:
         assert [frame.payload for frame in _read(run)] == PAYLOADS
         segment = OldSegment(run, 1)
@@ -97,5 +97,5 @@ def invents_nothing(data: bytes, _: random.Random) -> None:
         assert (frame.kind, frame.exchange) == (FrameKind.SENT, bytes([frame.number]) * 16)
 
 
-def test_no_damage_makes_the_reader_fall_over_or_invent_a_frame() -> None:
+def test_no_damage_makes_the_reader_fail_or_invent_a_frame() -> None:
     fuzz(invents_nothing, SEEDS, WORDS, 4_000)

@@ -1,4 +1,4 @@
-"""The dashboard's API, asked anything: a question is answered or refused by name, never a defect."""
+"""Arbitrary queries to the dashboard's API: each is served or rejected by name, and never causes an internal error."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ WORDS: Final = [
 ]
 
 
-def test_no_question_is_answered_with_a_defect(tmp_path: Any) -> None:
+def test_no_query_causes_an_internal_error(tmp_path: Any) -> None:
     writer = SqliteWriter(tmp_path / "store")
     writer.commit(
         Batch(
@@ -52,9 +52,9 @@ def test_no_question_is_answered_with_a_defect(tmp_path: Any) -> None:
     reader = SqliteReader(tmp_path / "store")
     app = app_of(reader)
     with asyncio.Runner() as runner:
-        ask = _asker(app, runner)
+        ask = _client(app, runner)
 
-        def is_answered_or_refused(query: bytes, choices: random.Random) -> None:
+        def is_served_or_rejected(query: bytes, choices: random.Random) -> None:
             status, body = ask(choices.choice(PATHS), query)
             assert status in (200, 400, 404), (status, body)
             if status != 200:
@@ -62,14 +62,14 @@ def test_no_question_is_answered_with_a_defect(tmp_path: Any) -> None:
                 assert error["code"] in ("bad_parameter", "not_found")
                 assert error["message"]
 
-        fuzz(is_answered_or_refused, SEEDS, WORDS, 1_000)
+        fuzz(is_served_or_rejected, SEEDS, WORDS, 1_000)
     assert reader.status().records == 39
     reader.close()
     writer.close()
 
 
-def _asker(app: Any, runner: asyncio.Runner) -> Callable[[str, bytes], tuple[int, bytes]]:
-    """Asks the application on one loop, query as it stands."""
+def _client(app: Any, runner: asyncio.Runner) -> Callable[[str, bytes], tuple[int, bytes]]:
+    """Send requests to the application on one event loop, with the query unchanged."""
 
     async def ask(path: str, query: bytes) -> tuple[int, bytes]:
         messages: list[Any] = []

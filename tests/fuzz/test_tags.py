@@ -1,4 +1,4 @@
-"""The reader of tags, fed with anything: it always gives tags that can be stored, echoed and explained."""
+"""Arbitrary input for the parser of tags: it always returns tags that can be stored, echoed and explained."""
 
 import random
 import re
@@ -36,7 +36,7 @@ WORDS: Final = [
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def gives_tags_that_can_be_used(data: bytes, _: random.Random) -> None:
+def tags_are_usable(data: bytes, _: random.Random) -> None:
     reader = TagReader(["Service", "Relaybook"], "default", "full")
     sent = [(name, value.strip(b" \t")) for name, _, value in (line.partition(b":") for line in data.split(b"\n"))]
     tags = reader.read((name, value) for name, value in sent if reader.is_tag(name.lower()))
@@ -57,5 +57,5 @@ def gives_tags_that_can_be_used(data: bytes, _: random.Random) -> None:
         assert tags.log == "no-bodies"
 
 
-def test_no_tag_makes_the_reader_fall_over_or_give_what_cannot_be_used() -> None:
-    fuzz(gives_tags_that_can_be_used, SEEDS, WORDS, 8_000)
+def test_no_tag_makes_the_parser_fail_or_return_unusable_tags() -> None:
+    fuzz(tags_are_usable, SEEDS, WORDS, 8_000)

@@ -1,4 +1,4 @@
-"""Raw sockets to a simulator of a test's own: what is sent and what comes back, byte for byte."""
+"""Raw connections to a simulator that runs in the test: the bytes sent and received."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ from typing import Any
 from relaybook_demo.simulator import Simulator, SimulatorSettings
 from relaybook_demo.simulator.ledger import Entry
 
-QUESTION: Any = [{"role": "user", "content": "Can I get a refund?"}]
+MESSAGES: Any = [{"role": "user", "content": "Can I get a refund?"}]
 
 
 class Wire:
@@ -22,42 +22,45 @@ class Wire:
     async def open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.port, limit=2**27)
 
-    async def ask(
+    async def post_and_read(
         self, *directives: str, stream: bool = False, path: str = "/v1/chat/completions"
     ) -> tuple[bytes, str]:
-        """All bytes until the end of the connection, and how it ended; the peer gives up after a silent moment."""
+        """Return all bytes until the end of the connection, and how it ended.
+
+        Reading stops after ten seconds without data.
+        """
         reader, writer = await self.open()
         writer.write(post(*directives, stream=stream, path=path))
-        received, how = await read_to_end(reader)
+        received, ending = await read_to_end(reader)
         await close(writer)
-        return received, how
+        return received, ending
 
-    def noted(self, event: str) -> list[Entry]:
-        """The ledger's entries of one kind."""
+    def ledger_entries(self, event: str) -> list[Entry]:
+        """Return the ledger's entries of one event."""
         return [entry for entry in self.simulator.controls.ledger.entries if entry.event == event]
 
-    async def until(self, event: str) -> Entry:
-        """The last such entry, once there is one."""
+    async def wait_for(self, event: str) -> Entry:
+        """Wait for an entry of this event, and return the last one."""
         async with asyncio.timeout(5):
-            while not self.noted(event):
+            while not self.ledger_entries(event):
                 await asyncio.sleep(0.001)
-        return self.noted(event)[-1]
+        return self.ledger_entries(event)[-1]
 
 
 def post(
     *directives: str, stream: bool = False, path: str = "/v1/chat/completions", body: bytes | None = None
 ) -> bytes:
     if body is None:
-        body = json.dumps({"model": "gpt-4o-mini", "stream": stream, "messages": QUESTION}).encode()
+        body = json.dumps({"model": "gpt-4o-mini", "stream": stream, "messages": MESSAGES}).encode()
     lines = [f"POST {path} HTTP/1.1", "Host: x", "Authorization: Bearer sk-test", f"Content-Length: {len(body)}"]
     return "\r\n".join([*lines, *directives, "", ""]).encode() + body
 
 
-async def read_to_end(reader: asyncio.StreamReader, silence_s: float = 10.0) -> tuple[bytes, str]:
+async def read_to_end(reader: asyncio.StreamReader, read_timeout_s: float = 10.0) -> tuple[bytes, str]:
     received = b""
     while True:
         try:
-            async with asyncio.timeout(silence_s):
+            async with asyncio.timeout(read_timeout_s):
                 data = await reader.read(2**20)
         except ConnectionResetError:
             return received, "rst"
@@ -83,7 +86,7 @@ def with_simulator(test: Callable[["Wire"], Awaitable[None]], settings: Simulato
 
 
 def body_of(received: bytes) -> bytes:
-    """The content of a chunked or length-framed answer."""
+    """Return the body of a response with chunks or with a length."""
     head, _, rest = received.partition(b"\r\n\r\n")
     if b"transfer-encoding: chunked" not in head:
         return rest

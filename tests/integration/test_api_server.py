@@ -1,4 +1,4 @@
-"""The API under a real uvicorn, in front of a real SQLite store: what clients on the network see."""
+"""The API in uvicorn on a real SQLite store, as clients on the network see it."""
 
 import json
 import threading
@@ -21,8 +21,8 @@ def dashboard(tmp_path: Path) -> Iterator[Dashboard]:
     opened.close()
 
 
-class Live:
-    """One live connection, read event by event."""
+class LiveConnection:
+    """A live connection that is read one event at a time."""
 
     def __init__(self, url: str, last_event_id: str | None = None) -> None:
         headers = {"Last-Event-ID": last_event_id} if last_event_id else {}
@@ -31,14 +31,14 @@ class Live:
         self.response = self._stream.__enter__()
         assert self.response.status_code == 200
         self._lines = self.response.iter_lines()
-        self.point: str | None = None
+        self.resume_at: str | None = None
 
     def block(self) -> dict[str, str]:
-        """The next block of lines: fields by name, a comment under an empty name."""
+        """Return the next block of lines: fields by name, and a comment under the empty name."""
         found: dict[str, str] = {}
         for line in self._lines:
             if not line and found:
-                self.point = found.get("id", self.point)
+                self.resume_at = found.get("id", self.resume_at)
                 return found
             if line:
                 name, _, value = line.partition(":")
@@ -46,7 +46,7 @@ class Live:
         return {}
 
     def event(self) -> tuple[str, Any] | None:
-        """The next event's name and data; None at the end."""
+        """Return name and data of the next event, or `None` at the end of the stream."""
         while found := self.block():
             if "data" in found:
                 return found["event"], json.loads(found["data"])
@@ -57,7 +57,7 @@ class Live:
         self._client.close()
 
 
-def test_pages_of_a_real_store_cover_all_of_230_records_in_both_directions(dashboard: Dashboard) -> None:
+def test_pages_of_a_real_store_contain_all_230_records_in_both_directions(dashboard: Dashboard) -> None:
     dashboard.record(*range(1, 231))
     newest_first = [record_of(number).id for number in range(230, 0, -1)]
     client = dashboard.client
@@ -86,14 +86,14 @@ HOSTILE = (
 )
 
 
-def test_hostile_values_are_only_values_to_a_real_store(dashboard: Dashboard) -> None:
+def test_hostile_values_are_only_compared_by_a_real_store(dashboard: Dashboard) -> None:
     dashboard.record(1)
     statuses = {query: dashboard.client.get(f"/api/requests?{query}").status_code for query in HOSTILE}
     assert {query: status for query, status in statuses.items() if status not in (200, 400)} == {}
     assert dashboard.client.get("/api/requests").json()["data"][0]["id"] == record_of(1).id
 
 
-def test_a_large_body_arrives_whole(dashboard: Dashboard) -> None:
+def test_a_large_body_is_downloaded_completely(dashboard: Dashboard) -> None:
     entry = entry_of(record_of(1))
     data = bytes(range(256)) * 12_000
     entry.response = Body(rest=[data])
@@ -101,8 +101,8 @@ def test_a_large_body_arrives_whole(dashboard: Dashboard) -> None:
     assert dashboard.client.get(f"/api/requests/{record_of(1).id}/response").content == data
 
 
-def test_live_rows_arrive_as_they_are_recorded_and_as_they_change(dashboard: Dashboard) -> None:
-    live = Live(f"{dashboard.url}/api/live?model=gpt-4o-mini")
+def test_live_rows_arrive_when_they_are_recorded_and_when_they_change(dashboard: Dashboard) -> None:
+    live = LiveConnection(f"{dashboard.url}/api/live?model=gpt-4o-mini")
     assert live.response.headers["content-type"].startswith("text/event-stream")
     live.block()
     dashboard.writer.commit(Batch(running=[open_of(1)]))
@@ -115,7 +115,7 @@ def test_live_rows_arrive_as_they_are_recorded_and_as_they_change(dashboard: Das
     live.close()
 
 
-def test_live_connections_that_break_resume_without_loss_while_rows_are_added(dashboard: Dashboard) -> None:
+def test_interrupted_live_connections_resume_without_loss_while_rows_are_added(dashboard: Dashboard) -> None:
     total = 300
     dashboard.record(1)
 
@@ -128,60 +128,62 @@ def test_live_connections_that_break_resume_without_loss_while_rows_are_added(da
     point: str | None = "1"
     adding.start()
     while len(seen) < total - 1:
-        live = Live(f"{dashboard.url}/api/live", point)
+        live = LiveConnection(f"{dashboard.url}/api/live", point)
         for _ in range(min(23, total - 1 - len(seen))):
             name, row = live.event() or ("", {})
             assert name == "request"
             seen.append(row["seq"])
-        point = live.point
+        point = live.resume_at
         live.close()
     adding.join()
     assert seen == list(range(2, total + 1))
 
 
-def test_pings_keep_a_quiet_connection_open(tmp_path: Path) -> None:
+def test_pings_keep_an_idle_connection_open(tmp_path: Path) -> None:
     dashboard = Dashboard(tmp_path / "store", ping_seconds=0.05)
-    live = Live(f"{dashboard.url}/api/live")
+    live = LiveConnection(f"{dashboard.url}/api/live")
     blocks = [live.block() for _ in range(4)]
     assert [block.get("") for block in blocks] == [None, None, "ping", "ping"]
     live.close()
     dashboard.close()
 
 
-def test_the_server_stops_although_somebody_watches(dashboard: Dashboard) -> None:
-    live = Live(f"{dashboard.url}/api/live")
+def test_the_server_stops_while_a_live_connection_is_open(dashboard: Dashboard) -> None:
+    live = LiveConnection(f"{dashboard.url}/api/live")
     live.block()
     assert dashboard.stop()
     assert live.event() is None
     live.close()
 
 
-def test_a_head_without_end_is_refused(dashboard: Dashboard) -> None:
+def test_an_oversized_request_head_is_rejected(dashboard: Dashboard) -> None:
     head = b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 200_000
-    # The refusal may be lost: the connection is reset while bytes are still under way.
+    # The response may be lost: the connection is reset while the client still sends.
     assert dashboard.raw(head)[:12] in (b"", b"HTTP/1.1 400")
     assert dashboard.client.get("/healthz").status_code == 200
 
 
 @pytest.mark.parametrize("host", [b"", b"Host: evil.example\r\n", b"Host: localhost\r\nHost: evil.example\r\n"])
-def test_no_host_another_host_or_two_get_nothing(dashboard: Dashboard, host: bytes) -> None:
-    answer = dashboard.raw(b"GET /api/status HTTP/1.1\r\n" + host + b"Connection: close\r\n\r\n")
-    assert answer.split(b" ")[1] in (b"400", b"421")
-    assert b"relay_base_url" not in answer
+def test_requests_without_host_with_a_foreign_host_or_with_two_hosts_are_rejected(
+    dashboard: Dashboard, host: bytes
+) -> None:
+    response = dashboard.raw(b"GET /api/status HTTP/1.1\r\n" + host + b"Connection: close\r\n\r\n")
+    assert response.split(b" ")[1] in (b"400", b"421")
+    assert b"relay_base_url" not in response
 
 
 @pytest.mark.parametrize(
     "target", [b"/../../etc/passwd", b"/%2e%2e/%2e%2e/etc/passwd", b"//etc/passwd", b"/api/../etc"]
 )
-def test_paths_that_climb_lead_nowhere(dashboard: Dashboard, target: bytes) -> None:
-    answer = dashboard.raw(b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-    assert answer.startswith(b"HTTP/1.1 404")
+def test_path_traversal_finds_no_file(dashboard: Dashboard, target: bytes) -> None:
+    response = dashboard.raw(b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert response.startswith(b"HTTP/1.1 404")
 
 
-def test_the_official_clients_mistake_is_explained(dashboard: Dashboard) -> None:
-    answer = dashboard.client.post("/v1/chat/completions", json={"model": "m"})
-    assert (answer.status_code, "Set your base URL" in answer.json()["error"]["message"]) == (404, True)
+def test_a_base_url_of_the_dashboard_is_explained_to_an_sdk(dashboard: Dashboard) -> None:
+    response = dashboard.client.post("/v1/chat/completions", json={"model": "m"})
+    assert (response.status_code, "Set your base URL" in response.json()["error"]["message"]) == (404, True)
 
 
-def test_no_server_software_is_named(dashboard: Dashboard) -> None:
+def test_responses_do_not_name_the_server_software(dashboard: Dashboard) -> None:
     assert "server" not in dashboard.client.get("/healthz").headers

@@ -1,7 +1,7 @@
-"""What one caller or one provider can cost: time limits end it, memory stays small, nobody else notices.
+"""Limits on what one client or one upstream can cost: timeouts apply, memory stays small, others are not affected.
 
-What a malformed request gets is in ``test_hostile_http``; how much memory each kind of attack takes is measured by
-benchmarks/parts/attacks.py.
+Responses to malformed requests are tested in ``test_hostile_http``. benchmarks/parts/attacks.py measures the memory
+that each kind of attack takes.
 """
 
 import base64
@@ -21,8 +21,8 @@ from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger, World, put_script
 
 MIB: Final = 1 << 20
-#: Far above what a relay takes at rest, far below what any of these attacks would fill without limits.
-_MOST_MEMORY: Final = 200 * MIB
+#: Far above what an idle relay uses, and far below what these attacks would use without limits.
+_MAX_MEMORY: Final = 200 * MIB
 _ENDLESS: Final = (b"Sim-Body: endless", b"Sim-Framing: chunked")
 on_linux: Final = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -37,41 +37,41 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 def is_memory_small(server: Server, *roles: str) -> None:
     for role in roles:
-        assert peak_memory(server.pid_of(role)) < _MOST_MEMORY, role
+        assert peak_memory(server.pid_of(role)) < _MAX_MEMORY, role
 
 
-# -- callers -------------------------------------------------------------------------------------------------------
+# -- clients -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [100, 2000])
-def test_requests_in_one_write_are_answered_one_by_one_in_order(world: World, count: int) -> None:
-    """A read of 64 KiB holds more requests than Python has stack frames."""
+def test_pipelined_requests_are_served_in_order(world: World, count: int) -> None:
+    """One read of 64 KiB contains more requests than Python's recursion limit."""
     ours = at(b"/healthz").replace(b"Authorization: Bearer sk-hostile-caller\r\n", b"")
-    said = send_raw(world.server.port, ours * count, seconds=60)
-    assert said.count(b"HTTP/1.1 200 OK\r\n") == count
-    assert said.count(b"ok\n") == count
+    received = send_raw(world.server.port, ours * count, seconds=60)
+    assert received.count(b"HTTP/1.1 200 OK\r\n") == count
+    assert received.count(b"ok\n") == count
     world.assert_undisturbed(Ledger(world.provider))
 
 
-def test_a_hundred_questions_in_one_write_are_asked_once_each_in_order(world: World) -> None:
+def test_a_hundred_pipelined_requests_are_forwarded_once_each_in_order(world: World) -> None:
     ledger = Ledger(world.provider)
     tags = [f"pipelined-{number}" for number in range(100)]
     sent = b"".join(request(LENGTH, f"Sim-Tag: {tag}".encode(), body=QUESTION) for tag in tags)
-    said = send_raw(world.server.port, sent, seconds=60)
-    answers = []
-    while said:
-        answers.append(parse(said))
-        said = answers[-1].rest
-    assert [answer.status for answer in answers] == [200] * 100
+    received = send_raw(world.server.port, sent, seconds=60)
+    responses = []
+    while received:
+        responses.append(parse(received))
+        received = responses[-1].rest
+    assert [response.status for response in responses] == [200] * 100
     assert [entry["tag"] for entry in ledger.requests()] == tags
-    ids = [answer.header("service-request-id") for answer in answers]
+    ids = [response.header("service-request-id") for response in responses]
     assert len(set(ids)) == 100
     assert world.server.record(ids[-1] or "", 60)["outcome"] == "complete"
 
 
 @on_linux
-def test_a_thousand_idle_connections_stay_open_and_take_little(tmp_path: Path) -> None:
-    hello = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+def test_a_thousand_idle_connections_stay_open_and_use_little_memory(tmp_path: Path) -> None:
+    probe = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server, ExitStack() as opened:
         relay = server.pid_of("relay")
         send_request(server.port)
@@ -81,7 +81,7 @@ def test_a_thousand_idle_connections_stay_open_and_take_little(tmp_path: Path) -
         ]
         for _ in range(2):
             for connection in connections:
-                connection.sendall(hello)
+                connection.sendall(probe)
             for connection in connections:
                 assert connection.recv(4096).endswith(b"ok\n")
             assert (peak_memory(relay) - before) / 1000 < 16 << 10
@@ -89,7 +89,7 @@ def test_a_thousand_idle_connections_stay_open_and_take_little(tmp_path: Path) -
 
 
 @on_linux
-def test_empty_lines_without_end_lead_to_the_end_of_the_connection(world: World) -> None:
+def test_endless_empty_lines_close_the_connection(world: World) -> None:
     with socket.create_connection(("127.0.0.1", world.server.port), 60) as connection:
         connection.settimeout(0.05)
 
@@ -108,13 +108,13 @@ def test_empty_lines_without_end_lead_to_the_end_of_the_connection(world: World)
 
 
 @on_linux
-def test_callers_that_read_nothing_are_cut_off_and_hold_little(world: World) -> None:
+def test_clients_that_read_nothing_are_disconnected_and_use_little_memory(world: World) -> None:
     ids: list[str] = []
     with ExitStack() as stack:
         for _ in range(8):
-            caller = stack.enter_context(socket.create_connection(("127.0.0.1", world.server.port), 60))
-            caller.sendall(request(LENGTH, *_ENDLESS, body=QUESTION))
-            head = caller.recv(4096).partition(b"\r\n\r\n")[0] + b"\r\n\r\n0\r\n\r\n"
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", world.server.port), 60))
+            client.sendall(request(LENGTH, *_ENDLESS, body=QUESTION))
+            head = client.recv(4096).partition(b"\r\n\r\n")[0] + b"\r\n\r\n0\r\n\r\n"
             ids.append(parse(head).header("service-request-id") or "")
         for each in ids:
             record = world.server.record(each, 60)
@@ -123,44 +123,44 @@ def test_callers_that_read_nothing_are_cut_off_and_hold_little(world: World) -> 
     world.assert_undisturbed(Ledger(world.provider))
 
 
-# -- providers -----------------------------------------------------------------------------------------------------
+# -- upstreams ---------------------------------------------------------------------------------------------------------
 
 
 @on_linux
-def test_an_answer_without_end_passes_through_little_memory(world: World) -> None:
-    with socket.create_connection(("127.0.0.1", world.server.port), 60) as caller:
-        caller.sendall(request(LENGTH, *_ENDLESS, body=QUESTION))
-        got = 0
-        while got < 32 * MIB:
-            data = caller.recv(1 << 16)
+def test_an_endless_response_is_relayed_in_little_memory(world: World) -> None:
+    with socket.create_connection(("127.0.0.1", world.server.port), 60) as client:
+        client.sendall(request(LENGTH, *_ENDLESS, body=QUESTION))
+        received = 0
+        while received < 32 * MIB:
+            data = client.recv(1 << 16)
             assert data
-            got += len(data)
+            received += len(data)
     rows = wait_until(lambda: world.server.records("outcome=client_closed"), 60)
     assert rows[0]["response_bytes"] > 0
     is_memory_small(world.server, "relay", "recorder")
 
 
 @on_linux
-def test_an_answer_that_unpacks_to_a_gibibyte_is_unpacked_by_nobody(world: World) -> None:
+def test_a_response_that_decompresses_to_a_gibibyte_is_not_decompressed(world: World) -> None:
     bomb = gzip.compress(bytes(MIB), mtime=0) * 1024
     script = {
         "headers": [["content-type", "application/json"], ["content-encoding", "gzip"]],
         "body": base64.b64encode(bomb).decode(),
     }
     put_script(world.provider, "bomb", script)
-    answer = send_request(world.server.port, b"Sim-Script: bomb")
-    assert (answer.status, answer.body == bomb) == (200, True)
-    request_id = answer.header("service-request-id") or ""
+    response = send_request(world.server.port, b"Sim-Script: bomb")
+    assert (response.status, response.body == bomb) == (200, True)
+    request_id = response.header("service-request-id") or ""
     record = world.server.record(request_id, 60)
     assert (record["outcome"], record["response_bytes"]) == ("complete", len(bomb))
-    told = world.server.get(f"/api/requests/{request_id}/response")
-    assert told["error"]["code"] == "not_decodable"
-    assert "?as=sent" in told["error"]["message"]
+    tag_values = world.server.get(f"/api/requests/{request_id}/response")
+    assert tag_values["error"]["code"] == "not_decodable"
+    assert "?as=sent" in tag_values["error"]["message"]
     assert world.server.body(request_id, "response") == bomb
     is_memory_small(world.server, "relay", "recorder", "dashboard")
 
 
-def test_our_own_headers_cannot_be_forged_or_split_by_a_provider_or_a_tag(world: World) -> None:
+def test_the_relays_headers_cannot_be_forged_or_split_by_an_upstream_or_a_tag(world: World) -> None:
     forged = ("Service-Request-Id: forged", "service-error: forged", "Relaybook-Namespace: forged")
     directives = b"Sim-Header: " + " | ".join(forged).encode()
     tags = (
@@ -168,8 +168,8 @@ def test_our_own_headers_cannot_be_forged_or_split_by_a_provider_or_a_tag(world:
         b"Service-Property-A: 2%0d%0aX-Evil: 2",
         b"Service-X%0d%0aX-Evil: 3",
     )
-    answer = send_request(world.server.port, directives, *tags)
-    assert answer.status == 200
-    assert "forged" not in json.dumps(answer.headers)
-    assert answer.header("x-evil") is None
-    assert len(answer.all("service-request-id")) == 1
+    response = send_request(world.server.port, directives, *tags)
+    assert response.status == 200
+    assert "forged" not in json.dumps(response.headers)
+    assert response.header("x-evil") is None
+    assert len(response.all("service-request-id")) == 1

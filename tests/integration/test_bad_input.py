@@ -44,18 +44,18 @@ GIB: Final = 1 << 30
 
 @dataclass(frozen=True)
 class BodyCase:
-    """A body no chat request should have; the provider's own answer to it comes back."""
+    """A body that is not a valid chat request. The upstream's response to it is returned."""
 
     what: str
     body: bytes
     status: int
     lines: tuple[bytes, ...] = ()
-    #: Fields of the record that show what was understood all the same.
+    #: Fields of the record that were still extracted from the body.
     record: dict[str, Any] = field(default_factory=dict)
 
 
 def _chat(content: str, *more: str) -> bytes:
-    """A chat request with this JSON as the message's content, and more fields."""
+    """Return a chat request with this JSON as the message's content, and additional fields."""
     fields = ['"model": "gpt-4o-mini"', f'"messages": [{{"role": "user", "content": {content}}}]', *more]
     return ("{" + ", ".join(fields) + "}").encode()
 
@@ -91,7 +91,7 @@ BODY_CASES: Final = [
 
 @dataclass(frozen=True)
 class TagCase:
-    """Tags that are adjusted, or look as if they should be. ``codes``: the warnings, in order."""
+    """Tags that are adjusted, or that look as if they should be. ``codes`` are the warnings, in order."""
 
     what: str
     lines: tuple[bytes, ...]
@@ -175,8 +175,8 @@ TAG_CASES: Final = [
 
 
 @dataclass(frozen=True)
-class ProviderCase:
-    """A provider that fails before it has answered: the relay answers for it."""
+class UpstreamCase:
+    """An upstream that fails before its response. The relay sends an error response."""
 
     what: str
     directives: tuple[bytes, ...]
@@ -184,28 +184,28 @@ class ProviderCase:
     code: str
 
 
-PROVIDER_CASES: Final = [
-    ProviderCase("closes before the response", (b"Sim-Break: head",), 502, "upstream_reset"),
-    ProviderCase("resets before the response", (b"Sim-Break: head rst",), 502, "upstream_reset"),
-    ProviderCase("closes within the response headers", (b"Sim-Break: head:10",), 502, "upstream_reset"),
-    ProviderCase("sends something other than HTTP", (b"Sim-Raw: bm9uc2Vuc2UNCg0K",), 502, "upstream_protocol_error"),
-    ProviderCase(
+UPSTREAM_CASES: Final = [
+    UpstreamCase("closes before the response", (b"Sim-Break: head",), 502, "upstream_reset"),
+    UpstreamCase("resets before the response", (b"Sim-Break: head rst",), 502, "upstream_reset"),
+    UpstreamCase("closes within the response headers", (b"Sim-Break: head:10",), 502, "upstream_reset"),
+    UpstreamCase("sends something other than HTTP", (b"Sim-Raw: bm9uc2Vuc2UNCg0K",), 502, "upstream_protocol_error"),
+    UpstreamCase(
         "sends a malformed status line", (b"Sim-Status-Line: HTTP/1.1%20abc",), 502, "upstream_protocol_error"
     ),
-    ProviderCase(
+    UpstreamCase(
         "sends two different `Content-Length` headers",
         (b"Sim-Header: content-length: 5",),
         502,
         "upstream_protocol_error",
     ),
-    ProviderCase("sends 200 headers", (b"Sim-Header-Fill: 200",), 502, "upstream_protocol_error"),
-    ProviderCase("sends 128 KiB of headers", (b"Sim-Header-Fill: 64 2048",), 502, "upstream_protocol_error"),
-    ProviderCase("sends 101 without an upgrade request", (b"Sim-Status: 101",), 502, "upstream_protocol_error"),
-    ProviderCase("sends nine interim responses", (b"Sim-Interim: 103*9",), 502, "upstream_protocol_error"),
-    ProviderCase("sends no response within `upstream_timeout`", (b"Sim-Break: head hang",), 504, "upstream_timeout"),
+    UpstreamCase("sends 200 headers", (b"Sim-Header-Fill: 200",), 502, "upstream_protocol_error"),
+    UpstreamCase("sends 128 KiB of headers", (b"Sim-Header-Fill: 64 2048",), 502, "upstream_protocol_error"),
+    UpstreamCase("sends 101 without an upgrade request", (b"Sim-Status: 101",), 502, "upstream_protocol_error"),
+    UpstreamCase("sends nine interim responses", (b"Sim-Interim: 103*9",), 502, "upstream_protocol_error"),
+    UpstreamCase("sends no response within `upstream_timeout`", (b"Sim-Break: head hang",), 504, "upstream_timeout"),
 ]
 
-#: What has a test of its own below: group, what, answer, code, kept.
+#: Cases with their own tests below: group, case, response, code, recorded or counted.
 OTHER_ROWS: Final = [
     ("Size", "`Content-Length` over `max_request_bytes`", "413", "`request_too_large`", "recorded, refused"),
     ("Size", "a chunked body over `max_request_bytes`", "413", "`request_too_large`", "recorded, refused"),
@@ -296,8 +296,8 @@ def bad_input_page() -> str:
     for tag in TAG_CASES:
         codes = ", ".join(f"`{code}`" for code in tag.codes)
         sections.setdefault("Tags", []).append((tag.what, "the upstream's response", codes, "recorded, complete"))
-    for failing in PROVIDER_CASES:
-        row = (failing.what, str(failing.status), f"`{failing.code}`", "recorded, upstream_failed")
+    for failure in UPSTREAM_CASES:
+        row = (failure.what, str(failure.status), f"`{failure.code}`", "recorded, upstream_failed")
         sections.setdefault("Upstream", []).append(row)
     for group, *other in OTHER_ROWS:
         sections.setdefault(group, []).append((other[0], other[1], other[2], other[3]))
@@ -305,7 +305,7 @@ def bad_input_page() -> str:
 
 
 def _section(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
-    notes = {
+    intros = {
         "Tags": "A tag never makes a request fail. Each adjustment is a warning.\n\n",
         "Chunks": "A request is admitted before its body is read, so these requests are recorded.\n\n",
         "Upstream": "The upstream …\n\n",
@@ -316,14 +316,14 @@ def _section(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
         result = ", ".join(filter(None, (response, code, recorded)))
         groups.setdefault(result[:1].upper() + result[1:], []).append(case)
     lists = [f"**{result}**\n\n" + "".join(f"- {case}\n" for case in cases) for result, cases in groups.items()]
-    return f"\n## {name}\n\n{notes.get(name, '')}" + "\n".join(lists)
+    return f"\n## {name}\n\n{intros.get(name, '')}" + "\n".join(lists)
 
 
-def test_the_page_on_bad_input_is_fresh() -> None:
+def test_the_page_of_malformed_requests_is_up_to_date() -> None:
     assert PAGE.read_text("utf-8") == bad_input_page(), "run: python -m tests.integration.test_bad_input"
 
 
-def test_no_case_stands_in_the_page_twice() -> None:
+def test_no_case_is_on_the_page_twice() -> None:
     names = [line for line in bad_input_page().splitlines() if line.startswith("- ")]
     assert len(names) > 200
     assert len(names) == len(set(names))
@@ -333,32 +333,32 @@ def test_no_case_stands_in_the_page_twice() -> None:
 
 
 @contextmanager
-def a_world(directory: Path, *flags: str) -> Iterator[World]:
+def new_world(directory: Path, *flags: str) -> Iterator[World]:
     with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
         yield World(server, provider)
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with a_world(tmp_path_factory.mktemp("bad-input"), "--max-request-bytes", "1MiB") as made:
-        yield made
+    with new_world(tmp_path_factory.mktemp("bad-input"), "--max-request-bytes", "1MiB") as created:
+        yield created
 
 
 @pytest.fixture(scope="module")
-def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A relay that soon loses patience with its provider."""
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A relay with short timeouts for its upstream."""
     flags = ("--upstream-timeout", "500ms", "--idle-timeout", "500ms")
-    with a_world(tmp_path_factory.mktemp("hasty"), *flags) as made:
-        yield made
+    with new_world(tmp_path_factory.mktemp("hasty"), *flags) as created:
+        yield created
 
 
-def directly(world: World) -> int:
-    """The provider's own port."""
+def upstream_port(world: World) -> int:
+    """Return the port of the simulated upstream."""
     return urlsplit(world.provider.url).port or 0
 
 
-def id_of(answer: Response) -> str:
-    return answer.header("service-request-id") or ""
+def id_of(response: Response) -> str:
+    return response.header("service-request-id") or ""
 
 
 # -- bodies --------------------------------------------------------------------------------------------------------
@@ -370,42 +370,42 @@ def body_request(case: BodyCase, *more: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("case", BODY_CASES, ids=lambda case: case.what)
-def test_a_bad_body_crosses_unchanged_and_gets_the_providers_own_answer(world: World, case: BodyCase) -> None:
+def test_an_invalid_body_is_forwarded_unchanged_and_gets_the_upstreams_response(world: World, case: BodyCase) -> None:
     ledger = Ledger(world.provider)
-    answer = parse(send_raw(world.server.port, body_request(case)))
-    (crossed,) = ledger.requests()
-    assert crossed["body_sha256"] == hashlib.sha256(case.body).hexdigest()
-    assert answer.status == case.status
-    if answer.status >= 400:
-        assert answer.body == parse(send_raw(directly(world), body_request(case))).body
-    record = world.server.record(id_of(answer))
+    response = parse(send_raw(world.server.port, body_request(case)))
+    (forwarded,) = ledger.requests()
+    assert forwarded["body_sha256"] == hashlib.sha256(case.body).hexdigest()
+    assert response.status == case.status
+    if response.status >= 400:
+        assert response.body == parse(send_raw(upstream_port(world), body_request(case))).body
+    record = world.server.record(id_of(response))
     assert (record["outcome"], record["status"], record["failed"]) == ("complete", case.status, case.status >= 400)
     assert {name: record[name] for name in case.record} == case.record
     assert record["request_bytes"] == len(case.body)
-    assert world.server.body(id_of(answer), "request") == case.body
+    assert world.server.body(id_of(response), "request") == case.body
     world.assert_undisturbed(Ledger(world.provider))
 
 
-def test_the_log_can_be_read_with_every_bad_body_in_it(world: World) -> None:
+def test_the_log_is_readable_with_every_invalid_body_in_it(world: World) -> None:
     answers = [parse(send_raw(world.server.port, body_request(case, b"Service-Namespace: bad"))) for case in BODY_CASES]
-    for answer in answers:
-        world.server.record(id_of(answer))
+    for response in answers:
+        world.server.record(id_of(response))
     found = {row["id"] for row in world.server.records("namespace=bad")}
-    assert found == {id_of(answer) for answer in answers}
+    assert found == {id_of(response) for response in answers}
 
 
 @pytest.mark.parametrize("case", BODY_CASES, ids=lambda case: case.what)
-def test_a_bad_body_in_an_answer_comes_back_unchanged(world: World, case: BodyCase) -> None:
-    """The echo gives back what it got, as JSON, with the status of a good answer."""
+def test_an_invalid_body_in_a_response_is_returned_unchanged(world: World, case: BodyCase) -> None:
+    """The echo responds with the bytes that it received, as JSON, with status 200."""
     sent = request(b"Content-Type: application/json", LENGTH, b"Connection: close", body=QUESTION)
     script = {"headers": [["content-type", "application/json"]], "body": base64_of(case.body)}
     put_script(world.provider, "bad", script)
-    answer = parse(send_raw(world.server.port, sent.replace(b"Connection:", b"Sim-Script: bad\r\nConnection:")))
-    assert (answer.status, answer.body) == (200, case.body)
-    record = world.server.record(id_of(answer))
+    response = parse(send_raw(world.server.port, sent.replace(b"Connection:", b"Sim-Script: bad\r\nConnection:")))
+    assert (response.status, response.body) == (200, case.body)
+    record = world.server.record(id_of(response))
     assert (record["outcome"], record["failed"], record["response_bytes"]) == ("complete", False, len(case.body))
     assert record["input_preview"] == "Hello"
-    assert world.server.body(id_of(answer), "response") == case.body
+    assert world.server.body(id_of(response), "response") == case.body
 
 
 def base64_of(data: bytes) -> str:
@@ -415,36 +415,35 @@ def base64_of(data: bytes) -> str:
 # -- size ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_length_over_the_limit_is_refused_before_the_provider_hears_of_it(world: World) -> None:
+def test_a_length_over_the_limit_is_rejected_before_the_upstream_is_contacted(world: World) -> None:
     ledger = Ledger(world.provider)
-    answer = parse(send_raw(world.server.port, request(b"Content-Length: %d" % (MIB + 1), body=b"x")))
-    assert (answer.status, answer.error["code"]) == (413, "request_too_large")
-    assert "max_request_bytes" in answer.error["message"]
+    response = parse(send_raw(world.server.port, request(b"Content-Length: %d" % (MIB + 1), body=b"x")))
+    assert (response.status, response.error["code"]) == (413, "request_too_large")
+    assert "max_request_bytes" in response.error["message"]
     assert {entry["event"] for entry in ledger.entries()} <= {"gone"}
-    record = world.server.record(id_of(answer))
+    record = world.server.record(id_of(response))
     assert (record["outcome"], record["status"], record["failed"]) == ("refused", 413, True)
     world.assert_undisturbed(ledger)
 
 
-def test_a_chunked_body_is_refused_when_it_passes_the_limit(tmp_path: Path) -> None:
-    with a_world(tmp_path, "--max-request-bytes", "1MiB") as world:
-        ledger = Ledger(world.provider)
-        chunk = b"10000\r\n" + bytes(1 << 16) + b"\r\n"
-        answer = parse(send_raw(world.server.port, request(CHUNKED), *[chunk] * 17))
-        assert (answer.status, answer.error["code"]) == (413, "request_too_large")
-        assert answer.header("connection") == "close"
-        record = world.server.record(id_of(answer))
-        assert (record["outcome"], record["status"]) == ("refused", 413)
-        world.assert_undisturbed(ledger)
+def test_a_chunked_body_over_the_limit_is_rejected(world: World) -> None:
+    ledger = Ledger(world.provider)
+    chunk = b"10000\r\n" + bytes(1 << 16) + b"\r\n"
+    response = parse(send_raw(world.server.port, request(CHUNKED), *[chunk] * 17))
+    assert (response.status, response.error["code"]) == (413, "request_too_large")
+    assert response.header("connection") == "close"
+    record = world.server.record(id_of(response))
+    assert (record["outcome"], record["status"]) == ("refused", 413)
+    world.assert_undisturbed(ledger)
 
 
-def test_a_body_of_exactly_the_limit_passes(tmp_path: Path) -> None:
-    with a_world(tmp_path, "--max-request-bytes", str(len(QUESTION))) as world:
+def test_a_body_of_exactly_the_limit_is_forwarded(tmp_path: Path) -> None:
+    with new_world(tmp_path, "--max-request-bytes", str(len(QUESTION))) as world:
         assert send_request(world.server.port).status == 200
 
 
 class Sink:
-    """A provider that reads bodies and answers how long each was; ``digest`` is all it keeps of them."""
+    """An upstream that reads bodies and responds with their length. It keeps only their ``digest``."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -460,15 +459,15 @@ class Sink:
             connection, _ = self._listener.accept()
             with connection:
                 try:
-                    if not self._answer(
+                    if not self._respond(
                         self._tls.wrap_socket(connection, server_side=True) if self._tls else connection
                     ):
                         return
                 except OSError:
                     continue
 
-    def _answer(self, connection: socket.socket) -> bool:
-        """Answers one request; false when it was the word to stop."""
+    def _respond(self, connection: socket.socket) -> bool:
+        """Respond to one request. Returns false for the request to stop."""
         with connection, connection.makefile("rb") as file:
             first = file.readline()
             if not first.startswith(b"POST"):
@@ -504,7 +503,7 @@ class Sink:
 
 
 @contextmanager
-def a_sink(tls: ssl.SSLContext | None = None) -> Iterator[Sink]:
+def running_sink(tls: ssl.SSLContext | None = None) -> Iterator[Sink]:
     sink = Sink(tls)
     try:
         yield sink
@@ -512,20 +511,20 @@ def a_sink(tls: ssl.SSLContext | None = None) -> Iterator[Sink]:
         sink.stop()
 
 
-def test_a_body_of_64_mib_is_recorded_whole(tmp_path: Path) -> None:
+def test_a_body_of_64_mib_is_recorded_completely(tmp_path: Path) -> None:
     content = "All work and no play makes Jack a dull boy. " * 1024
     body = _chat('"' + content * (64 * MIB // len(content)) + '"')
-    with a_sink() as sink, Server(tmp_path, sink.url) as server:
-        answer = send_request(server.port, body=body)
-        assert (answer.status, json.loads(answer.body)) == (200, {"bytes": len(body)})
+    with running_sink() as sink, Server(tmp_path, sink.url) as server:
+        response = send_request(server.port, body=body)
+        assert (response.status, json.loads(response.body)) == (200, {"bytes": len(body)})
         assert sink.digest.digest() == hashlib.sha256(body).digest()
-        record = server.record(id_of(answer), seconds=60)
+        record = server.record(id_of(response), seconds=60)
         assert (record["outcome"], record["request_bytes"]) == ("complete", len(body))
-        assert hashlib.sha256(server.body(id_of(answer), "request")).digest() == sink.digest.digest()
+        assert hashlib.sha256(server.body(id_of(response), "request")).digest() == sink.digest.digest()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_body_of_one_gibibyte_passes_through_little_memory(tmp_path: Path) -> None:
+def test_a_body_of_one_gibibyte_is_relayed_in_little_memory(tmp_path: Path) -> None:
     digest = hashlib.sha256()
     block = bytes(MIB)
 
@@ -534,15 +533,15 @@ def test_a_body_of_one_gibibyte_passes_through_little_memory(tmp_path: Path) -> 
             digest.update(block)
             yield block
 
-    with a_sink() as sink, Server(tmp_path, sink.url) as server:
+    with running_sink() as sink, Server(tmp_path, sink.url) as server:
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         headers = {"Content-Length": str(GIB), "Authorization": "Bearer sk-large-upload"}
         connection.request("POST", "/v1/files", body(), headers)
-        answer = connection.getresponse()
-        assert json.loads(answer.read()) == {"bytes": GIB}
+        response = connection.getresponse()
+        assert json.loads(response.read()) == {"bytes": GIB}
         connection.close()
         assert sink.digest.digest() == digest.digest()
-        record = server.record(answer.headers["Service-Request-Id"], seconds=60)
+        record = server.record(response.headers["Service-Request-Id"], seconds=60)
         assert (record["outcome"], record["request_bytes"]) == ("complete", GIB)
         assert record["stored_request_bytes"] == 64 << 10
         assert stored_sha256(server, record["id"]) == digest.hexdigest()
@@ -551,7 +550,7 @@ def test_a_body_of_one_gibibyte_passes_through_little_memory(tmp_path: Path) -> 
 
 
 def stored_sha256(server: Server, record_id: str) -> str | None:
-    """The digest that stands in for a request's body where only its beginning was kept."""
+    """Return the stored digest of a request body of which only the beginning is stored."""
     reader = SqliteReader(DataDirectory(server.data).store)
     stored = reader.get(record_id)
     reader.close()
@@ -563,75 +562,75 @@ def stored_sha256(server: Server, record_id: str) -> str | None:
 
 
 @pytest.mark.parametrize("case", TAG_CASES, ids=lambda case: case.what)
-def test_a_hostile_tag_never_fails_a_call_and_never_vanishes_silently(world: World, case: TagCase) -> None:
+def test_a_hostile_tag_never_fails_a_request_and_every_adjustment_has_a_warning(world: World, case: TagCase) -> None:
     ledger = Ledger(world.provider)
-    answer = send_request(world.server.port, *case.lines)
-    assert answer.status == 200
-    warnings = [tuple(value.split("; ", 1)) for value in answer.all("service-warning")]
+    response = send_request(world.server.port, *case.lines)
+    assert response.status == 200
+    warnings = [tuple(value.split("; ", 1)) for value in response.all("service-warning")]
     assert tuple(code for code, _ in warnings) == case.codes
-    assert answer.header("service-evil") is None
-    echoed = answer.header("service-namespace") or ""
+    assert response.header("service-evil") is None
+    echoed = response.header("service-namespace") or ""
     assert echoed.isascii()
-    record = world.server.record(id_of(answer))
-    assert [note["code"] for note in record["warnings"]] == list(case.codes)
-    assert all(len(note["message"]) > 20 for note in record["warnings"])
+    record = world.server.record(id_of(response))
+    assert [warning["code"] for warning in record["warnings"]] == list(case.codes)
+    assert all(len(warning["message"]) > 20 for warning in record["warnings"])
     assert (record["namespace"], record["properties"]) == (case.namespace, case.properties)
     assert record["body_state"] == case.body_state
-    (crossed,) = ledger.requests()
-    assert not [name for name, _ in crossed["headers"] if name.lower().startswith(("service", "relaybook"))]
+    (forwarded,) = ledger.requests()
+    assert not [name for name, _ in forwarded["headers"] if name.lower().startswith(("service", "relaybook"))]
     found = world.server.records(f"namespace={quote(case.namespace)}&id={record['id']}")
     assert [row["id"] for row in found] == [record["id"]]
     for code in case.codes:
         assert record["id"] in {row["id"] for row in world.server.records(f"warning={code}")}
 
 
-def test_a_misspelt_header_is_told_with_the_right_spelling(world: World) -> None:
-    answer = send_request(world.server.port, b"Service-Namspace: production")
-    assert "Service-Namspace" in (answer.header("service-warning") or "")
-    assert "Did you mean Service-Namespace?" in (answer.header("service-warning") or "")
-    assert answer.header("service-namespace") == "default"
+def test_a_misspelt_header_is_reported_with_the_correct_spelling(world: World) -> None:
+    response = send_request(world.server.port, b"Service-Namspace: production")
+    assert "Service-Namspace" in (response.header("service-warning") or "")
+    assert "Did you mean Service-Namespace?" in (response.header("service-warning") or "")
+    assert response.header("service-namespace") == "default"
 
 
-def test_two_long_namespaces_never_merge(world: World) -> None:
+def test_two_long_namespaces_are_not_merged(world: World) -> None:
     names = ["n" * 300 + end for end in ("a", "b")]
     ids = [id_of(send_request(world.server.port, f"Service-Namespace: {name}".encode())) for name in names]
-    stored = [world.server.record(each)["namespace"] for each in ids]
+    stored = [world.server.record(request_id)["namespace"] for request_id in ids]
     assert stored == [_cut(name) for name in names]
     assert len(set(stored)) == 2
     assert all(len(name) == 256 for name in stored)
 
 
-def test_the_other_prefix_is_read_and_answered_in_kind(world: World) -> None:
-    answer = send_request(world.server.port, b"Relaybook-Namespace: other", b"Relaybook-Logg: x")
-    assert answer.header("relaybook-namespace") == "other"
-    assert answer.header("relaybook-warning") is not None
-    assert answer.header("service-request-id") is None
-    assert world.server.record(answer.header("relaybook-request-id") or "")["namespace"] == "other"
+def test_the_other_header_prefix_is_accepted_and_used_in_the_response(world: World) -> None:
+    response = send_request(world.server.port, b"Relaybook-Namespace: other", b"Relaybook-Logg: x")
+    assert response.header("relaybook-namespace") == "other"
+    assert response.header("relaybook-warning") is not None
+    assert response.header("service-request-id") is None
+    assert world.server.record(response.header("relaybook-request-id") or "")["namespace"] == "other"
 
 
-# -- the provider --------------------------------------------------------------------------------------------------
+# -- the upstream ------------------------------------------------------------------------------------------------------
 
 
-def is_failed_upstream(server: Server, answer: Response, status: int, code: str) -> dict[str, Any]:
-    """The answer and the record both tell of this failure; the record."""
-    assert (answer.status, answer.header("service-error")) == (status, code), answer
-    assert (answer.error["type"], answer.error["code"]) == ("relay_error", code)
-    assert answer.header("x-request-id") == id_of(answer)
-    record = server.record(id_of(answer))
+def is_failed_upstream(server: Server, response: Response, status: int, code: str) -> dict[str, Any]:
+    """Assert that the response and the record report this failure. Returns the record."""
+    assert (response.status, response.header("service-error")) == (status, code), response
+    assert (response.error["type"], response.error["code"]) == ("relay_error", code)
+    assert response.header("x-request-id") == id_of(response)
+    record = server.record(id_of(response))
     assert (record["outcome"], record["failed"], record["error_code"]) == ("upstream_failed", True, code)
-    assert (record["status"], record["error_message"]) == (status, answer.error["message"])
+    assert (record["status"], record["error_message"]) == (status, response.error["message"])
     return record
 
 
-@pytest.mark.parametrize("case", PROVIDER_CASES, ids=lambda case: case.what)
-def test_a_provider_that_fails_before_it_answered_is_answered_for(
-    world: World, hasty: World, case: ProviderCase
+@pytest.mark.parametrize("case", UPSTREAM_CASES, ids=lambda case: case.what)
+def test_an_upstream_that_fails_before_its_response_gets_an_error_response(
+    world: World, impatient: World, case: UpstreamCase
 ) -> None:
-    place = hasty if b"Sim-Break: head hang" in case.directives else world
-    ledger = Ledger(place.provider)
-    is_failed_upstream(place.server, send_request(place.server.port, *case.directives), case.status, case.code)
+    chosen = impatient if b"Sim-Break: head hang" in case.directives else world
+    ledger = Ledger(chosen.provider)
+    is_failed_upstream(chosen.server, send_request(chosen.server.port, *case.directives), case.status, case.code)
     assert len(ledger.requests()) == 1, "it was asked once and not again"
-    place.assert_undisturbed(Ledger(place.provider))
+    chosen.assert_undisturbed(Ledger(chosen.provider))
 
 
 @pytest.mark.parametrize(
@@ -646,10 +645,10 @@ def test_a_provider_that_fails_before_it_answered_is_answered_for(
     ],
     ids=lambda value: value.decode() if isinstance(value, bytes) else None,
 )
-def test_a_broken_stream_never_ends_cleanly(
-    world: World, hasty: World, directives: bytes, ends_with_error_event: bool
+def test_an_interrupted_stream_never_ends_cleanly(
+    world: World, impatient: World, directives: bytes, ends_with_error_event: bool
 ) -> None:
-    place = hasty if directives.endswith(b"hang") else world
+    chosen = impatient if directives.endswith(b"hang") else world
     body = json.dumps({**json.loads(QUESTION), "stream": True}).encode()
     lines = (
         b"Content-Type: application/json",
@@ -657,50 +656,52 @@ def test_a_broken_stream_never_ends_cleanly(
         b"Sim-Event-Interval-Ms: 1",
         directives,
     )
-    said = send_raw(place.server.port, request(*lines, body=body))
-    head, _, rest = said.partition(b"\r\n\r\n")
+    received = send_raw(chosen.server.port, request(*lines, body=body))
+    head, _, rest = received.partition(b"\r\n\r\n")
     assert b" 200 " in head
     assert not rest.endswith(b"0\r\n\r\n")
     assert (b"upstream_stream_interrupted" in rest) == ends_with_error_event
     request_id = parse(head + b"\r\n\r\n0\r\n\r\n").header("service-request-id") or ""
-    record = place.server.record(request_id)
+    record = chosen.server.record(request_id)
     assert (record["outcome"], record["failed"]) == ("upstream_failed", True)
     assert (record["error_code"], record["stream_ended"]) == ("upstream_stream_interrupted", "cut")
-    place.assert_undisturbed(Ledger(place.provider))
+    chosen.assert_undisturbed(Ledger(chosen.provider))
 
 
 @pytest.mark.parametrize("directives", [b"Sim-Length: +10", b"Sim-Break: byte:10", b"Sim-Break: byte:10 rst"])
-def test_an_answer_that_breaks_off_is_short_for_the_caller_too(world: World, directives: bytes) -> None:
+def test_an_incomplete_response_is_incomplete_for_the_client(world: World, directives: bytes) -> None:
     sent = request(b"Content-Type: application/json", LENGTH, directives, body=QUESTION)
-    said = send_raw(world.server.port, sent)
-    answer = parse(said)
-    assert len(answer.body) < int(answer.header("content-length") or 0)
-    record = world.server.record(id_of(answer))
+    received = send_raw(world.server.port, sent)
+    response = parse(received)
+    assert len(response.body) < int(response.header("content-length") or 0)
+    record = world.server.record(id_of(response))
     assert (record["outcome"], record["failed"], record["error_code"]) == ("upstream_failed", True, "upstream_reset")
-    assert record["response_bytes"] == len(answer.body)
+    assert record["response_bytes"] == len(response.body)
 
 
 @pytest.mark.parametrize(
     "directives", [(b"Sim-Status: 500",), (b"Sim-Status: 503", b"Sim-Body: html"), (b"Sim-Status: 429",)]
 )
-def test_the_providers_own_errors_pass_byte_for_byte(world: World, directives: tuple[bytes, ...]) -> None:
-    answer = send_request(world.server.port, *directives)
-    direct = send_request(directly(world), *directives)
-    assert (answer.status, answer.body) == (direct.status, direct.body)
-    assert answer.header("content-type") == direct.header("content-type")
-    assert answer.header("service-error") is None
-    record = world.server.record(id_of(answer))
+def test_error_responses_of_the_upstream_are_forwarded_byte_for_byte(
+    world: World, directives: tuple[bytes, ...]
+) -> None:
+    response = send_request(world.server.port, *directives)
+    direct = send_request(upstream_port(world), *directives)
+    assert (response.status, response.body) == (direct.status, direct.body)
+    assert response.header("content-type") == direct.header("content-type")
+    assert response.header("service-error") is None
+    record = world.server.record(id_of(response))
     assert (record["outcome"], record["failed"]) == ("complete", True)
 
 
-def test_a_provider_where_nothing_listens_is_unreachable(tmp_path: Path) -> None:
+def test_an_upstream_that_does_not_listen_is_unreachable(tmp_path: Path) -> None:
     with Server(tmp_path, "http://127.0.0.1:1/v1") as server:
         record = is_failed_upstream(server, send_request(server.port), 502, "upstream_unreachable")
         assert "127.0.0.1:1" in record["error_message"]
 
 
-def test_a_provider_whose_name_cannot_be_resolved_is_unreachable(tmp_path: Path) -> None:
-    with Server(tmp_path, "http://no-such-host.invalid/v1", "--connect-timeout", "3s") as server:
+def test_an_upstream_whose_name_cannot_be_resolved_is_unreachable(tmp_path: Path) -> None:
+    with Server(tmp_path, "http://no-such-host.invalid/v1", "--connect-timeout", "1s") as server:
         record = is_failed_upstream(server, send_request(server.port), 502, "upstream_unreachable")
         assert "no-such-host.invalid" in record["error_message"]
 
@@ -711,50 +712,50 @@ def authority() -> trustme.CA:
 
 
 @contextmanager
-def tls_provider(authority: trustme.CA, name: str, context: ssl.SSLContext | None = None) -> Iterator[int]:
+def tls_upstream(authority: trustme.CA, name: str, context: ssl.SSLContext | None = None) -> Iterator[int]:
     context = context or ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(name).configure_cert(context)
-    with a_sink(context) as sink:
+    with running_sink(context) as sink:
         yield sink.port
 
 
-def test_a_provider_of_a_private_authority_is_reached_when_its_file_is_named(
+def test_an_upstream_with_a_private_ca_is_reachable_with_its_certificate_file(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     with (
-        tls_provider(authority, "localhost") as port,
+        tls_upstream(authority, "localhost") as port,
         Server(tmp_path, f"https://localhost:{port}/v1", "--upstream-ca-file", str(tmp_path / "ca.pem")) as server,
     ):
-        answer = send_request(server.port)
-        assert (answer.status, json.loads(answer.body)) == (200, {"bytes": len(QUESTION)})
-        assert server.record(id_of(answer))["outcome"] == "complete"
+        response = send_request(server.port)
+        assert (response.status, json.loads(response.body)) == (200, {"bytes": len(QUESTION)})
+        assert server.record(id_of(response))["outcome"] == "complete"
 
 
-def test_a_provider_whose_certificate_is_not_trusted_is_unreachable(tmp_path: Path, authority: trustme.CA) -> None:
-    with tls_provider(authority, "localhost") as port, Server(tmp_path, f"https://localhost:{port}/v1") as server:
+def test_an_upstream_with_an_untrusted_certificate_is_unreachable(tmp_path: Path, authority: trustme.CA) -> None:
+    with tls_upstream(authority, "localhost") as port, Server(tmp_path, f"https://localhost:{port}/v1") as server:
         record = is_failed_upstream(server, send_request(server.port), 502, "upstream_unreachable")
         assert "certificate" in record["error_message"].lower()
 
 
-def test_a_provider_whose_certificate_names_another_host_is_unreachable(tmp_path: Path, authority: trustme.CA) -> None:
+def test_an_upstream_with_a_certificate_for_another_host_is_unreachable(tmp_path: Path, authority: trustme.CA) -> None:
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     with (
-        tls_provider(authority, "other.example") as port,
+        tls_upstream(authority, "other.example") as port,
         Server(tmp_path, f"https://localhost:{port}/v1", "--upstream-ca-file", str(tmp_path / "ca.pem")) as server,
     ):
         is_failed_upstream(server, send_request(server.port), 502, "upstream_unreachable")
 
 
-def test_a_provider_that_speaks_only_tls_1_1_is_unreachable(tmp_path: Path, authority: trustme.CA) -> None:
+def test_an_upstream_that_supports_only_tls_1_1_is_unreachable(tmp_path: Path, authority: trustme.CA) -> None:
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     old = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     old.set_ciphers("DEFAULT:@SECLEVEL=0")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # that is the point
+        warnings.simplefilter("ignore", DeprecationWarning)  # TLS 1.1 is deprecated
         old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
     with (
-        tls_provider(authority, "localhost", old) as port,
+        tls_upstream(authority, "localhost", old) as port,
         Server(tmp_path, f"https://localhost:{port}/v1", "--upstream-ca-file", str(tmp_path / "ca.pem")) as server,
     ):
         record = is_failed_upstream(server, send_request(server.port), 502, "upstream_unreachable")
@@ -764,33 +765,37 @@ def test_a_provider_that_speaks_only_tls_1_1_is_unreachable(tmp_path: Path, auth
 # -- load ----------------------------------------------------------------------------------------------------------
 
 
-def is_overloaded(server: Server, call: Callable[[], Response], free: Callable[[], None]) -> None:
-    answer = call()
-    assert (answer.status, answer.error["code"], answer.header("service-error")) == (503, "overloaded", "overloaded")
-    assert int(answer.header("retry-after-ms") or 0) > 0
-    assert id_of(answer) == ""
-    free()
+def assert_overloaded(server: Server, send: Callable[[], Response], release: Callable[[], None]) -> None:
+    response = send()
+    assert (response.status, response.error["code"], response.header("service-error")) == (
+        503,
+        "overloaded",
+        "overloaded",
+    )
+    assert int(response.header("retry-after-ms") or 0) > 0
+    assert id_of(response) == ""
+    release()
     wait_until(lambda: send_request(server.port).status == 200)
     refused = wait_until(lambda: server.get("/api/status")["refused"])
     assert set(refused) == {"overloaded"}
 
 
-def test_more_requests_than_allowed_are_refused_and_counted(tmp_path: Path) -> None:
-    with a_world(tmp_path, "--max-in-flight", "1") as world:
+def test_requests_over_max_in_flight_are_rejected_and_counted(tmp_path: Path) -> None:
+    with new_world(tmp_path, "--max-in-flight", "1") as world:
         ledger = Ledger(world.provider)
         with socket.create_connection(("127.0.0.1", world.server.port), 10) as first:
             first.sendall(request(LENGTH, b"Sim-Break: head hang", body=QUESTION))
             wait_until(ledger.requests)
-            is_overloaded(world.server, lambda: send_request(world.server.port), first.close)
+            assert_overloaded(world.server, lambda: send_request(world.server.port), first.close)
 
 
-def test_more_connections_than_allowed_are_refused_and_counted(tmp_path: Path) -> None:
-    with a_world(tmp_path, "--max-connections", "1") as world:
+def test_connections_over_max_connections_are_rejected_and_counted(tmp_path: Path) -> None:
+    with new_world(tmp_path, "--max-connections", "1") as world:
         ledger = Ledger(world.provider)
         with socket.create_connection(("127.0.0.1", world.server.port), 10) as first:
             first.sendall(request(LENGTH, b"Sim-Break: head hang", body=QUESTION))
             wait_until(ledger.requests)
-            is_overloaded(world.server, lambda: parse(send_raw(world.server.port)), first.close)
+            assert_overloaded(world.server, lambda: parse(send_raw(world.server.port)), first.close)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Commands as processes of their own: on a data directory, on a running server, on a provider."""
+"""Commands as separate processes: on a data directory, on a running server, on an upstream."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ from relaybook.server.data_directory import DataDirectory, Serving
 
 STARTED_US = 1_795_269_747_000_000
 REQUEST = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Is it raining?"}]}
-ANSWER = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "It is."}, "finish_reason": "stop"}]}
+RESPONSE = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "It is."}, "finish_reason": "stop"}]}
 
 
 def entry(number: int, namespace: str) -> Entry:
@@ -47,13 +47,13 @@ def entry(number: int, namespace: str) -> Entry:
         namespace=namespace,
         completion_id=f"chatcmpl-{number}",
     )
-    bodies = [Body(rest=[json.dumps(body).encode()]) for body in (REQUEST, ANSWER)]
+    bodies = [Body(rest=[json.dumps(body).encode()]) for body in (REQUEST, RESPONSE)]
     return Entry(record=record, detail=Detail(), request=bodies[0], response=bodies[1])
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A data directory with three requests."""
+    """Return a data directory with three requests."""
     writer = SqliteWriter(DataDirectory(tmp_path / "data").store)
     writer.commit(Batch(entries=[entry(1, "ios"), entry(2, "web"), entry(3, "ios")]))
     writer.close()
@@ -62,7 +62,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def with_running(data: Path) -> Path:
-    """The same, and a fourth that still runs."""
+    """Return a data directory with three finished requests and a running one."""
     writer = SqliteWriter(DataDirectory(data).store)
     record = entry(4, "ios").record
     record.outcome, record.ended_at, record.status = "open", None, None
@@ -73,10 +73,10 @@ def with_running(data: Path) -> Path:
 
 @contextmanager
 def dashboard(data: Path, port: int = 0, **options: Any) -> Iterator[str]:
-    """A running API in front of the log; its address."""
+    """Serve the API of a log, and yield its address."""
     reader = SqliteReader(DataDirectory(data).store)
-    told = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0", "poll_seconds": 0.02} | options
-    server = DashboardServer(create_app(reader, ApiOptions(**told)))
+    output = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0", "poll_seconds": 0.02} | options
+    server = DashboardServer(create_app(reader, ApiOptions(**output)))
     with socket.create_server(("127.0.0.1", port)) as listener:
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
         thread.start()
@@ -110,7 +110,7 @@ def relaybook(directory: Path, *arguments: str, **variables: str) -> subprocess.
     )
 
 
-def test_tail_reads_the_data_directory_where_no_server_answers(data: Path, tmp_path: Path) -> None:
+def test_tail_reads_the_data_directory_if_no_server_responds(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "tail", "namespace=ios", "--json", "--data", "data", "--dashboard", free_address())
     assert found.returncode == 0, found.stderr
     rows = [json.loads(line) for line in found.stdout.splitlines()]
@@ -118,7 +118,7 @@ def test_tail_reads_the_data_directory_where_no_server_answers(data: Path, tmp_p
     assert f"Reading {data}" in found.stderr
 
 
-def test_a_log_is_read_while_its_server_has_only_just_taken_the_directory(data: Path, tmp_path: Path) -> None:
+def test_a_log_is_readable_while_its_server_is_starting(data: Path, tmp_path: Path) -> None:
     server = DataDirectory(data)
     server.open()
     try:
@@ -128,7 +128,7 @@ def test_a_log_is_read_while_its_server_has_only_just_taken_the_directory(data: 
     assert (found.returncode, len(found.stdout.splitlines())) == (0, 3), found.stderr
 
 
-def test_a_data_directory_that_was_named_is_read_whoever_answers(data: Path, tmp_path: Path) -> None:
+def test_a_given_data_directory_is_read_even_if_a_server_responds(data: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     with dashboard(tmp_path / "elsewhere") as address:
         (tmp_path / "relaybook.toml").write_text(f'dashboard = "{address}"\n')
@@ -138,7 +138,7 @@ def test_a_data_directory_that_was_named_is_read_whoever_answers(data: Path, tmp
     assert (len(read.stdout.splitlines()), read.stderr) == (3, "")
 
 
-def test_tail_asks_the_server_where_one_answers(data: Path, tmp_path: Path) -> None:
+def test_tail_reads_from_the_server_if_one_responds(data: Path, tmp_path: Path) -> None:
     with dashboard(data) as address:
         found = relaybook(tmp_path, "tail", "-n", "2", "--dashboard", address)
     assert found.returncode == 0, found.stderr
@@ -150,7 +150,7 @@ def test_tail_asks_the_server_where_one_answers(data: Path, tmp_path: Path) -> N
     ]
 
 
-def test_what_runs_stands_last_and_without_a_server_it_is_unfinished(with_running: Path, tmp_path: Path) -> None:
+def test_running_requests_are_last_and_unfinished_without_a_server(with_running: Path, tmp_path: Path) -> None:
     with dashboard(with_running) as address:
         asked = relaybook(tmp_path, "tail", "--dashboard", address)
     where = ("--data", "data", "--dashboard", free_address())
@@ -164,7 +164,7 @@ def test_what_runs_stands_last_and_without_a_server_it_is_unfinished(with_runnin
     assert len(only.stdout.splitlines()) == 1
 
 
-def test_what_runs_is_followed_to_its_end(with_running: Path, tmp_path: Path) -> None:
+def test_a_running_request_is_followed_to_its_end(with_running: Path, tmp_path: Path) -> None:
     with dashboard(with_running) as address:
         command = [sys.executable, "-m", "relaybook.cli.main", "tail", "-f", "--json", "--dashboard", address]
         with subprocess.Popen(
@@ -193,7 +193,7 @@ def test_show_finds_a_request_by_any_id(data: Path, tmp_path: Path, any_id: str)
     assert "── response (stop)\n   It is.\n" in by_store.stdout
 
 
-def test_the_directory_and_the_server_give_the_same_answers(data: Path) -> None:
+def test_the_directory_and_the_server_give_the_same_results(data: Path) -> None:
     odd = entry(4, "ios")
     odd.request = Body(rest=[b'{"model": "gpt-4o", "top_p": 1e999, "seed": 12345678901234567890123, "messages": []}'])
     odd.detail = Detail(request_head=b"a: \xff", chunk_at_us=[5, 9], chunk_bytes=[1, 2])
@@ -214,13 +214,13 @@ def test_the_directory_and_the_server_give_the_same_answers(data: Path) -> None:
     assert detail["timeline"] == [[0.005, 1], [0.009, 2]]
 
 
-def test_show_of_an_unknown_id_ends_with_1(data: Path, tmp_path: Path) -> None:
+def test_show_exits_with_1_for_an_unknown_id(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "show", "nothing/here?", "--data", "data", "--dashboard", free_address())
     assert (found.returncode, found.stdout) == (1, "")
     assert "No request in the log has the id nothing/here?." in found.stderr
 
 
-def test_without_a_log_the_commands_say_where_they_looked(tmp_path: Path) -> None:
+def test_without_a_log_the_commands_name_the_places_they_searched(tmp_path: Path) -> None:
     found = relaybook(tmp_path, "tail", "--data", "nowhere", "--dashboard", free_address())
     assert found.returncode == 1
     assert f"There is no log in {tmp_path / 'nowhere'}" in found.stderr
@@ -228,14 +228,14 @@ def test_without_a_log_the_commands_say_where_they_looked(tmp_path: Path) -> Non
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_the_demos_log_is_pointed_to_where_there_is_no_other(data: Path, tmp_path: Path) -> None:
+def test_the_demos_log_is_suggested_if_there_is_no_other(data: Path, tmp_path: Path) -> None:
     data.rename(tmp_path / "demo")
     found = relaybook(tmp_path, "tail", "--data", str(tmp_path), "--dashboard", free_address())
     assert found.returncode == 1
     assert f"read the demo's log with --data {tmp_path / 'demo'}." in found.stderr
 
 
-def test_a_reader_of_the_output_may_leave_early(data: Path, tmp_path: Path) -> None:
+def test_the_reader_of_the_output_may_close_the_pipe(data: Path, tmp_path: Path) -> None:
     command = (
         f"{sys.executable} -m relaybook.cli.main tail --data data --dashboard {free_address()} | head -n 1 > /dev/null"
     )
@@ -245,7 +245,7 @@ def test_a_reader_of_the_output_may_leave_early(data: Path, tmp_path: Path) -> N
     assert "Traceback" not in found.stderr
 
 
-def test_the_token_is_needed_and_sent(data: Path, tmp_path: Path) -> None:
+def test_the_token_is_required_and_sent(data: Path, tmp_path: Path) -> None:
     with dashboard(data, token="correct-horse") as address:
         without = relaybook(tmp_path, "tail", "--dashboard", address)
         with_it = relaybook(tmp_path, "tail", "--dashboard", address, RELAYBOOK_DASHBOARD_TOKEN="correct-horse")
@@ -254,7 +254,7 @@ def test_the_token_is_needed_and_sent(data: Path, tmp_path: Path) -> None:
     assert len(with_it.stdout.splitlines()) == 3
 
 
-def test_a_server_that_was_named_must_answer(data: Path, tmp_path: Path) -> None:
+def test_a_given_server_must_respond(data: Path, tmp_path: Path) -> None:
     named = f"http://{free_address()}"
     found = relaybook(tmp_path, "tail", RELAYBOOK_DASHBOARD_URL=named)
     assert (found.returncode, found.stdout) == (1, "")
@@ -264,8 +264,8 @@ def test_a_server_that_was_named_must_answer(data: Path, tmp_path: Path) -> None
     assert (read.returncode, len(read.stdout.splitlines())) == (0, 3)
 
 
-class Elsewhere(BaseHTTPRequestHandler):
-    """Sends every caller to another place, and notes who came."""
+class RedirectHandler(BaseHTTPRequestHandler):
+    """Redirects every request to another address, and records the requests."""
 
     came: list[str | None]
 
@@ -277,32 +277,32 @@ class Elsewhere(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Prints nothing."""
+        """Print nothing."""
 
 
-def test_the_token_follows_no_redirect() -> None:
-    Elsewhere.came = []
-    with HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+def test_the_token_is_not_sent_to_a_redirect() -> None:
+    RedirectHandler.came = []
+    with HTTPServer(("127.0.0.1", 0), RedirectHandler) as server:
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         with pytest.raises(CommandFailed, match="is not a Relaybook dashboard"):
             ServerLog(f"http://127.0.0.1:{server.server_port}", "secret").connect()
         thread.join()
-    assert Elsewhere.came == ["Bearer secret"]
+    assert RedirectHandler.came == ["Bearer secret"]
 
 
 @pytest.mark.parametrize(("url", "token"), [("relaybook.example", None), ("http://h", "a\nb"), ("http://h", "é")])
-def test_what_cannot_be_sent_is_refused(url: str, token: str | None) -> None:
+def test_urls_and_tokens_that_cannot_be_sent_are_rejected(url: str, token: str | None) -> None:
     with pytest.raises(CommandFailed):
         ServerLog(url, token)
 
 
-def test_nobody_there_is_told_apart_from_a_refusal() -> None:
+def test_no_server_and_an_unauthorized_request_have_different_errors() -> None:
     with pytest.raises(NoServer, match="does not respond"):
         ServerLog(f"http://{free_address()}", None).connect()
 
 
-def test_following_a_server_shows_each_request_once_also_over_its_restart(data: Path) -> None:
+def test_tail_of_a_server_shows_each_request_once_even_after_a_restart(data: Path) -> None:
     with dashboard(data) as address:
         rows = ServerLog(f"http://{address}", None).follow([("namespace", "ios")], 1)
         assert next(rows)["seq"] == 3
@@ -316,14 +316,14 @@ def test_following_a_server_shows_each_request_once_also_over_its_restart(data: 
         rows.close()  # type: ignore[attr-defined]  # a generator: gives its connection back
 
 
-def test_following_a_data_directory_shows_each_request_once(data: Path) -> None:
+def test_tail_of_a_data_directory_shows_each_request_once(data: Path) -> None:
     rows = StoreLog.open(data).follow([("namespace", "ios")], 1)
     assert next(rows)["seq"] == 3
     write(data, entry(4, "web"), entry(5, "ios"))
     assert next(rows)["seq"] == 5
 
 
-def test_following_from_now_on_shows_none_that_was_there(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tail_from_now_shows_no_earlier_requests(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seqs = count(4)
 
     def write_one(_: float = 0) -> None:
@@ -341,7 +341,7 @@ def test_following_from_now_on_shows_none_that_was_there(data: Path, monkeypatch
 
 @contextmanager
 def repeated(act: Callable[[], None]) -> Iterator[None]:
-    """``act`` again and again, meanwhile."""
+    """Call ``act`` repeatedly in the background."""
     is_over = threading.Event()
 
     def repeat() -> None:
@@ -365,7 +365,7 @@ def write(data: Path, *entries: Entry) -> None:
 
 @contextmanager
 def simulated_provider(directory: Path) -> Iterator[str]:
-    """The base URL of ``relaybook simulate``."""
+    """Run ``relaybook simulate`` and yield its base URL."""
     command = [sys.executable, "-m", "relaybook.cli.main", "simulate", "--listen", "127.0.0.1:0"]
     with subprocess.Popen(command, env=environment(directory), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -374,7 +374,7 @@ def simulated_provider(directory: Path) -> Iterator[str]:
     assert process.returncode == 0
 
 
-def test_check_is_content_where_everything_is_in_place(data: Path, tmp_path: Path) -> None:
+def test_check_succeeds_if_everything_is_in_order(data: Path, tmp_path: Path) -> None:
     with simulated_provider(tmp_path) as upstream:
         ports = ("--listen", free_address(), "--dashboard", free_address())
         found = relaybook(tmp_path, "check", "--data", "data", "--upstream", upstream, *ports)
@@ -385,7 +385,7 @@ def test_check_is_content_where_everything_is_in_place(data: Path, tmp_path: Pat
     assert "returned 401, as expected without an API key" in found.stdout
 
 
-def test_check_says_what_is_wrong_and_ends_with_1(tmp_path: Path) -> None:
+def test_check_reports_problems_and_exits_with_1(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file, where a directory should be")
     found = relaybook(tmp_path, "check", "--data", "data", "--upstream", f"http://{free_address()}/v1")
     assert found.returncode == 1
@@ -394,15 +394,15 @@ def test_check_says_what_is_wrong_and_ends_with_1(tmp_path: Path) -> None:
     assert "Check --upstream and the network" in wrong["upstream:"]
 
 
-def test_check_doubts_a_provider_that_has_no_models_there(tmp_path: Path) -> None:
+def test_check_warns_about_an_upstream_without_models(tmp_path: Path) -> None:
     with simulated_provider(tmp_path) as upstream:
         found = relaybook(tmp_path, "check", "--data", "new", "--upstream", upstream.removesuffix("v1") + "api")
     assert found.returncode == 0, found.stdout
-    [doubt] = [line for line in found.stdout.splitlines() if line.startswith("? upstream: ")]
-    assert "check the path of --upstream" in doubt
+    [warning] = [line for line in found.stdout.splitlines() if line.startswith("? upstream: ")]
+    assert "check the path of --upstream" in warning
 
 
-def test_check_doubts_a_port_that_is_taken_unless_it_is_the_servers_own(data: Path, tmp_path: Path) -> None:
+def test_check_warns_about_a_port_in_use_unless_it_is_the_servers_own(data: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         taken = f"127.0.0.1:{listener.getsockname()[1]}"
         command = ("check", "--data", "data", "--upstream", f"http://{free_address()}/v1", "--dashboard", taken)
@@ -419,7 +419,7 @@ def test_check_doubts_a_port_that_is_taken_unless_it_is_the_servers_own(data: Pa
     assert f"{taken} not checked, because a server is running on this data directory" in found.stdout
 
 
-def test_the_demo_takes_no_provider_and_names_the_command_that_does(tmp_path: Path) -> None:
+def test_the_demo_rejects_an_upstream_and_names_the_command_that_accepts_one(tmp_path: Path) -> None:
     found = relaybook(tmp_path, "demo", "--upstream", "http://127.0.0.1:9/v1")
     assert found.returncode == 2
     assert found.stderr == (
@@ -428,7 +428,7 @@ def test_the_demo_takes_no_provider_and_names_the_command_that_does(tmp_path: Pa
     )
 
 
-def test_check_makes_nothing(tmp_path: Path) -> None:
+def test_check_creates_no_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with simulated_provider(tmp_path) as upstream:
         for name in ("new", "empty"):
@@ -438,7 +438,7 @@ def test_check_makes_nothing(tmp_path: Path) -> None:
     assert list((tmp_path / "empty").iterdir()) == []
 
 
-def test_check_names_the_damaged_segment(data: Path, tmp_path: Path) -> None:
+def test_check_names_a_damaged_segment(data: Path, tmp_path: Path) -> None:
     run = data / "journal" / "0199a3d2-0000-7000-8000-000000000000"
     run.mkdir(parents=True)
     (run / "0000000000000001.segment").write_bytes(b"nonsense")
@@ -447,7 +447,7 @@ def test_check_names_the_damaged_segment(data: Path, tmp_path: Path) -> None:
     assert "0000000000000001.segment is not a journal segment" in found.stdout
 
 
-def test_a_taken_port_is_one_line_and_2(tmp_path: Path) -> None:
+def test_a_port_in_use_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         found = relaybook(tmp_path, "simulate", "--listen", f"127.0.0.1:{port}")

@@ -1,7 +1,7 @@
-"""What is compiled keeps the promises of plain Python: some of them in a sample, all in the long form.
+"""The compiled build passes the same tests as plain Python: a sample of them by default, all in the long form.
 
-Compiled modules are stricter with types than Python is, so the tests that put their own objects into the relay are
-not for them; these talk to it through sockets, or give bodies and records.
+Compiled modules check types at run time, so tests that pass fake objects to the relay cannot run on them. The tests
+used here connect through sockets, or pass bodies and records.
 """
 
 import os
@@ -11,39 +11,44 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from compile_with_mypyc import MODULES
 from tests.support.long import LONG
 from tests.support.needs import PREFIX, needs
 from tests.support.tree import ROOT
 
-SAMPLE = [
-    "tests/unit/log/formats",
-    "tests/integration/test_tls_upstream.py",
-    "tests/conformance/stores/test_committing.py",
+#: The relay forwards every byte, the store commits every record, and each compiled format has its own tests. Tests of
+#: TLS and of broken responses run the same compiled code in another order, so only the long form has them.
+SAMPLE = ["tests/conformance/relay/test_bytes.py", "tests/conformance/stores/test_committing.py"]
+SAMPLE += [
+    f"tests/unit/{module.rpartition('/')[0]}/test_{module.rpartition('/')[2]}.py"
+    for module in MODULES
+    if module.startswith("log/formats/")
 ]
-SAMPLE += [f"tests/conformance/relay/test_{name}.py" for name in ("bytes", "broken_answers")]
-EVERY = ["tests/conformance/relay", "tests/conformance/stores", "tests/unit/log/formats"]
-EVERY += [f"tests/integration/test_{name}.py" for name in ("tls_upstream", "hostile_http")]
+ALL = ["tests/conformance/relay", "tests/conformance/stores", "tests/unit/log/formats"]
+ALL += [f"tests/integration/test_{name}.py" for name in ("tls_upstream", "hostile_http")]
 HEADERS = Path(sysconfig.get_path("include")) / "Python.h"
 
 
 @needs("cc")
 @pytest.mark.skipif(not HEADERS.exists(), reason=f"{PREFIX}Python's headers")
-def test_what_relay_and_recorder_promise_holds_when_they_are_compiled(tmp_path: Path) -> None:
+def test_the_compiled_relay_and_recorder_pass_their_tests(tmp_path: Path) -> None:
     compiled = tmp_path / "compiled"
-    quickly = os.environ | {"CFLAGS": "-g0"}  # no debug information: a third less time
-    run([sys.executable, "compile_with_mypyc.py", str(compiled), "3" if LONG else "0"], quickly)
+    compiler_environment = os.environ | {
+        "CFLAGS": "-g0"
+    }  # without debug information, compiling takes a third less time
+    run([sys.executable, "compile_with_mypyc.py", str(compiled), "3" if LONG else "0"], compiler_environment)
     environment = os.environ | {"PYTHONPATH": str(compiled)}
-    where = run([sys.executable, "-c", "from relaybook.relay import exchange; print(exchange.__file__)"], environment)
-    assert where.strip().startswith(str(compiled))
-    assert where.strip().endswith(".so")
+    path = run([sys.executable, "-c", "from relaybook.relay import exchange; print(exchange.__file__)"], environment)
+    assert path.strip().startswith(str(compiled))
+    assert path.strip().endswith(".so")
     run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *(EVERY if LONG else SAMPLE)],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *(ALL if LONG else SAMPLE)],
         environment,
     )
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> str:
-    """What it prints; fails the test with all of that where the command fails."""
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    """Run a command and return its standard output. Fails the test with the whole output if the command fails."""
+    completed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    return completed.stdout

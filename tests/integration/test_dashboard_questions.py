@@ -1,6 +1,6 @@
-"""Questions meant to break the log: SQL in every place a caller can write, wildcards, and questions without an end.
+"""Queries meant to damage the log: SQL in every value a client can send, wildcards, and very expensive queries.
 
-A real dashboard before a real SQLite store; the log must be the same afterwards.
+A real dashboard on a real SQLite store. The log must be unchanged afterwards.
 """
 
 from collections.abc import Iterator
@@ -42,9 +42,9 @@ PAYLOADS: Final = [
     "%" * 2000,
     "%_" * 500 + "x",
 ]
-#: What a piece of text finds in bodies is for tests/conformance/stores/test_words.py.
+#: Text search is tested in tests/conformance/stores/test_text_search.py.
 FILTERS: Final = [*(name for name in NAMES if name != CONTAINS), "property.user"]
-#: Filters whose values are checked against a form of their own: anything else is refused.
+#: Filters whose values have a fixed form. Other values are rejected.
 CHECKED: Final = ("outcome", "kind", "failed", "status", "warning", "advice", "id", "key", "from", "to", *NUMBERS)
 
 
@@ -59,45 +59,45 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
 
 @pytest.fixture
 def unchanged(dashboard: Dashboard) -> Iterator[Dashboard]:
-    """The dashboard; afterwards its log must be as before."""
+    """Return the dashboard. Afterwards its log must be unchanged."""
     before = database_summary(dashboard.directory)
     yield dashboard
     assert database_summary(dashboard.directory) == before
 
 
-def ask(dashboard: Dashboard, target: str) -> tuple[int, Any]:
-    answer = dashboard.client.get(target, headers={"Connection": "close"}, timeout=60)
-    return answer.status_code, answer.json()
+def get(dashboard: Dashboard, target: str) -> tuple[int, Any]:
+    response = dashboard.client.get(target, headers={"Connection": "close"}, timeout=60)
+    return response.status_code, response.json()
 
 
-def is_refused_by_name(status: int, told: Any, name: str) -> None:
-    assert (status, told["error"]["code"], told["error"]["param"]) == (400, "bad_parameter", name), told
+def is_refused_by_name(status: int, error: Any, name: str) -> None:
+    assert (status, error["error"]["code"], error["error"]["param"]) == (400, "bad_parameter", name), error
 
 
 @pytest.mark.parametrize("payload", PAYLOADS, ids=lambda payload: payload[:40])
-def test_a_filters_value_is_a_value_and_nothing_else(unchanged: Dashboard, payload: str) -> None:
+def test_a_filter_value_is_only_a_value(unchanged: Dashboard, payload: str) -> None:
     for name in FILTERS:
-        status, told = ask(unchanged, f"/api/requests?{name}={quote(payload)}")
+        status, error = get(unchanged, f"/api/requests?{name}={quote(payload)}")
         if name in CHECKED:
-            is_refused_by_name(status, told, name)
+            is_refused_by_name(status, error, name)
         else:
-            assert (status, told.get("data")) == (200, []), (name, told)
-            counted = ask(unchanged, f"/api/count?{name}={quote(payload)}")[1]
+            assert (status, error.get("data")) == (200, []), (name, error)
+            counted = get(unchanged, f"/api/count?{name}={quote(payload)}")[1]
             assert (counted["requests"], counted["complete"]) == (0, True)
-            found = ask(unchanged, f"/api/requests?not.{name}={quote(payload)}&limit=500")[1]
+            found = get(unchanged, f"/api/requests?not.{name}={quote(payload)}&limit=500")[1]
             assert len(found["data"]) == RECORDS
 
 
 @pytest.mark.parametrize("payload", PAYLOADS, ids=lambda payload: payload[:40])
-def test_a_propertys_name_is_a_name_and_nothing_else(unchanged: Dashboard, payload: str) -> None:
-    status, told = ask(unchanged, f"/api/requests?property.{quote(payload, safe='')}=42")
-    assert (status, told["data"]) == (200, [])
-    status, told = ask(unchanged, f"/api/values/property.{quote(payload, safe='')}")
-    assert (status, told.get("data", [])) in ((200, []), (404, []))
+def test_a_property_name_is_only_a_name(unchanged: Dashboard, payload: str) -> None:
+    status, error = get(unchanged, f"/api/requests?property.{quote(payload, safe='')}=42")
+    assert (status, error["data"]) == (200, [])
+    status, error = get(unchanged, f"/api/values/property.{quote(payload, safe='')}")
+    assert (status, error.get("data", [])) in ((200, []), (404, []))
 
 
 @pytest.mark.parametrize("payload", PAYLOADS, ids=lambda payload: payload[:40])
-def test_names_and_places_are_taken_from_lists(unchanged: Dashboard, payload: str) -> None:
+def test_names_of_fields_and_sort_orders_must_be_known(unchanged: Dashboard, payload: str) -> None:
     sent = quote(payload, safe="")
     for target, param in (
         (f"/api/namespaces?sort={sent}", "sort"),
@@ -105,27 +105,27 @@ def test_names_and_places_are_taken_from_lists(unchanged: Dashboard, payload: st
         (f"/api/requests?cursor={sent}", "cursor"),
         (f"/api/namespaces?pinned={sent}", "pinned"),
     ):
-        is_refused_by_name(*ask(unchanged, target), param)
-    status, told = ask(unchanged, f"/api/requests?{sent}=1")
-    assert (status, told["error"]["code"]) == (400, "bad_parameter")
-    assert ask(unchanged, f"/api/values/{sent}")[0] in (400, 404)
+        is_refused_by_name(*get(unchanged, target), param)
+    status, error = get(unchanged, f"/api/requests?{sent}=1")
+    assert (status, error["error"]["code"]) == (400, "bad_parameter")
+    assert get(unchanged, f"/api/values/{sent}")[0] in (400, 404)
     for target in (f"/api/requests/{sent}", f"/api/requests/{sent}/request", f"/api/requests?around={sent}"):
-        assert ask(unchanged, target)[0] in (400, 404), target
+        assert get(unchanged, target)[0] in (400, 404), target
 
 
 @pytest.mark.parametrize("field", [field for field in LISTED_FIELDS if field != "property"])
-def test_wildcards_in_a_prefix_match_themselves(unchanged: Dashboard, field: str) -> None:
+def test_wildcards_in_a_prefix_match_literally(unchanged: Dashboard, field: str) -> None:
     for prefix in ("%", "_", "%%%", "*", "p%n", "[p]", "pla_n", "\\%"):
-        status, told = ask(unchanged, f"/api/values/{field}?prefix={quote(prefix)}")
-        assert (status, told["data"]) == (200, []), prefix
+        status, error = get(unchanged, f"/api/values/{field}?prefix={quote(prefix)}")
+        assert (status, error["data"]) == (200, []), prefix
     if field == "namespace":
         for target in ("/api/namespaces?prefix=", "/api/requests?namespace_prefix="):
-            assert ask(unchanged, f"{target}%25")[1]["data"] == []
-            assert ask(unchanged, f"{target}pla_n")[1]["data"] == []
-            assert ask(unchanged, f"{target}pla")[1]["data"]
+            assert get(unchanged, f"{target}%25")[1]["data"] == []
+            assert get(unchanged, f"{target}pla_n")[1]["data"] == []
+            assert get(unchanged, f"{target}pla")[1]["data"]
 
 
-# -- A5: questions without an end ----------------------------------------------------------------------------------
+# -- A5: expensive queries ---------------------------------------------------------------------------------------------
 
 LONG: Final = [
     "/api/requests?not.namespace=x&not.model=y&path=/nowhere",
@@ -138,8 +138,8 @@ LONG: Final = [
 
 
 @pytest.fixture(scope="module")
-def hurried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
-    """A log that is too long for the time there is: none at all."""
+def without_time(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """Return a dashboard whose time limit for queries is zero."""
     directory = tmp_path_factory.mktemp("hurried") / "store"
     opened = Dashboard(directory, query_seconds=0.0)
     for start in range(1, 20_001, 5_000):
@@ -149,20 +149,20 @@ def hurried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
 
 
 @pytest.mark.parametrize("target", LONG, ids=lambda target: target[:60])
-def test_a_question_ends_at_its_deadline_and_says_so(hurried: Dashboard, target: str) -> None:
-    status, told = ask(hurried, target)
-    assert (status, told["complete"]) == (200, False), told
-    assert told.get("data", []) == []
+def test_a_query_ends_at_its_deadline_and_says_so(without_time: Dashboard, target: str) -> None:
+    status, error = get(without_time, target)
+    assert (status, error["complete"]) == (200, False), error
+    assert error.get("data", []) == []
 
 
-def test_questions_without_an_end_hold_up_neither_the_recorder_nor_its_checkpoints(hurried: Dashboard) -> None:
+def test_expensive_queries_delay_neither_the_recorder_nor_its_checkpoints(without_time: Dashboard) -> None:
     for target in LONG:
-        ask(hurried, target)
-    hurried.record(20_001)
-    connection = open_for_writing(hurried.directory, "process", 60.0)
+        get(without_time, target)
+    without_time.record(20_001)
+    connection = open_for_writing(without_time.directory, "process", 60.0)
     assert truncate_wal(connection, 60.0), "a reader still holds an old state of the log"
     connection.close()
-    assert ask(hurried, f"/api/requests/{'00000000-0000-7000-8000-'}{20_001:012x}")[0] == 200
+    assert get(without_time, f"/api/requests/{'00000000-0000-7000-8000-'}{20_001:012x}")[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -178,6 +178,6 @@ def test_questions_without_an_end_hold_up_neither_the_recorder_nor_its_checkpoin
     ],
     ids=lambda target: target[:60],
 )
-def test_a_question_beyond_its_limits_is_refused(unchanged: Dashboard, target: str) -> None:
-    status, told = ask(unchanged, target)
-    assert (status, told["error"]["code"]) == (400, "bad_parameter")
+def test_a_query_over_its_limits_is_rejected(unchanged: Dashboard, target: str) -> None:
+    status, error = get(unchanged, target)
+    assert (status, error["error"]["code"]) == (400, "bad_parameter")

@@ -1,7 +1,7 @@
-"""Relaybook dials its provider and nobody else: no update check, no telemetry, not even a name server.
+"""Relaybook connects only to its upstream: no update check, no telemetry, and no DNS queries of its own.
 
-Every connection that its processes open is seen from before their first instruction to after their last. What sends
-without being asked would do so at the start, at the first request, when the page is loaded, or at the end.
+strace records every connection of its processes from their first instruction to their last. Anything sent unasked would
+be sent at the start, at the first request, when the page is loaded, or at the end.
 """
 
 import os
@@ -18,18 +18,18 @@ from tests.support.needs import needs
 from tests.support.raw_http import send_request
 from tests.support.server import Program, Server, SimulatedProvider, wait_until
 
-#: Everything that can name somebody to send to.
+#: All system calls that can name a remote address.
 CALLS: Final = "connect,sendto,sendmsg,sendmmsg"
-#: glibc asks there whether this machine keeps names; nothing leaves the machine.
-NAMES_KEPT: Final = "/var/run/nscd/socket"
+#: glibc connects here to find a name service cache. Nothing leaves the machine.
+NAME_CACHE: Final = "/var/run/nscd/socket"
 NAME_SERVICE: Final = 53
-PATIENCE: Final = 60.0
-#: Nobody has this address (RFC 5737).
+TIMEOUT_SECONDS: Final = 60.0
+#: Reserved for documentation (RFC 5737).
 ELSEWHERE: Final = "192.0.2.1:9"
-#: What a library would obey that reads the environment: the relay and the demo must not.
+#: Variables that HTTP libraries read from the environment. The relay and the demo must ignore them.
 PROXIES: Final = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy"), f"http://{ELSEWHERE}")
-#: Becomes strace, which becomes Relaybook: signals reach it as ever, and its end is its own.
-BECOME: Final = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
+#: Executes strace, which executes Relaybook, so that signals and the exit code are Relaybook's.
+EXEC_STRACE: Final = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
 _ADDRESS: Final = re.compile(
     r'sa_family=AF_INET6?, sin6?_port=htons\((\d+)\).*?(?:inet_addr\(|inet_pton\(AF_INET6, )"([^"]+)"'
 )
@@ -37,14 +37,14 @@ _PATH: Final = re.compile(r'sa_family=AF_UNIX, sun_path=(@?"[^"]*")')
 
 
 class Peer(NamedTuple):
-    """Somebody who was dialled or sent to."""
+    """A remote address that was connected or sent to."""
 
     host: str
     port: int
 
 
 class Traced(Server):
-    """``relaybook serve`` or ``demo`` with every call that could dial somebody written down."""
+    """``relaybook serve`` or ``demo``, with all calls recorded that can reach a remote address."""
 
     def __init__(self, directory: Path, command: str, *flags: str) -> None:
         self._calls = directory / f"{command}.calls"
@@ -52,30 +52,32 @@ class Traced(Server):
         strace = ["strace", "-D", "-f", "--seccomp-bpf", "-s0", f"--trace={CALLS}", f"--output={self._calls}"]
         relaybook = [sys.executable, "-m", "relaybook.cli.main", command, "--data", str(self.data)]
         relaybook += ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--min-free", str(1 << 20), *flags]
-        Program.__init__(self, ["-c", BECOME, *strace, *relaybook], directory, command, os.environ | PROXIES)
+        Program.__init__(self, ["-c", EXEC_STRACE, *strace, *relaybook], directory, command, os.environ | PROXIES)
         try:
-            self.base_url = self.printed(r"base URL\s+(\S+)", PATIENCE)
-            self.dashboard = self.printed(r"dashboard\s+(\S+)", PATIENCE)
+            self.base_url = self.printed(r"base URL\s+(\S+)", TIMEOUT_SECONDS)
+            self.dashboard = self.printed(r"dashboard\s+(\S+)", TIMEOUT_SECONDS)
         except BaseException:
             self.kill()
             raise
         self.port = peer_of(self.base_url).port
 
     def use(self) -> int:
-        """A request, a look at the page and at the log; the request's status."""
+        """Send a request and load the page and the log. Returns the status of the request."""
         status = send_request(self.port, b"Service-Namespace: dialled").status
-        wait_until(lambda: self.records("namespace=dialled"), PATIENCE, "recording")
+        wait_until(lambda: self.records("namespace=dialled"), TIMEOUT_SECONDS, "recording")
         page = urllib.request.Request(self.dashboard, headers={"Accept": "text/html", "Sec-Fetch-Mode": "navigate"})
-        with urllib.request.urlopen(page, timeout=PATIENCE) as answer:
-            assert b"<html" in answer.read()
+        with urllib.request.urlopen(page, timeout=TIMEOUT_SECONDS) as response:
+            assert b"<html" in response.read()
         assert self.get("/api/status")["records"] >= 1
         return status
 
     def lines(self) -> list[str]:
-        """What it called, once it has ended in order and nothing is missing."""
-        assert self.stop(PATIENCE) == 0
-        last = [str(self.process.pid), "+++ exited with 0 +++"]  # strace sets short pids in five columns
-        wait_until(lambda: any(line.split(maxsplit=1) == last for line in self._traced()), PATIENCE, " ".join(last))
+        """Return the recorded calls. The program must have ended in order, and none of its processes may be missing."""
+        assert self.stop(TIMEOUT_SECONDS) == 0
+        last = [str(self.process.pid), "+++ exited with 0 +++"]  # strace pads short pids to five columns
+        wait_until(
+            lambda: any(line.split(maxsplit=1) == last for line in self._traced()), TIMEOUT_SECONDS, " ".join(last)
+        )
         return self._traced()
 
     def _traced(self) -> list[str]:
@@ -83,17 +85,17 @@ class Traced(Server):
 
 
 def dialled(lines: list[str]) -> set[Peer]:
-    """Everybody on a network, this machine's own included, who was dialled or sent to."""
+    """Return all network peers that were connected or sent to, including this machine."""
     return {Peer(host, int(port)) for line in lines for port, host in _ADDRESS.findall(line)}
 
 
-def outside(lines: list[str]) -> set[str]:
-    """Those who are not this machine, and those who would ask others for an address."""
-    strange = {f"{host}:{port}" for host, port in dialled(lines) if not is_here(host) or port == NAME_SERVICE}
-    return strange | {path for line in lines for path in _PATH.findall(line) if path != f'"{NAMES_KEPT}"'}
+def remote_peers(lines: list[str]) -> set[str]:
+    """Return the peers on other machines, and name servers."""
+    remote = {f"{host}:{port}" for host, port in dialled(lines) if not is_local(host) or port == NAME_SERVICE}
+    return remote | {path for line in lines for path in _PATH.findall(line) if path != f'"{NAME_CACHE}"'}
 
 
-def is_here(host: str) -> bool:
+def is_local(host: str) -> bool:
     address = ip_address(host)
     return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
@@ -104,34 +106,34 @@ def peer_of(url: str) -> Peer:
 
 
 @needs("strace")
-def test_a_server_dials_its_provider_and_nobody_else(tmp_path: Path) -> None:
+def test_a_server_connects_only_to_its_upstream(tmp_path: Path) -> None:
     with SimulatedProvider(tmp_path) as provider, Traced(tmp_path, "serve", "--upstream", provider.url) as server:
         assert server.use() == 200
         lines = server.lines()
-        assert outside(lines) == set()
+        assert remote_peers(lines) == set()
         assert dialled(lines) == {peer_of(provider.url)}
 
 
 @needs("strace")
-def test_the_demo_dials_nobody_outside_this_machine(tmp_path: Path) -> None:
+def test_the_demo_connects_to_no_other_machine(tmp_path: Path) -> None:
     with Traced(tmp_path, "demo") as demo:
         assert demo.use() == 200
-        wait_until(lambda: demo.records("namespace=production"), PATIENCE, "sample traffic")
+        wait_until(lambda: demo.records("namespace=production"), TIMEOUT_SECONDS, "sample traffic")
         lines = demo.lines()
-        assert outside(lines) == set()
+        assert remote_peers(lines) == set()
         assert peer_of(demo.base_url) in dialled(lines)
 
 
 @needs("strace")
-def test_a_connection_to_somewhere_else_is_seen(tmp_path: Path) -> None:
-    """The other tests are worth something only if this one passes."""
+def test_a_connection_to_another_machine_is_detected(tmp_path: Path) -> None:
+    """Without this, the other tests would pass if strace recorded nothing."""
     with Traced(tmp_path, "serve", "--upstream", f"http://{ELSEWHERE}/v1", "--connect-timeout", "1") as server:
         assert server.use() == 502
-        assert outside(server.lines()) == {ELSEWHERE}
+        assert remote_peers(server.lines()) == {ELSEWHERE}
 
 
 @pytest.mark.parametrize(
-    ("line", "strangers"),
+    ("line", "remote"),
     [
         ('1 connect(3, {sa_family=AF_INET, sin_port=htons(443), sin_addr=inet_addr("127.0.0.1")}, 16) = 0', set()),
         (
@@ -166,5 +168,5 @@ def test_a_connection_to_somewhere_else_is_seen(tmp_path: Path) -> None:
         ('1 sendto(3, ""..., 31, MSG_NOSIGNAL, NULL, 0) = 31', set()),
     ],
 )
-def test_whoever_is_not_this_machine_is_a_stranger(line: str, strangers: set[str]) -> None:
-    assert outside([line]) == strangers
+def test_peers_on_other_machines_are_detected(line: str, remote: set[str]) -> None:
+    assert remote_peers([line]) == remote

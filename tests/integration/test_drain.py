@@ -1,4 +1,4 @@
-"""Stopping: what runs may finish, what is new is turned away, and the log has every byte either way."""
+"""Stopping the server: running requests may finish, new ones are rejected, and the log has every byte either way."""
 
 import http.client
 import json
@@ -28,9 +28,16 @@ STREAMS: Final = 200
 KEY: Final = "sk-draining-caller"
 
 
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProvider]:
+    """Return one simulated upstream for all tests: only the relay is stopped."""
+    with SimulatedProvider(tmp_path_factory.mktemp("provider")) as started:
+        yield started
+
+
 @contextmanager
-def a_world(directory: Path, *flags: str) -> Iterator[World]:
-    with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
+def new_world(directory: Path, provider: SimulatedProvider, *flags: str) -> Iterator[World]:
+    with Server(directory, provider.url, *flags) as server:
         yield World(server, provider)
 
 
@@ -39,7 +46,7 @@ def stop(server: Server) -> None:
 
 
 def idle_connection(server: Server) -> socket.socket:
-    """A connection on which nothing runs; the relay closes it when it begins to stop."""
+    """Open an idle connection. The relay closes it when it begins to stop."""
     connection = socket.create_connection(("127.0.0.1", server.port), 30)
     connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     assert b"200" in connection.recv(1 << 16)
@@ -47,18 +54,18 @@ def idle_connection(server: Server) -> socket.socket:
 
 
 def wait_for_drain(idle: socket.socket) -> None:
-    """Until the relay has begun to stop."""
+    """Wait until the relay has begun to stop."""
     with idle:
         assert idle.recv(1 << 16) == b""
 
 
-class StoredRecord:
-    """The log as it lies on the disk after the server has ended."""
+class StoredLog:
+    """The log on disk after the server has ended."""
 
     def __init__(self, server: Server) -> None:
         self._reader = SqliteReader(DataDirectory(server.data).store)
 
-    def __enter__(self) -> "StoredRecord":
+    def __enter__(self) -> "StoredLog":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -69,15 +76,15 @@ class StoredRecord:
         assert stored is not None, f"{request_id} is not in the log"
         return stored.record.outcome
 
-    def answer(self, request_id: str) -> bytes:
+    def response(self, request_id: str) -> bytes:
         return b"".join(self._reader.body(request_id, "response") or [])
 
     def count(self) -> int:
         return self._reader.status().records
 
 
-def test_running_streams_finish_and_the_server_ends_with_0(tmp_path: Path) -> None:
-    with a_world(tmp_path) as world:
+def test_running_streams_finish_and_the_server_exits_with_0(tmp_path: Path, provider: SimulatedProvider) -> None:
+    with new_world(tmp_path, provider) as world:
         idle = idle_connection(world.server)
         streams = [Stream(world.server, number, **{"Event-Interval-Ms": "40"}) for number in range(STREAMS)]
         stop(world.server)
@@ -87,42 +94,44 @@ def test_running_streams_finish_and_the_server_ends_with_0(tmp_path: Path) -> No
             assert stream.end().endswith(b"data: [DONE]\n\n")
             assert stream.ended_cleanly
         assert world.server.process.wait(30) == 0
-        with StoredRecord(world.server) as log:
+        with StoredLog(world.server) as log:
             assert {log.outcome(stream.id) for stream in streams} == {"complete"}
-            assert [log.answer(stream.id) for stream in streams] == [stream.text for stream in streams]
+            assert [log.response(stream.id) for stream in streams] == [stream.text for stream in streams]
             assert log.count() == STREAMS
 
 
-def test_an_idle_server_ends_at_once_with_0(tmp_path: Path) -> None:
-    with a_world(tmp_path, "--drain-timeout", "600s") as world:
+def test_an_idle_server_exits_at_once_with_0(tmp_path: Path, provider: SimulatedProvider) -> None:
+    with new_world(tmp_path, provider, "--drain-timeout", "600s") as world:
         request_id = send_request(world.server.port).header("service-request-id") or ""
         world.server.record(request_id)
         stop(world.server)
         assert world.server.process.wait(30) == 0
 
 
-def test_a_request_just_before_the_stop_is_in_the_log_when_the_server_has_ended(tmp_path: Path) -> None:
-    with a_world(tmp_path) as world:
+def test_a_request_right_before_the_stop_is_recorded_before_the_server_exits(
+    tmp_path: Path, provider: SimulatedProvider
+) -> None:
+    with new_world(tmp_path, provider) as world:
         world.server.record(send_request(world.server.port).header("service-request-id") or "")
         request_id = send_request(world.server.port).header("service-request-id") or ""
         stop(world.server)
         assert world.server.process.wait(30) == 0
-        with StoredRecord(world.server) as log:
+        with StoredLog(world.server) as log:
             assert log.outcome(request_id) == "complete"
 
 
-def test_a_stop_right_after_the_start_loses_nothing(tmp_path: Path) -> None:
-    with a_world(tmp_path) as world:
+def test_a_stop_right_after_the_start_loses_nothing(tmp_path: Path, provider: SimulatedProvider) -> None:
+    with new_world(tmp_path, provider) as world:
         request_id = send_request(world.server.port).header("service-request-id") or ""
         stop(world.server)
         assert world.server.process.wait(30) == 0
-    with Server(tmp_path, "http://127.0.0.1:1/v1", data=world.server.data) as again:
-        assert again.record(request_id, seconds=30)["outcome"] == "complete"
+    with Server(tmp_path, "http://127.0.0.1:1/v1", data=world.server.data) as restarted:
+        assert restarted.record(request_id, seconds=30)["outcome"] == "complete"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_both_signals_drain(tmp_path: Path, number: signal.Signals) -> None:
-    with a_world(tmp_path) as world:
+def test_both_signals_drain(tmp_path: Path, provider: SimulatedProvider, number: signal.Signals) -> None:
+    with new_world(tmp_path, provider) as world:
         idle = idle_connection(world.server)
         stream = Stream(world.server, 0, **{"Event-Interval-Ms": "20"})
         world.server.process.send_signal(number)
@@ -131,29 +140,31 @@ def test_both_signals_drain(tmp_path: Path, number: signal.Signals) -> None:
         assert world.server.process.wait(30) == 0
 
 
-def test_a_new_connection_is_turned_away_at_once_while_streams_finish(tmp_path: Path) -> None:
-    """Refused, or told that the relay stops: never accepted and left without an answer."""
-    with a_world(tmp_path) as world:
+def test_new_connections_are_rejected_at_once_while_streams_finish(tmp_path: Path, provider: SimulatedProvider) -> None:
+    """The connection is refused, or gets a response. It is never accepted and left without one."""
+    with new_world(tmp_path, provider) as world:
         idle = idle_connection(world.server)
         stream = Stream(world.server, 0, **{"Event-Interval-Ms": "100"})
         stop(world.server)
         wait_for_drain(idle)
-        answers = []
+        outcomes = []
         for path in ("/readyz", "/v1/models"):
             try:
                 with socket.create_connection(("127.0.0.1", world.server.port), 2) as connection:
                     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
-                    answers.append(connection.recv(1 << 16)[:12])
+                    outcomes.append(connection.recv(1 << 16)[:12])
             except ConnectionError:
-                answers.append(b"refused")
+                outcomes.append(b"refused")
             except TimeoutError:
-                answers.append(b"left hanging")
+                outcomes.append(b"left hanging")
         stream.end()
-        assert set(answers) <= {b"refused", b"", b"HTTP/1.1 503"}
+        assert set(outcomes) <= {b"refused", b"", b"HTTP/1.1 503"}
 
 
-def test_requests_that_were_being_sent_are_told_that_the_relay_stops(tmp_path: Path) -> None:
-    with a_world(tmp_path) as world:
+def test_requests_still_being_sent_get_a_response_that_the_relay_is_stopping(
+    tmp_path: Path, provider: SimulatedProvider
+) -> None:
+    with new_world(tmp_path, provider) as world:
         idle = idle_connection(world.server)
         ledger = Ledger(world.provider)
         stream = Stream(world.server, 0, **{"Event-Interval-Ms": "100"})
@@ -161,20 +172,20 @@ def test_requests_that_were_being_sent_are_told_that_the_relay_stops(tmp_path: P
             "readyz": b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
             "chat": request(LENGTH, b"Connection: close", body=QUESTION),
         }
-        halves = {name: socket.create_connection(("127.0.0.1", world.server.port), 30) for name in sent}
-        for name, connection in halves.items():
+        partial = {name: socket.create_connection(("127.0.0.1", world.server.port), 30) for name in sent}
+        for name, connection in partial.items():
             connection.sendall(sent[name][:20])
-        wait_until(lambda: has_read_all(world.server.port, halves.values()), what="reading")
+        wait_until(lambda: has_read_all(world.server.port, partial.values()), what="reading")
         stop(world.server)
         wait_for_drain(idle)
-        said = {}
-        for name, connection in halves.items():
+        responses = {}
+        for name, connection in partial.items():
             with connection:
                 connection.sendall(sent[name][20:])
-                said[name] = parse(read_all(connection))
-        assert said["readyz"].status == 503
-        assert said["readyz"].body == b"stopping\n"
-        refusal = said["chat"]
+                responses[name] = parse(read_all(connection))
+        assert responses["readyz"].status == 503
+        assert responses["readyz"].body == b"stopping\n"
+        refusal = responses["chat"]
         assert (refusal.status, refusal.error["code"]) == (503, "shutting_down")
         assert int(refusal.header("retry-after-ms") or 0) > 0
         assert refusal.header("connection") == "close"
@@ -189,21 +200,23 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 def has_read_all(port: int, connections: Iterable[socket.socket]) -> bool:
-    """Whether the relay's kernel queues hold nothing of what these connections sent. Linux tells; elsewhere: yes."""
+    """Return whether the relay has read all bytes of these connections. Always true where /proc is missing."""
     table = Path("/proc/net/tcp")
     if not table.exists():
         return True
     ours = {connection.getsockname()[1] for connection in connections}
     for line in table.read_text().splitlines()[1:]:
-        words = line.split()
-        local, remote = (int(words[index].rpartition(":")[2], 16) for index in (1, 2))
-        if local == port and remote in ours and int(words[4].rpartition(":")[2], 16):
+        columns = line.split()
+        local, remote = (int(columns[index].rpartition(":")[2], 16) for index in (1, 2))
+        if local == port and remote in ours and int(columns[4].rpartition(":")[2], 16):
             return False
     return True
 
 
-def test_what_is_not_over_by_the_drain_timeout_is_interrupted_and_told_so(tmp_path: Path) -> None:
-    with a_world(tmp_path, "--drain-timeout", "300ms") as world:
+def test_requests_running_at_the_drain_timeout_are_interrupted_with_an_error(
+    tmp_path: Path, provider: SimulatedProvider
+) -> None:
+    with new_world(tmp_path, provider, "--drain-timeout", "300ms") as world:
         ledger = Ledger(world.provider)
         streams = [Stream(world.server, number, **{"Event-Interval-Ms": "5000"}) for number in range(3)]
         quick = Stream(world.server, 9, **{"Event-Interval-Ms": "1"})
@@ -221,16 +234,16 @@ def test_what_is_not_over_by_the_drain_timeout_is_interrupted_and_told_so(tmp_pa
             assert json.loads(event.removeprefix(b"data: "))["error"]["code"] == "upstream_stream_interrupted"
             assert not stream.ended_cleanly
         assert world.server.process.wait(30) == 0
-        with StoredRecord(world.server) as log:
+        with StoredLog(world.server) as log:
             assert {log.outcome(stream.id) for stream in streams} == {"interrupted"}
             assert log.outcome(refusal.headers["Service-Request-Id"]) == "interrupted"
             assert log.outcome(quick.id) == "complete"
-            assert [log.answer(stream.id) for stream in streams] == [stream.text for stream in streams]
+            assert [log.response(stream.id) for stream in streams] == [stream.text for stream in streams]
 
 
-def test_the_sdk_raises_when_its_stream_is_interrupted(tmp_path: Path) -> None:
+def test_the_sdk_raises_an_error_if_its_stream_is_interrupted(tmp_path: Path, provider: SimulatedProvider) -> None:
     with (
-        a_world(tmp_path, "--drain-timeout", "100ms") as world,
+        new_world(tmp_path, provider, "--drain-timeout", "100ms") as world,
         openai.OpenAI(base_url=world.server.base_url, api_key=KEY, max_retries=0) as client,
     ):
         stream = client.chat.completions.create(
@@ -246,8 +259,8 @@ def test_the_sdk_raises_when_its_stream_is_interrupted(tmp_path: Path) -> None:
         assert caught.value.code == "upstream_stream_interrupted"
 
 
-def test_a_second_signal_stops_at_once_and_nothing_logged_is_lost(tmp_path: Path) -> None:
-    with a_world(tmp_path, "--drain-timeout", "600s") as world:
+def test_a_second_signal_stops_at_once_and_loses_nothing_recorded(tmp_path: Path, provider: SimulatedProvider) -> None:
+    with new_world(tmp_path, provider, "--drain-timeout", "600s") as world:
         idle = idle_connection(world.server)
         done = [send_request(world.server.port).header("service-request-id") or "" for _ in range(20)]
         streams = [Stream(world.server, number, **{"Event-Interval-Ms": "5000"}) for number in range(3)]
@@ -258,31 +271,30 @@ def test_a_second_signal_stops_at_once_and_nothing_logged_is_lost(tmp_path: Path
         assert world.server.process.wait(30) == 0
         for stream in streams:
             assert b"upstream_stream_interrupted" in stream.end()
-    with StoredRecord(world.server) as log:
+    with StoredLog(world.server) as log:
         recorded = log.count()
-    with Server(tmp_path, "http://127.0.0.1:1/v1", data=world.server.data) as again:
+    with Server(tmp_path, "http://127.0.0.1:1/v1", data=world.server.data) as restarted:
         for request_id in done:
-            assert again.record(request_id, seconds=30)["outcome"] == "complete"
+            assert restarted.record(request_id, seconds=30)["outcome"] == "complete"
         for stream in streams:
-            assert again.record(stream.id, seconds=30)["outcome"] == "interrupted"
-        assert len(again.records()) == len(done) + len(streams)
-        assert again.get("/api/status")["frames_lost"] == 0
+            assert restarted.record(stream.id, seconds=30)["outcome"] == "interrupted"
+        assert len(restarted.records()) == len(done) + len(streams)
+        assert restarted.get("/api/status")["frames_lost"] == 0
     assert recorded <= len(done) + len(streams)
 
 
-def test_the_relay_drains_when_its_supervisor_is_killed(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider:
-        server = Server(tmp_path, provider.url)
-        stream = Stream(server, 0, **{"Event-Interval-Ms": "20"})
-        relay = server.pid_of("relay")
-        server.kill()
-        assert stream.end().endswith(b"data: [DONE]\n\n")
-        wait_until(lambda: not is_running(relay), 30, "the relay's end")
-        with Server(tmp_path, provider.url, data=server.data) as again:
-            assert again.record(stream.id, seconds=30)["outcome"] == "complete"
+def test_the_relay_drains_if_its_supervisor_is_killed(tmp_path: Path, provider: SimulatedProvider) -> None:
+    server = Server(tmp_path, provider.url)
+    stream = Stream(server, 0, **{"Event-Interval-Ms": "20"})
+    relay = server.pid_of("relay")
+    server.kill()
+    assert stream.end().endswith(b"data: [DONE]\n\n")
+    wait_until(lambda: not is_running(relay), 30, "the relay's end")
+    with Server(tmp_path, provider.url, data=server.data) as restarted:
+        assert restarted.record(stream.id, seconds=30)["outcome"] == "complete"
 
 
-def test_a_relay_whose_supervisor_died_before_it_heard_that_it_listens_ends(tmp_path: Path) -> None:
+def test_a_relay_exits_if_its_supervisor_died_during_its_start(tmp_path: Path) -> None:
     data = DataDirectory(tmp_path / "data")
     data.open()
     settings = Settings(upstream="http://127.0.0.1:9/v1", data=data.path, min_free=0)
@@ -292,7 +304,7 @@ def test_a_relay_whose_supervisor_died_before_it_heard_that_it_listens_ends(tmp_
         command = [sys.executable, "-m", "relaybook.server.child"]
         relay = subprocess.Popen(command, stdin=theirs, pass_fds=[listener.fileno()])
         ours.sendall(encode_config(config))
-        assert ours.recv(1, socket.MSG_PEEK) == b"\n"  # it stays unread
+        assert ours.recv(1, socket.MSG_PEEK) == b"\n"  # the byte stays unread
         ours.close()
         try:
             assert relay.wait(30) == 0
@@ -301,9 +313,9 @@ def test_a_relay_whose_supervisor_died_before_it_heard_that_it_listens_ends(tmp_
     data.close()
 
 
-def test_a_stop_while_the_recorder_is_down_ends_in_order(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
-        for deaths in range(1, 5):  # each pause before its next start is twice the one before
+def test_a_stop_while_the_recorder_is_restarting_is_clean(tmp_path: Path, provider: SimulatedProvider) -> None:
+    with Server(tmp_path, provider.url) as server:
+        for deaths in range(1, 5):  # the pause before each restart is twice the one before
             recorder = server.pid_of("recorder")
             os.kill(recorder, signal.SIGKILL)
             wait_until(lambda deaths=deaths: len(server.events("child_died")) == deaths, what="a death")

@@ -59,14 +59,14 @@ def with_page(project: Path) -> Path:
     return project
 
 
-def test_a_project_without_the_page_is_given_node_and_builds_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_without_the_page_installs_node_and_builds_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     npm = Npm(monkeypatch)
     hook(project).initialize("standard", {})
     assert hook(project).dependencies() == [hatch_build.NODE]
     assert npm.calls == [CI, BUILD]
 
 
-def test_a_project_with_the_page_wants_no_node_and_builds_nothing(
+def test_a_project_with_the_page_needs_no_node_and_builds_nothing(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     npm = Npm(monkeypatch)
@@ -75,7 +75,7 @@ def test_a_project_with_the_page_wants_no_node_and_builds_nothing(
     assert npm.calls == []
 
 
-def test_a_wheel_is_compiled_where_that_is_asked_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wheel_is_compiled_only_if_requested(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = project / "build" / "compiled" / "relaybook"
     (project / "compile_with_mypyc.py").write_text(
         "import pathlib, sys\n"
@@ -97,27 +97,25 @@ def test_a_wheel_is_compiled_where_that_is_asked_for(project: Path, monkeypatch:
     assert data == {"force_include": {}}
 
 
-def test_packages_are_installed_again_only_for_a_newer_lock_file(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packages_are_reinstalled_only_for_a_newer_lock_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     npm = Npm(monkeypatch)
     for _ in range(3):
         hatch_build.build(project)
     assert npm.calls == [CI, BUILD, BUILD, BUILD]
-    later = (project / "dashboard" / "node_modules" / ".package-lock.json").stat().st_mtime + 1
-    os.utime(project / "dashboard" / "package-lock.json", (later, later))
+    newer = (project / "dashboard" / "node_modules" / ".package-lock.json").stat().st_mtime + 1
+    os.utime(project / "dashboard" / "package-lock.json", (newer, newer))
     hatch_build.run(project, "run", "check")
     assert npm.calls[4:] == [CI, ("run", "check")]
 
 
-def test_npms_own_commands_are_passed_on_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_of_npm_run_without_installing_first(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     npm = Npm(monkeypatch)
     hatch_build.run(project, "install", "react")
     assert npm.calls == [("install", "react")]
 
 
 @pytest.mark.parametrize(("fails", "calls"), [("ci", [CI]), ("run", [CI, BUILD])])
-def test_a_failure_ends_the_build_and_says_which_command_failed(
+def test_a_failure_ends_the_build_and_names_the_failed_command(
     project: Path, monkeypatch: pytest.MonkeyPatch, fails: str, calls: list[tuple[str, ...]]
 ) -> None:
     npm = Npm(monkeypatch, fails)
@@ -144,7 +142,7 @@ def test_a_failed_build_prints_the_output_of_npm(
     assert capfd.readouterr() == ("", NOISE)
 
 
-def test_an_explicit_command_keeps_the_terminal_but_installing_before_it_is_silent(
+def test_an_explicit_command_uses_the_terminal_and_the_install_before_it_is_silent(
     project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     npm = Npm(monkeypatch)
@@ -153,9 +151,7 @@ def test_an_explicit_command_keeps_the_terminal_but_installing_before_it_is_sile
     assert capfd.readouterr() == ("", NOISE)
 
 
-def test_tools_of_the_page_find_the_packages_node_before_any_other(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tools_of_the_page_use_the_packaged_node_first(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     npm = Npm(monkeypatch)
     hatch_build.build(project)
     first = Path(npm.environment["PATH"].split(os.pathsep)[0])
@@ -163,6 +159,6 @@ def test_tools_of_the_page_find_the_packages_node_before_any_other(
     assert (first / "node").exists()
 
 
-def test_the_locked_build_has_the_node_that_the_hook_asks_for() -> None:
+def test_the_locked_build_contains_the_node_that_the_hook_requires() -> None:
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
     assert hatch_build.NODE in groups["build"]

@@ -1,7 +1,7 @@
-"""Malformed, ambiguous and hostile HTTP at the relay's port: refused, counted, and no byte of it reaches the provider.
+"""Malformed, ambiguous and hostile HTTP at the relay's port is rejected and counted, and never reaches the upstream.
 
-The cases are tables in ``hostile.cases`` and ``hostile.more_cases``. Every case is sent as raw bytes on a connection of
-its own; afterwards an ordinary request on a new one must do as if nothing had been.
+The cases are tables in ``hostile.cases`` and ``hostile.more_cases``. Each case is sent as raw bytes on a new
+connection. Afterwards an ordinary request on another connection must succeed.
 """
 
 import socket
@@ -27,54 +27,54 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(server, provider)
 
 
-def named(case: Case) -> str:
+def case_id(case: Case) -> str:
     return f"{case.group}: {case.what}".replace("`", "")
 
 
-def is_refusal(said: bytes, case: Case) -> Response:
-    """What was said is one refusal as the case wants it, and nothing after it."""
-    answer = parse(said)
-    assert (answer.status, answer.header("service-error")) == (case.status, case.code), said[:2000]
-    assert answer.rest == b""
-    assert (answer.error["type"], answer.error["code"], answer.error["param"]) == ("relay_error", case.code, None)
-    assert len(answer.error["message"]) > 20
-    assert answer.header("content-type") == "application/json"
-    assert answer.header("connection") == "close"
-    return answer
+def assert_rejected(received: bytes, case: Case) -> Response:
+    """Assert that the bytes are exactly one response, the one that the case expects."""
+    response = parse(received)
+    assert (response.status, response.header("service-error")) == (case.status, case.code), received[:2000]
+    assert response.rest == b""
+    assert (response.error["type"], response.error["code"], response.error["param"]) == ("relay_error", case.code, None)
+    assert len(response.error["message"]) > 20
+    assert response.header("content-type") == "application/json"
+    assert response.header("connection") == "close"
+    return response
 
 
-@pytest.mark.parametrize("case", ALL_CASES, ids=named)
-def test_hostile_http_is_refused_and_disturbs_nothing(world: World, case: Case) -> None:
+@pytest.mark.parametrize("case", ALL_CASES, ids=case_id)
+def test_hostile_http_is_rejected_and_does_not_affect_other_requests(world: World, case: Case) -> None:
     ledger = Ledger(world.provider)
-    answer = is_refusal(send_raw(world.server.port, case.sent), case)
-    request_id = answer.header("service-request-id")
+    response = assert_rejected(send_raw(world.server.port, case.sent), case)
+    request_id = response.header("service-request-id")
     assert (request_id is not None) == case.kept.startswith("recorded")
     world.assert_undisturbed(ledger)
     if request_id is not None:
-        assert answer.header("x-request-id") == request_id
+        assert response.header("x-request-id") == request_id
         record = world.server.record(request_id)
         assert (record["outcome"], record["status"], record["error_code"]) == ("refused", case.status, case.code)
         assert record["failed"] is True
-        assert record["error_message"] == answer.error["message"]
+        assert record["error_message"] == response.error["message"]
 
 
-@pytest.mark.parametrize("case", [case for case in ALL_CASES if len(case.sent) < 4096], ids=named)
-def test_hostile_http_in_small_pieces_is_refused_the_same(world: World, case: Case) -> None:
+@pytest.mark.parametrize("case", [case for case in ALL_CASES if len(case.sent) < 4096], ids=case_id)
+def test_hostile_http_in_small_chunks_is_rejected_the_same_way(world: World, case: Case) -> None:
     ledger = Ledger(world.provider)
     middle = len(case.sent) // 2
-    is_refusal(send_raw(world.server.port, case.sent[:middle], case.sent[middle:]), case)
+    assert_rejected(send_raw(world.server.port, case.sent[:middle], case.sent[middle:]), case)
     world.assert_undisturbed(ledger)
 
 
-def is_not_recorded(answer: Response) -> bool:
-    return answer.header("service-request-id") is None
+def is_not_recorded(response: Response) -> bool:
+    return response.header("service-request-id") is None
 
 
-def test_every_refusal_is_counted_by_its_code_or_recorded_once(tmp_path: Path) -> None:
+def test_every_rejection_is_counted_by_its_code_or_recorded_once(tmp_path: Path) -> None:
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
-        answers = [parse(send_raw(server.port, case.sent)) for case in ALL_CASES]
-        refused = Counter(answer.header("service-error") for answer in answers if is_not_recorded(answer))
-        recorded = len(answers) - refused.total()
+        responses = [parse(send_raw(server.port, case.sent)) for case in ALL_CASES]
+        refused = Counter(response.header("service-error") for response in responses if is_not_recorded(response))
+        recorded = len(responses) - refused.total()
         assert recorded == len([case for case in ALL_CASES if case.kept != "counted"])
         wait_until(lambda: sum(server.get("/api/status")["refused"].values()) >= refused.total())
         assert server.get("/api/status")["refused"] == refused
@@ -85,10 +85,12 @@ def test_every_refusal_is_counted_by_its_code_or_recorded_once(tmp_path: Path) -
             assert f'relaybook_refused_total{{code="{code}"}} {float(count)}' in lines
 
 
-def test_a_refusal_answers_only_what_came_before_the_malformed_bytes(world: World) -> None:
-    good = request(b"Content-Type: application/json", LENGTH, body=QUESTION)
-    said = send_raw(world.server.port, good + b"GET /v1/" + SMUGGLED.encode() + b" HTTP/1.1\r\nHost : x\r\n\r\n" + good)
-    first = parse(said)
+def test_only_the_requests_before_malformed_bytes_are_served(world: World) -> None:
+    valid = request(b"Content-Type: application/json", LENGTH, body=QUESTION)
+    received = send_raw(
+        world.server.port, valid + b"GET /v1/" + SMUGGLED.encode() + b" HTTP/1.1\r\nHost : x\r\n\r\n" + valid
+    )
+    first = parse(received)
     assert first.status == 200
     second = parse(first.rest)
     assert (second.status, second.error["code"], second.rest) == (400, "bad_request", b"")
@@ -102,11 +104,11 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(server, provider)
 
 
-@pytest.mark.parametrize("case", SLOW_CASES, ids=named)
-def test_a_request_that_does_not_arrive_in_time_is_answered_408(impatient: World, case: Case) -> None:
+@pytest.mark.parametrize("case", SLOW_CASES, ids=case_id)
+def test_a_request_that_does_not_arrive_in_time_gets_408(impatient: World, case: Case) -> None:
     ledger = Ledger(impatient.provider)
-    answer = is_refusal(send_raw(impatient.server.port, case.sent), case)
-    request_id = answer.header("service-request-id")
+    response = assert_rejected(send_raw(impatient.server.port, case.sent), case)
+    request_id = response.header("service-request-id")
     assert (request_id is not None) == case.kept.startswith("recorded")
     assert ledger.requests() == []
     impatient.assert_undisturbed(ledger)
@@ -115,22 +117,22 @@ def test_a_request_that_does_not_arrive_in_time_is_answered_408(impatient: World
         assert (record["outcome"], record["status"], record["error_code"]) == ("refused", 408, "request_timeout")
 
 
-def test_a_connection_on_which_nothing_comes_is_closed_without_a_word(impatient: World) -> None:
+def test_an_unused_connection_is_closed_without_a_response(impatient: World) -> None:
     assert send_raw(impatient.server.port) == b""
 
 
-def test_a_body_that_trickles_is_cut_off(impatient: World) -> None:
-    """One byte is always in time for the next; the pace over all is not enough."""
+def test_a_body_that_arrives_very_slowly_is_rejected(impatient: World) -> None:
+    """Each byte arrives within the timeout between bytes, but the average rate is too low."""
     size = 10_000
     with socket.create_connection(("127.0.0.1", impatient.server.port), 15) as connection:
         connection.sendall(request(b"Content-Length: %d" % size))
         connection.settimeout(0.05)
-        said = b""
+        received = b""
         for _ in range(size):
             try:
                 connection.sendall(b"x")
-                said = connection.recv(1 << 16)
+                received = connection.recv(1 << 16)
                 break
             except TimeoutError:
                 continue
-    assert parse(said).error["code"] == "request_timeout"
+    assert parse(received).error["code"] == "request_timeout"

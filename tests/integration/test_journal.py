@@ -1,4 +1,4 @@
-"""Claims about a run of the journal on a real disk: writer beside reader, full segments, damage, death."""
+"""A run of the journal on a real disk: concurrent reading, full segments, damage and crashes."""
 
 import os
 import signal
@@ -43,7 +43,7 @@ def payloads_of(frames: list[Frame]) -> list[bytes]:
 
 
 @pytest.mark.parametrize("durable", [False, True])
-def test_a_live_reader_gets_what_was_written_and_no_more(tmp_path: Path, durable: bool) -> None:
+def test_a_concurrent_reader_gets_exactly_what_was_written(tmp_path: Path, durable: bool) -> None:
     writer = make_writer(tmp_path, durable=durable)
     reader = RunReader(writer.path)
     assert read_all(reader) == []
@@ -64,7 +64,7 @@ def test_a_live_reader_gets_what_was_written_and_no_more(tmp_path: Path, durable
     assert list_runs(tmp_path / "journal") == []
 
 
-def test_a_body_larger_than_a_segment_spans_several(tmp_path: Path) -> None:
+def test_a_body_larger_than_a_segment_spans_several_segments(tmp_path: Path) -> None:
     writer = make_writer(tmp_path)
     reader = RunReader(writer.path)
     bodies = [bytes([number]) * 65536 for number in range(40)]
@@ -78,7 +78,7 @@ def test_a_body_larger_than_a_segment_spans_several(tmp_path: Path) -> None:
     writer.close()
 
 
-def test_reading_goes_on_from_a_place(tmp_path: Path) -> None:
+def test_reading_resumes_at_a_position(tmp_path: Path) -> None:
     writer = make_writer(tmp_path)
     put(writer, *[b"%d" % number * 30000 for number in range(60)])
     first = RunReader(writer.path)
@@ -89,7 +89,7 @@ def test_reading_goes_on_from_a_place(tmp_path: Path) -> None:
     writer.close()
 
 
-def test_unread_tells_how_much_waits_and_since_when(tmp_path: Path) -> None:
+def test_unread_returns_the_number_of_unread_bytes_and_the_time_of_the_oldest(tmp_path: Path) -> None:
     writer = make_writer(tmp_path)
     put(writer, b"read already")
     reader = RunReader(writer.path)
@@ -104,7 +104,7 @@ def test_unread_tells_how_much_waits_and_since_when(tmp_path: Path) -> None:
     writer.close()
 
 
-def test_after_a_failed_write_the_batch_is_whole_in_the_next_segment(
+def test_after_a_failed_write_the_next_segment_has_the_whole_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = make_writer(tmp_path)
@@ -125,7 +125,7 @@ def test_after_a_failed_write_the_batch_is_whole_in_the_next_segment(
     writer.close()
 
 
-def test_after_a_failed_write_also_what_waited_for_its_sync_is_in_the_next_segment(
+def test_after_a_failed_sync_the_next_segment_has_all_unsynced_frames(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = make_writer(tmp_path, durable=True)
@@ -150,7 +150,7 @@ def test_after_a_failed_write_also_what_waited_for_its_sync_is_in_the_next_segme
     writer.close()
 
 
-def test_what_waits_for_its_sync_survives_a_seal_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsynced_frames_survive_a_failed_seal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = make_writer(tmp_path, durable=True)
     writer._spare.result()
     writer.seal_soon()
@@ -168,7 +168,7 @@ def test_what_waits_for_its_sync_survives_a_seal_that_fails(tmp_path: Path, monk
             writer.tick()
         with pytest.raises(OSError, match="has failed"):
             writer.sync()
-    assert len(synced) == 1  # never again, for the kernel forgets what it could not write
+    assert len(synced) == 1  # Never again: the kernel forgets what it failed to write.
     put(writer, b"one")
     writer.sync()
     reader = RunReader(writer.path)
@@ -178,7 +178,7 @@ def test_what_waits_for_its_sync_survives_a_seal_that_fails(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("ticks", [False, True])
-def test_what_must_not_stay_does_not_stay_in_the_segment_it_was_written_into_again(
+def test_bodies_that_must_not_be_kept_are_removed_also_from_the_segment_they_are_rewritten_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ticks: bool
 ) -> None:
     writer = make_writer(tmp_path, durable=True)
@@ -217,7 +217,7 @@ def test_what_must_not_stay_does_not_stay_in_the_segment_it_was_written_into_aga
 
 
 @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux tells what a process writes")
-def test_a_sync_writes_what_was_written_and_not_the_megabyte_around_it(tmp_path: Path) -> None:
+def test_a_sync_writes_only_the_written_bytes_and_not_the_megabyte_around_them(tmp_path: Path) -> None:
     writer = make_writer(tmp_path, durable=True)
     writer._spare.result()
     before = bytes_to_disk()
@@ -229,12 +229,12 @@ def test_a_sync_writes_what_was_written_and_not_the_megabyte_around_it(tmp_path:
 
 
 def bytes_to_disk() -> int:
-    """What this process has caused to be written; the kernel counts whole folios of its page cache."""
+    """Return how many bytes this process has caused to be written. The kernel counts whole folios of its page cache."""
     lines = Path("/proc/self/io").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("write_bytes"))
 
 
-def test_a_short_write_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_write_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = make_writer(tmp_path)
     real = os.pwrite
     monkeypatch.setattr(os, "pwrite", lambda descriptor, data, at: real(descriptor, data[:7], at))
@@ -244,9 +244,7 @@ def test_a_short_write_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     writer.close()
 
 
-def test_a_journal_that_can_take_nothing_says_so_and_takes_again_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_journal_on_a_full_disk_raises_an_error_and_recovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = make_writer(tmp_path)
     writer._spare.result()
 
@@ -262,18 +260,18 @@ def test_a_journal_that_can_take_nothing_says_so_and_takes_again_later(
     writer.close()
 
 
-def test_every_flipped_byte_costs_at_most_its_frame(tmp_path: Path) -> None:
+def test_every_flipped_byte_loses_at_most_its_frame(tmp_path: Path) -> None:
     writer = make_writer(tmp_path)
     bodies = [b"body-%02d" % number * 3 for number in range(12)]
     put(writer, *bodies)
     writer.close()
     path = segment_path(writer.path, 1)
-    sound = path.read_bytes()
-    end = sound.rstrip(b"\0")
+    intact = path.read_bytes()
+    end = intact.rstrip(b"\0")
     for at in range(HEADER_BYTES, len(end)):
         with path.open("r+b") as file:
             file.seek(at)
-            file.write(bytes([sound[at] ^ 0x55]))
+            file.write(bytes([intact[at] ^ 0x55]))
         reader = RunReader(writer.path)
         found = payloads_of(read_all(reader))
         reader.close()
@@ -281,10 +279,10 @@ def test_every_flipped_byte_costs_at_most_its_frame(tmp_path: Path) -> None:
         assert len(found) >= len(bodies) - 1
         with path.open("r+b") as file:
             file.seek(at)
-            file.write(sound[at : at + 1])
+            file.write(intact[at : at + 1])
 
 
-def test_every_truncation_yields_a_prefix(tmp_path: Path) -> None:
+def test_every_truncation_leaves_a_prefix(tmp_path: Path) -> None:
     writer = make_writer(tmp_path)
     bodies = [b"body-%02d" % number for number in range(6)]
     put(writer, *bodies)
@@ -300,7 +298,7 @@ def test_every_truncation_yields_a_prefix(tmp_path: Path) -> None:
         reader.close()
 
 
-def test_what_ended_in_a_batch_that_was_lost_is_told_as_interrupted_when_there_is_room_again(
+def test_an_exchange_that_ended_in_a_lost_batch_is_written_as_interrupted_when_there_is_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = make_writer(tmp_path)
@@ -323,7 +321,7 @@ def test_what_ended_in_a_batch_that_was_lost_is_told_as_interrupted_when_there_i
     writer.close()
 
 
-def test_a_journal_without_room_for_its_first_file_begins_when_there_is_room(
+def test_a_journal_without_space_for_its_first_file_starts_when_there_is_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
@@ -343,7 +341,7 @@ def _no_space(descriptor: int, data: bytes, at: int) -> int:
     raise OSError(28, "No space left on device")
 
 
-def test_a_segment_of_a_later_format_is_refused_with_its_name(tmp_path: Path) -> None:
+def test_a_segment_of_a_later_format_is_rejected_by_name(tmp_path: Path) -> None:
     writer = make_writer(tmp_path)
     put(writer, b"one")
     with segment_path(writer.path, 1).open("r+b") as file:
@@ -354,7 +352,7 @@ def test_a_segment_of_a_later_format_is_refused_with_its_name(tmp_path: Path) ->
     writer.close()
 
 
-def test_a_reader_with_small_reads_sees_the_same(tmp_path: Path) -> None:
+def test_a_reader_with_small_reads_returns_the_same_frames(tmp_path: Path) -> None:
     writer = make_writer(tmp_path)
     bodies = [bytes([number % 256]) * (number * 37 % 5000) for number in range(800)]
     put(writer, *bodies)
@@ -366,7 +364,7 @@ def test_a_reader_with_small_reads_sees_the_same(tmp_path: Path) -> None:
     assert payloads_of(found) == bodies
 
 
-def test_nothing_whose_write_returned_is_lost_when_the_writer_is_killed(tmp_path: Path) -> None:
+def test_no_written_frame_is_lost_when_the_writer_is_killed(tmp_path: Path) -> None:
     script = (
         "import sys\nfrom pathlib import Path\nfrom relaybook.journal.writer import JournalWriter\n"
         "w = JournalWriter(Path(sys.argv[1]), 1 << 20, durable=False)\n"
@@ -397,7 +395,7 @@ def test_nothing_whose_write_returned_is_lost_when_the_writer_is_killed(tmp_path
         reader.remove()
 
 
-def test_without_posix_fallocate_and_fdatasync_the_journal_works(
+def test_the_journal_works_without_posix_fallocate_and_fdatasync(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(os, "posix_fallocate")
@@ -409,7 +407,7 @@ def test_without_posix_fallocate_and_fdatasync_the_journal_works(
     assert payloads_of(read_all(RunReader(writer.path))) == [b"one"]
 
 
-def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_files(tmp_path: Path) -> None:
     writer = make_writer(tmp_path)
     assert writer.path.stat().st_mode & 0o777 == 0o700
     assert segment_path(writer.path, 1).stat().st_mode & 0o777 == 0o600

@@ -1,8 +1,8 @@
-"""What must not be in the log is nowhere in it: bodies of ``no-bodies`` requests, and callers' keys, ever.
+"""Bodies of ``no-bodies`` requests and clients' keys are in no file, output or response of the API.
 
-Every byte of every file of the data directory is read, and what is compressed in them is read as well. Bodies pass
-through the journal; it is sealed ``seal_after`` seconds after it took some that must not stay, so they are gone soon
-after that. Here that is one second instead of a minute.
+The tests read every byte of every file in the data directory, including compressed content. Bodies pass through the
+journal. A segment with bodies that must not be kept is sealed after ``seal_after`` seconds, and the bodies are erased
+soon after that. Here that is one second instead of a minute.
 """
 
 import base64
@@ -31,18 +31,18 @@ SEAL_SOON: Final = ("--seal-after", "1")
 NO_BODIES: Final = b"Service-Log: no-bodies"
 
 
-def canary(word: str) -> str:
-    """A word that is nowhere else, without a character that JSON or a URL would write differently."""
-    return f"canary{word}{uuid4().hex}"
+def canary(marker: str) -> str:
+    """Return a unique marker without characters that JSON or a URL would escape."""
+    return f"canary{marker}{uuid4().hex}"
 
 
-def places(data: Path, *words: str) -> list[str]:
-    """Files below a directory that hold any of the words, plainly or compressed."""
-    wanted = [word.encode() for word in words]
+def places(data: Path, *markers: str) -> list[str]:
+    """Return the files below a directory that contain any of the markers, plain or compressed."""
+    wanted = [marker.encode() for marker in markers]
     return [
         name
         for name, content in contents_below(data)
-        if any(word in text for text in raw_and_decompressed(content) for word in wanted)
+        if any(marker in text for text in raw_and_decompressed(content) for marker in wanted)
     ]
 
 
@@ -50,8 +50,8 @@ def chat_body(text: str, **more: Any) -> bytes:
     return json.dumps({"model": "gpt-4o-mini", "messages": [{"role": "user", "content": text}], **more}).encode()
 
 
-def call(world: World, body: bytes, *lines: bytes, path: str = PATH) -> Response:
-    """One request on a connection of its own."""
+def send(world: World, body: bytes, *lines: bytes, path: str = PATH) -> Response:
+    """Send a request on a new connection."""
     sent = request(
         b"Content-Type: application/json",
         b"Content-Length: %d" % len(body),
@@ -63,12 +63,12 @@ def call(world: World, body: bytes, *lines: bytes, path: str = PATH) -> Response
     return parse(send_raw(world.server.port, sent))
 
 
-def id_of(answer: Response) -> str:
-    return answer.header("service-request-id") or ""
+def id_of(response: Response) -> str:
+    return response.header("service-request-id") or ""
 
 
 def put_response(world: World, name: str, status: str, content_type: str, body: bytes) -> None:
-    """Stores a whole response or a stream, sent to every request that has the header ``Sim-Script: <name>``."""
+    """Store a response or a stream, sent to every request that has the header ``Sim-Script: <name>``."""
     script = {
         "status_line": f"HTTP/1.1 {status}",
         "headers": [["content-type", content_type], ["x-request-id", f"req_{name}"]],
@@ -79,7 +79,7 @@ def put_response(world: World, name: str, status: str, content_type: str, body: 
 
 
 def sse(text: str, **finish: Any) -> bytes:
-    """A stream of one chunk with all the text, and one with usage."""
+    """Return a stream with one chunk that contains the whole text, and one with usage."""
     head = {"id": "chatcmpl-scripted", "object": "chat.completion.chunk", "model": "gpt-4o-mini-2024-07-18"}
     delta = {**head, "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
     usage = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}
@@ -87,8 +87,8 @@ def sse(text: str, **finish: Any) -> bytes:
     return b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in (delta, last)) + b"data: [DONE]\n\n"
 
 
-def whole(text: str) -> bytes:
-    """A whole answer."""
+def plain_response(text: str) -> bytes:
+    """Return a response that is not a stream."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     usage = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}
     head = {"id": "chatcmpl-scripted", "object": "chat.completion", "model": "gpt-4o-mini-2024-07-18"}
@@ -96,49 +96,51 @@ def whole(text: str) -> bytes:
 
 
 @dataclass
-class Discreet:
-    """A world in which requests without bodies were made: their ids, and every word that must not stay."""
+class NoBodies:
+    """A world in which requests without bodies were sent: their ids, and the markers that must not be kept."""
 
     world: World
     ids: dict[str, str] = field(default_factory=dict)
-    words: list[str] = field(default_factory=list)
+    markers: list[str] = field(default_factory=list)
 
-    def word(self, what: str) -> str:
-        made = canary(what)
-        self.words.append(made)
-        return made
+    def marker(self, what: str) -> str:
+        marker = canary(what)
+        self.markers.append(marker)
+        return marker
 
 
-def speak(discreet: Discreet, *lines: bytes) -> None:
-    """Requests of every kind whose bodies must not stay."""
-    world = discreet.world
+def send_all_kinds(no_bodies: NoBodies, *lines: bytes) -> None:
+    """Send requests of every kind, with bodies that must not be kept."""
+    world = no_bodies.world
     namespace = b"Service-Namespace: discreet"
-    put_response(world, "whole", "200 OK", "application/json", whole(discreet.word("answer")))
-    put_response(world, "stream", "200 OK", "text/event-stream", sse(discreet.word("streamed")))
-    error = {"message": f"You said {discreet.word('error')}", "type": "invalid_request_error", "code": "bad_prompt"}
+    put_response(world, "whole", "200 OK", "application/json", plain_response(no_bodies.marker("answer")))
+    put_response(world, "stream", "200 OK", "text/event-stream", sse(no_bodies.marker("streamed")))
+    error = {"message": f"You said {no_bodies.marker('error')}", "type": "invalid_request_error", "code": "bad_prompt"}
     put_response(world, "error", "400 Bad Request", "application/json", json.dumps({"error": error}).encode())
-    event = {"error": {"message": discreet.word("event"), "code": "bad_event"}}
-    stream = sse(discreet.word("before")).replace(b"data: [DONE]\n\n", b"data: %b\n\n" % json.dumps(event).encode())
+    event = {"error": {"message": no_bodies.marker("event"), "code": "bad_event"}}
+    stream = sse(no_bodies.marker("before")).replace(b"data: [DONE]\n\n", b"data: %b\n\n" % json.dumps(event).encode())
     put_response(world, "event", "200 OK", "text/event-stream", stream)
     for name, more in {"whole": {}, "stream": {"stream": True}, "error": {}, "event": {"stream": True}}.items():
-        body = chat_body(discreet.word("prompt"), user="user-42", **more)
-        answer = call(world, body, namespace, b"Sim-Script: " + name.encode(), *lines)
-        discreet.ids[name] = id_of(answer)
+        body = chat_body(no_bodies.marker("prompt"), user="user-42", **more)
+        response = send(world, body, namespace, b"Sim-Script: " + name.encode(), *lines)
+        no_bodies.ids[name] = id_of(response)
     for path, text in {"/v1/embeddings": "embedded", "/v1/responses": "asked", "/v1/echo": "echoed"}.items():
-        body = json.dumps({"model": "text-embedding-3-small", "input": discreet.word(text)}).encode()
-        discreet.ids[path] = id_of(call(world, body, namespace, *lines, path=path))
-    body = chat_body(discreet.word("broken"), stream=True)
+        body = json.dumps({"model": "text-embedding-3-small", "input": no_bodies.marker(text)}).encode()
+        no_bodies.ids[path] = id_of(send(world, body, namespace, *lines, path=path))
+    body = chat_body(no_bodies.marker("broken"), stream=True)
     broken = request(b"Content-Length: %d" % len(body), namespace, b"Sim-Break: event:9:5", *lines, body=body)
     send_raw(world.server.port, broken)
     with socket.create_connection(("127.0.0.1", world.server.port), 15) as leaving:
-        leaving.sendall(request(namespace, *lines, CHUNKED, body=b"40\r\n" + discreet.word("cut").encode() + b"\r\n"))
-    wait_until(lambda: len(world.server.records("namespace=discreet")) >= len(discreet.ids) + 2)
+        leaving.sendall(
+            request(namespace, *lines, CHUNKED, body=b"40\r\n" + no_bodies.marker("cut").encode() + b"\r\n")
+        )
+    wait_until(lambda: len(world.server.records("namespace=discreet")) >= len(no_bodies.ids) + 2)
 
 
-def is_discreet(discreet: Discreet) -> None:
-    """The log knows what it may of each request, and nothing of what was said."""
-    server = discreet.world.server
-    for name, request_id in discreet.ids.items():
+def assert_metadata_only(no_bodies: NoBodies) -> None:
+    """Assert that the log has the metadata of each request, and nothing of its bodies."""
+    server = no_bodies.world.server
+    for name, request_id in no_bodies.ids.items():
         record = server.record(request_id)
         assert (record["namespace"], record["body_state"]) == ("discreet", "no_bodies"), name
         assert (record["input_preview"], record["output_preview"], record["messages"]) == (
@@ -150,155 +152,157 @@ def is_discreet(discreet: Discreet) -> None:
         assert record["request_bytes"] > 0
         for side in ("request", "response"):
             assert server.get(f"/api/requests/{request_id}/{side}")["error"]["code"] == "no_bodies"
-        for word in discreet.words:
-            assert word not in json.dumps(record)
+        for marker in no_bodies.markers:
+            assert marker not in json.dumps(record)
     for name in ("whole", "stream"):
-        record = server.record(discreet.ids[name])
+        record = server.record(no_bodies.ids[name])
         assert (record["model"], record["response_model"]) == ("gpt-4o-mini", "gpt-4o-mini-2024-07-18")
         assert (record["input_tokens"], record["output_tokens"], record["finish_reason"]) == (9, 4, "stop")
         assert record["cost_usd"] > 0
         assert (record["user"], record["provider_request_id"]) == ("user-42", f"req_{name}")
         assert record["stream"] == (name == "stream")
-    failed = server.record(discreet.ids["error"])
+    failed = server.record(no_bodies.ids["error"])
     assert (failed["status"], failed["error_code"], failed["error_message"]) == (400, "bad_prompt", None)
-    event = server.record(discreet.ids["event"])
+    event = server.record(no_bodies.ids["event"])
     assert (event["failed"], event["error_code"], event["error_message"]) == (True, "bad_event", None)
 
 
-def are_gone(data: Path, words: list[str], seconds: float = GONE_WITHIN_SECONDS) -> None:
-    """None of the words is anywhere within so long; looked for once a second."""
+def assert_erased(data: Path, markers: list[str], seconds: float = GONE_WITHIN_SECONDS) -> None:
+    """Assert that all markers are gone within this many seconds. The files are searched once a second."""
     next_look = 0.0
     found = ["not looked yet"]
 
-    def look() -> bool:
+    def search() -> bool:
         nonlocal next_look, found
         if time.monotonic() < next_look:
             return False
-        found = places(data, *words)
+        found = places(data, *markers)
         next_look = time.monotonic() + 1.0
         return not found
 
     try:
-        wait_until(look, seconds)
+        wait_until(search, seconds)
     except AssertionError:
         raise AssertionError(f"after {seconds} s still in {found}") from None
 
 
 @pytest.fixture(scope="module")
-def by_header(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Discreet]:
-    """Requests that ask for it, among others that do not."""
+def by_header(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NoBodies]:
+    """Return a world in which some requests ask for ``no-bodies`` and others do not."""
     directory = tmp_path_factory.mktemp("no-bodies")
     with (
         SimulatedProvider(directory) as provider,
         Server(directory, provider.url, "--price-as", "openai", *SEAL_SOON) as server,
     ):
-        discreet = Discreet(World(server, provider))
-        speak(discreet, NO_BODIES)
-        yield discreet
+        no_bodies = NoBodies(World(server, provider))
+        send_all_kinds(no_bodies, NO_BODIES)
+        yield no_bodies
 
 
 @pytest.fixture(scope="module")
-def by_setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Discreet]:
-    """A server that keeps no bodies, whatever a caller asks for."""
+def by_setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NoBodies]:
+    """Return a server that stores no bodies, whatever a client asks for."""
     directory = tmp_path_factory.mktemp("no-bodies-at-all")
     flags = ("--price-as", "openai", "--log", "no-bodies", *SEAL_SOON)
     with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
-        discreet = Discreet(World(server, provider))
-        speak(discreet, b"Service-Log: full")
-        yield discreet
+        no_bodies = NoBodies(World(server, provider))
+        send_all_kinds(no_bodies, b"Service-Log: full")
+        yield no_bodies
 
 
-def test_a_search_of_the_data_directory_finds_what_is_logged_in_full(tmp_path: Path) -> None:
-    """The other tests are worth something only if this one passes."""
+def test_the_search_of_the_data_directory_finds_bodies_that_are_stored(tmp_path: Path) -> None:
+    """Without this, the other tests would pass if the search found nothing."""
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
         world = World(server, provider)
         late = canary("late")
-        answer = call(world, chat_body("word " * 500 + late))
-        server.record(id_of(answer))
+        response = send(world, chat_body("word " * 500 + late))
+        server.record(id_of(response))
         assert [place for place in places(server.data, late) if place.startswith("journal/")]
         server.stop()
         assert [place for place in places(server.data, late) if place.startswith("store/")]
 
 
-def test_a_request_without_bodies_has_its_record_and_nothing_of_what_was_said(by_header: Discreet) -> None:
-    is_discreet(by_header)
+def test_a_request_without_bodies_has_a_record_with_metadata_only(by_header: NoBodies) -> None:
+    assert_metadata_only(by_header)
 
 
-def test_a_server_without_bodies_keeps_none_whatever_a_caller_asks_for(by_setting: Discreet) -> None:
-    is_discreet(by_setting)
+def test_a_server_without_bodies_stores_none_whatever_a_client_asks_for(by_setting: NoBodies) -> None:
+    assert_metadata_only(by_setting)
 
 
-def test_what_was_said_without_bodies_is_soon_on_no_disk(by_header: Discreet) -> None:
-    are_gone(by_header.world.server.data, by_header.words)
+def test_bodies_of_requests_without_bodies_are_soon_erased_from_disk(by_header: NoBodies) -> None:
+    assert_erased(by_header.world.server.data, by_header.markers)
 
 
-def test_what_was_said_to_a_server_without_bodies_is_soon_on_no_disk(by_setting: Discreet) -> None:
-    are_gone(by_setting.world.server.data, by_setting.words)
+def test_bodies_on_a_server_without_bodies_are_soon_erased_from_disk(by_setting: NoBodies) -> None:
+    assert_erased(by_setting.world.server.data, by_setting.markers)
 
 
-def test_nothing_said_without_bodies_is_printed_or_measured(by_header: Discreet) -> None:
+def test_bodies_of_requests_without_bodies_are_neither_printed_nor_in_metrics(by_header: NoBodies) -> None:
     server = by_header.world.server
-    told = server.stdout + server.stderr + server.metrics()
-    assert not [word for word in by_header.words if word in told]
+    output = server.stdout + server.stderr + server.metrics()
+    assert not [marker for marker in by_header.markers if marker in output]
 
 
-def test_a_long_trickling_stream_leaves_nothing_although_it_was_moved_aside(tmp_path: Path) -> None:
-    """Journal segments of 1 MiB fill while it runs, so that what it said is moved out of them before its end."""
+def test_a_long_slow_stream_without_bodies_leaves_nothing_although_its_segments_filled(tmp_path: Path) -> None:
+    """Segments of 1 MiB fill up while the stream runs, so its bodies are moved to others before its end."""
     with (
         SimulatedProvider(tmp_path) as provider,
         Server(tmp_path, provider.url, "--segment-bytes", "1MiB", "--price-as", "openai", *SEAL_SOON) as server,
     ):
         world = World(server, provider)
-        words = [canary("prompt"), canary("answer")]
-        pieces = [sse(f"{words[1]} {number}")[: -len(b"data: [DONE]\n\n")] for number in range(60)]
+        markers = [canary("prompt"), canary("answer")]
+        chunks = [sse(f"{markers[1]} {number}")[: -len(b"data: [DONE]\n\n")] for number in range(60)]
         script = {
             "headers": [["content-type", "text/event-stream"]],
-            "body": base64.b64encode(b"".join(pieces) + b"data: [DONE]\n\n").decode(),
+            "body": base64.b64encode(b"".join(chunks) + b"data: [DONE]\n\n").decode(),
             "framing": "chunked",
-            "chunk_sizes": [len(piece) for piece in pieces],
-            "piece_sizes": [len(piece) for piece in pieces],
+            "chunk_sizes": [len(chunk) for chunk in chunks],
+            "piece_sizes": [len(chunk) for chunk in chunks],
             "pause_ms": 60,
         }
         put_script(provider, "trickle", script)
-        trickle = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        slow_stream = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         headers = {"Sim-Script": "trickle", "Service-Log": "no-bodies", "Authorization": "Bearer sk-trickling-caller"}
-        trickle.request("POST", PATH, chat_body(words[0], stream=True), headers)
-        answer = trickle.getresponse()
+        slow_stream.request("POST", PATH, chat_body(markers[0], stream=True), headers)
+        response = slow_stream.getresponse()
         rows: list[dict[str, Any]] = wait_until(lambda: server.get("/api/requests")["running"], what="running")
-        shown = json.dumps(rows)
+        visible = json.dumps(rows)
         for _ in range(12):
-            call(world, chat_body("filler " * 20_000), b"Sim-Text: ok")
-        shown += json.dumps(server.get("/api/requests"))
-        said = answer.read().decode()
-        trickle.close()
-        assert words[1] in said
-        assert not [word for word in words if word in shown]
-        record = server.record(answer.headers["Service-Request-Id"])
+            send(world, chat_body("filler " * 20_000), b"Sim-Text: ok")
+        visible += json.dumps(server.get("/api/requests"))
+        received = response.read().decode()
+        slow_stream.close()
+        assert markers[1] in received
+        assert not [marker for marker in markers if marker in visible]
+        record = server.record(response.headers["Service-Request-Id"])
         assert (record["outcome"], record["body_state"], record["output_tokens"]) == ("complete", "no_bodies", 4)
-        are_gone(server.data, words)
-    assert places(server.data, *words) == []
+        assert_erased(server.data, markers)
+    assert places(server.data, *markers) == []
 
 
-def test_a_request_without_bodies_that_was_running_when_all_was_killed_leaves_nothing(tmp_path: Path) -> None:
-    words = [canary("prompt")]
+def test_a_request_without_bodies_that_was_running_when_all_processes_were_killed_leaves_nothing(
+    tmp_path: Path,
+) -> None:
+    markers = [canary("prompt")]
     with SimulatedProvider(tmp_path) as provider:
         server = Server(tmp_path, provider.url)
-        caller = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        client_lines = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         headers = {"Sim-Event-Interval-Ms": "200", "Service-Log": "no-bodies", "Authorization": "Bearer sk-killed"}
-        caller.request("POST", PATH, chat_body(words[0], stream=True), headers)
-        request_id = caller.getresponse().headers["Service-Request-Id"]
+        client_lines.request("POST", PATH, chat_body(markers[0], stream=True), headers)
+        request_id = client_lines.getresponse().headers["Service-Request-Id"]
         os.kill(server.pid_of("relay"), 9)
         server.kill()
-        caller.close()
-        assert places(server.data, *words)
-        with Server(tmp_path, provider.url, *SEAL_SOON, data=server.data) as again:
-            record = again.record(request_id, seconds=20)
+        client_lines.close()
+        assert places(server.data, *markers)
+        with Server(tmp_path, provider.url, *SEAL_SOON, data=server.data) as restarted:
+            record = restarted.record(request_id, seconds=20)
             assert (record["outcome"], record["body_state"], record["input_preview"]) == (
                 "interrupted",
                 "no_bodies",
                 None,
             )
-            are_gone(again.data, words)
+            assert_erased(restarted.data, markers)
 
 
 # -- keys ----------------------------------------------------------------------------------------------------------
@@ -310,7 +314,7 @@ def _key(shape: str) -> str:
 
 @dataclass(frozen=True)
 class KeyCase:
-    """A way to send a secret. ``{key}`` is where it goes."""
+    """A way to send a secret. ``{key}`` marks its place."""
 
     what: str
     lines: tuple[str, ...] = ()
@@ -345,26 +349,26 @@ KEY_CASES: Final = [
 
 
 @pytest.fixture(scope="module")
-def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world_with_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("keys")
     with SimulatedProvider(directory) as provider, Server(directory, provider.url) as server:
         yield World(server, provider)
 
 
 def with_key(key: str, lines: tuple[str, ...], query: str, body: bytes, path: str) -> bytes:
-    """A request that carries a key in these places and nowhere else."""
+    """Return a request that contains a key only in these places."""
     first = f"POST {path}{query.format(key=key)} HTTP/1.1"
     sent = [line.format(key=key) for line in lines if not line.startswith("X-Body")]
     head = [first, "Host: 127.0.0.1", "Connection: close", f"Content-Length: {len(body)}", *sent]
     return "\r\n".join([*head, "", ""]).encode() + body
 
 
-def is_nowhere(world: World, *keys: str) -> None:
-    """No file, no output, no figure and no answer of the API holds any of the keys."""
+def assert_found_nowhere(world: World, *keys: str) -> None:
+    """Assert that no file, output, metric or response of the API contains any of the keys."""
     server = world.server
     assert places(server.data, *keys) == []
-    told = server.stdout + server.stderr + server.metrics() + json.dumps(server.records())
-    assert not [key for key in keys if key in told]
+    output = server.stdout + server.stderr + server.metrics() + json.dumps(server.records())
+    assert not [key for key in keys if key in output]
 
 
 @pytest.mark.parametrize(
@@ -372,17 +376,19 @@ def is_nowhere(world: World, *keys: str) -> None:
     [*product(KEY_CASES, [PATH]), *sampled(product(KEY_CASES, ["/v1/echo", "/v1/files"]), 8)],
     ids=lambda each: each if isinstance(each, str) else each.what,
 )
-def test_a_key_is_nowhere_in_the_log_not_even_right_after_the_call(keyed: World, case: KeyCase, path: str) -> None:
+def test_a_key_is_nowhere_in_the_log_not_even_right_after_the_request(
+    world_with_keys: World, case: KeyCase, path: str
+) -> None:
     key = _key(case.shape)
     body = chat_body(f"My key is {key}." if "X-Body: {key}" in case.lines else "Hello")
-    answer = parse(send_raw(keyed.server.port, with_key(key, case.lines, case.query, body, path)))
-    is_nowhere(keyed, key)
-    record = keyed.server.record(id_of(answer))
-    is_nowhere(keyed, key)
+    response = parse(send_raw(world_with_keys.server.port, with_key(key, case.lines, case.query, body, path)))
+    assert_found_nowhere(world_with_keys, key)
+    record = world_with_keys.server.record(id_of(response))
+    assert_found_nowhere(world_with_keys, key)
     assert key not in json.dumps(record)
     if path != PATH:
         return
-    reached = ledger_text(keyed)
+    reached = ledger_text(world_with_keys)
     assert (key in reached) == (not case.lines or not case.lines[0].startswith(("Cookie", "Proxy-"))), (
         "a key must reach the provider"
     )
@@ -396,33 +402,35 @@ def ledger_text(world: World) -> str:
     return text
 
 
-def test_a_key_that_the_provider_repeats_in_its_answer_is_masked_in_the_log_alone(keyed: World) -> None:
+def test_a_key_that_the_upstream_repeats_in_its_response_is_masked_only_in_the_log(world_with_keys: World) -> None:
     key = _key("sk-")
     body = json.dumps({"error": {"message": f"Incorrect API key provided: {key}.", "code": "invalid_api_key"}}).encode()
-    put_response(keyed, "repeats", "401 Unauthorized", "application/json", body)
+    put_response(world_with_keys, "repeats", "401 Unauthorized", "application/json", body)
     lines = (f"Authorization: Bearer {key}", "Sim-Script: repeats")
-    answer = parse(send_raw(keyed.server.port, with_key(key, lines, "", chat_body("Hello"), PATH)))
-    assert answer.body == body
-    record = keyed.server.record(id_of(answer))
+    response = parse(send_raw(world_with_keys.server.port, with_key(key, lines, "", chat_body("Hello"), PATH)))
+    assert response.body == body
+    record = world_with_keys.server.record(id_of(response))
     assert record["error_code"] == "invalid_api_key"
     assert key not in json.dumps(record)
-    is_nowhere(keyed, key)
+    assert_found_nowhere(world_with_keys, key)
 
 
-def test_a_cookie_of_the_provider_reaches_the_caller_and_not_the_log(keyed: World) -> None:
+def test_a_cookie_of_the_upstream_reaches_the_client_but_not_the_log(world_with_keys: World) -> None:
     secret = _key("")
     lines = (f"Authorization: Bearer {_key('sk-')}",)
     script = {"headers": [["set-cookie", f"session={secret}; HttpOnly"]], "body": base64.b64encode(b"{}").decode()}
-    put_script(keyed.provider, "cookie", script)
-    answer = parse(
-        send_raw(keyed.server.port, with_key("", (*lines, "Sim-Script: cookie"), "", chat_body("Hello"), PATH))
+    put_script(world_with_keys.provider, "cookie", script)
+    response = parse(
+        send_raw(
+            world_with_keys.server.port, with_key("", (*lines, "Sim-Script: cookie"), "", chat_body("Hello"), PATH)
+        )
     )
-    assert secret in (answer.header("set-cookie") or "")
-    keyed.server.record(id_of(answer))
-    is_nowhere(keyed, secret)
+    assert secret in (response.header("set-cookie") or "")
+    world_with_keys.server.record(id_of(response))
+    assert_found_nowhere(world_with_keys, secret)
 
 
-def test_a_key_in_a_request_that_is_refused_is_nowhere_either(keyed: World) -> None:
+def test_a_key_in_a_rejected_request_is_found_nowhere(world_with_keys: World) -> None:
     key = _key("sk-")
     line = f"Authorization: Bearer {key}\r\n".encode()
     for sent in (
@@ -434,11 +442,11 @@ def test_a_key_in_a_request_that_is_refused_is_nowhere_either(keyed: World) -> N
         b"Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.%b\r\n\r\n" % key.encode(),
         b"POST /v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n" + line + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
     ):
-        assert key.encode() not in send_raw(keyed.server.port, sent)
-    is_nowhere(keyed, key)
+        assert key.encode() not in send_raw(world_with_keys.server.port, sent)
+    assert_found_nowhere(world_with_keys, key)
 
 
-def test_keys_stay_out_of_the_log_among_many_requests_and_when_the_provider_fails(tmp_path: Path) -> None:
+def test_keys_are_not_in_the_log_with_many_requests_and_a_failing_upstream(tmp_path: Path) -> None:
     keys = []
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
         world = World(server, provider)
@@ -450,9 +458,9 @@ def test_keys_stay_out_of_the_log_among_many_requests_and_when_the_provider_fail
             ]
             body = chat_body(f"Hello {number}, {key}", stream=number % 3 == 0)
             send_raw(server.port, with_key(key, (f"Authorization: Bearer {key}", directives), "", body, PATH))
-        is_nowhere(world, *keys)
+        assert_found_nowhere(world, *keys)
         wait_until(lambda: len(server.records()) >= len(keys))
-        is_nowhere(world, *keys)
+        assert_found_nowhere(world, *keys)
         assert len({record["key"] for record in server.records()}) == len(keys)
     assert places(server.data, *keys) == []
     assert not [key for key in keys if key in server.stdout + server.stderr]

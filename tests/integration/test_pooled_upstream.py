@@ -1,4 +1,4 @@
-"""Claims about pooled connections that speak, or end, at the worst moment: between being taken and being written to."""
+"""Pooled connections that receive bytes or end between being taken from the pool and being written to."""
 
 import socket
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class LateGate:
 
 
 class Wire:
-    """A transport over one end of a socket pair."""
+    """A transport on one end of a socket pair."""
 
     def __init__(self, end: socket.socket) -> None:
         self.end = end
@@ -54,14 +54,14 @@ class Wire:
 
 
 class Scenario(World):
-    """An exchange that was given a pooled connection, the gate still shut."""
+    """An exchange with a pooled connection, while the gate is still closed."""
 
     def __init__(self) -> None:
         super().__init__(connected=False)
         self.gate = LateGate()
         self.exchange.frame = self.gate.frame
-        self.far, near = socket.socketpair()
-        self.wire = Wire(near)
+        self.upstream_end, relay_end = socket.socketpair()
+        self.wire = Wire(relay_end)
         self.dialled = 0
         self.old = UpstreamConnection(self, Pool(UpstreamUrl.parse("http://there:8000/v1"), None))  # type: ignore[arg-type]
         self.old.connection_made(self.wire)  # type: ignore[arg-type]
@@ -73,18 +73,18 @@ class Scenario(World):
         self.dialled += 1
 
     def close(self) -> None:
-        self.far.close()
+        self.upstream_end.close()
         self.wire.end.close()
 
 
 @pytest.fixture
 def scenario() -> Any:
-    made = Scenario()
-    yield made
-    made.close()
+    created = Scenario()
+    yield created
+    created.close()
 
 
-def test_bytes_that_come_before_the_request_went_out_reach_no_caller(scenario: Scenario) -> None:
+def test_bytes_received_before_the_request_was_sent_reach_no_client(scenario: Scenario) -> None:
     scenario.old.received(EVIL)
     scenario.gate.open()
     assert (scenario.client.sent, scenario.wire.written) == (b"", [])
@@ -93,21 +93,21 @@ def test_bytes_that_come_before_the_request_went_out_reach_no_caller(scenario: S
 
 
 @pytest.mark.parametrize("sent", [b"", EVIL])
-def test_a_connection_that_has_ended_or_spoken_is_not_written_to(scenario: Scenario, sent: bytes) -> None:
-    scenario.far.sendall(sent)
-    scenario.far.shutdown(socket.SHUT_WR)
+def test_a_connection_that_has_ended_or_received_bytes_is_not_used(scenario: Scenario, sent: bytes) -> None:
+    scenario.upstream_end.sendall(sent)
+    scenario.upstream_end.shutdown(socket.SHUT_WR)
     scenario.gate.open()
     assert (scenario.wire.written, scenario.dialled) == ([], 1)
 
 
-def test_a_connection_lost_before_the_request_went_out_costs_nothing(scenario: Scenario) -> None:
+def test_a_connection_lost_before_the_request_was_sent_has_no_effect(scenario: Scenario) -> None:
     scenario.old.connection_lost(ConnectionResetError())
     scenario.gate.open()
     assert (scenario.wire.written, scenario.dialled, scenario.client.sent) == ([], 1, b"")
     assert len(scenario.exchange.pending) == 1
 
 
-def test_a_sound_connection_is_used(scenario: Scenario) -> None:
+def test_an_intact_connection_is_used(scenario: Scenario) -> None:
     scenario.gate.open()
     assert scenario.wire.written[0].startswith(b"POST /")
     assert scenario.dialled == 0

@@ -1,4 +1,4 @@
-"""Claims about the recorder's loop on a real journal: once, whole, in order, whatever dies between."""
+"""The recorder's loop on a real journal: every exchange is recorded once, completely and in order, despite crashes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -38,7 +38,7 @@ MIB = 1 << 20
 
 
 class World:
-    """A journal with one writer, a store, and recorders that come and go."""
+    """A journal with one writer, a store, and recorders that are started and stopped."""
 
     def __init__(self, path: Path, store: Any = None) -> None:
         self.path = path
@@ -50,9 +50,9 @@ class World:
         understanding = Understanding(Prices(), self.store.read_body)
         body_policy = BodyPolicy(self.store.write_body, self.store.read_body, 16 * MIB)
         quarantine, crash_guard = Quarantine(self.path / "quarantine"), CrashGuard(self.path)
-        retry, figures = Retry(DiskReserve(self.path / "ballast", 0), stop_requests), Metrics(self.path / "figures")
+        retry, metrics = Retry(DiskReserve(self.path / "ballast", 0), stop_requests), Metrics(self.path / "figures")
         return Recorder(
-            self.journal, self.store, retry, understanding, body_policy, quarantine, crash_guard, figures, no_text()
+            self.journal, self.store, retry, understanding, body_policy, quarantine, crash_guard, metrics, no_text()
         )
 
     def put(self, kind: FrameKind, exchange: bytes, payload: bytes = b"") -> None:
@@ -77,22 +77,22 @@ class World:
 _ALL = Filter()
 
 
-def work_off(recorder: Recorder) -> None:
-    """Lets it read everything there is, and commit."""
+def run_until_idle(recorder: Recorder) -> None:
+    """Run a recorder until it has read and committed everything."""
     recorder.run()
 
 
-def test_what_the_journal_holds_is_recorded_once_and_the_run_goes_when_it_is_over(tmp_path: Path) -> None:
+def test_exchanges_in_the_journal_are_recorded_once_and_a_finished_run_is_deleted(tmp_path: Path) -> None:
     world = World(tmp_path)
     for number in range(20):
         world.close(world.open(namespace=f"n{number % 3}"))
     recorder = world.recorder()
-    work_off(recorder)
+    run_until_idle(recorder)
     assert [record.outcome for record in world.records()] == ["complete"] * 20
     cut = world.open(namespace="cut")
     world.writer.close()
-    work_off(recorder)
-    work_off(recorder)
+    run_until_idle(recorder)
+    run_until_idle(recorder)
     assert world.records()[-1].outcome == "interrupted"
     assert world.records()[-1].id.replace("-", "") == cut.hex()
     assert list_runs(world.journal) == []
@@ -100,7 +100,7 @@ def test_what_the_journal_holds_is_recorded_once_and_the_run_goes_when_it_is_ove
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_recorder_that_dies_anywhere_loses_and_doubles_nothing(tmp_path: Path, seed: int) -> None:
+def test_a_recorder_that_crashes_anywhere_loses_and_duplicates_nothing(tmp_path: Path, seed: int) -> None:
     world = World(tmp_path)
     recorder = world.recorder()
     running: list[bytes] = []
@@ -114,13 +114,13 @@ def test_a_recorder_that_dies_anywhere_loses_and_doubles_nothing(tmp_path: Path,
         if (number + seed) % 5 == 0:
             recorder.step()
         if (number + seed) % 7 == 0:
-            work_off(recorder)
-        if (number + seed) % 11 == 0:  # it dies here: whatever it had read and not committed is forgotten
+            run_until_idle(recorder)
+        if (number + seed) % 11 == 0:  # A crash: everything read and not committed is lost.
             recorder = world.recorder()
     for exchange in running:
         world.close(exchange)
     recorder = world.recorder()
-    work_off(recorder)
+    run_until_idle(recorder)
     found = [record.id.replace("-", "") for record in world.records()]
     assert sorted(found) == sorted(exchange.hex() for exchange in sent)
     for number, exchange in enumerate(sent):
@@ -129,24 +129,25 @@ def test_a_recorder_that_dies_anywhere_loses_and_doubles_nothing(tmp_path: Path,
         assert b"".join(world.store.body(text, "response")) == b"answer"
 
 
-def test_an_open_exchange_does_not_hold_back_the_journal(tmp_path: Path) -> None:
+def test_an_open_exchange_does_not_keep_the_journal_from_being_deleted(tmp_path: Path) -> None:
     store = SqliteWriter(tmp_path / "store")
     world = World(tmp_path, store)
     recorder = world.recorder()
-    trickle = world.open(namespace="trickle")
-    world.put(FrameKind.ASKED, trickle)
-    world.put(FrameKind.ANSWERED, trickle, encode_event(Answered(200, b"OK", b"")))
+    slow_exchange = world.open(namespace="trickle")
+    world.put(FrameKind.ASKED, slow_exchange)
+    world.put(FrameKind.ANSWERED, slow_exchange, encode_event(Answered(200, b"OK", b"")))
     for number in range(12):
-        world.put(FrameKind.RECEIVED, trickle, b"%02d" % number)
+        world.put(FrameKind.RECEIVED, slow_exchange, b"%02d" % number)
         busy = world.open(namespace="busy")
         for _ in range(20):
             world.put(FrameKind.SENT, busy, b"x" * 60_000)
         world.close(busy)
-        work_off(recorder)
-        assert len(sequences(world.writer.path)) <= 4  # the one read, the one written, its spare, and one between
-    recorder = world.recorder()  # dies and comes back in the middle of it
-    world.put(FrameKind.CLOSED, trickle, encode_event(Closed("complete")))
-    work_off(recorder)
+        run_until_idle(recorder)
+        # The segment being read, the one being written, its spare, and one between.
+        assert len(sequences(world.writer.path)) <= 4
+    recorder = world.recorder()  # crash and restart within the exchange
+    world.put(FrameKind.CLOSED, slow_exchange, encode_event(Closed("complete")))
+    run_until_idle(recorder)
     reader = SqliteReader(tmp_path / "store")
     records, _ = reader.since(0, _ALL, 100)
     assert [record.namespace for record in records] == ["busy"] * 12 + ["trickle"]
@@ -157,7 +158,7 @@ def test_an_open_exchange_does_not_hold_back_the_journal(tmp_path: Path) -> None
     store.close()
 
 
-def test_a_large_body_is_stored_whole_without_being_held(tmp_path: Path) -> None:
+def test_a_large_body_is_stored_completely_without_being_held_in_memory(tmp_path: Path) -> None:
     store = SqliteWriter(tmp_path / "store")
     world = World(tmp_path, store)
     recorder = world.recorder()
@@ -169,7 +170,7 @@ def test_a_large_body_is_stored_whole_without_being_held(tmp_path: Path) -> None
             run = next(iter(recorder._runs.values()))
             assert all(exchange.held <= 4 * MIB for exchange in run.fold.open.values())
     world.close(large)
-    work_off(recorder)
+    run_until_idle(recorder)
     reader = SqliteReader(tmp_path / "store")
     records, _ = reader.since(0, _ALL, 10)
     body = reader.body(records[0].id, "request")
@@ -181,7 +182,7 @@ def test_a_large_body_is_stored_whole_without_being_held(tmp_path: Path) -> None
 
 
 class FailingStore(MemoryStore):
-    """Refuses as it is told."""
+    """A store that raises the given errors."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -197,30 +198,30 @@ class FailingStore(MemoryStore):
         super().commit(batch)
 
 
-def test_what_the_environment_refuses_is_tried_until_it_passes(tmp_path: Path) -> None:
+def test_errors_of_the_environment_are_retried_until_they_pass(tmp_path: Path) -> None:
     world = World(tmp_path, FailingStore())
     world.close(world.open())
     world.store.unavailable = 2
-    work_off(world.recorder())
+    run_until_idle(world.recorder())
     assert len(world.records()) == 1
 
 
-def test_only_what_the_data_causes_goes_to_the_quarantine(tmp_path: Path) -> None:
+def test_only_errors_caused_by_the_data_lead_to_quarantine(tmp_path: Path) -> None:
     world = World(tmp_path, FailingStore())
     exchanges = [world.open() for _ in range(5)]
     world.store.rejects = exchanges[2]
     for exchange in exchanges:
         world.close(exchange)
-    work_off(world.recorder())
+    run_until_idle(world.recorder())
     assert len(world.records()) == 4
     assert len(list((tmp_path / "quarantine").iterdir())) == 1
 
 
-def test_what_was_refused_is_counted_and_gaps_are_kept(tmp_path: Path) -> None:
+def test_rejected_requests_are_counted_and_gaps_are_recorded(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.put(FrameKind.NOTED, NO_EXCHANGE, encode_event(Noted(1000, 2000, {"overloaded": 3, "log_unavailable": 2}, 5)))
-    work_off(world.recorder())
-    work_off(world.recorder())
+    run_until_idle(world.recorder())
+    run_until_idle(world.recorder())
     assert world.store.status().refused == {"overloaded": 3, "log_unavailable": 2}
     assert sorted((gap.reason, gap.count) for gap in world.store.gaps(0)) == [
         ("forwarded_unlogged", 5),
@@ -228,105 +229,103 @@ def test_what_was_refused_is_counted_and_gaps_are_kept(tmp_path: Path) -> None:
     ]
 
 
-def test_a_running_request_is_shown_and_leaves_when_it_is_recorded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_running_request_is_listed_until_it_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "_RUNNING_AFTER_NS", 0)
     monkeypatch.setattr(loop, "_RUNNING_EVERY_NS", 0)
     world = World(tmp_path)
     recorder = world.recorder()
     exchange = world.open(namespace="slow")
-    work_off(recorder)
+    run_until_idle(recorder)
     assert [record.namespace for record in world.store.running(_ALL)] == ["slow"]
     assert world.records() == []
     world.close(exchange)
-    work_off(recorder)
+    run_until_idle(recorder)
     assert world.store.running(_ALL) == []
     assert len(world.records()) == 1
 
 
-def test_a_running_requests_bodies_grow_in_the_store_and_those_of_a_discreet_one_never_get_there(
+def test_bodies_of_a_running_request_are_stored_as_they_arrive_except_those_that_must_not_be_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loop, "_RUNNING_AFTER_NS", 0)
     monkeypatch.setattr(loop, "_RUNNING_EVERY_NS", 0)
     world = World(tmp_path)
     recorder = world.recorder()
-    shown, discreet = world.open(), world.open(log="no-bodies")
-    for exchange in (shown, discreet):
+    running_ids, no_bodies = world.open(), world.open(log="no-bodies")
+    for exchange in (running_ids, no_bodies):
         world.put(FrameKind.SENT, exchange, b"asked")
         world.put(FrameKind.ANSWERED, exchange, encode_event(Answered(200, b"OK", b"a: b")))
     for so_far in (b"s", b"so", b"so far"):
-        for exchange in (shown, discreet):
+        for exchange in (running_ids, no_bodies):
             world.put(FrameKind.RECEIVED, exchange, so_far[-1:] if len(so_far) < 3 else so_far[2:])
-        work_off(recorder)
-        found = world.store.open_request(id_text(shown))
+        run_until_idle(recorder)
+        found = world.store.open_request(id_text(running_ids))
         assert (found.request, found.response) == (b"asked", so_far)
         assert found.detail.response_headers == [("a", "b")]
-        hidden = world.store.open_request(id_text(discreet))
+        hidden = world.store.open_request(id_text(no_bodies))
         assert (hidden.record.body_state, hidden.detail, hidden.request, hidden.response) == (
             "no_bodies",
             None,
             None,
             None,
         )
-    world.close(shown)
-    work_off(recorder)
-    assert world.store.open_request(id_text(shown)) is None
-    assert world.store.open_request(id_text(discreet)) is not None
+    world.close(running_ids)
+    run_until_idle(recorder)
+    assert world.store.open_request(id_text(running_ids)) is None
+    assert world.store.open_request(id_text(no_bodies)) is not None
 
 
-def test_an_idle_recorder_looks_at_the_mark_and_twice_a_second_at_everything(
+def test_an_idle_recorder_polls_the_mark_and_twice_a_second_all_of_the_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World(tmp_path)
-    now_ns, naps, read_at, recorded_at = clock.monotonic_ns(), 0, [], []
+    now_ns, pauses, read_at, recorded_at = clock.monotonic_ns(), 0, [], []
     read = RunReader.read
 
     def sleep(seconds: float) -> None:
-        nonlocal now_ns, naps
+        nonlocal now_ns, pauses
         now_ns += int(seconds * 1e9)
-        naps += 1
-        recorded_at.extend([naps] if world.records() and not recorded_at else [])
-        if naps == 65:
+        pauses += 1
+        recorded_at.extend([pauses] if world.records() and not recorded_at else [])
+        if pauses == 65:
             world.close(world.open())
 
     def reading(reader: RunReader) -> list[Any]:
-        read_at.append(naps)
+        read_at.append(pauses)
         return read(reader)
 
     monkeypatch.setattr(clock, "monotonic_ns", lambda: now_ns)
     monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=sleep))
     monkeypatch.setattr(RunReader, "read", reading)
-    world.recorder(lambda: int(naps > 100)).run()
-    assert len([nap for nap in read_at if 20 <= nap < 60]) == 4  # of 40 naps, two seconds
+    world.recorder(lambda: int(pauses > 100)).run()
+    assert len([pause for pause in read_at if 20 <= pause < 60]) == 4  # of 40 pauses, which is two seconds
     assert 65 in read_at
-    assert 65 < recorded_at[0] <= 70  # a commit waits a fifth of a second for others
+    assert 65 < recorded_at[0] <= 70  # a commit waits a fifth of a second for more frames
 
 
-def test_what_is_recorded_is_not_set_aside_again_after_a_restart(tmp_path: Path) -> None:
-    """Nobody would erase it, and it may be of a request whose bodies must not be kept."""
+def test_recorded_bodies_are_not_quarantined_again_after_a_restart(tmp_path: Path) -> None:
+    """They would never be erased, and may be of a request whose bodies must not be kept."""
     world = World(tmp_path)
     world.writer.close()
     world.writer = JournalWriter(world.journal, 64 * MIB, durable=False)
-    world.open(namespace="old")  # what keeps the journal from being read further on after the restart
-    discreet = world.open(log="no-bodies")
+    world.open(namespace="old")  # keeps the journal from being read further after the restart
+    no_bodies = world.open(log="no-bodies")
     for _ in range(100):
-        world.put(FrameKind.SENT, discreet, bytes(65_000))
-    world.close(discreet)
-    work_off(world.recorder())
+        world.put(FrameKind.SENT, no_bodies, bytes(65_000))
+    world.close(no_bodies)
+    run_until_idle(world.recorder())
     aside: list[bytes] = []
     set_aside = world.store.write_body
     world.store.write_body = lambda data: aside.append(data) or set_aside(data)
     again = world.recorder()
-    work_off(again)
+    run_until_idle(again)
     assert aside == []
     position = next(iter(again._runs.values())).position()
     assert position == world.store.positions()[world.writer.path.name]
     assert len(world.records()) == 1
 
 
-def test_what_a_damaged_journal_lost_is_told_once_whatever_restarts(tmp_path: Path) -> None:
+def test_a_loss_in_a_damaged_journal_is_reported_once_despite_restarts(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.open(namespace="old")
     damaged = world.open()
@@ -337,5 +336,5 @@ def test_what_a_damaged_journal_lost_is_told_once_whatever_restarts(tmp_path: Pa
     with path.open("r+b") as file:
         file.write(data)
     for _ in range(3):
-        work_off(world.recorder())
+        run_until_idle(world.recorder())
         assert [(gap.reason, gap.count) for gap in world.store.gaps(0)] == [("damaged", 1)]

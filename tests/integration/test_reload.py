@@ -1,4 +1,4 @@
-"""``relaybook reload``: the installed program takes over, and nobody who calls notices."""
+"""``relaybook reload``: a newly started relay takes over, and clients do not notice."""
 
 import http.client
 import os
@@ -8,6 +8,7 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -23,10 +24,28 @@ HEADERS: Final = {"Authorization": "Bearer sk-reloading-caller", "Content-Type":
 RELOADS: Final = 100 if LONG else 2
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as started:
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProvider]:
+    """Return one simulated upstream for all tests: only the relay is reloaded."""
+    with SimulatedProvider(tmp_path_factory.mktemp("provider")) as started:
         yield started
+
+
+@pytest.fixture
+def server(tmp_path: Path, provider: SimulatedProvider) -> Iterator[Server]:
+    with Server(tmp_path, provider.url) as started:
+        yield started
+    assert started.process.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, provider: SimulatedProvider) -> Iterator[tuple[Server, Path]]:
+    """Return a server for the tests that do not stop it, and its settings file."""
+    directory = tmp_path_factory.mktemp("shared")
+    settings = directory / "relaybook.toml"
+    settings.write_text("")
+    with Server(directory, provider.url, "--config", str(settings)) as started:
+        yield started, settings
     assert started.process.returncode == 0
 
 
@@ -35,59 +54,59 @@ def reload(server: Server) -> subprocess.CompletedProcess[str]:
     return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=180)
 
 
-class Caller(threading.Thread):
-    """Asks again and again over a kept connection until told to stop; notes every id, and what went wrong."""
+class RepeatingClient(threading.Thread):
+    """Sends requests over a kept connection until it is stopped. Records every id and every error."""
 
     def __init__(self, server: Server) -> None:
         super().__init__(daemon=True)
         self.ids: list[str] = []
-        self.troubles: list[str] = []
+        self.errors: list[str] = []
         self._server = server
-        self._told = threading.Event()
+        self._stop_requested = threading.Event()
 
     def run(self) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self._server.port, timeout=60)
-        while not self._told.is_set():
+        while not self._stop_requested.is_set():
             try:
                 connection.request("POST", PATH, QUESTION, HEADERS)
-                answer = connection.getresponse()
-                body = answer.read()
+                response = connection.getresponse()
+                body = response.read()
             except (OSError, http.client.HTTPException) as error:
-                self.troubles.append(repr(error))
+                self.errors.append(repr(error))
                 connection.close()
                 continue
-            if answer.status != 200 or not body.endswith(b"}"):
-                self.troubles.append(f"{answer.status} {body[-200:]!r}")
-            self.ids.append(answer.headers["Service-Request-Id"])
+            if response.status != 200 or not body.endswith(b"}"):
+                self.errors.append(f"{response.status} {body[-200:]!r}")
+            self.ids.append(response.headers["Service-Request-Id"])
         connection.close()
 
-    def end(self) -> None:
-        self._told.set()
+    def stop(self) -> None:
+        self._stop_requested.set()
         self.join(120)
         assert not self.is_alive()
 
 
-def test_under_load_no_connection_is_refused_and_no_stream_is_cut(server: Server) -> None:
-    callers = [Caller(server) for _ in range(4)]
-    for caller in callers:
-        caller.start()
+def test_under_load_no_connection_is_refused_and_no_stream_is_interrupted(server: Server) -> None:
+    clients = [RepeatingClient(server) for _ in range(4)]
+    for client in clients:
+        client.start()
     streams = [Stream(server, number, **{"Event-Interval-Ms": "100"}) for number in range(20)]
     workers = [server.pid_of("relay")]
     for _ in range(RELOADS):
-        done = reload(server)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.startswith("Reloaded. Running requests have 900 s to finish")
+        completed = reload(server)
+        assert (completed.returncode, completed.stderr) == (0, "")
+        assert completed.stdout.startswith("Reloaded. Running requests have 900 s to finish")
         workers.append(server.pid_of("relay"))
     for stream in streams:
         assert stream.end().endswith(b"data: [DONE]\n\n")
         assert stream.ended_cleanly
-    for caller in callers:
-        caller.end()
-    assert [caller.troubles for caller in callers] == [[]] * len(callers)
+    for client in clients:
+        client.stop()
+    assert [client.errors for client in clients] == [[]] * len(clients)
     assert len(set(workers)) == RELOADS + 1
     for pid in workers[:-1]:
         wait_until(lambda pid=pid: not is_running(pid), 120, "the end of an earlier relay")
-    ids = [request_id for caller in callers for request_id in caller.ids] + [stream.id for stream in streams]
+    ids = [request_id for client in clients for request_id in client.ids] + [stream.id for stream in streams]
     assert len(set(ids)) == len(ids)
     for request_id in (ids[0], ids[-1]):
         assert server.record(request_id, 60)["outcome"] == "complete"
@@ -96,99 +115,150 @@ def test_under_load_no_connection_is_refused_and_no_stream_is_cut(server: Server
     assert server.get("/api/status")["frames_lost"] == 0
 
 
-def test_a_connection_that_was_promised_to_stay_serves_one_more_request(server: Server) -> None:
-    """The answer's head went out before the reload and did not say that the connection closes after it."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    connection.request("POST", PATH, STREAM, HEADERS | {"Sim-Event-Interval-Ms": "100", "Sim-Answer-Tokens": "60"})
-    stream = connection.getresponse()
-    assert stream.headers["Connection"] is None
+@dataclass
+class LastResponses:
+    """A reload during two streams: what came on their connections after it, and how the server changed."""
+
+    connection_headers: list[str | None]
+    streams: list[bytes]
+    requested: http.client.HTTPResponse
+    health: http.client.HTTPResponse
+    has_process_changed: bool
+    reload_events: int
+    base_urls: tuple[str, str]
+
+
+@pytest.fixture(scope="module")
+def last_responses(shared: tuple[Server, Path]) -> LastResponses:
+    """Reload during two streams, then send one more request and a health check on their connections."""
+    server, _ = shared
+    pid, events, base_url = server.process.pid, len(server.events("reloaded")), server.base_url
+    connections = [http.client.HTTPConnection("127.0.0.1", server.port, timeout=60) for _ in range(2)]
+    for connection in connections:
+        connection.request("POST", PATH, STREAM, HEADERS | {"Sim-Event-Interval-Ms": "100", "Sim-Answer-Tokens": "60"})
+    streams = [connection.getresponse() for connection in connections]
+    connection_headers = [stream.headers["Connection"] for stream in streams]
     before = server.pid_of("relay")
     assert reload(server).returncode == 0
-    assert stream.read().endswith(b"data: [DONE]\n\n")
-    connection.request("POST", PATH, QUESTION, HEADERS)
-    last = connection.getresponse()
-    assert (last.status, last.headers["Connection"]) == (200, "close")
-    last.read()
-    connection.close()
+    reload_events = len(server.events("reloaded")) - events
+    has_process_changed = server.process.pid != pid or server.process.poll() is not None
+    bodies = [stream.read() for stream in streams]
+    connections[0].request("POST", PATH, QUESTION, HEADERS)
+    requested = connections[0].getresponse()
+    requested.read()
+    connections[1].request("GET", "/healthz")
+    health = connections[1].getresponse()
+    health.read()
     wait_until(lambda: not is_running(before), 120, "the end of the earlier relay")
-
-
-def test_a_relay_of_before_closes_after_an_answer_of_its_own_and_says_so(server: Server) -> None:
-    """A health check on a kept connection must not keep it for ever."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    connection.request("POST", PATH, STREAM, HEADERS | {"Sim-Event-Interval-Ms": "100", "Sim-Answer-Tokens": "60"})
-    stream = connection.getresponse()
-    before = server.pid_of("relay")
-    assert reload(server).returncode == 0
-    assert stream.read().endswith(b"data: [DONE]\n\n")
-    connection.request("GET", "/healthz")
-    healthy = connection.getresponse()
-    assert (healthy.status, healthy.headers["Connection"]) == (200, "close")
-    healthy.read()
-    wait_until(lambda: not is_running(before), 120, "the end of the earlier relay")
-    connection.close()
-
-
-def test_the_process_keeps_its_id_and_its_addresses(server: Server) -> None:
-    pid = server.process.pid
-    assert reload(server).returncode == 0
-    assert server.process.pid == pid
-    assert server.process.poll() is None
-    assert len(server.events("reloaded")) == 1
-    assert server.get("/api/status")["relay_base_url"] == server.base_url
-
-
-def test_new_settings_hold_after_it(tmp_path: Path) -> None:
-    settings = tmp_path / "relaybook.toml"
-    settings.write_text("")
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--config", str(settings)) as server:
-        settings.write_text('default_namespace = "reloaded"\n')
-        assert reload(server).returncode == 0
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-        connection.request("POST", PATH, QUESTION, HEADERS)
-        assert connection.getresponse().headers["Service-Namespace"] == "reloaded"
+    for connection in connections:
         connection.close()
+    urls = (base_url, server.get("/api/status")["relay_base_url"])
+    return LastResponses(connection_headers, bodies, requested, health, has_process_changed, reload_events, urls)
 
 
-@pytest.mark.parametrize("name", ["listen", "dashboard", "data"])
-def test_addresses_and_data_are_not_moved_by_a_reload_and_it_says_so(tmp_path: Path, name: str) -> None:
-    told = {"listen": "127.0.0.1:0", "dashboard": "127.0.0.1:0", "data": str(tmp_path / "data"), "min_free": "1MiB"}
-    told["upstream"] = "http://127.0.0.1:9/v1"
-    config, moved = tmp_path / "relaybook.toml", {"data": str(tmp_path / "elsewhere")}.get(name, "127.0.0.1:1")
-    config.write_text("".join(f'{key} = "{value}"\n' for key, value in told.items()))
-    program = Program(["-m", "relaybook.cli.main", "serve", "--config", str(config)], tmp_path, "serve")
+def test_a_kept_connection_serves_one_more_request_after_a_reload(last_responses: LastResponses) -> None:
+    """The response head was sent before the reload and did not announce that the connection will be closed."""
+    assert last_responses.connection_headers[0] is None
+    assert last_responses.streams[0].endswith(b"data: [DONE]\n\n")
+    response = last_responses.requested
+    assert (response.status, response.headers["Connection"]) == (200, "close")
+
+
+def test_the_old_relay_closes_a_connection_after_a_response_of_its_own(last_responses: LastResponses) -> None:
+    """A health check on a kept connection must not keep it open forever."""
+    assert last_responses.connection_headers[1] is None
+    assert last_responses.streams[1].endswith(b"data: [DONE]\n\n")
+    response = last_responses.health
+    assert (response.status, response.headers["Connection"]) == (200, "close")
+
+
+def test_the_process_keeps_its_pid_and_its_addresses(last_responses: LastResponses) -> None:
+    assert not last_responses.has_process_changed
+    assert last_responses.reload_events == 1
+    base_url, reported = last_responses.base_urls
+    assert reported == base_url
+
+
+def test_new_settings_apply_after_a_reload(shared: tuple[Server, Path]) -> None:
+    server, settings = shared
+    settings.write_text('default_namespace = "reloaded"\n')
+    assert reload(server).returncode == 0
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("POST", PATH, QUESTION, HEADERS)
+    assert connection.getresponse().headers["Service-Namespace"] == "reloaded"
+    connection.close()
+
+
+@dataclass
+class ConfiguredServer:
+    """A server with all settings in a file, which names ``directory``/data as its data directory."""
+
+    directory: Path
+    url: str
+    settings: dict[str, str]
+
+    @property
+    def file(self) -> Path:
+        return self.directory / "relaybook.toml"
+
+
+def write_settings(file: Path, settings: dict[str, str]) -> None:
+    file.write_text("".join(f'{key} = "{value}"\n' for key, value in settings.items()))
+
+
+@pytest.fixture(scope="module")
+def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConfiguredServer]:
+    directory = tmp_path_factory.mktemp("configured")
+    settings = {"listen": "127.0.0.1:0", "dashboard": "127.0.0.1:0", "data": str(directory / "data")}
+    settings |= {"min_free": "1MiB", "upstream": "http://127.0.0.1:9/v1"}
+    server = ConfiguredServer(directory, "", settings)
+    write_settings(server.file, settings)
+    program = Program(["-m", "relaybook.cli.main", "serve", "--config", str(server.file)], directory, "serve")
     try:
-        url = program.printed(r"base URL\s+(\S+)/v1")
-        config.write_text("".join(f'{key} = "{value}"\n' for key, value in (told | {name: moved}).items()))
-        arguments = [sys.executable, "-m", "relaybook.cli.main", "reload", "--data", told["data"]]
-        done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=180)
-        assert done.returncode == 1
-        assert f"{name} " in done.stderr
-        assert "which requires a restart. Restart the server, or restore the setting." in done.stderr
-        assert not (tmp_path / "elsewhere").exists()
-        with urllib.request.urlopen(f"{url}/healthz", timeout=60) as answer:
-            assert answer.status == 200
+        server.url = program.printed(r"base URL\s+(\S+)/v1")
+        yield server
     finally:
         program.stop()
 
 
-def test_settings_that_are_wrong_change_nothing_and_are_told(tmp_path: Path) -> None:
-    settings = tmp_path / "relaybook.toml"
+@pytest.mark.parametrize("name", ["listen", "dashboard", "data"])
+def test_a_reload_rejects_changes_of_addresses_and_data_directory(configured: ConfiguredServer, name: str) -> None:
+    moved = {"data": str(configured.directory / "elsewhere")}.get(name, "127.0.0.1:1")
+    write_settings(configured.file, configured.settings | {name: moved})
+    arguments = [sys.executable, "-m", "relaybook.cli.main", "reload", "--data", configured.settings["data"]]
+    completed = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=180)
+    assert completed.returncode == 1
+    assert f"{name} " in completed.stderr
+    assert "which requires a restart. Restart the server, or restore the setting." in completed.stderr
+    assert not (configured.directory / "elsewhere").exists()
+    with urllib.request.urlopen(f"{configured.url}/healthz", timeout=60) as response:
+        assert response.status == 200
+
+
+def test_invalid_settings_are_reported_and_change_nothing(shared: tuple[Server, Path]) -> None:
+    server, settings = shared
+    relay = server.pid_of("relay")
+    settings.write_text("max_in_flight = 0\n")
+    completed = reload(server)
+    assert completed.returncode == 1
+    assert completed.stderr.startswith("relaybook: Reload failed, and the server keeps running unchanged: ")
+    assert "max_in_flight" in completed.stderr
+    assert server.pid_of("relay") == relay
+    assert is_running(relay)
     settings.write_text("")
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--config", str(settings)) as server:
-        relay = server.pid_of("relay")
-        settings.write_text("max_in_flight = 0\n")
-        done = reload(server)
-        assert done.returncode == 1
-        assert done.stderr.startswith("relaybook: Reload failed, and the server keeps running unchanged: ")
-        assert "max_in_flight" in done.stderr
-        assert server.pid_of("relay") == relay
-        assert is_running(relay)
-        settings.write_text("")
-        assert reload(server).returncode == 0
+    assert reload(server).returncode == 0
 
 
-def test_a_stop_after_a_reload_lets_the_streams_of_before_finish(server: Server) -> None:
+def test_a_corrupt_lock_file_does_not_prevent_a_reload(shared: tuple[Server, Path]) -> None:
+    server, _ = shared
+    before = len(server.events("reloaded"))
+    (server.data / "serve.lock").write_text("mine")
+    os.kill(server.process.pid, signal.SIGHUP)
+    wait_until(lambda: len(server.events("reloaded")) > before, 60, "a reload")
+    assert reload(server).returncode == 0
+
+
+def test_a_stop_after_a_reload_lets_earlier_streams_finish(server: Server) -> None:
     stream = Stream(server, 0, **{"Event-Interval-Ms": "50"})
     assert reload(server).returncode == 0
     server.process.send_signal(signal.SIGTERM)
@@ -196,44 +266,36 @@ def test_a_stop_after_a_reload_lets_the_streams_of_before_finish(server: Server)
     assert server.process.wait(60) == 0
 
 
-def test_a_killed_supervisor_takes_the_workers_of_before_with_it(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider:
-        server = Server(tmp_path, provider.url)
-        stream = Stream(server, 0, **{"Event-Interval-Ms": "50"})
-        before = server.pid_of("relay")
-        assert reload(server).returncode == 0
-        after = server.pid_of("relay")
-        server.kill()
-        assert stream.end().endswith(b"data: [DONE]\n\n")
-        for pid in (before, after):
-            wait_until(lambda pid=pid: not is_running(pid), 60, "the relay's end")
-        with Server(tmp_path, provider.url, data=server.data) as again:
-            assert again.record(stream.id, 60)["outcome"] == "complete"
+def test_if_the_supervisor_is_killed_the_old_workers_end_too(tmp_path: Path, provider: SimulatedProvider) -> None:
+    server = Server(tmp_path, provider.url)
+    stream = Stream(server, 0, **{"Event-Interval-Ms": "50"})
+    before = server.pid_of("relay")
+    assert reload(server).returncode == 0
+    after = server.pid_of("relay")
+    server.kill()
+    assert stream.end().endswith(b"data: [DONE]\n\n")
+    for pid in (before, after):
+        wait_until(lambda pid=pid: not is_running(pid), 60, "the relay's end")
+    with Server(tmp_path, provider.url, data=server.data) as restarted:
+        assert restarted.record(stream.id, 60)["outcome"] == "complete"
 
 
-def test_signals_that_come_in_a_row_reload_and_then_stop(server: Server) -> None:
+def test_several_signals_in_a_row_reload_and_then_stop(server: Server) -> None:
     for number in (signal.SIGHUP, signal.SIGHUP, signal.SIGHUP):
         os.kill(server.process.pid, number)
     wait_until(lambda: server.events("reloaded"), 60, "a reload")
     assert server.stop() == 0
 
 
-def test_a_note_that_somebody_has_spoilt_keeps_no_one_from_reloading(server: Server) -> None:
-    (server.data / "serve.lock").write_text("mine")
-    os.kill(server.process.pid, signal.SIGHUP)
-    wait_until(lambda: server.events("reloaded"), 60, "a reload")
-    assert reload(server).returncode == 0
-
-
-def test_where_nothing_runs_it_says_so(tmp_path: Path) -> None:
-    done = subprocess.run(
+def test_without_a_running_server_reload_says_so(tmp_path: Path) -> None:
+    completed = subprocess.run(
         [sys.executable, "-m", "relaybook.cli.main", "reload", "--data", str(tmp_path / "none")],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 1
-    assert done.stderr == (
+    assert completed.returncode == 1
+    assert completed.stderr == (
         f"relaybook: No server is running on {tmp_path / 'none'}. Start one with relaybook serve, or choose its "
         "directory with --data.\n"
     )

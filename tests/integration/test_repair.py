@@ -1,4 +1,4 @@
-"""``relaybook check --salvage`` and ``--requeue``: what was put aside comes back into the log, once."""
+"""``relaybook check --salvage`` and ``--requeue``: data that was moved aside is restored to the log once."""
 
 import random
 from pathlib import Path
@@ -36,7 +36,7 @@ def logged(path: Path, entries: list[Entry]) -> DataDirectory:
 
 
 def found(data: DataDirectory) -> dict[str, bytes]:
-    """Ids in the log with their requests' bodies."""
+    """Return the ids in the log with the request bodies."""
     reader = SqliteReader(data.store)
     try:
         records = reader.since(0, Filter(), 100_000)[0]
@@ -45,7 +45,7 @@ def found(data: DataDirectory) -> dict[str, bytes]:
         reader.close()
 
 
-def test_a_sound_store_that_was_set_aside_comes_back_whole_and_once(
+def test_an_intact_store_that_was_moved_aside_is_restored_completely_and_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entries = [an_entry(b"body %d" % number) for number in range(500)]
@@ -57,8 +57,8 @@ def test_a_sound_store_that_was_set_aside_comes_back_whole_and_once(
     logged(tmp_path / "other", both)
     (tmp_path / "other" / "store").rename(data.store)
     assert repair(tmp_path, salvage=True, requeue=False) == 0
-    told = capsys.readouterr().out
-    assert "500 requests of store.corrupt-" in told
+    output = capsys.readouterr().out
+    assert "500 requests of store.corrupt-" in output
     assert found(data) == {entry.record.id: b"body %d" % n for n, entry in enumerate(entries)} | {
         both[0].record.id: b"new"
     }
@@ -66,7 +66,7 @@ def test_a_sound_store_that_was_set_aside_comes_back_whole_and_once(
     assert "no store was set aside" in capsys.readouterr().out
 
 
-def test_of_a_damaged_store_all_comes_back_but_what_the_damage_hit(
+def test_a_damaged_store_is_restored_except_for_the_damaged_records(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entries = [an_entry(b"body %d" % number, input_preview=f"{number} " * 40) for number in range(3000)]
@@ -80,18 +80,18 @@ def test_of_a_damaged_store_all_comes_back_but_what_the_damage_hit(
         found(data)
     set_aside(data.store)
     assert repair(tmp_path, salvage=True, requeue=False) == 1
-    told = capsys.readouterr().out
-    back = found(data)
-    assert 1500 < len(back) < 3000
-    assert f"{len(back):,} requests" in told
-    assert f"{3000 - len(back):,} requests could not be read" in told
-    (kept,) = list_set_aside(data.store)
-    assert f"so {kept} keeps its name" in told
-    assert "may be deleted" not in told
-    assert back.items() <= {entry.record.id: b"body %d" % n for n, entry in enumerate(entries)}.items()
+    output = capsys.readouterr().out
+    restored = found(data)
+    assert 1500 < len(restored) < 3000
+    assert f"{len(restored):,} requests" in output
+    assert f"{3000 - len(restored):,} requests could not be read" in output
+    (intact_ids,) = list_set_aside(data.store)
+    assert f"so {intact_ids} keeps its name" in output
+    assert "may be deleted" not in output
+    assert restored.items() <= {entry.record.id: b"body %d" % n for n, entry in enumerate(entries)}.items()
 
 
-def test_a_damaged_index_costs_no_request(tmp_path: Path) -> None:
+def test_a_damaged_index_loses_no_request(tmp_path: Path) -> None:
     entries = [an_entry(b"body %d" % number) for number in range(3000)]
     data = logged(tmp_path, entries)
     database = apsw.Connection(str(data.store / DATABASE))
@@ -107,7 +107,7 @@ def test_a_damaged_index_costs_no_request(tmp_path: Path) -> None:
     assert len(found(data)) == 3000
 
 
-def test_a_store_of_which_nothing_can_be_read_is_left_where_it_is(tmp_path: Path) -> None:
+def test_an_unreadable_store_is_left_where_it_is(tmp_path: Path) -> None:
     data = logged(tmp_path, [an_entry()])
     (data.store / DATABASE).write_bytes(b"\x55" * PAGE)
     aside = set_aside(data.store)
@@ -118,7 +118,7 @@ def test_a_store_of_which_nothing_can_be_read_is_left_where_it_is(tmp_path: Path
     assert DamagedStore(aside).gap().count == 0
 
 
-def test_while_a_server_writes_nothing_is_repaired(tmp_path: Path) -> None:
+def test_nothing_is_repaired_while_a_server_is_running(tmp_path: Path) -> None:
     data = logged(tmp_path, [an_entry()])
     set_aside(data.store)
     with_server = SqliteWriter(data.store)
@@ -127,43 +127,43 @@ def test_while_a_server_writes_nothing_is_repaired(tmp_path: Path) -> None:
     with_server.close()
 
 
-def test_what_is_in_the_quarantine_is_logged_when_the_store_takes_it(
+def test_quarantined_requests_are_recorded_once_the_store_accepts_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = logged(tmp_path, [])
     quarantine = Quarantine(data.quarantine)
-    good, bad = an_entry(b"good"), an_entry(b"bad", user="\ud800")
-    quarantine.put(good, "it was refused")
+    intact, damaged = an_entry(b"good"), an_entry(b"bad", user="\ud800")
+    quarantine.put(intact, "it was refused")
     quarantine.put(an_entry(b"also good"), "it was refused")
-    (data.quarantine / f"{bad.record.id}.msgpack").write_bytes(b"\xc1")
+    (data.quarantine / f"{damaged.record.id}.msgpack").write_bytes(b"\xc1")
     assert repair(tmp_path, salvage=False, requeue=True) == 1
     assert "2 requests stored, 1 still rejected" in capsys.readouterr().out
-    assert found(data)[good.record.id] == b"good"
-    assert [path.stem for path in data.quarantine.iterdir()] == [bad.record.id]
+    assert found(data)[intact.record.id] == b"good"
+    assert [path.stem for path in data.quarantine.iterdir()] == [damaged.record.id]
 
 
-def test_check_tells_what_waits_in_the_quarantine_and_what_to_do(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_reports_quarantined_requests_and_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = logged(tmp_path, [an_entry(b"logged")])
     quarantine = Quarantine(data.quarantine)
     for body in (b"one", b"another"):
         quarantine.put(an_entry(body), "it was refused")
     check(resolve({"data": str(tmp_path), "upstream": "http://127.0.0.1:9"}, {}, tmp_path))
-    told = next(line for line in capsys.readouterr().out.splitlines() if "store:" in line)
+    output = next(line for line in capsys.readouterr().out.splitlines() if "store:" in line)
     waits = "2 in quarantine. Stop the server, then run relaybook check --requeue."
-    assert told == f"? store: 1 requests in the log; {waits}"
+    assert output == f"? store: 1 requests in the log; {waits}"
 
 
-def test_a_missing_pack_is_told_as_requests_without_bodies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_reports_a_missing_pack_as_requests_without_bodies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     entries = [an_entry(b"question"), an_entry(None, None, body_state="no_bodies")]
     data = logged(tmp_path, entries)
     for pack in (data.store / BODIES).glob("*.pack"):
         pack.unlink()
     set_aside(data.store)
     assert repair(tmp_path, salvage=True, requeue=False) == 0
-    assert "2 requests" in (told := capsys.readouterr().out)
-    assert "1 of them without bodies" in told
+    assert "2 requests" in (output := capsys.readouterr().out)
+    assert "1 of them without bodies" in output
     reader = SqliteReader(data.store)
     found = [reader.get(entry.record.id) for entry in entries]
     reader.close()

@@ -1,7 +1,7 @@
-"""A caller's key is nowhere but on its way to the provider: whatever its shape, and however the request ends.
+"""A client's key is sent to the upstream and stored nowhere, whatever its form and however the request ends.
 
-Every byte of the data directory is read (what is compressed in it, too), both outputs, /metrics and what the API tells.
-``test_no_bodies`` has more shapes of keys; here are the endings.
+The tests search every byte of the data directory, including compressed content, both outputs, /metrics and the API.
+``test_no_bodies`` has more forms of keys; this module covers the ways in which a request can end.
 """
 
 import base64
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.integration.hostile.secrets import SHAPES, Shape, found, keys_in, new_key, with_key
+from tests.integration.hostile.secrets import FORMS, KeyForm, found, keys_in, new_key, with_key
 from tests.support.api_log import app_of
 from tests.support.asgi import Client
 from tests.support.raw_http import QUESTION, parse, send_raw
@@ -29,7 +29,7 @@ from relaybook.server.operator_log import JsonLines
 
 SMALL: Final = ("--segment-bytes", "1MiB", "--max-request-bytes", "100KiB")
 STREAM: Final = json.dumps({**json.loads(QUESTION), "stream": True}).encode()
-#: How a request ends, and what to send for it: header lines, path, body.
+#: The ways in which a request can end, and what to send for each: header lines, path, body.
 ENDINGS: Final[dict[str, tuple[tuple[str, ...], str, bytes]]] = {
     "complete": ((), "/v1/chat/completions", QUESTION),
     "a stream to its end": ((), "/v1/chat/completions", STREAM),
@@ -60,7 +60,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @dataclass(frozen=True)
 class Sent:
-    """All shapes of keys sent to all endings: which keys, what the relay said to each, and where they were found."""
+    """All forms of keys with all endings: the keys, the relay's responses, and where keys were found."""
 
     keys: dict[str, list[str]]
     heads: dict[str, list[bytes]]
@@ -73,29 +73,29 @@ def sent(world: World) -> Sent:
     keys: dict[str, list[str]] = {}
     heads: dict[str, list[bytes]] = {}
     for ending, (lines, path, body) in ENDINGS.items():
-        keys[ending] = [new_key(shape) for shape in SHAPES]
-        made = zip(SHAPES, keys[ending], strict=True)
-        wire = [with_key(shape, key, "Connection: close", *lines, path=path, body=body) for shape, key in made]
+        keys[ending] = [new_key(form) for form in FORMS]
+        keys_of = zip(FORMS, keys[ending], strict=True)
+        wire = [with_key(form, key, "Connection: close", *lines, path=path, body=body) for form, key in keys_of]
         heads[ending] = [send_raw(world.server.port, each, seconds=60).partition(b"\r\n\r\n")[0] for each in wire]
     at_once = found(world.server)
-    expected = len(SHAPES) * (len(ENDINGS) - len(_NOT_RECORDED))
+    expected = len(FORMS) * (len(ENDINGS) - len(_NOT_RECORDED))
     wait_until(lambda: len(world.server.records()) >= expected, 60)
     return Sent(keys, heads, at_once, found(world.server))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_no_key_stays_anywhere_however_the_request_ends(sent: Sent, ending: str) -> None:
-    for key, shape, head in zip(sent.keys[ending], SHAPES, sent.heads[ending], strict=True):
+def test_no_key_is_stored_however_the_request_ends(sent: Sent, ending: str) -> None:
+    for key, form, head in zip(sent.keys[ending], FORMS, sent.heads[ending], strict=True):
         (core,) = keys_in(key)
-        assert head.startswith(b"HTTP/1.1 "), shape.what
-        assert core.encode() not in head, shape.what
+        assert head.startswith(b"HTTP/1.1 "), form.what
+        assert core.encode() not in head, form.what
         for places in (sent.at_once, sent.recorded):
-            assert [place for place, keys in places.items() if core in keys] == [], shape.what
+            assert [place for place, keys in places.items() if core in keys] == [], form.what
 
 
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape.echoed], ids=lambda shape: shape.what)
-def test_a_key_that_the_provider_repeats_is_masked_in_the_log_alone(world: World, shape: Shape) -> None:
-    key = new_key(shape)
+@pytest.mark.parametrize("form", [form for form in FORMS if form.echoed], ids=lambda form: form.what)
+def test_a_key_that_the_upstream_repeats_is_masked_only_in_the_log(world: World, form: KeyForm) -> None:
+    key = new_key(form)
     body = json.dumps({"error": {"message": f"Incorrect API key provided: {key}."}}, ensure_ascii=False).encode()
     script = {
         "status_line": "HTTP/1.1 401 Unauthorized",
@@ -103,10 +103,10 @@ def test_a_key_that_the_provider_repeats_is_masked_in_the_log_alone(world: World
         "body": base64.b64encode(body).decode(),
     }
     put_script(world.provider, "repeats", script)
-    sent = with_key(shape, key, "Connection: close", "Sim-Script: repeats", body=QUESTION)
-    answer = parse(send_raw(world.server.port, sent, seconds=60))
-    assert answer.body == body
-    request_id = answer.header("service-request-id") or ""
+    sent = with_key(form, key, "Connection: close", "Sim-Script: repeats", body=QUESTION)
+    response = parse(send_raw(world.server.port, sent, seconds=60))
+    assert response.body == body
+    request_id = response.header("service-request-id") or ""
     record = world.server.record(request_id, 60)
     assert "Incorrect API key" in record["error_message"]
     assert keys_in(json.dumps(record)) == set()
@@ -114,48 +114,48 @@ def test_a_key_that_the_provider_repeats_is_masked_in_the_log_alone(world: World
     assert keys_in(key) <= keys_in(body)
 
 
-def test_a_cookie_of_the_provider_is_nowhere_even_if_another_begins_like_it(world: World) -> None:
-    secret = new_key(Shape("cookie"))
+def test_a_cookie_of_the_upstream_is_stored_nowhere_even_if_another_has_the_same_prefix(world: World) -> None:
+    secret = new_key(KeyForm("cookie"))
     headers = [["set-cookie", "session=a"], ["set-cookie", f"session=a{secret}; HttpOnly"], ["x-auth-token", secret]]
     put_script(world.provider, "cookies", {"headers": headers, "body": base64.b64encode(b"{}").decode()})
-    sent = with_key(SHAPES[0], "sk-any", "Connection: close", "Sim-Script: cookies", body=QUESTION)
-    answer = parse(send_raw(world.server.port, sent, seconds=60))
-    assert answer.all("set-cookie") == ["session=a", f"session=a{secret}; HttpOnly"]
-    record = world.server.record(answer.header("service-request-id") or "", 60)
+    sent = with_key(FORMS[0], "sk-any", "Connection: close", "Sim-Script: cookies", body=QUESTION)
+    response = parse(send_raw(world.server.port, sent, seconds=60))
+    assert response.all("set-cookie") == ["session=a", f"session=a{secret}; HttpOnly"]
+    record = world.server.record(response.header("service-request-id") or "", 60)
     assert keys_in(json.dumps(record)) == set()
     assert [place for place, keys in found(world.server).items() if keys_in(secret) & keys] == []
 
 
-def test_keys_of_requests_that_run_when_the_relay_is_killed_stay_nowhere(tmp_path: Path) -> None:
+def test_keys_of_requests_running_when_the_relay_is_killed_are_stored_nowhere(tmp_path: Path) -> None:
     with SimulatedProvider(tmp_path) as provider, ExitStack() as stack:
         server = Server(tmp_path, provider.url, *SMALL)
-        for shape in SHAPES:
+        for form in FORMS:
             caller = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 60))
             directives = ("Sim-Stream: yes", "Sim-Event-Interval-Ms: 200", "Sim-Answer-Tokens: 1000")
-            signed = (
-                () if shape.lines and shape.lines[0].startswith("Auth") else ("Authorization: Bearer sk-other-key",)
+            signed_in = (
+                () if form.lines and form.lines[0].startswith("Auth") else ("Authorization: Bearer sk-other-key",)
             )
-            caller.sendall(with_key(shape, new_key(shape), *directives, *signed, body=STREAM))
+            caller.sendall(with_key(form, new_key(form), *directives, *signed_in, body=STREAM))
             assert caller.recv(1 << 16).startswith(b"HTTP/1.1 ")
         with socket.create_connection(("127.0.0.1", server.port), 60) as half:
-            half.sendall(with_key(SHAPES[0], new_key(SHAPES[0]), body=QUESTION)[:-5])
+            half.sendall(with_key(FORMS[0], new_key(FORMS[0]), body=QUESTION)[:-5])
             wait_until(lambda: len(server.get("/api/requests")["running"]) >= 1, 60)
             os.kill(server.pid_of("relay"), 9)
             server.kill()
         assert found(server) == {}
-        with Server(tmp_path, provider.url, *SMALL, data=server.data) as again:
-            wait_until(lambda: len(again.records()) >= len(SHAPES), 60)
-            assert found(again) == {}
+        with Server(tmp_path, provider.url, *SMALL, data=server.data) as restarted:
+            wait_until(lambda: len(restarted.records()) >= len(FORMS), 60)
+            assert found(restarted) == {}
 
 
 class _Broken(MemoryStore):
-    """A store with a defect."""
+    """A store that raises an unexpected error."""
 
     def status(self) -> "object":  # type: ignore[override]  # it never answers
         raise RuntimeError("a defect")
 
 
-def test_a_defect_of_the_dashboard_tells_no_key_to_the_caller_or_the_log() -> None:
+def test_an_internal_error_of_the_dashboard_discloses_no_key() -> None:
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(JsonLines())
@@ -163,11 +163,11 @@ def test_a_defect_of_the_dashboard_tells_no_key_to_the_caller_or_the_log() -> No
     log.addHandler(handler)
     try:
         headers = (("Authorization", "Bearer canary-token"), ("Cookie", "relaybook_session=canary-cookie"))
-        told = Client(app_of(_Broken(), token="canary-token"), headers).get("/api/status")  # a test's
+        response = Client(app_of(_Broken(), token="canary-token"), headers).get("/api/status")  # used only in tests
     finally:
         log.removeHandler(handler)
-    assert (told.status, told.json()["error"]["code"]) == (500, "internal")
+    assert (response.status, response.json()["error"]["code"]) == (500, "internal")
     assert json.loads(written.getvalue())["event"] == "api_failed"
     assert "a defect" in written.getvalue()
-    assert "a defect" not in told.body.decode()
-    assert "canary" not in written.getvalue() + told.body.decode()
+    assert "a defect" not in response.body.decode()
+    assert "canary" not in written.getvalue() + response.body.decode()

@@ -1,6 +1,6 @@
-"""Nobody else can read what is kept, lead it elsewhere, or find it in a core dump.
+"""Other users can neither read the data directory, nor redirect it with links, nor get it from a core dump.
 
-Started under the most careless umask, with an unlimited core size, and on data directories somebody has prepared.
+Servers start with a permissive umask, an unlimited core size, and data directories that an attacker has prepared.
 """
 
 import os
@@ -25,8 +25,8 @@ _WITHOUT_TOKEN: Final = {name: value for name, value in os.environ.items() if no
 
 
 @pytest.fixture(scope="module")
-def careless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A server whose operator lets everybody read everything and dump everything."""
+def permissive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Return a server whose environment allows everyone to read its files, and core dumps."""
     directory = tmp_path_factory.mktemp("careless")
     soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
     before = os.umask(0)
@@ -41,7 +41,7 @@ def careless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def modes(directory: Path) -> dict[str, str]:
-    """The mode of a directory and of everything in it, by name."""
+    """Return the mode of a directory and of everything in it, by name."""
     found = {}
     for path in (directory, *paths_below(directory)):
         with suppress(FileNotFoundError):  # removed meanwhile
@@ -49,14 +49,14 @@ def modes(directory: Path) -> dict[str, str]:
     return found
 
 
-def test_files_and_directories_are_their_owners_alone_whatever_the_umask(careless: World) -> None:
-    found = modes(careless.server.data)
+def test_files_and_directories_are_readable_only_by_the_owner_whatever_the_umask(permissive: World) -> None:
+    found = modes(permissive.server.data)
     assert len(found) > 10, found
     open_to_others = {name: mode for name, mode in found.items() if mode not in ("0o600", "0o700")}
     assert open_to_others == {}
 
 
-def test_a_data_directory_that_was_open_to_others_is_closed(tmp_path: Path) -> None:
+def test_a_data_directory_open_to_others_is_restricted(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     data.chmod(0o755)
@@ -65,20 +65,20 @@ def test_a_data_directory_that_was_open_to_others_is_closed(tmp_path: Path) -> N
         assert modes(data)["data"] == "0o700"
 
 
-def test_a_secret_that_a_full_disk_cut_short_is_made_anew(tmp_path: Path) -> None:
-    half = tmp_path / f".new-secret-{os.getpid()}"
-    half.write_bytes(b"half")
+def test_a_secret_truncated_by_a_full_disk_is_created_again(tmp_path: Path) -> None:
+    truncated = tmp_path / f".new-secret-{os.getpid()}"
+    truncated.write_bytes(b"half")
     secret = DataDirectory(tmp_path).secret()
     assert len(secret) == 32
     assert DataDirectory(tmp_path).secret() == secret
-    assert not half.exists()
+    assert not truncated.exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_CORE)[1] == 0, reason="core dumps are off on this machine")
 @pytest.mark.parametrize("role", ["relay", "recorder", "dashboard", "supervisor"])
-def test_no_process_that_sees_secrets_or_bodies_leaves_a_core_dump(careless: World, role: str) -> None:
-    server = careless.server
+def test_no_process_with_secrets_or_bodies_leaves_a_core_dump(permissive: World, role: str) -> None:
+    server = permissive.server
     pid = server.process.pid if role == "supervisor" else server.pid_of(role)
 
     def limit() -> list[str]:
@@ -88,21 +88,21 @@ def test_no_process_that_sees_secrets_or_bodies_leaves_a_core_dump(careless: Wor
     assert limit() == ["0", "0"], role
 
 
-# -- links that lead elsewhere -------------------------------------------------------------------------------------
+# -- links to other places ---------------------------------------------------------------------------------------------
 
-#: What somebody puts into a data directory before the first start: a link of this name to a file or a directory.
-PLANTED_FILES: Final = ["secret", "serve.lock", "children.lock", ".gitignore", "store/relaybook.sqlite"]
-PLANTED_DIRECTORIES: Final = ["journal", "store", "store/bodies", "quarantine"]
+#: Links that an attacker creates in a data directory before the first start, to a file or to a directory.
+LINKED_FILES: Final = ["secret", "serve.lock", "children.lock", ".gitignore", "store/relaybook.sqlite"]
+LINKED_DIRECTORIES: Final = ["journal", "store", "store/bodies", "quarantine"]
 
 
-def plant(data: Path, name: str, target: Path) -> None:
+def create_link(data: Path, name: str, target: Path) -> None:
     data.mkdir(mode=0o700)
     (data / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     (data / name).symlink_to(target)
 
 
 def serve(directory: Path) -> Program:
-    """A server on the data directory there, after a request was sent to it, or after it has refused to start."""
+    """Start a server on the data directory, send it a request, and stop it. The server may also refuse to start."""
     command = [
         "-m",
         "relaybook.cli.main",
@@ -122,34 +122,34 @@ def serve(directory: Path) -> Program:
     return program
 
 
-@pytest.mark.parametrize("name", PLANTED_FILES)
+@pytest.mark.parametrize("name", LINKED_FILES)
 @pytest.mark.parametrize("exists", [True, False], ids=["a file", "nothing"])
-def test_no_link_in_the_data_directory_leads_to_a_file_elsewhere(tmp_path: Path, name: str, exists: bool) -> None:
+def test_no_link_in_the_data_directory_leads_to_another_file(tmp_path: Path, name: str, exists: bool) -> None:
     target = tmp_path / "elsewhere"
     if exists:
         target.write_bytes(b"mine, and nobody else's" * 10)
-    plant(tmp_path / "data", name, target)
+    create_link(tmp_path / "data", name, target)
     program = serve(tmp_path)
     if exists:
         assert target.read_bytes() == b"mine, and nobody else's" * 10
     else:
         assert not target.exists()
-    is_explained(program, name)
+    assert_rejected(program, name)
 
 
-def is_explained(program: Program, name: str) -> None:
-    """It did not serve on what lies elsewhere, and said in one line what to do."""
+def assert_rejected(program: Program, name: str) -> None:
+    """Assert that the server did not start, and printed one line with what to do."""
     assert "base URL" not in program.stdout
     assert program.process.returncode == 2
     assert program.stderr.count("\n") == 1, program.stderr
     assert name.partition("/")[0] in program.stderr
 
 
-@pytest.mark.parametrize("name", PLANTED_DIRECTORIES)
-def test_no_link_in_the_data_directory_leads_to_a_directory_elsewhere(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", LINKED_DIRECTORIES)
+def test_no_link_in_the_data_directory_leads_to_another_directory(tmp_path: Path, name: str) -> None:
     target = tmp_path / "elsewhere"
     target.mkdir()
-    plant(tmp_path / "data", name, target)
+    create_link(tmp_path / "data", name, target)
     program = serve(tmp_path)
     assert list(target.iterdir()) == []
-    is_explained(program, name)
+    assert_rejected(program, name)

@@ -1,34 +1,34 @@
-"""A server that cannot start says why in one clear line, ends with code 2, and has damaged nothing."""
+"""A server that cannot start says why in one line, exits with code 2, and leaves its data unchanged."""
 
 import hashlib
 import os
+import shutil
 import socket
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import pytest
 from tests.support.raw_http import send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 
+from relaybook.cli.main import main
 from relaybook.journal.segment import VERSION
 from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.server import program
 from relaybook.server.data_directory import DataDirectory
 
 
 def serve(directory: Path, *flags: str, seconds: float = 20.0, **variables: str) -> subprocess.CompletedProcess[str]:
-    """``relaybook serve`` that is expected to end by itself. Free ports and a data directory unless told otherwise."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
-    given = {flag for flag in flags if flag.startswith("--")}
-    usual = {"--listen": "127.0.0.1:0", "--dashboard": "127.0.0.1:0", "--data": "data"}
-    if "--config" in given:
-        del usual["--data"]
-    more = [word for flag, value in usual.items() if flag not in given for word in (flag, value)]
+    """Run ``relaybook serve``, which must end by itself. By default with free ports and a data directory."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
     return subprocess.run(
-        [sys.executable, "-m", "relaybook.cli.main", "serve", *flags, *more],
+        [sys.executable, "-m", "relaybook.cli.main", *serve_arguments(flags)],
         cwd=directory,
-        env={**kept, "HOME": str(directory), **variables},
+        env={**environment, "HOME": str(directory), **variables},
         capture_output=True,
         text=True,
         timeout=seconds,
@@ -36,8 +36,43 @@ def serve(directory: Path, *flags: str, seconds: float = 20.0, **variables: str)
     )
 
 
-def says_why(ended: subprocess.CompletedProcess[str], *words: str) -> None:
-    """One line on standard error, code 2, and nothing that looks like it had started."""
+def serve_arguments(flags: Sequence[str]) -> list[str]:
+    given_flags = {flag for flag in flags if flag.startswith("--")}
+    defaults = {"--listen": "127.0.0.1:0", "--dashboard": "127.0.0.1:0", "--data": "data"}
+    if "--config" in given_flags:
+        del defaults["--data"]
+    more = [word for flag, value in defaults.items() if flag not in given_flags for word in (flag, value)]
+    return ["serve", *flags, *more]
+
+
+class Loader:
+    """Runs ``relaybook serve`` in this process, up to the point where the server would start."""
+
+    def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+        for name in [name for name in os.environ if name.startswith("RELAYBOOK_")]:
+            monkeypatch.delenv(name)
+        monkeypatch.setenv("HOME", str(directory))
+        monkeypatch.chdir(directory)
+        monkeypatch.setattr(program, "serve", lambda _: pytest.fail("the settings were accepted"))
+
+    def serve(self, *flags: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        for name, value in variables.items():
+            self._monkeypatch.setenv(name, value)
+        arguments = serve_arguments(flags)
+        code = main(arguments)
+        output = self._capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, output.out, output.err)
+
+
+@pytest.fixture
+def loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Loader:
+    return Loader(tmp_path, monkeypatch, capsys)
+
+
+def assert_fails(ended: subprocess.CompletedProcess[str], *words: str) -> None:
+    """Assert one line on standard error, exit code 2, and no sign that the server had started."""
     lines = ended.stderr.splitlines()
     assert ended.returncode == 2, ended
     assert len(lines) == 1, ended.stderr
@@ -49,7 +84,7 @@ def says_why(ended: subprocess.CompletedProcess[str], *words: str) -> None:
 
 
 def contents(directory: Path) -> dict[str, str]:
-    """Every file below with the digest of what is in it, but for the empty ones SQLite makes in order to read."""
+    """Return a digest of every file below a directory, except the empty ones that SQLite creates to read."""
     files = [path for path in sorted(directory.rglob("*")) if path.is_file() and not path.name.endswith("-shm")]
     return {
         str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -58,114 +93,148 @@ def contents(directory: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
-    ("flags", "words"),
-    [
-        (("--idle-timout", "3s"), ("--idle-timeout",)),
-        (("--idle-timeout", "soon"), ("--idle-timeout", "soon")),
-        (("--idle-timeout", "-1s"), ("idle",)),
-        (("--listen", "4100"), ("listen", "host:port")),
-        (("--listen", "127.0.0.1:99999"), ("listen", "65535")),
-        (("--listen", "192.0.2.1:4100"), ("listen", "192.0.2.1")),
-        (("--listen", "no-such-host.invalid:4100"), ("listen", "no-such-host.invalid")),
-        (("--upstream", "api.openai.com"), ("upstream", "https://")),
-        (("--upstream", "ftp://api.openai.com/v1"), ("upstream",)),
-        (("--upstream", "https://user:secret@api.openai.com/v1"), ("upstream",)),
-        (("--upstream", "https://api.openai.com/v1?a=b"), ("upstream",)),
-        (("--upstream-ca-file", "missing.pem"), ("upstream_ca_file", "missing.pem")),
-        (("--upstream-ca-file", "relaybook.txt"), ("upstream_ca_file", "relaybook.txt")),
-        (("--workers", "0"), ("workers",)),
-        (("--workers", "two"), ("--workers", "two")),
-        (("--log", "some"), ("--log", "no-bodies")),
-        (("--durability", "full"), ("--durability", "power")),
-        (("--header-prefix", "Bad Prefix"), ("header_prefix", "Bad Prefix")),
-        (("--segment-bytes", "1KiB"), ("segment_bytes",)),
-        (("--max-request-bytes", "big"), ("--max-request-bytes", "big")),
-        (("--config", "missing.toml"), ("missing.toml",)),
-        (("--config", "broken.toml"), ("broken.toml", "TOML")),
-        (("--config", "unknown.toml"), ("idle_timout", "idle_timeout")),
-        (("--config", "wrong.toml"), ("wrong.toml", "workers")),
-        (("--dashboard-token", "secret-token"), ("RELAYBOOK_DASHBOARD_TOKEN",)),
-        (("--dashboard", "0.0.0.0:0"), ("dashboard", "RELAYBOOK_DASHBOARD_TOKEN")),
-        (("extra",), ("extra",)),
-    ],
-    ids=lambda value: " ".join(value) if value and value[0].startswith(("--", "extra")) else None,
-)
-def test_a_wrong_setting_is_named_with_what_it_takes(
-    tmp_path: Path, flags: tuple[str, ...], words: tuple[str, ...]
-) -> None:
+#: Errors of each kind, and those found only when the server starts: an address, a certificate file.
+STARTED_CASES: Final = [
+    (("--idle-timout", "3s"), ("--idle-timeout",)),
+    (("--listen", "192.0.2.1:4100"), ("listen", "192.0.2.1")),
+    (("--listen", "no-such-host.invalid:4100"), ("listen", "no-such-host.invalid")),
+    (("--upstream-ca-file", "missing.pem"), ("upstream_ca_file", "missing.pem")),
+    (("--upstream-ca-file", "relaybook.txt"), ("upstream_ca_file", "relaybook.txt")),
+    (("--config", "broken.toml"), ("broken.toml", "TOML")),
+]
+#: The other errors of the settings loader. These run in the process of the test.
+LOADER_CASES: Final = [
+    (("--idle-timeout", "soon"), ("--idle-timeout", "soon")),
+    (("--idle-timeout", "-1s"), ("idle",)),
+    (("--listen", "4100"), ("listen", "host:port")),
+    (("--listen", "127.0.0.1:99999"), ("listen", "65535")),
+    (("--upstream", "api.openai.com"), ("upstream", "https://")),
+    (("--upstream", "ftp://api.openai.com/v1"), ("upstream",)),
+    (("--upstream", "https://user:secret@api.openai.com/v1"), ("upstream",)),
+    (("--upstream", "https://api.openai.com/v1?a=b"), ("upstream",)),
+    (("--workers", "0"), ("workers",)),
+    (("--workers", "two"), ("--workers", "two")),
+    (("--log", "some"), ("--log", "no-bodies")),
+    (("--durability", "full"), ("--durability", "power")),
+    (("--header-prefix", "Bad Prefix"), ("header_prefix", "Bad Prefix")),
+    (("--segment-bytes", "1KiB"), ("segment_bytes",)),
+    (("--max-request-bytes", "big"), ("--max-request-bytes", "big")),
+    (("--config", "missing.toml"), ("missing.toml",)),
+    (("--config", "unknown.toml"), ("idle_timout", "idle_timeout")),
+    (("--config", "wrong.toml"), ("wrong.toml", "workers")),
+    (("--dashboard-token", "secret-token"), ("RELAYBOOK_DASHBOARD_TOKEN",)),
+    (("--dashboard", "0.0.0.0:0"), ("dashboard", "RELAYBOOK_DASHBOARD_TOKEN")),
+    (("extra",), ("extra",)),
+]
+
+
+def case_id(value: tuple[str, ...]) -> str | None:
+    return " ".join(value) if value and value[0].startswith(("--", "extra")) else None
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> None:
+    """Create the files that flags of the cases name."""
     (tmp_path / "relaybook.txt").write_text("not a certificate\n")
     (tmp_path / "broken.toml").write_text("workers = = 1\n")
     (tmp_path / "unknown.toml").write_text('idle_timout = "3s"\n')
     (tmp_path / "wrong.toml").write_text('workers = "many"\n')
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("flags", "words"), STARTED_CASES, ids=case_id)
+def test_the_error_for_an_invalid_setting_names_it_and_its_valid_values(
+    tmp_path: Path, flags: tuple[str, ...], words: tuple[str, ...]
+) -> None:
     if "--upstream-ca-file" in flags:
         flags = (*flags, "--upstream", "https://127.0.0.1:1/v1")
     ended = serve(tmp_path, *flags)
-    says_why(ended, *words)
+    assert_fails(ended, *words)
     assert "secret" not in ended.stderr.replace("secret@", "secret") or "--upstream" in flags
 
 
-def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
-    says_why(serve(tmp_path, RELAYBOOK_WORKERS="many"), "RELAYBOOK_WORKERS", "many")
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("flags", "words"), LOADER_CASES, ids=case_id)
+def test_the_settings_loader_names_an_invalid_setting_and_its_valid_values(
+    loader: Loader, flags: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    ended = loader.serve(*flags)
+    assert_fails(ended, *words)
+    assert "secret" not in ended.stderr.replace("secret@", "secret") or "--upstream" in flags
 
 
-def test_a_wrong_secret_is_named_and_not_shown(tmp_path: Path) -> None:
+def test_the_error_for_an_invalid_variable_names_it(loader: Loader) -> None:
+    assert_fails(loader.serve(RELAYBOOK_WORKERS="many"), "RELAYBOOK_WORKERS", "many")
+
+
+def test_the_error_for_an_invalid_secret_names_it_without_its_value(tmp_path: Path, loader: Loader) -> None:
     (tmp_path / "relaybook.toml").write_text("dashboard_token = 12345678\n")
-    ended = serve(tmp_path)
-    says_why(ended, "dashboard_token")
+    ended = loader.serve()
+    assert_fails(ended, "dashboard_token")
     assert "12345678" not in ended.stderr
 
 
 @pytest.mark.parametrize("name", ["listen", "dashboard"])
-def test_a_taken_port_is_named_with_the_flag_that_changes_it(tmp_path: Path, name: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        says_why(serve(tmp_path, f"--{name}", f"127.0.0.1:{port}"), f"Port {port} is in use", f"--{name} 127.0.0.1:")
+def test_the_error_for_a_port_in_use_names_the_flag_that_changes_it(tmp_path: Path, name: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        assert_fails(
+            serve(tmp_path, f"--{name}", f"127.0.0.1:{port}"), f"Port {port} is in use", f"--{name} 127.0.0.1:"
+        )
 
 
 def test_relay_and_dashboard_on_one_port_is_an_error(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-    says_why(serve(tmp_path, "--listen", address, "--dashboard", address), address)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+    assert_fails(serve(tmp_path, "--listen", address, "--dashboard", address), address)
 
 
-def test_a_data_directory_below_a_file_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_data_directory_below_a_file_names_it(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine\n")
-    says_why(serve(tmp_path, "--data", "file/data"), "data", "file/data", "--data")
+    assert_fails(serve(tmp_path, "--data", "file/data"), "data", "file/data", "--data")
     assert (tmp_path / "file").read_text() == "mine\n"
 
 
-def test_a_data_directory_that_is_a_file_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_data_directory_that_is_a_file_names_the_flag(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine\n")
-    says_why(serve(tmp_path, "--data", "file"), "data", "--data")
+    assert_fails(serve(tmp_path, "--data", "file"), "data", "--data")
     assert (tmp_path / "file").read_text() == "mine\n"
 
 
-def test_a_second_server_on_the_same_data_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
+def test_a_second_server_on_the_same_data_is_rejected_and_the_first_keeps_running(tmp_path: Path) -> None:
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
         ids = [send_request(server.port).header("service-request-id") or ""]
-        says_why(serve(tmp_path, "--data", str(server.data)), str(server.data), "--data")
+        assert_fails(serve(tmp_path, "--data", str(server.data)), str(server.data), "--data")
         ids.append(send_request(server.port).header("service-request-id") or "")
         for request_id in ids:
             assert server.record(request_id)["outcome"] == "complete"
 
 
-def used_data(directory: Path) -> tuple[Path, str]:
-    """A data directory with a journal and one recorded request, left by a server that was killed; and its id."""
+@pytest.fixture(scope="module")
+def data_of_killed_server(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Return the data directory of a killed server, with a journal and one recorded request, and the request's id."""
+    directory = tmp_path_factory.mktemp("killed")
     with SimulatedProvider(directory) as provider:
         server = Server(directory, provider.url)
         request_id = send_request(server.port).header("service-request-id") or ""
         server.record(request_id)
         children = [server.pid_of(role) for role in ("relay", "recorder", "dashboard")]
-        os.kill(children[1], 9)  # or it would remove the journal
+        os.kill(children[1], 9)  # otherwise it would delete the journal
         server.kill()
         for pid in children:
             wait_for_end(pid)
     return server.data, request_id
 
 
+@pytest.fixture
+def used_data(data_of_killed_server: tuple[Path, str], tmp_path: Path) -> tuple[Path, str]:
+    """Return a copy of that data directory, and the id of its request."""
+    data, request_id = data_of_killed_server
+    return Path(shutil.copytree(data, tmp_path / "used")), request_id
+
+
 def wait_for_end(pid: int) -> None:
-    """Until a process that is not our child has ended: the server's children end by themselves."""
+    """Wait for the end of a process that is not a child of this one. The server's children end by themselves."""
 
     def has_ended() -> bool:
         try:
@@ -181,7 +250,7 @@ def wait_for_end(pid: int) -> None:
 
 
 def set_journal_version(data: Path, version: int) -> None:
-    """Writes a version into every segment of the journal; there must be some."""
+    """Write a version into every segment of the journal. There must be at least one."""
     segments = list(DataDirectory(data).journal.rglob("*.segment"))
     assert segments
     for segment in segments:
@@ -191,7 +260,7 @@ def set_journal_version(data: Path, version: int) -> None:
 
 
 def set_store_version(data: Path, version: int) -> int:
-    """Writes a version into the store's database; the one it had."""
+    """Write a version into the store's database, and return the previous one."""
     connection = sqlite3.connect(DataDirectory(data).store / DATABASE)
     (before,) = connection.execute("PRAGMA user_version").fetchone()
     connection.execute(f"PRAGMA user_version = {version}")
@@ -199,29 +268,29 @@ def set_store_version(data: Path, version: int) -> int:
     return int(before)
 
 
-def starts_again(directory: Path, data: Path, request_id: str) -> None:
+def assert_starts_again(directory: Path, data: Path, request_id: str) -> None:
     with Server(directory, "http://127.0.0.1:1/v1", data=data) as server:
         assert server.record(request_id, seconds=30)["outcome"] == "complete"
 
 
-def test_a_journal_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
-    data, request_id = used_data(tmp_path)
+def test_a_journal_of_a_later_version_is_left_unchanged(tmp_path: Path, used_data: tuple[Path, str]) -> None:
+    data, request_id = used_data
     set_journal_version(data, VERSION + 1)
     before = contents(data)
-    says_why(serve(tmp_path, "--data", str(data)), "version", str(VERSION + 1))
+    assert_fails(serve(tmp_path, "--data", str(data)), "version", str(VERSION + 1))
     assert contents(data) == before
     set_journal_version(data, VERSION)
-    starts_again(tmp_path, data, request_id)
+    assert_starts_again(tmp_path, data, request_id)
 
 
-def test_a_store_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
-    data, request_id = used_data(tmp_path)
+def test_a_store_of_a_later_version_is_left_unchanged(tmp_path: Path, used_data: tuple[Path, str]) -> None:
+    data, request_id = used_data
     version = set_store_version(data, 999)
     before = contents(data)
-    says_why(serve(tmp_path, "--data", str(data)), "version", "999")
+    assert_fails(serve(tmp_path, "--data", str(data)), "version", "999")
     assert contents(data) == before
     set_store_version(data, version)
-    starts_again(tmp_path, data, request_id)
+    assert_starts_again(tmp_path, data, request_id)
 
 
 def test_a_dashboard_that_others_can_reach_starts_with_a_token(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""A provider whose name has several addresses, some of them dead: what is tried, how often, and for how long.
+"""An upstream whose name has several addresses, some unreachable: which are tried, how often, and for how long.
 
-The name stands in a hosts file of the server's own, laid over the system's in a mount namespace.
+The name is in a hosts file for the server alone, mounted over the system's in a mount namespace.
 """
 
 import shutil
@@ -20,14 +20,14 @@ from tests.support.server import Server, SimulatedProvider
 from tests.support.simulated_upstream import Ledger
 
 NAME: Final = "provider.test"
-#: The second one is the provider's; at the others nothing listens, unless a test says so.
+#: The upstream listens on the second address. On the others nothing listens, unless a test says otherwise.
 ADDRESSES: Final = ("127.0.0.41", "127.0.0.42", "127.0.0.43")
-DEAD, ALIVE, DEAD_TOO = ADDRESSES
-PATIENCE_SECONDS: Final = 60
+UNREACHABLE, REACHABLE, ALSO_UNREACHABLE = ADDRESSES
+TIMEOUT_SECONDS: Final = 60
 
 
 def under_hosts(directory: Path, addresses: Sequence[str]) -> tuple[str, ...]:
-    """The command that gives a program a hosts file in which the name has these addresses, in this order."""
+    """Return a command that runs a program with a hosts file in which the name has these addresses, in this order."""
     hosts = directory / "hosts"
     hosts.write_text("".join(f"{address} {NAME}\n" for address in addresses))
     script = 'mount --bind "$0" /etc/hosts && exec "$@"'
@@ -35,26 +35,26 @@ def under_hosts(directory: Path, addresses: Sequence[str]) -> tuple[str, ...]:
 
 
 def resolved(directory: Path, addresses: Sequence[str]) -> list[str]:
-    """What a program under it is told when it asks for the name."""
-    asked = [*under_hosts(directory, addresses), "getent", "ahostsv4", NAME]
-    lines = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.splitlines()
+    """Return the addresses that a program run this way gets for the name."""
+    requested = [*under_hosts(directory, addresses), "getent", "ahostsv4", NAME]
+    lines = subprocess.run(requested, check=True, capture_output=True, text=True).stdout.splitlines()
     return [line.split()[0] for line in lines if "STREAM" in line]
 
 
-def names_can_be_given() -> bool:
-    """Whether this system lets us do that."""
+def can_mount_hosts() -> bool:
+    """Return whether this system allows such a mount."""
     if sys.platform != "linux" or shutil.which("unshare") is None:
         return False
     tried = ["unshare", "--map-root-user", "--mount", "mount", "--bind", "/etc/hosts", "/etc/hosts"]
     return subprocess.run(tried, capture_output=True).returncode == 0
 
 
-pytestmark = pytest.mark.skipif(not names_can_be_given(), reason="needs Linux with mount namespaces")
+pytestmark = pytest.mark.skipif(not can_mount_hosts(), reason="needs Linux with mount namespaces")
 
 
 @pytest.fixture
 def provider(tmp_path: Path) -> Iterator[SimulatedProvider]:
-    with SimulatedProvider(tmp_path, "--listen", f"{ALIVE}:0") as started:
+    with SimulatedProvider(tmp_path, "--listen", f"{REACHABLE}:0") as started:
         yield started
 
 
@@ -63,8 +63,8 @@ def port_of(provider: SimulatedProvider) -> int:
 
 
 @contextmanager
-def taken(port: int, *addresses: str) -> Iterator[None]:
-    """The port belongs to us at these addresses, and nothing listens: the system refuses every connection."""
+def reserved(port: int, *addresses: str) -> Iterator[None]:
+    """Reserve the port at these addresses without listening, so that the system refuses all connections."""
     with ExitStack() as stack:
         for address in addresses:
             stack.enter_context(socket.socket()).bind((address, port))
@@ -72,8 +72,8 @@ def taken(port: int, *addresses: str) -> Iterator[None]:
 
 
 @contextmanager
-def silent(port: int, address: str) -> Iterator[None]:
-    """At this address somebody listens who never accepts, and his backlog is full: nobody gets an answer."""
+def unresponsive(port: int, address: str) -> Iterator[None]:
+    """Listen at this address with a full backlog and never accept, so that connections get no response."""
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server((address, port), backlog=0))
         for _ in range(4):
@@ -90,44 +90,49 @@ def a_server(directory: Path, port: int, addresses: Sequence[str], *flags: str) 
         yield server
 
 
-def is_unreachable(server: Server, answer: Response) -> None:
-    assert (answer.status, answer.error["code"]) == (502, "upstream_unreachable")
-    record = server.record(answer.header("service-request-id") or "", PATIENCE_SECONDS)
+def assert_unreachable(server: Server, response: Response) -> None:
+    assert (response.status, response.error["code"]) == (502, "upstream_unreachable")
+    record = server.record(response.header("service-request-id") or "", TIMEOUT_SECONDS)
     assert (record["outcome"], record["error_code"]) == ("upstream_failed", "upstream_unreachable")
 
 
-def test_dead_addresses_before_a_living_one_cost_the_caller_nothing(
+def test_unreachable_addresses_before_a_reachable_one_do_not_affect_the_client(
     tmp_path: Path, provider: SimulatedProvider
 ) -> None:
-    port, ledger, order = port_of(provider), Ledger(provider), (DEAD, DEAD_TOO, ALIVE)
+    port, ledger, order = port_of(provider), Ledger(provider), (UNREACHABLE, ALSO_UNREACHABLE, REACHABLE)
     assert resolved(tmp_path, order) == list(order)
-    with taken(port, DEAD, DEAD_TOO), a_server(tmp_path, port, order) as server:
-        answer = send_request(server.port)
-        assert answer.status == 200
+    with reserved(port, UNREACHABLE, ALSO_UNREACHABLE), a_server(tmp_path, port, order) as server:
+        response = send_request(server.port)
+        assert response.status == 200
         assert len(ledger.requests()) == 1
-        assert server.record(answer.header("service-request-id") or "", PATIENCE_SECONDS)["outcome"] == "complete"
+        assert server.record(response.header("service-request-id") or "", TIMEOUT_SECONDS)["outcome"] == "complete"
 
 
 @needs("strace")
-def test_where_all_addresses_refuse_each_is_tried_once_and_the_caller_is_told(
+def test_if_all_addresses_refuse_each_is_tried_once_and_the_client_gets_an_error(
     tmp_path: Path, provider: SimulatedProvider
 ) -> None:
     port = port_of(provider)
     provider.stop()
-    with taken(port, *ADDRESSES), a_server(tmp_path, port, ADDRESSES) as server:
-        is_unreachable(server, send_request(server.port))  # the relay is there, and so are its threads
+    with reserved(port, *ADDRESSES), a_server(tmp_path, port, ADDRESSES) as server:
+        assert_unreachable(server, send_request(server.port))  # the relay runs, and so do its threads
         tracer = Tracer(server.pid_of("relay"), tmp_path, ["connect"])
-        is_unreachable(server, send_request(server.port))
+        assert_unreachable(server, send_request(server.port))
         tracer.detach()
-    # one that succeeds at once is the resolver's, a datagram socket with which it asks for the way to an address
+    # a connection that succeeds at once is a datagram socket, with which the resolver looks up the route to an address
     tried = [line for line in tracer.lines() if f"htons({port})" in line and not line.endswith("= 0")]
     assert [next(each for each in ADDRESSES if f'"{each}"' in line) for line in tried] == list(ADDRESSES)
 
 
-def test_a_silent_address_does_not_cost_the_living_one_behind_it(tmp_path: Path, provider: SimulatedProvider) -> None:
-    """The timeout is for all addresses together, each has its part of it."""
+def test_an_unresponsive_address_leaves_time_for_the_reachable_one_after_it(
+    tmp_path: Path, provider: SimulatedProvider
+) -> None:
+    """The timeout applies to all addresses together; each gets a part of it."""
     port, ledger = port_of(provider), Ledger(provider)
-    with silent(port, DEAD), a_server(tmp_path, port, (DEAD, ALIVE), "--connect-timeout", "1") as server:
-        answer = send_request(server.port)
-        assert answer.status == 200
+    with (
+        unresponsive(port, UNREACHABLE),
+        a_server(tmp_path, port, (UNREACHABLE, REACHABLE), "--connect-timeout", "1") as server,
+    ):
+        response = send_request(server.port)
+        assert response.status == 200
         assert len(ledger.requests()) == 1

@@ -1,7 +1,7 @@
-"""sqlmap, a scanner for SQL injection, tries every parameter of the dashboard's API and finds none that reaches SQL.
+"""sqlmap, a scanner for SQL injection, tests every parameter of the dashboard's API and finds none that reaches SQL.
 
-What is tried comes from the API's own document, so a new parameter fails here until it has a value to start from. The
-sample is the scanner's quickest form on two parameters; the long form runs all it has (level 5, risk 3) on every
+The parameters come from the API's own document, so a new parameter fails here until it has a value to start from. By
+default the scanner's fastest checks run on two parameters. The long form runs all checks (level 5, risk 3) on every
 parameter of every route, for half an hour.
 """
 
@@ -33,26 +33,26 @@ from relaybook.log.store.memory import MemoryStore
 from relaybook.server.data_directory import DataDirectory
 
 REQUESTS: Final = 300
-PATIENCE: Final = 60.0
+TIMEOUT_SECONDS: Final = 60.0
 
 pytestmark = needs_sqlmap
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a route takes values: its query parameters ``names``, or ``marked``, a part of its path or a header.
+class Target:
+    """Inputs of a route: its query parameters ``names``, or ``marked``, a part of its path or a header.
 
-    ``beside`` are parameters that are sent and not tried.
+    ``sent_along`` are parameters that are sent but not tested.
     """
 
     path: str
     names: tuple[str, ...] = ()
     marked: str = ""
-    beside: tuple[str, ...] = ()
+    sent_along: tuple[str, ...] = ()
 
     @property
-    def told(self) -> list[str]:
-        """What the scanner calls that which is tried here."""
+    def reported(self) -> list[str]:
+        """The names that the scanner reports for these inputs."""
         if self.names:
             return list(self.names)
         return ["#1*" if f"{{{self.marked}}}" in self.path else f"{self.marked} #1*"]
@@ -64,53 +64,58 @@ class Place:
 LOG: Final = "/api/requests"
 LIVE: Final = "/api/live"
 THREAD: Final = "/api/thread"
-#: By parameter: what it is asked with, where that is not ``limit``.
-BESIDE: Final[dict[str, tuple[str, ...]]] = {"limit": (), "contains": ("from",), "not.contains": ("from",)}
-#: The one parameter whose name is free.
-NAME_OF_A_PROPERTY: Final = Place("/api/requests?property.{name}=team-1&limit=5", marked="name")
+#: The parameters sent along with each parameter, if not ``limit``.
+SENT_ALONG: Final[dict[str, tuple[str, ...]]] = {"limit": (), "contains": ("from",), "not.contains": ("from",)}
+#: The one parameter whose name is arbitrary.
+PROPERTY_NAME: Final = Target("/api/requests?property.{name}=team-1&limit=5", marked="name")
 
 
-def places() -> Iterator[Place]:
-    """Everything in the API's document that takes a value."""
+def targets() -> Iterator[Target]:
+    """Yield all inputs in the API's document."""
     document = create_app(MemoryStore(), ApiOptions(relay_base_url="http://127.0.0.1:4100/v1", version="0")).openapi()
     for path, methods in document["paths"].items():
-        for each in methods.get("get", {}).get("parameters", []):
-            if each["in"] == "path":
-                yield Place(path, marked=each["name"])
-            elif each["in"] == "header":
-                # One row is enough: the scanner compares answers, and a long one takes it minutes.
-                yield Place(path + "?id={id}", marked=each["name"])
-        yield from queries(path, methods.get("get", {}).get("parameters", []))
-    yield NAME_OF_A_PROPERTY
+        for parameter in methods.get("get", {}).get("parameters", []):
+            if parameter["in"] == "path":
+                yield Target(path, marked=parameter["name"])
+            elif parameter["in"] == "header":
+                # One row is enough: the scanner compares responses, and long ones take it minutes.
+                yield Target(path + "?id={id}", marked=parameter["name"])
+        yield from query_targets(path, methods.get("get", {}).get("parameters", []))
+    yield PROPERTY_NAME
 
 
-def queries(path: str, parameters: list[dict[str, Any]]) -> Iterator[Place]:
-    """Query parameters beside each other. A filter of the log by itself, too: what leads is found in another way."""
-    names = [name for each in parameters if each["in"] == "query" for name in concrete(each["name"])]
-    if path == LIVE:  # with words it waits for what is indexed next; the list of requests tries the words
+def query_targets(path: str, parameters: list[dict[str, Any]]) -> Iterator[Target]:
+    """Yield query parameters together, and filters of the log one by one as well.
+
+    Both are queried differently.
+    """
+    names = [
+        name for parameter in parameters if parameter["in"] == "query" for name in concrete_names(parameter["name"])
+    ]
+    if path == LIVE:  # a text search waits for the index; the list of requests covers it
         names = [name for name in names if name.removeprefix("not.") not in ("q", "contains")]
     if path == LOG:
-        yield from (Place(path, (name,), beside=BESIDE.get(name, ("limit",))) for name in names)
-    if path == THREAD:  # is one namespace or one property's value, and nothing else
+        yield from (Target(path, (name,), sent_along=SENT_ALONG.get(name, ("limit",))) for name in names)
+    if path == THREAD:  # requires exactly one namespace or property value
         place = ("limit", "cursor", "around")
-        yield from (Place(path, (name, "limit", "cursor")) for name in names if name not in place)
-        yield Place(path, ("namespace", "around"))
+        yield from (Target(path, (name, "limit", "cursor")) for name in names if name not in place)
+        yield Target(path, ("namespace", "around"))
         return
     if together := tuple(name for name in names if name != "around"):
-        yield Place(path, together)
+        yield Target(path, together)
 
 
-def concrete(name: str) -> list[str]:
-    """The names that a name of the document stands for."""
+def concrete_names(name: str) -> list[str]:
+    """Return the names that a name in the document stands for."""
     if name == "not.<name>":
-        return [f"not.{each}" for each in (*NAMES, "property.user") if each not in ("from", "to")]
+        return [f"not.{parameter}" for parameter in (*NAMES, "property.user") if parameter not in ("from", "to")]
     return [name.replace("<name>", "user")]
 
 
-PLACES: Final = list(places())
-SAMPLE: Final = Place(LOG, ("namespace", "property.user"))
+TARGETS: Final = list(targets())
+SAMPLE: Final = Target(LOG, ("namespace", "property.user"))
 
-#: What excludes little, where not every text is a value.
+#: Values that exclude little, for filters that do not accept every text.
 NOT = {"not.failed": "true", "not.status": "500", "not.outcome": "refused", "not.kind": "models"}
 NOT |= {"not.duration": ">1h", "not.first_token": ">1h", "not.cost": ">99", "not.retry_count": ">99"}
 NOT |= {"not.input_tokens": ">99999999", "not.output_tokens": ">99999999", "not.contains": "nowhere"}
@@ -120,7 +125,7 @@ NOT |= {"not.warning": "value_cut", "not.advice": "doubled_path", "not.id": "019
 
 @dataclass(frozen=True)
 class World:
-    """A server with a filled log, and for each parameter a value that selects something there."""
+    """A server with a filled log, and for each parameter a value that selects requests in it."""
 
     server: Server
     live: str
@@ -133,56 +138,60 @@ class World:
         assert found, f"{path} takes {name}, and the scan knows no value for it: add one to values_of()"
         return found
 
-    def asked(self, place: Place) -> str:
-        """The address of a place; its path's part with the mark if that is tried."""
+    def url(self, place: Target) -> str:
+        """Return the URL of a target, with the mark if a part of its path is tested."""
         base = self.live if place.path.startswith(LIVE) else self.server.dashboard
         path = re.sub(r"{(\w+)}", lambda part: self._part(place, part[1]), place.path)
         query = "&".join(
-            f"{name}={quote(self.value(place.path, name), safe='')}" for name in (*place.names, *place.beside)
+            f"{name}={quote(self.value(place.path, name), safe='')}" for name in (*place.names, *place.sent_along)
         )
         return base + path + (f"?{query}" if query else "")
 
-    def _part(self, place: Place, name: str) -> str:
+    def _part(self, place: Target, name: str) -> str:
         return quote(self.value(place.path, name)) + (MARK if name == place.marked else "")
 
-    def headers(self, place: Place) -> tuple[str, ...]:
-        """A live connection is told to begin with the first record, which is what it asks the store for."""
+    def headers(self, place: Target) -> tuple[str, ...]:
+        """Return the headers. A live connection must resume at the first record, because only then does it query the
+        store.
+        """
         return (f"Last-Event-ID: 0{MARK if place.marked else ''}",) if place.path.startswith(LIVE) else ()
 
 
 class LiveUntilNow(BaseHTTPRequestHandler):
-    """Passes live connections on and ends each where the news would begin, so that a scanner gets its answer."""
+    """Proxies live connections and ends each where new events would begin, so that its response is complete."""
 
     dashboard: str
 
     def do_GET(self) -> None:
         wanted = {"Last-Event-ID": self.headers["Last-Event-ID"]}
-        with closing(http.client.HTTPConnection(urlsplit(self.dashboard).netloc, timeout=PATIENCE)) as connection:
+        with closing(
+            http.client.HTTPConnection(urlsplit(self.dashboard).netloc, timeout=TIMEOUT_SECONDS)
+        ) as connection:
             connection.request("GET", self.path, headers=wanted)
-            answer = connection.getresponse()
-            said = self._until_now(answer) if answer.status == 200 else answer.read()
-        self.send_response(answer.status)
-        self.send_header("Content-Length", str(len(said)))
+            response = connection.getresponse()
+            received = self._until_now(response) if response.status == 200 else response.read()
+        self.send_response(response.status)
+        self.send_header("Content-Length", str(len(received)))
         self.end_headers()
-        self.wfile.write(said)
+        self.wfile.write(received)
 
     @staticmethod
-    def _until_now(answer: http.client.HTTPResponse) -> bytes:
-        """Up to the event that is only a place: an id without data."""
-        said = b""
-        while line := answer.readline():
-            said += line
-            if line == b"\n" and re.search(rb"(?:^|\n)id: \d+\n\n$", said):
+    def _until_now(response: http.client.HTTPResponse) -> bytes:
+        """Return the bytes up to the event that has only an id and no data."""
+        received = b""
+        while line := response.readline():
+            received += line
+            if line == b"\n" and re.search(rb"(?:^|\n)id: \d+\n\n$", received):
                 break
-        return said
+        return received
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Print nothing."""
 
 
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """A small server of these; its address."""
+    """Run a small server with this handler, and yield its address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
@@ -194,7 +203,7 @@ def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
 
 
 def fill(port: int) -> None:
-    """Requests that differ in all that can be filtered by."""
+    """Send requests that differ in everything that can be filtered."""
     for number in range(REQUESTS):
         body: dict[str, Any] = {"model": ("gpt-4o-mini", "o4-mini", "no-such-model")[number % 3]}
         body |= {"messages": [{"role": "user", "content": "Hello"}], "user": f"team-{number % 4}"}
@@ -208,7 +217,7 @@ def fill(port: int) -> None:
 
 
 def values_of(server: Server) -> dict[str, str]:
-    """For each parameter a value that selects something; where a route needs another one, ``path name``."""
+    """Return for each parameter a value that selects requests. A key ``path name`` overrides it for one route."""
     wanted = "warning=unknown_header&advice=temperature_and_top_p&status=200&first_token=>0ms&cost=>0&retry_count=>0"
     record = server.records(wanted)[-1]
     values = {name: str(record[name]) for name in NAMES if isinstance(record.get(name), str | int)}
@@ -231,7 +240,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         Server(directory, provider.url, "--price-as", "openai") as server,
     ):
         fill(server.port)
-        wait_until(lambda: server.get("/api/count")["requests"] == REQUESTS, PATIENCE, "recording")
+        wait_until(lambda: server.get("/api/count")["requests"] == REQUESTS, TIMEOUT_SECONDS, "recording")
         for number in range(3):
             pin(server, f"team-{number}")
         with serving(type("Live", (LiveUntilNow,), {"dashboard": server.dashboard})) as live:
@@ -239,52 +248,56 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def pin(server: Server, namespace: str) -> None:
-    told = json.dumps({"namespace": namespace, "pinned": True}).encode()
-    wanted = urllib.request.Request(f"{server.dashboard}/api/namespaces", told, method="PATCH")
+    reported = json.dumps({"namespace": namespace, "pinned": True}).encode()
+    wanted = urllib.request.Request(f"{server.dashboard}/api/namespaces", reported, method="PATCH")
     wanted.add_header("Content-Type", "application/json")
-    urllib.request.urlopen(wanted, timeout=PATIENCE).close()
+    urllib.request.urlopen(wanted, timeout=TIMEOUT_SECONDS).close()
 
 
-@pytest.mark.parametrize("place", PLACES, ids=str)
-def test_every_parameter_has_a_value_that_selects_something(world: World, place: Place) -> None:
-    selects_something(world.asked(place), world.headers(place))
+@pytest.mark.parametrize("place", TARGETS, ids=str)
+def test_every_parameter_has_a_value_that_selects_requests(world: World, place: Target) -> None:
+    selects_requests(world.url(place), world.headers(place))
 
 
-@pytest.mark.parametrize("place", PLACES if LONG else [SAMPLE], ids=str)
-def test_no_parameter_reaches_sql_and_the_log_is_the_same_afterwards(
-    world: World, place: Place, tmp_path: Path
+@pytest.mark.parametrize("place", TARGETS if LONG else [SAMPLE], ids=str)
+def test_no_parameter_reaches_sql_and_the_log_is_unchanged_afterwards(
+    world: World, place: Target, tmp_path: Path
 ) -> None:
     server = world.server
-    url, headers = world.asked(place), world.headers(place)
-    before, records, failures = database_summary(DataDirectory(server.data).store), server.records(), failed(server)
-    verdict = scan(url, tmp_path, place.names, headers)
-    assert verdict.injectable == set(), verdict.output
-    assert verdict.harmless == place.told, verdict.output
-    assert "all tested parameters do not appear to be injectable" in verdict.output
-    assert "500 (" not in verdict.output, verdict.output
-    assert failed(server) == failures
+    url, headers = world.url(place), world.headers(place)
+    before, records, failures = (
+        database_summary(DataDirectory(server.data).store),
+        server.records(),
+        internal_errors(server),
+    )
+    result = scan(url, tmp_path, place.names, headers)
+    assert result.injectable == set(), result.output
+    assert result.harmless == place.reported, result.output
+    assert "all tested parameters do not appear to be injectable" in result.output
+    assert "500 (" not in result.output, result.output
+    assert internal_errors(server) == failures
     assert database_summary(DataDirectory(server.data).store) == before
     assert server.records() == records
 
 
-def failed(server: Server) -> int:
-    """How many of the API's answers ended in a defect, streams that broke among them."""
+def internal_errors(server: Server) -> int:
+    """Return how many responses of the API were internal errors, including interrupted streams."""
     return len(server.events("api_failed"))
 
 
-def selects_something(url: str, headers: tuple[str, ...]) -> None:
-    """Where nothing is selected to begin with, a hole could stay unseen."""
-    told = dict(header.replace(MARK, "").split(": ", 1) for header in headers)
+def selects_requests(url: str, headers: tuple[str, ...]) -> None:
+    """Return whether anything is selected. Otherwise an injection could go unnoticed."""
+    reported = dict(header.replace(MARK, "").split(": ", 1) for header in headers)
     with urllib.request.urlopen(
-        urllib.request.Request(url.replace(MARK, ""), headers=told), timeout=PATIENCE
-    ) as answer:
-        body = answer.read()
+        urllib.request.Request(url.replace(MARK, ""), headers=reported), timeout=TIMEOUT_SECONDS
+    ) as response:
+        body = response.read()
     assert body.strip()
     assert not re.search(rb'"data":\[\]|^{"requests":0\b|^retry: 2000\n\nid: \d+\n\n$', body), body
 
 
-class Careless(BaseHTTPRequestHandler):
-    """A server with a hole: ``name`` becomes a part of the statement, ``limit`` does not."""
+class Vulnerable(BaseHTTPRequestHandler):
+    """A vulnerable server: ``name`` becomes a part of the statement, ``limit`` does not."""
 
     def do_GET(self) -> None:
         asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
@@ -293,20 +306,20 @@ class Careless(BaseHTTPRequestHandler):
             database.executemany("INSERT INTO people VALUES (?, ?)", [("ada", 36), ("alan", 41), ("grace", 85)])
             statement = f"SELECT age FROM people WHERE name = '{asked.get('name', '')}' LIMIT 5"
             try:
-                said, status = json.dumps(database.execute(statement).fetchall()), 200
+                received, status = json.dumps(database.execute(statement).fetchall()), 200
             except sqlite3.Error:
-                said, status = "[]", 400
+                received, status = "[]", 400
         self.send_response(status)
-        self.send_header("Content-Length", str(len(said)))
+        self.send_header("Content-Length", str(len(received)))
         self.end_headers()
-        self.wfile.write(said.encode())
+        self.wfile.write(received.encode())
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Print nothing."""
 
 
-def test_where_there_is_a_hole_the_scanner_finds_it(tmp_path: Path) -> None:
-    with serving(Careless) as careless:
-        verdict = scan(f"{careless}/people?name=ada&limit=5", tmp_path, ("name", "limit"))
-    assert verdict.injectable == {"name"}, verdict.output
-    assert verdict.harmless == ["limit"], verdict.output
+def test_the_scanner_finds_an_injection_where_there_is_one(tmp_path: Path) -> None:
+    with serving(Vulnerable) as vulnerable:
+        result = scan(f"{vulnerable}/people?name=ada&limit=5", tmp_path, ("name", "limit"))
+    assert result.injectable == {"name"}, result.output
+    assert result.harmless == ["limit"], result.output

@@ -1,4 +1,4 @@
-"""Readers of the SQLite store beside its writer: in threads, in other processes, before there is a store."""
+"""Readers of the SQLite store next to its writer: in threads, in other processes, and before the store exists."""
 
 import subprocess
 import sys
@@ -42,7 +42,7 @@ def test_a_reader_waits_for_a_store_to_appear(tmp_path: Path) -> None:
     reader.close()
 
 
-def test_a_reader_goes_on_when_the_writer_has_closed(tmp_path: Path) -> None:
+def test_a_reader_keeps_working_after_the_writer_has_closed(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(an_entry()))
     writer.close()
@@ -51,7 +51,7 @@ def test_a_reader_goes_on_when_the_writer_has_closed(tmp_path: Path) -> None:
     reader.close()
 
 
-def test_a_reader_turns_to_the_file_that_replaced_its_own(tmp_path: Path) -> None:
+def test_a_reader_switches_to_a_file_that_replaced_its_own(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(an_entry(), an_entry()))
     reader = SqliteReader(tmp_path)
@@ -64,7 +64,7 @@ def test_a_reader_turns_to_the_file_that_replaced_its_own(tmp_path: Path) -> Non
     reader.close()
 
 
-def test_a_closed_reader_says_so(tmp_path: Path) -> None:
+def test_a_closed_reader_raises_an_error(tmp_path: Path) -> None:
     SqliteWriter(tmp_path).close()
     reader = SqliteReader(tmp_path)
     reader.close()
@@ -72,12 +72,12 @@ def test_a_closed_reader_says_so(tmp_path: Path) -> None:
         reader.last_seq()
 
 
-def test_readers_in_threads_see_whole_batches_only(tmp_path: Path) -> None:
+def test_readers_in_threads_see_only_complete_batches(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     reader = SqliteReader(tmp_path)
     stop, problems = threading.Event(), []
 
-    def ask():
+    def read_repeatedly():
         while not stop.is_set():
             page = reader.page(Filter(), 30, None, soon())
             seqs = [record.seq for record in page.records]
@@ -87,7 +87,7 @@ def test_readers_in_threads_see_whole_batches_only(tmp_path: Path) -> None:
             if seqs and (seqs[0] % 10 or (namespace is not None and namespace.requests % 10)):
                 problems.append((seqs[0], namespace))
 
-    threads = [threading.Thread(target=ask) for _ in range(3)]
+    threads = [threading.Thread(target=read_repeatedly) for _ in range(3)]
     writer.commit(a_batch(*(an_entry() for _ in range(10))))
     for thread in threads:
         thread.start()
@@ -101,7 +101,7 @@ def test_readers_in_threads_see_whole_batches_only(tmp_path: Path) -> None:
     reader.close()
 
 
-def test_a_reader_in_another_process_sees_what_was_committed(tmp_path: Path) -> None:
+def test_a_reader_in_another_process_sees_committed_records(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(entry := an_entry(b"across")))
     code = (
@@ -116,7 +116,7 @@ def test_a_reader_in_another_process_sees_what_was_committed(tmp_path: Path) -> 
 
 @pytest.fixture(scope="module")
 def long_log(tmp_path_factory):
-    """40,000 records; one in 10,000 has the route `rare`, which no index knows."""
+    """Return a log of 40,000 records. One in 10,000 has the route `rare`, which no index covers."""
     directory = tmp_path_factory.mktemp("long")
     writer = SqliteWriter(directory)
     for start in range(0, 40_000, 4000):
@@ -148,13 +148,13 @@ def test_following_incomplete_pages_finds_everything(long_log: SqliteReader, dir
     assert incomplete > 0
 
 
-def test_a_page_that_is_full_is_complete_whatever_lies_beyond(long_log: SqliteReader) -> None:
+def test_a_full_page_is_complete_whatever_follows_it(long_log: SqliteReader) -> None:
     page = long_log.page(Filter((Term("route", ("rare",)),)), 4, None, soon())
     assert page.complete
     assert page.next_cursor is None
 
 
-def test_a_count_ends_at_its_deadline_with_what_it_has(long_log: SqliteReader) -> None:
+def test_a_count_at_its_deadline_returns_what_it_has(long_log: SqliteReader) -> None:
     wanted = Filter((Term("route", ("default",)),))
     assert long_log.count(wanted, soon()) == long_log.count(wanted, soon())
     assert long_log.count(wanted, soon()).requests == 39_996
@@ -164,7 +164,7 @@ def test_a_count_ends_at_its_deadline_with_what_it_has(long_log: SqliteReader) -
     assert all(found.requests <= 39_996 and found.complete == (found.requests == 39_996) for found in some)
 
 
-def test_lists_that_take_too_long_say_so(long_log: SqliteReader) -> None:
+def test_lists_that_exceed_the_deadline_are_incomplete(long_log: SqliteReader) -> None:
     with pytest.raises(DeadlinePassed):
         long_log.values("user", "", 5, clock.monotonic_ns())
     assert len(long_log.values("user", "", 5, soon())) == 5

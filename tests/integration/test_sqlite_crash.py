@@ -1,4 +1,4 @@
-"""The SQLite store after its writer was killed: what was committed is whole, what was not is gone."""
+"""The SQLite store after its writer was killed: committed records are complete, uncommitted ones are gone."""
 
 import random
 import subprocess
@@ -14,7 +14,7 @@ from relaybook.log.store.sqlite.packs import pack_name
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
-#: Commits for ever; the position of its run is the number of records. Body bytes follow from the record's id.
+#: Commits forever. The position of its run is the number of records. The bytes of a body derive from the record's id.
 COMMITTER = """
 import random, sys
 from pathlib import Path
@@ -39,22 +39,22 @@ while True:
 
 
 def kill_after(directory: Path, commits: int) -> int:
-    """Lets a writer commit some batches, kills it in whatever it does next; gives the last count it told."""
+    """Start a writer and kill it some time after this many commits. Returns the last count that it printed."""
     child = subprocess.Popen([sys.executable, "-c", COMMITTER, str(directory)], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     with child, child.stdout:
-        told = [int(child.stdout.readline()) for _ in range(commits)]
+        printed = [int(child.stdout.readline()) for _ in range(commits)]
         child.kill()
-        told += [int(line) for line in child.stdout if line.endswith("\n")]
-    return told[-1]
+        printed += [int(line) for line in child.stdout if line.endswith("\n")]
+    return printed[-1]
 
 
-def test_what_a_killed_writer_committed_is_whole(tmp_path: Path) -> None:
-    chance = random.Random(7)
+def test_committed_records_of_a_killed_writer_are_complete(tmp_path: Path) -> None:
+    rng = random.Random(7)
     for _ in range(15):
-        told = kill_after(tmp_path, chance.randint(1, 6))
+        printed = kill_after(tmp_path, rng.randint(1, 6))
         recorded = check(tmp_path)
-        assert recorded >= told
+        assert recorded >= printed
     with_more = an_entry(b"after all")
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(with_more))
@@ -63,7 +63,7 @@ def test_what_a_killed_writer_committed_is_whole(tmp_path: Path) -> None:
 
 
 def check(directory: Path) -> int:
-    """Positions, rows, counters, lengths of packs and bodies agree; gives the number of records."""
+    """Assert that positions, rows, counters, pack lengths and bodies agree. Returns the number of records."""
     SqliteWriter(directory).close()
     reader = SqliteReader(directory)
     status = reader.status()
@@ -84,7 +84,7 @@ def check(directory: Path) -> int:
     return status.records
 
 
-def test_bytes_after_the_last_commit_are_cut_off(tmp_path: Path) -> None:
+def test_bytes_after_the_last_commit_are_truncated(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(an_entry()))
     (pack,) = (tmp_path / BODIES).iterdir()

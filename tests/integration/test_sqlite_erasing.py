@@ -1,4 +1,4 @@
-"""Erasing in the SQLite store: the bytes are in none of its files afterwards."""
+"""Erasing in the SQLite store removes the bytes from all of its files."""
 
 import os
 from pathlib import Path
@@ -24,13 +24,13 @@ def writer(tmp_path):
     opened.close()
 
 
-def holds(directory, secret):
-    """Whether any file of the store has the bytes."""
+def contains(directory, secret):
+    """Return whether any file of the store contains the bytes."""
     return any(secret in path.read_bytes() for path in directory.rglob("*") if path.is_file())
 
 
-def said_at_once(writer, secret, state):
-    """An exchange whose words went into a pack and into the database before it ended."""
+def store_while_running(writer, secret, state):
+    """Store a running exchange whose bytes are written to a pack and to the database before it ends."""
     exchange = ids.new_id()
     ref = writer.write_body(secret)
     writer.commit(Batch(checkpoints=[ExchangeCheckpoint(run=RUN, exchange=exchange, number=1, state=state)]))
@@ -39,27 +39,27 @@ def said_at_once(writer, secret, state):
 
 
 @pytest.mark.parametrize("size", [60, 40_000])
-def test_erased_bytes_and_dropped_states_are_in_no_file(writer: SqliteWriter, tmp_path: Path, size: int) -> None:
+def test_erased_bytes_and_deleted_states_are_in_no_file(writer: SqliteWriter, tmp_path: Path, size: int) -> None:
     secret, state = os.urandom(size), os.urandom(size)
-    ref, entry = said_at_once(writer, secret, state)
-    assert holds(tmp_path, secret[:50])
-    assert holds(tmp_path, state[:50])
+    ref, entry = store_while_running(writer, secret, state)
+    assert contains(tmp_path, secret[:50])
+    assert contains(tmp_path, state[:50])
     writer.commit(a_batch(entry, erase=[ref]))
     for start in range(0, size - 50, 997):
-        assert not holds(tmp_path, secret[start : start + 50])
-        assert not holds(tmp_path, state[start : start + 50])
+        assert not contains(tmp_path, secret[start : start + 50])
+        assert not contains(tmp_path, state[start : start + 50])
 
 
-def test_a_dropped_state_of_a_hidden_exchange_is_in_no_file_also_without_extents(
+def test_the_deleted_state_of_an_exchange_without_stored_bytes_is_in_no_file(
     writer: SqliteWriter, tmp_path: Path
 ) -> None:
     state = os.urandom(60)
-    _, entry = said_at_once(writer, b"", state)
+    _, entry = store_while_running(writer, b"", state)
     writer.commit(a_batch(entry))
-    assert not holds(tmp_path, state)
+    assert not contains(tmp_path, state)
 
 
-def test_bytes_around_the_erased_ones_stay(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_bytes_around_the_erased_ones_are_unchanged(writer: SqliteWriter, tmp_path: Path) -> None:
     before, after = an_entry(b"before"), an_entry(b"after")
     writer.commit(a_batch(before))
     ref = writer.write_body(os.urandom(50_000))
@@ -71,20 +71,22 @@ def test_bytes_around_the_erased_ones_stay(writer: SqliteWriter, tmp_path: Path)
     reader.close()
 
 
-def test_a_reader_in_the_way_only_delays_it(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_a_concurrent_reader_only_delays_erasing(writer: SqliteWriter, tmp_path: Path) -> None:
     state = os.urandom(60)
-    _, entry = said_at_once(writer, b"", state)
+    _, entry = store_while_running(writer, b"", state)
     reader = open_for_reading(tmp_path)
     reader.execute("BEGIN")
     assert reader.execute("SELECT count(*) FROM requests").get == 0
     writer.commit(a_batch(entry))
-    assert holds(tmp_path, state)
+    assert contains(tmp_path, state)
     reader.close()
     writer.commit(Batch(gaps=[Gap(from_at=1, to_at=2, count=1, reason="damaged")]))
-    assert not holds(tmp_path, state)
+    assert not contains(tmp_path, state)
 
 
-def test_what_a_crash_prevented_is_done_when_the_store_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_erasing_interrupted_by_a_crash_is_finished_when_the_store_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_):
         raise OSError
 
@@ -94,17 +96,17 @@ def test_what_a_crash_prevented_is_done_when_the_store_opens(tmp_path: Path, mon
     ref = writer.write_body(secret)
     writer.commit(Batch(erase=[ref]))
     writer.close()
-    assert holds(tmp_path, secret)
+    assert contains(tmp_path, secret)
     monkeypatch.undo()
     SqliteWriter(tmp_path).close()
-    assert not holds(tmp_path, secret)
+    assert not contains(tmp_path, secret)
     connection = open_for_reading(tmp_path)
     assert connection.execute("SELECT count(*) FROM erasures").get == 0
     connection.close()
     assert (tmp_path / DATABASE).exists()
 
 
-def test_erasing_what_was_aged_out_already_is_no_error(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_erasing_bytes_of_a_deleted_pack_is_no_error(writer: SqliteWriter, tmp_path: Path) -> None:
     ref = writer.write_body(b"x" * 60)
     next((tmp_path / "bodies").iterdir()).unlink()
     writer.commit(Batch(erase=[ref]))

@@ -1,4 +1,4 @@
-"""The SQLite store's files: their modes, who may write them, and what a disk that refuses or lies does to them."""
+"""Files of the SQLite store: permissions, exclusive writing, and disks that fail or return wrong data."""
 
 import errno
 import os
@@ -36,12 +36,12 @@ def reader(tmp_path):
     opened.close()
 
 
-def text(pieces):
-    return b"".join(pieces)
+def text(chunks):
+    return b"".join(chunks)
 
 
 @pytest.mark.parametrize("umask", [0, 0o277])
-def test_only_the_owner_may_read_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+def test_only_the_owner_can_read_the_files_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     (tmp_path / "data").mkdir()
     before = os.umask(umask)
     try:
@@ -56,7 +56,7 @@ def test_only_the_owner_may_read_whatever_the_umask(tmp_path: Path, umask: int) 
     assert {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "store.lock"} <= set(modes)
 
 
-def test_a_second_writer_is_refused(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_a_second_writer_is_rejected(writer: SqliteWriter, tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="another Relaybook writes to this store"):
         SqliteWriter(tmp_path / "store", lock_wait_s=0)
 
@@ -73,22 +73,22 @@ def test_a_second_writer_waits_for_the_first_to_close(writer: SqliteWriter, tmp_
     opened[0].close()
 
 
-def test_a_store_of_a_later_version_is_refused_by_both_faces(tmp_path: Path) -> None:
+def test_reader_and_writer_reject_a_store_of_a_later_version(tmp_path: Path) -> None:
     SqliteWriter(tmp_path).close()
     connection = apsw.Connection(str(tmp_path / DATABASE))
     connection.pragma("user_version", 99)
     connection.close()
-    for ask in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
+    for read_body in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
         with pytest.raises(
             StoreTooNew,
             match=r"schema version 99; this one supports 1\. Start the later version",
         ):
-            ask()
+            read_body()
     with pytest.raises(StoreTooNew):
         SqliteWriter(tmp_path, lock_wait_s=0)
 
 
-def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+def test_the_database_of_another_program_is_left_unchanged(tmp_path: Path) -> None:
     connection = apsw.Connection(str(tmp_path / DATABASE))
     connection.execute("CREATE TABLE theirs (x)")
     connection.close()
@@ -96,7 +96,7 @@ def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
         SqliteWriter(tmp_path)
 
 
-def test_a_directory_that_cannot_be_written_is_refused_with_what_to_do() -> None:
+def test_the_error_for_a_read_only_directory_says_what_to_do() -> None:
     with tempfile.TemporaryDirectory() as name:
         SqliteWriter(Path(name)).close()
         Path(name).chmod(0o555)
@@ -110,13 +110,13 @@ def test_a_directory_that_cannot_be_written_is_refused_with_what_to_do() -> None
             os.seteuid(user)
 
 
-def test_a_path_that_is_no_directory_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_directory_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="check that the directory exists"):
         SqliteWriter(tmp_path / "file" / "store")
 
 
-def test_a_locked_database_refuses_and_the_same_batch_passes_later(
+def test_a_locked_database_raises_an_error_and_the_same_batch_succeeds_later(
     writer: SqliteWriter, reader: SqliteReader, tmp_path: Path
 ) -> None:
     batch = a_batch(an_entry(b"patience"))
@@ -131,7 +131,9 @@ def test_a_locked_database_refuses_and_the_same_batch_passes_later(
     assert text(reader.body(batch.entries[0].record.id, "request")) == b"patience"
 
 
-def test_a_full_database_refuses_and_the_same_batch_passes_later(writer: SqliteWriter, reader: SqliteReader) -> None:
+def test_a_full_database_raises_an_error_and_the_same_batch_succeeds_later(
+    writer: SqliteWriter, reader: SqliteReader
+) -> None:
     batch = a_batch(*(an_entry(input_preview="x" * 200) for _ in range(500)), refused={"overloaded": 1})
     connection = writer._connection
     connection.pragma("max_page_count", connection.pragma("page_count"))
@@ -144,7 +146,7 @@ def test_a_full_database_refuses_and_the_same_batch_passes_later(writer: SqliteW
     assert (status.records, status.refused) == (500, {"overloaded": 1})
 
 
-def test_a_full_disk_under_the_pack_leaves_nothing_and_the_same_batch_passes_later(
+def test_a_full_disk_while_a_pack_is_written_leaves_nothing_and_the_same_batch_succeeds_later(
     writer: SqliteWriter, reader: SqliteReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer.commit(a_batch(first := an_entry(b"before")))
@@ -166,7 +168,7 @@ def test_a_full_disk_under_the_pack_leaves_nothing_and_the_same_batch_passes_lat
     assert [text(reader.body(entry.record.id, "request"))[0] for entry in batch.entries] == list(range(20))
 
 
-def test_a_batch_that_failed_takes_no_room_in_the_pack(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_a_failed_batch_takes_no_space_in_the_pack(writer: SqliteWriter, tmp_path: Path) -> None:
     for _ in range(3):
         with pytest.raises(BatchRejected):
             writer.commit(a_batch(an_entry(os.urandom(100_000)), an_entry(user="\ud800")))
@@ -179,16 +181,16 @@ def test_a_batch_that_failed_takes_no_room_in_the_pack(writer: SqliteWriter, tmp
     assert pack.stat().st_size < 1000
 
 
-def test_a_damaged_database_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_damaged_database_names_it(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(*(an_entry() for _ in range(50))))
     writer.close()
     data = bytearray((tmp_path / DATABASE).read_bytes())
     data[:4096] = b"\x55" * 4096
     (tmp_path / DATABASE).write_bytes(data)
-    for ask in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
+    for read_body in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
         with pytest.raises(StoreDamaged, match=f"{DATABASE} is damaged"):
-            ask()
+            read_body()
 
 
 def test_a_flipped_byte_in_a_pack_is_an_error_and_never_wrong_text(
@@ -206,7 +208,7 @@ def test_a_flipped_byte_in_a_pack_is_an_error_and_never_wrong_text(
     assert len(reader.page(Filter(), 5, None, soon()).records) == 2
 
 
-def test_bodies_of_a_pack_that_was_aged_out_are_not_stored(
+def test_bodies_of_a_deleted_pack_are_reported_as_not_stored(
     writer: SqliteWriter, reader: SqliteReader, tmp_path: Path
 ) -> None:
     entry = an_entry(detail=Detail(reason="OK"))
@@ -223,7 +225,7 @@ def test_bodies_of_a_pack_that_was_aged_out_are_not_stored(
     assert text(reader.body(later.record.id, "request")) == b"later"
 
 
-def test_packs_of_a_database_that_was_moved_away_are_left_alone(tmp_path: Path) -> None:
+def test_packs_of_a_database_that_was_moved_away_are_left_unchanged(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(an_entry(b"of the first")))
     writer.close()
@@ -249,7 +251,9 @@ def test_a_full_pack_is_followed_by_the_next_of_its_day(
     assert all(len(text(reader.body(entry.record.id, "request"))) == 150 for entry in entries)
 
 
-def test_in_power_packs_are_synced_before_the_transaction_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_durability_power_packs_are_synced_before_the_transaction_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     writer = SqliteWriter(tmp_path, durability="power")
     reader = SqliteReader(tmp_path)
     synced_at = []
@@ -262,7 +266,7 @@ def test_in_power_packs_are_synced_before_the_transaction_ends(tmp_path: Path, m
     reader.close()
 
 
-def test_the_database_is_set_up_as_meant(writer: SqliteWriter) -> None:
+def test_the_database_has_the_intended_pragmas(writer: SqliteWriter) -> None:
     names = ("journal_mode", "synchronous", "auto_vacuum", "secure_delete", "foreign_keys", "page_size", "user_version")
     assert {name: writer._connection.pragma(name) for name in names} == {
         "journal_mode": "wal",
@@ -277,7 +281,7 @@ def test_the_database_is_set_up_as_meant(writer: SqliteWriter) -> None:
     assert writer._connection.pragma("wal_autocheckpoint") == 4096
 
 
-def test_the_write_ahead_log_carries_no_bodies(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_the_write_ahead_log_contains_no_bodies(writer: SqliteWriter, tmp_path: Path) -> None:
     secret = os.urandom(200)
     writer.commit(a_batch(an_entry(secret)))
     assert secret[:50] not in (tmp_path / "store" / f"{DATABASE}-wal").read_bytes()
@@ -285,15 +289,15 @@ def test_the_write_ahead_log_carries_no_bodies(writer: SqliteWriter, tmp_path: P
     assert secret[:50] in pack.read_bytes()
 
 
-def test_a_request_whose_pack_is_gone_says_that_its_bodies_are(
+def test_a_request_whose_pack_is_missing_has_bodies_that_are_missing(
     writer: SqliteWriter, reader: SqliteReader, tmp_path: Path
 ) -> None:
-    kept, bare = an_entry(), an_entry(None, None, body_state="no_bodies")
-    writer.commit(a_batch(kept, bare))
+    kept, plain = an_entry(), an_entry(None, None, body_state="no_bodies")
+    writer.commit(a_batch(kept, plain))
     for pack in (tmp_path / "store" / BODIES).glob("*.pack"):
         pack.unlink()
     expected = ["expired", "no_bodies"]
     assert [entry.record.body_state for entry in reader.entries(0, 10, 1 << 20)] == expected
     assert [entry and entry.record.body_state for entry in map(reader.salvage, (1, 2))] == expected
-    stored = [reader.get(entry.record.id) for entry in (kept, bare)]
+    stored = [reader.get(entry.record.id) for entry in (kept, plain)]
     assert [one and one.record.body_state for one in stored] == expected

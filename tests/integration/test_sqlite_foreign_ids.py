@@ -1,4 +1,4 @@
-"""Ids of others: found in single and merged parts alike, also while parts are merged and after a death in it."""
+"""Foreign ids are found in single and merged parts, during a merge, and after a crash in one."""
 
 from pathlib import Path
 
@@ -13,13 +13,13 @@ from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 RECORDS = 400
-#: The parts of the log when nothing is left to merge: three of level 2, and the rest of level 0.
+#: The parts of the log when nothing is left to merge: three of level 2, and the others of level 0.
 MERGED = [48, 49, 50, *(2 * 2**40 + position for position in range(3))]
 
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A log with parts of eight records, and every tenth record with the same client's id."""
+    """Return a log with parts of eight records. Every tenth record has the same client id."""
     monkeypatch.setattr(foreign_ids, "_SLICES", 4)
     for module in (entries, foreign_ids):
         monkeypatch.setattr(module, "PART", 8)
@@ -43,8 +43,8 @@ def parts(directory: Path) -> list[int]:
     return [part for (part,) in rows]
 
 
-def is_whole(directory: Path) -> bool:
-    """Whether every id leads to its records, the latest first."""
+def assert_all_found(directory: Path) -> bool:
+    """Assert that every id finds its records, latest first."""
     reader = SqliteReader(directory)
     ones = all([record.seq for record in reader.find(f"c{n}", 5)] == [n + 1] for n in range(RECORDS))
     tenths = [record.seq for record in reader.find("tenth", 100)]
@@ -52,38 +52,38 @@ def is_whole(directory: Path) -> bool:
     return ones and tenths == [number + 1 for number in range(RECORDS) if number % 10 == 0][::-1]
 
 
-def test_full_groups_are_merged_and_every_id_is_found_all_the_same(log: Path) -> None:
+def test_full_groups_are_merged_and_every_id_is_still_found(log: Path) -> None:
     assert len(parts(log)) == RECORDS // 8 + 1
-    assert is_whole(log)
+    assert assert_all_found(log)
     writer = SqliteWriter(log)
     assert writer.run_maintenance(soon())
     assert not writer.run_maintenance(soon())
     writer.close()
     assert parts(log) == MERGED
-    assert is_whole(log)
+    assert assert_all_found(log)
 
 
-def test_at_every_step_of_merging_every_id_is_found(log: Path) -> None:
+def test_every_id_is_found_after_each_step_of_a_merge(log: Path) -> None:
     steps = 0
     while True:
-        # A writer that is closed after one slice stands for a death: the next one goes on.
+        # Closing a writer after one step has the same effect as a crash: the next writer continues.
         writer = SqliteWriter(log)
         if steps % 2:
             has_more = writer._foreign_ids._select_group() and writer._foreign_ids._merge_slice() is None
         else:
-            writer.run_maintenance(clock.monotonic_ns() + 200_000)  # a busy machine may not get to it in time
+            writer.run_maintenance(clock.monotonic_ns() + 200_000)  # a slow machine may not finish the step in time
             has_more = writer._foreign_ids._select_group()
         writer.close()
         if not has_more:
             break
         steps += 1
         if steps % 5 == 0:
-            assert is_whole(log)
+            assert assert_all_found(log)
     assert parts(log) == MERGED
-    assert is_whole(log)
+    assert assert_all_found(log)
 
 
-def test_what_cannot_be_merged_now_is_merged_later(log: Path) -> None:
+def test_a_merge_that_is_not_possible_now_happens_later(log: Path) -> None:
     writer = SqliteWriter(log, busy_s=0)
     other = apsw.Connection(str(log / DATABASE))
     other.execute("BEGIN IMMEDIATE")
@@ -92,7 +92,7 @@ def test_what_cannot_be_merged_now_is_merged_later(log: Path) -> None:
     assert writer.run_maintenance(soon())
     writer.commit(a_batch(an_entry(completion_id="late")))
     writer.close()
-    assert is_whole(log)
+    assert assert_all_found(log)
 
 
 def test_without_time_nothing_is_merged(log: Path) -> None:

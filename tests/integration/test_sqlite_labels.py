@@ -1,4 +1,4 @@
-"""Labels of the SQLite store: changed beside its writer, by any process, and never by halves."""
+"""Labels of the SQLite store can be changed next to its writer, from any process, and change atomically."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ def writer(tmp_path):
     opened.close()
 
 
-def test_writer_and_labels_take_turns(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_writer_and_label_changes_take_turns(writer: SqliteWriter, tmp_path: Path) -> None:
     problems: list[BaseException] = []
 
     def pin(first: int) -> None:
@@ -59,7 +59,7 @@ def test_writer_and_labels_take_turns(writer: SqliteWriter, tmp_path: Path) -> N
     reader.close()
 
 
-def test_a_change_made_by_another_process_is_seen(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_a_change_made_by_another_process_is_visible(writer: SqliteWriter, tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from relaybook.log.store.sqlite.labels import SqliteLabels\n"
         "from relaybook.log.namespaces import LabelChange\n"
@@ -71,7 +71,7 @@ def test_a_change_made_by_another_process_is_seen(writer: SqliteWriter, tmp_path
     assert labels_of(tmp_path) == {"mine": 0}
 
 
-def test_a_store_that_stays_busy_refuses_the_change(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_a_store_that_stays_locked_rejects_the_change(writer: SqliteWriter, tmp_path: Path) -> None:
     other = apsw.Connection(str(tmp_path / DATABASE))
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailable, match="another program holds the database"):
@@ -82,7 +82,7 @@ def test_a_store_that_stays_busy_refuses_the_change(writer: SqliteWriter, tmp_pa
     assert labels_of(tmp_path) == {"mine": 0}
 
 
-def test_a_log_that_is_not_there_yet_is_not_made(tmp_path: Path) -> None:
+def test_changing_labels_does_not_create_a_missing_log(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable):
         SqliteLabels(tmp_path).change(PIN)
     assert list(tmp_path.iterdir()) == []
@@ -99,14 +99,14 @@ def test_a_log_of_a_later_version_is_not_changed(writer: SqliteWriter, tmp_path:
         SqliteLabels(tmp_path).change(PIN)
 
 
-def test_a_change_survives_a_power_cut_and_leaves_no_words_behind(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_a_change_survives_a_power_cut_and_old_values_are_erased(writer: SqliteWriter, tmp_path: Path) -> None:
     connection = open_for_change(tmp_path, 0)
     names = ("synchronous", "secure_delete", "wal_autocheckpoint")
     assert [connection.pragma(name) for name in names] == [2, 1, 0]
     connection.close()
 
 
-def test_once_the_first_labels_are_made_no_name_is_looked_at(writer: SqliteWriter) -> None:
+def test_after_the_first_labels_names_are_not_examined_again(writer: SqliteWriter) -> None:
     looked: list[str] = []
     writer._connection.set_exec_trace(lambda _, sql, __: looked.append(sql) is None)
     writer.commit(a_batch(*(an_entry(namespace=f"app {number % 3}") for number in range(30))))
@@ -120,7 +120,7 @@ def test_once_the_first_labels_are_made_no_name_is_looked_at(writer: SqliteWrite
     assert not [sql for sql in looked if "is_decided" in sql]
 
 
-def test_a_commit_that_failed_makes_no_label(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_a_failed_commit_creates_no_label(writer: SqliteWriter, tmp_path: Path) -> None:
     writer._connection.execute("CREATE TRIGGER full BEFORE INSERT ON gaps BEGIN SELECT raise(ABORT, 'no'); END")
     gap = Gap(from_at=1, to_at=2, count=1, reason="damaged")
     for _ in range(9):

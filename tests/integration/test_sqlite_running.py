@@ -1,4 +1,4 @@
-"""Running requests in the SQLite store: what did not change is not written again, what is over leaves nothing."""
+"""Running requests in the SQLite store: unchanged data is not rewritten, and finished requests leave nothing."""
 
 from pathlib import Path
 
@@ -20,41 +20,41 @@ def writer(tmp_path):
 
 
 def written(writer: SqliteWriter) -> list[tuple[str, ...]]:
-    """Statements on the tables of running requests, with the keys they name, as they come."""
-    seen: list[tuple[str, ...]] = []
+    """Record the statements on the tables of running requests, with their keys."""
+    statements: list[tuple[str, ...]] = []
 
     def watch(_: object, sql: str, bindings: tuple[object, ...] | None) -> bool:
         if "running" in sql:
-            seen.append((sql.split()[0], *(str(key) for key in (bindings or ())[:2] if isinstance(key, str))))
+            statements.append((sql.split()[0], *(str(key) for key in (bindings or ())[:2] if isinstance(key, str))))
         return True
 
     writer._connection.set_exec_trace(watch)
-    return seen
+    return statements
 
 
-def test_an_answer_that_grows_does_not_write_its_question_again(writer: SqliteWriter) -> None:
+def test_a_growing_response_does_not_rewrite_its_request(writer: SqliteWriter) -> None:
     running = Running(record=a_record(outcome="open"), detail=Detail(), request=b"q" * 100_000, response=b"a")
     other = Running(record=a_record(outcome="open"), detail=Detail(), request=b"question", response=b"")
     writer.commit(Batch(running=[running, other]))
-    seen = written(writer)
+    statements = written(writer)
     writer.commit(Batch(running=[running, other]))
     writer.commit(a_batch(an_entry()))
-    assert seen == []
+    assert statements == []
     running.response = b"an"
     writer.commit(Batch(running=[running, other]))
-    assert seen == [("INSERT", running.record.id, "response")]
+    assert statements == [("INSERT", running.record.id, "response")]
 
 
-def test_what_an_earlier_writer_left_leaves_with_the_record(tmp_path: Path) -> None:
+def test_running_requests_of_an_earlier_writer_are_removed_with_their_records(tmp_path: Path) -> None:
     running = Running(record=a_record(outcome="open"), detail=Detail(), request=b"question", response=b"")
     earlier = SqliteWriter(tmp_path)
     earlier.commit(Batch(running=[running]))
     earlier.close()
-    again = SqliteWriter(tmp_path)
-    again.commit(a_batch(an_entry(id=running.record.id)))
+    continued = SqliteWriter(tmp_path)
+    continued.commit(a_batch(an_entry(id=running.record.id)))
     for table in ("running", "running_parts"):
-        assert again._connection.execute(f"SELECT count(*) FROM {table}").get == 0
-    again.close()
+        assert continued._connection.execute(f"SELECT count(*) FROM {table}").get == 0
+    continued.close()
 
 
 def test_lists_of_running_requests_read_no_bodies(writer: SqliteWriter, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Statistics of the SQLite store: which questions the rollups answer, and how a log from before comes by them."""
+"""Statistics of the SQLite store: which queries use the rollups, and that rollups and the log agree."""
 
 from itertools import product
 from pathlib import Path
@@ -42,7 +42,7 @@ def write(directory: Path, *entries: Any) -> None:
     writer.close()
 
 
-def test_rollups_answer_what_they_keep_and_the_log_the_rest(tmp_path: Path) -> None:
+def test_rollups_serve_the_queries_that_they_cover_and_the_log_serves_others(tmp_path: Path) -> None:
     write(tmp_path, an_entry(namespace="a", model="m", properties={"channel": "ios"}))
     ready = [
         ask(tmp_path),
@@ -55,17 +55,17 @@ def test_rollups_answer_what_they_keep_and_the_log_the_rest(tmp_path: Path) -> N
         ask(tmp_path, Term("outcome", ("complete",))),
     ]
     assert {found.source for found in ready} == {"rollups"}
-    added_up = [
+    merged = [
         ask(tmp_path, Term("namespace", ("user-4711",))),
         ask(tmp_path, Term("namespace", ("a",)), by="model"),
         ask(tmp_path, Term("namespace", ("a",)), Term("model", ("m",))),
         ask(tmp_path, Term("model", ("m",), negated=True)),
         ask(tmp_path, Term("failed", ("true",))),
     ]
-    assert {found.source for found in added_up} == {"log"}
+    assert {found.source for found in merged} == {"log"}
 
 
-def test_a_property_with_too_many_values_is_read_from_the_log_and_leaves_no_sums(tmp_path: Path) -> None:
+def test_a_property_with_too_many_values_is_read_from_the_log_and_has_no_rollups(tmp_path: Path) -> None:
     write(tmp_path, *(an_entry(properties={"user": f"u{number}"}) for number in range(64)))
     assert ask(tmp_path, by="property.user").source == "rollups"
     write(tmp_path, an_entry(properties={"user": "one more"}), an_entry(properties={"user": "u1"}))
@@ -77,7 +77,7 @@ def test_a_property_with_too_many_values_is_read_from_the_log_and_leaves_no_sums
     assert fields.execute("SELECT count(*) FROM rollups WHERE field = ?", (field,)).get == 0
 
 
-def test_names_by_the_million_cost_no_sums(tmp_path: Path) -> None:
+def test_a_million_names_create_no_rollups(tmp_path: Path) -> None:
     write(tmp_path, *(an_entry(properties={f"p{number}": "x"}) for number in range(MAX_PROPERTIES + 50)))
     write(tmp_path, *(an_entry(model=f"m{number}", namespace=f"n{number % 1000}-") for number in range(2000)))
     fields = apsw.Connection(str(tmp_path / DATABASE))
@@ -97,7 +97,7 @@ def test_names_by_the_million_cost_no_sums(tmp_path: Path) -> None:
 def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None, bucket_s: int) -> None:
     make = traffic(5)
     entries = [make() for _ in range(3000)]
-    for number, entry in enumerate(entries):  # three and a half days, and every one of a duration of its own
+    for number, entry in enumerate(entries):  # three and a half days, each record with a different duration
         entry.record = replace(entry.record, started_at=A_TIMESTAMP + number * 100_000_000, duration_ms=50.0 + number)
     memory = MemoryStore()
     memory.commit(a_batch(*entries))
@@ -107,19 +107,19 @@ def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None, bucket_s: int
     expected = memory.stats(question(by=by, bucket_s=bucket_s, hours=100), soon())
     assert found.source == "rollups"
     assert found.total.requests == expected.total.requests == 3000
-    told = {group.value: group for group in found.groups}
+    served_from = {group.value: group for group in found.groups}
     for group in expected.groups:
-        if group.value in told:
-            assert told[group.value].points.keys() == group.points.keys()
-            sums_of_both = [(sums, told[group.value].points[at]) for at, sums in group.points.items()]
-            for sums, other in (*sums_of_both, (group.total, told[group.value].total)):
-                mine, others = sums.unpacked(), other.unpacked()
-                assert (mine.requests, mine.failed, mine.duration) == (others.requests, others.failed, others.duration)
-                assert mine.cost_usd == pytest.approx(others.cost_usd)
-    assert (by == "namespace") or told.keys() == {group.value for group in expected.groups}
+        if group.value in served_from:
+            assert served_from[group.value].points.keys() == group.points.keys()
+            merged_rollups = [(rollups, served_from[group.value].points[at]) for at, rollups in group.points.items()]
+            for rollups, other in (*merged_rollups, (group.total, served_from[group.value].total)):
+                own, others = rollups.unpacked(), other.unpacked()
+                assert (own.requests, own.failed, own.duration) == (others.requests, others.failed, others.duration)
+                assert own.cost_usd == pytest.approx(others.cost_usd)
+    assert (by == "namespace") or served_from.keys() == {group.value for group in expected.groups}
 
 
-def test_what_was_not_committed_is_not_summed(tmp_path: Path) -> None:
+def test_uncommitted_records_are_not_in_the_rollups(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path, busy_s=0)
     writer.commit(a_batch(an_entry(model="a")))
     other = apsw.Connection(str(tmp_path / DATABASE))
@@ -137,7 +137,9 @@ def test_what_was_not_committed_is_not_summed(tmp_path: Path) -> None:
     assert {group.value: group.total.requests for group in found.groups} == {"a": 1, "b": 1}
 
 
-def test_a_commit_that_failed_late_is_summed_once_it_succeeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_that_failed_late_is_in_the_rollups_once_it_succeeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     writer = SqliteWriter(tmp_path)
     batch = a_batch(an_entry(model="a"))
 
@@ -155,7 +157,7 @@ def test_a_commit_that_failed_late_is_summed_once_it_succeeds(tmp_path: Path, mo
     assert {group.value: group.total.requests for group in found.groups} == {"a": 1}
 
 
-def test_a_question_ends_at_its_deadline(tmp_path: Path) -> None:
+def test_a_query_ends_at_its_deadline(tmp_path: Path) -> None:
     make = traffic(7)
     write(tmp_path, *(make() for _ in range(5000)))
     reader = SqliteReader(tmp_path)

@@ -1,6 +1,6 @@
-"""Escape sequences of callers, models and providers reach no terminal: not by ``tail``, ``show`` or the operator's log.
+"""Escape sequences of clients, models and upstreams reach no terminal through ``tail``, ``show`` or the operator log.
 
-The commands write to a terminal here, for only then do they colour; none of the colours is a caller's.
+The commands write to a pseudo-terminal, since they use colors only there.
 """
 
 import base64
@@ -18,7 +18,7 @@ from tests.support.raw_http import send_request
 from tests.support.server import Server, SimulatedProvider
 from tests.support.simulated_upstream import World, put_script
 
-#: Sets the window's title, clears the screen, moves the cursor, and turns the direction of text round.
+#: Sets the window's title, clears the screen, moves the cursor, and reverses the direction of text.
 EVIL: Final = "\x1b]0;pwned\x07\x1b[2J\x1b[1;1H\x9b31m\u202e\x08\r\nforged line"
 _RAW: Final = ("\x1b]0;", "\x1b[2J", "\x1b[1;1H", "\x9b31m", "\x07", "\x08", "\u202e")
 
@@ -32,14 +32,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def logged(world: World) -> list[str]:
-    """Requests that say it everywhere: in the question, the answer, the tags, an error. Their ids."""
+    """Send requests with escape sequences in every place: prompt, response, tags, an error. Returns their ids."""
     message = {"role": "user", "content": EVIL, "name": EVIL}
     body = json.dumps({"model": EVIL, "messages": [message], "user": EVIL, "metadata": {"a": EVIL, EVIL: "b"}}).encode()
     choice = {"index": 0, "message": {"role": "assistant", "content": EVIL}, "finish_reason": EVIL}
     whole = json.dumps({"id": EVIL, "model": EVIL, "choices": [choice]}).encode()
     error = json.dumps({"error": {"message": EVIL, "type": EVIL, "code": EVIL}}).encode()
     ids = []
-    for name, status, said in (
+    for name, status, written in (
         ("whole", "200 OK", whole),
         ("error", "400 Bad", error),
         ("plain", "500 Bad", EVIL.encode()),
@@ -50,66 +50,66 @@ def logged(world: World) -> list[str]:
                 ["content-type", "application/json"],
                 ["x-request-id", "\u00e9\u009b31m".encode().decode("latin-1")],
             ],
-            "body": base64.b64encode(said).decode(),
+            "body": base64.b64encode(written).decode(),
         }
         put_script(world.provider, name, script)
         tags = (f"Service-Namespace: {quote(EVIL)}".encode(), f"Service-Property-Note: {quote(EVIL)}".encode())
-        answer = send_request(
+        response = send_request(
             world.server.port, *tags, f"Sim-Script: {name}".encode(), b"User-Agent: \xc2\x9b31m", body=body
         )
-        ids.append(world.server.record(answer.header("service-request-id") or "", 60)["id"])
+        ids.append(world.server.record(response.header("service-request-id") or "", 60)["id"])
     return ids
 
 
-def on_a_terminal(world: World, *arguments: str) -> str:
-    """What a command writes to a terminal."""
+def run_on_terminal(world: World, *arguments: str) -> str:
+    """Run a command on a terminal, and return what it writes."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "relaybook.cli.main", *arguments, "--data", str(world.server.data)]
     environment = os.environ | {"RELAYBOOK_DASHBOARD_URL": world.server.dashboard, "TERM": "xterm-256color"}
     with subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=environment) as process:
         os.close(theirs)
-        said = b""
+        written = b""
         while True:
             try:
                 data = os.read(ours, 1 << 16)
-            except OSError:  # how Linux tells that nobody has the other end any more
+            except OSError:  # Linux: the other end is closed
                 break
             if not data:
                 break
-            said += data
+            written += data
     os.close(ours)
-    assert process.returncode == 0, said
-    return said.decode()
+    assert process.returncode == 0, written
+    return written.decode()
 
 
-def is_harmless(text: str) -> None:
+def assert_harmless(text: str) -> None:
     assert [sequence for sequence in _RAW if sequence in text] == []
 
 
-def test_tail_writes_no_escape_sequence_of_a_caller(world: World, logged: list[str]) -> None:
-    text = on_a_terminal(world, "tail", "-n", str(len(logged)))
-    is_harmless(text)
+def test_tail_writes_no_escape_sequence_of_a_client(world: World, logged: list[str]) -> None:
+    text = run_on_terminal(world, "tail", "-n", str(len(logged)))
+    assert_harmless(text)
     lines = [line for line in text.splitlines() if "pwned" in line or "\\x1b" in line]
     assert len(lines) == len(logged), "every request is one line, and shows what it held"
     assert not [line for line in text.splitlines() if line.startswith("forged")]
 
 
-def test_show_writes_no_escape_sequence_of_a_caller(world: World, logged: list[str]) -> None:
+def test_show_writes_no_escape_sequence_of_a_client(world: World, logged: list[str]) -> None:
     for each in logged:
-        text = on_a_terminal(world, "show", each)
-        is_harmless(text)
+        text = run_on_terminal(world, "show", each)
+        assert_harmless(text)
         assert "pwned" in text
 
 
-def test_an_id_that_is_asked_for_is_not_repeated_raw(world: World, logged: list[str]) -> None:
+def test_show_does_not_repeat_an_id_unescaped(world: World, logged: list[str]) -> None:
     command = [sys.executable, "-m", "relaybook.cli.main", "show", f"{EVIL}?", "--data", str(world.server.data)]
     environment = os.environ | {"RELAYBOOK_DASHBOARD_URL": world.server.dashboard}
     found = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    is_harmless(found.stdout + found.stderr)
+    assert_harmless(found.stdout + found.stderr)
     assert found.returncode == 1
 
 
-def test_the_operators_log_is_lines_of_json_without_control_characters(world: World, logged: list[str]) -> None:
+def test_the_operator_log_is_json_lines_without_control_characters(world: World, logged: list[str]) -> None:
     for path in ("/v1/\x1b[2J", "/\x1b]0;pwned\x07", "/v1/../\x9b31m"):
         send_request(world.server.port, path=path)
     text = world.server.stderr

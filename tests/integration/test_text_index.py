@@ -1,4 +1,4 @@
-"""The text index on disk: beside the log, of one log only, made anew when it is lost, damaged or another's."""
+"""The text index on disk: next to the log, of one log only, rebuilt if it is missing, damaged or of another log."""
 
 import json
 import shutil
@@ -21,11 +21,11 @@ def fill(directory: Path, *texts: str) -> None:
     bodies = (json.dumps({"messages": [{"role": "user", "content": text}]}).encode() for text in texts)
     writer.commit(a_batch(*(an_entry(body, b"{}") for body in bodies)))
     writer.close()
-    work(directory)
+    update(directory)
 
 
-def work(directory: Path) -> None:
-    """One whole pass, as the recorder makes it after a start."""
+def update(directory: Path) -> None:
+    """Run one complete pass, as the recorder does after a start."""
     reader, index = SqliteReader(directory), SqliteTextIndex(directory)
     TextPass(reader, index).work(soon())
     index.close()
@@ -48,49 +48,51 @@ def test_words_of_stored_bodies_are_found(tmp_path: Path) -> None:
     assert find(tmp_path, "refund") == [4, 1]
 
 
-def test_a_reader_that_is_open_sees_an_index_that_comes_later(tmp_path: Path) -> None:
+def test_an_open_reader_sees_an_index_that_is_created_later(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(an_entry(b'{"messages": [{"role": "user", "content": "refund"}]}', b"{}")))
     reader = SqliteReader(tmp_path)
     wanted = Filter((Term(WORDS, ("refund",)),))
     assert reader.page(wanted, 5, None, soon()).records == []
-    work(tmp_path)
+    update(tmp_path)
     assert len(reader.page(wanted, 5, None, soon()).records) == 1
     reader.close()
     writer.close()
 
 
-def test_a_reader_that_came_while_the_index_was_made_sees_it_afterwards(tmp_path: Path) -> None:
+def test_a_reader_opened_while_the_index_was_created_sees_it_afterwards(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(an_entry(b'{"messages": [{"role": "user", "content": "refund"}]}', b"{}")))
-    (tmp_path / FILE).touch(0o600)  # made, and nothing in it yet
+    (tmp_path / FILE).touch(0o600)  # created, but still empty
     reader = SqliteReader(tmp_path)
     wanted = Filter((Term(WORDS, ("refund",)),))
     assert reader.page(wanted, 5, None, soon()).records == []
-    work(tmp_path)
+    update(tmp_path)
     assert len(reader.page(wanted, 5, None, soon()).records) == 1
     reader.close()
     writer.close()
 
 
-def test_an_index_that_a_reader_holds_for_a_moment_is_waited_for(tmp_path: Path) -> None:
+def test_the_pass_waits_for_an_index_that_a_reader_has_locked(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(an_entry(b'{"messages": [{"role": "user", "content": "refund"}]}', b"{}")))
     holder = apsw.Connection(str(tmp_path / FILE))
     holder.execute("BEGIN EXCLUSIVE")
     release = threading.Timer(0.2, holder.close)
     release.start()
-    work(tmp_path)
+    update(tmp_path)
     release.join()
     assert find(tmp_path, "refund") == [1]
     writer.close()
 
 
-@pytest.mark.parametrize("harm", ["lost", "damaged", "emptied", "not a database", "another database", "of another log"])
-def test_an_index_that_is_no_use_is_made_anew(tmp_path: Path, harm: str) -> None:
+@pytest.mark.parametrize(
+    "damage", ["lost", "damaged", "emptied", "not a database", "another database", "of another log"]
+)
+def test_an_unusable_index_is_rebuilt(tmp_path: Path, damage: str) -> None:
     store, path = tmp_path / "store", tmp_path / "store" / FILE
     fill(store, "where is my refund", "more")
-    match harm:
+    match damage:
         case "lost":
             path.unlink()
         case "damaged":
@@ -110,14 +112,14 @@ def test_an_index_that_is_no_use_is_made_anew(tmp_path: Path, harm: str) -> None
             path.write_bytes((other / FILE).read_bytes())
     for suffix in ("-wal", "-shm"):
         path.with_name(FILE + suffix).unlink(missing_ok=True)
-    if harm != "damaged":
+    if damage != "damaged":
         assert find(store, "refund") == []
-    work(store)
-    work(store)
+    update(store)
+    update(store)
     assert find(store, "refund") == [1]
 
 
-def test_a_log_without_index_is_read_as_ever(tmp_path: Path) -> None:
+def test_a_log_without_index_is_searched_as_before(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(an_entry()))
     writer.close()
@@ -128,14 +130,14 @@ def test_a_log_without_index_is_read_as_ever(tmp_path: Path) -> None:
     reader.close()
 
 
-def test_its_files_are_for_their_owner_only(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_its_files(tmp_path: Path) -> None:
     fill(tmp_path, "refund")
     assert {path.stat().st_mode & 0o777 for path in tmp_path.glob(f"{FILE}*")} == {0o600}
 
 
 @pytest.mark.parametrize("recorded_again", [1, 2, 3])
-def test_an_index_that_is_ahead_of_its_log_is_made_anew(tmp_path: Path, recorded_again: int) -> None:
-    """As after a power cut, when the index had reached the disk and the log's last requests had not."""
+def test_an_index_ahead_of_its_log_is_rebuilt(tmp_path: Path, recorded_again: int) -> None:
+    """This happens after a power cut, if the index had reached the disk and the last records of the log had not."""
     store, earlier = tmp_path / "store", tmp_path / "earlier"
     fill(store, "an early refund")
     shutil.copytree(store, earlier)

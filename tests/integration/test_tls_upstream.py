@@ -1,6 +1,7 @@
-"""A provider behind TLS, as they all are: connections are kept and used again, and large bodies cross both ways.
+"""An upstream with TLS: connections are reused, and large bodies are relayed in both directions.
 
-One that ends the connection after its answer loses nothing of it, and a connection that breaks is no end of an answer.
+If the upstream closes the connection after its response, nothing of it is lost. An aborted connection does not end a
+response.
 """
 
 import socket
@@ -18,13 +19,13 @@ import trustme
 from tests.support.server import Server, wait_until
 
 LARGE = 3 << 20
-TOGETHER = 16
+CONCURRENT = 16
 
 
-class Provider(ThreadingHTTPServer):
-    """Answers with as many bytes as it got; counts connections."""
+class Upstream(ThreadingHTTPServer):
+    """Responds with as many bytes as it received. Counts connections."""
 
-    daemon_threads = False  # so that closing waits for them, and each closes its connection
+    daemon_threads = False  # closing waits for the threads, and each closes its connection
     request_queue_size = 64
 
     def __init__(self) -> None:
@@ -34,7 +35,7 @@ class Provider(ThreadingHTTPServer):
 
 class Echo(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: Provider
+    server: Upstream
 
     def setup(self) -> None:
         self.server.connections += 1
@@ -48,16 +49,16 @@ class Echo(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Print nothing."""
 
 
 @pytest.fixture
-def provider(tmp_path: Path) -> Iterator[Provider]:
+def upstream(tmp_path: Path) -> Iterator[Upstream]:
     authority = trustme.CA()
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
-    server = Provider()
+    server = Upstream()
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -68,51 +69,51 @@ def provider(tmp_path: Path) -> Iterator[Provider]:
 
 
 @pytest.fixture
-def server(tmp_path: Path, provider: Provider) -> Iterator[Server]:
+def server(tmp_path: Path, upstream: Upstream) -> Iterator[Server]:
     flags = ["--upstream-ca-file", str(tmp_path / "ca.pem")]
-    with Server(tmp_path, f"https://localhost:{provider.server_address[1]}/v1", *flags) as started:
+    with Server(tmp_path, f"https://localhost:{upstream.server_address[1]}/v1", *flags) as started:
         yield started
 
 
 def ask(server: Server, *bodies: bytes) -> list[tuple[int, bytes]]:
-    """Each body posted over one connection; status and answer of each."""
+    """Post each body over one connection. Returns status and body of each response."""
     connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
     found = []
     for body in bodies:
         connection.request("POST", "/v1/chat/completions", body, {"Authorization": "Bearer sk-test"})
-        answer = connection.getresponse()
-        found.append((answer.status, answer.read()))
+        response = connection.getresponse()
+        found.append((response.status, response.read()))
     connection.close()
     return found
 
 
-def test_a_connection_is_used_again(server: Server, provider: Provider) -> None:
+def test_a_connection_is_reused(server: Server, upstream: Upstream) -> None:
     bodies = [b"%d" % number for number in range(10)]
     assert ask(server, *bodies) == [(200, body) for body in bodies]
-    assert provider.connections == 1
+    assert upstream.connections == 1
 
 
-def test_large_bodies_cross_both_ways_and_the_connection_stays(server: Server, provider: Provider) -> None:
+def test_large_bodies_are_relayed_both_ways_and_the_connection_is_kept(server: Server, upstream: Upstream) -> None:
     large = b"x" * LARGE
     assert ask(server, b"small", large, b"small", large) == [(200, b"small"), (200, large)] * 2
-    assert provider.connections == 1
+    assert upstream.connections == 1
 
 
-def test_many_at_once_are_all_answered(server: Server, provider: Provider) -> None:
+def test_many_concurrent_requests_all_get_a_response(server: Server, upstream: Upstream) -> None:
     bodies = [b"%d" % number for number in range(50)]
-    with ThreadPoolExecutor(TOGETHER) as callers:
-        for found in callers.map(lambda _: ask(server, *bodies), range(TOGETHER)):
+    with ThreadPoolExecutor(CONCURRENT) as callers:
+        for found in callers.map(lambda _: ask(server, *bodies), range(CONCURRENT)):
             assert found == [(200, body) for body in bodies]
-    assert provider.connections <= TOGETHER
+    assert upstream.connections <= CONCURRENT
 
 
-class Ending(threading.Thread):
-    """A provider that ends its connection right after each answer of ``size`` bytes, of which it may send fewer."""
+class ClosingUpstream(threading.Thread):
+    """An upstream that closes the connection after each response of ``size`` bytes, of which it may send fewer."""
 
     def __init__(self, context: ssl.SSLContext, head: bytes, sent: int, *, notifies: bool) -> None:
         super().__init__()
         self._context = context
-        self._answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + head + b"\r\n" + b"x" * sent
+        self._response = b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + head + b"\r\n" + b"x" * sent
         self._notifies = notifies
         self.listener = socket.create_server(("127.0.0.1", 0))
 
@@ -125,7 +126,7 @@ class Ending(threading.Thread):
             with self._context.wrap_socket(raw, server_side=True) as connection:
                 while not connection.recv(65536).endswith(b"}"):
                     pass
-                connection.sendall(self._answer)
+                connection.sendall(self._response)
                 connection.setblocking(False)
                 if self._notifies:
                     with suppress(OSError):
@@ -147,36 +148,36 @@ class Ending(threading.Thread):
         (b"", 400_000, False, "upstream_failed"),
     ],
 )
-def test_of_an_answer_before_the_end_of_the_connection_nothing_is_missing(
+def test_nothing_of_a_response_before_the_end_of_the_connection_is_lost(
     tmp_path: Path, head: bytes, sent: int, notifies: bool, outcome: str
 ) -> None:
     authority = trustme.CA()
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
-    provider = Ending(context, head, sent, notifies=notifies)
-    provider.start()
-    url = f"https://localhost:{provider.listener.getsockname()[1]}/v1"
+    upstream = ClosingUpstream(context, head, sent, notifies=notifies)
+    upstream.start()
+    url = f"https://localhost:{upstream.listener.getsockname()[1]}/v1"
     with Server(tmp_path, url, "--upstream-ca-file", str(tmp_path / "ca.pem")) as server:
         for _ in range(5):
             connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
             connection.request("POST", "/v1/chat/completions", b"{}", {"Authorization": "Bearer sk-test"})
-            answer = connection.getresponse()
-            got, is_whole = _read(answer)
+            response = connection.getresponse()
+            received, is_complete = _read(response)
             connection.close()
-            assert is_whole == (outcome == "complete")
-            assert got == sent or not is_whole  # a reset takes with it what the caller had not read
+            assert is_complete == (outcome == "complete")
+            assert received == sent or not is_complete  # a reset discards what the client had not read yet
         rows = wait_until(lambda: found if len(found := server.records()) == 5 else None)
         assert {(row["outcome"], row["response_bytes"]) for row in rows} == {(outcome, sent)}
-    provider.close()
+    upstream.close()
 
 
-def _read(answer: HTTPResponse) -> tuple[int, bool]:
-    """How many bytes came, and whether they ended cleanly."""
-    got = 0
+def _read(response: HTTPResponse) -> tuple[int, bool]:
+    """Return how many bytes were received, and whether they ended cleanly."""
+    received = 0
     try:
-        while piece := answer.read1():
-            got += len(piece)
+        while chunk := response.read1():
+            received += len(chunk)
     except (OSError, HTTPException):
-        return got, False
-    return got, not answer.length
+        return received, False
+    return received, not response.length

@@ -1,7 +1,8 @@
-"""The service between two bad networks, one to its callers and one to the provider, and what each side saw of it.
+"""The service between two faulty networks, one to its clients and one to the upstream, and what each peer saw.
 
-The judge knows a provider that never fails. So what the relay said by itself (an error of its own, the event at the end
-of a broken stream) is first held against the record and taken off both, and outcomes are checked here.
+The judge assumes an upstream that never fails. So everything that the relay sent by itself (an error response, the
+event at the end of a broken stream) is first compared with the record and removed from both, and outcomes are checked
+here.
 """
 
 import asyncio
@@ -14,34 +15,34 @@ from typing import Final, NamedTuple
 import msgspec
 import uvloop
 from tests.crash.judge import Call, Logged, Served, Violation, judge
-from tests.crash.load import Asked, Choice, Load
-from tests.crash.service import Provider, Service, until
+from tests.crash.load import Choice, Load, RunningCall
+from tests.crash.service import Provider, Service, wait_for
 from tests.support.fault_proxy import NO_FAULTS, FaultProxy, Plan
 
 from relaybook.log.record import Record
 
-PATIENCE_SECONDS: Final = 60.0
-_OUR_EVENT: Final = b'data: {"error"'
+TIMEOUT_SECONDS: Final = 60.0
+_RELAYS_EVENT: Final = b'data: {"error"'
 _PLAIN: Final[Choice] = ("whole", 300, None)
 
 
-class Seen(NamedTuple):
-    """One request as its caller, the log and the provider know it; None where one knows nothing of it."""
+class Observed(NamedTuple):
+    """One request as its client, the log and the upstream know it. `None` if one of them does not."""
 
     call: Call
     record: Record | None
     served: Served | None
-    #: What the record holds of the provider's answer, without the relay's own words.
+    #: The part of the stored response that came from the upstream.
     stored: bytes
 
     @property
     def outcome(self) -> str | None:
-        """The record's."""
+        """The outcome of the record."""
         return self.record.outcome if self.record else None
 
 
 class Network:
-    """``near`` is between the callers and the relay, ``far`` between the relay and the provider."""
+    """``near`` is between clients and relay, ``far`` between relay and upstream."""
 
     def __init__(self, provider: Provider, service: Service, near: FaultProxy, far: FaultProxy) -> None:
         self.provider = provider
@@ -49,17 +50,17 @@ class Network:
         self.near = near
         self.far = far
         self._asked = 0
-        # of all that ever was: what comes late is held against what came before
+        # everything so far: late entries are compared with earlier ones
         self._served: dict[str, Served] = {}
         self._calls: list[Call] = []
         self._logged: list[Logged] = []
 
-    def load(self, callers: int, chance: random.Random, choose: Callable[[random.Random], Choice]) -> Load:
-        """Callers behind the near network."""
-        return Load(self.near.port, callers, chance, choose)
+    def load(self, clients: int, rng: random.Random, choose: Callable[[random.Random], Choice]) -> Load:
+        """Return clients on the near network."""
+        return Load(self.near.port, clients, rng, choose)
 
-    async def ask(self, choice: Choice, *, near: Plan = NO_FAULTS, far: Plan = NO_FAULTS) -> list[Seen]:
-        """One request over connections with these plans, and at least one more after it over good ones."""
+    async def send(self, choice: Choice, *, near: Plan = NO_FAULTS, far: Plan = NO_FAULTS) -> list[Observed]:
+        """Send one request over connections with these plans, and at least one more after it over good ones."""
         await self.far.end_all()
         self.near.once(near)
         self.far.once(far)
@@ -68,27 +69,27 @@ class Network:
         self._asked += 1
         load.start(f"ask-{self._asked}")
         try:
-            await until(lambda: len(load.calls) > 1, f"the end of {choice}", PATIENCE_SECONDS)
+            await wait_for(lambda: len(load.calls) > 1, f"the end of {choice}", TIMEOUT_SECONDS)
             await load.finish()
         finally:
             await load.abandon()
-        return await self.seen(load.calls)
+        return await self.observe(load.calls)
 
-    async def seen(self, calls: list[Asked]) -> list[Seen]:
-        """Waits for the end of everything, lets the judge see it, and gives what is known of each call."""
+    async def observe(self, calls: list[RunningCall]) -> list[Observed]:
+        """Wait until everything has ended, let the judge check it, and return what is known of each call."""
         records = await self._records({call.tag for call in calls if call.request_id})
         await self.far.end_all()
-        await until(self._is_provider_idle, "the end of all answers", PATIENCE_SECONDS)
+        await wait_for(self._is_upstream_idle, "the end of all answers", TIMEOUT_SECONDS)
         logged = {record.id: self.service.logged(record) for record in records}
         by_tag = {record.properties.get("tag"): record for record in records}
         found = []
         for call in calls:
             record = by_tag.get(call.tag)
-            stored = _providers_part(record, logged[record.id].response) if record else b""
-            found.append(Seen(call, record, self._served.get(call.tag), stored))
+            stored = _upstreams_part(record, logged[record.id].response) if record else b""
+            found.append(Observed(call, record, self._served.get(call.tag), stored))
             assert record is None or logged[record.id].response.startswith(call.received), call.tag
         self._calls += map(_for_the_judge, found)
-        self._logged += [_without_our_words(record, logged[record.id]) for record in records]
+        self._logged += [_without_relays_part(record, logged[record.id]) for record in records]
         complaints: list[object] = [*self._judge(), *filter(None, map(_wrong_outcome, found))]
         assert complaints == [], "\n".join(map(str, complaints))
         return found
@@ -96,7 +97,7 @@ class Network:
     def _judge(self) -> list[Violation]:
         return judge(self._served.values(), self._calls, self._logged)
 
-    def _is_provider_idle(self) -> bool:
+    def _is_upstream_idle(self) -> bool:
         self._served |= {each.tag: each for each in self.provider.ended()}
         return not self.provider.open
 
@@ -104,31 +105,31 @@ class Network:
         records: list[Record] = []
 
         def are_there() -> bool:
-            at_rest = self.service.is_at_rest()
+            at_rest = self.service.is_idle()
             records.extend(self.service.new_records())
             return at_rest and tags <= {record.properties.get("tag") for record in records}
 
-        await until(are_there, f"the records of {tags}", PATIENCE_SECONDS)
+        await wait_for(are_there, f"the records of {tags}", TIMEOUT_SECONDS)
         return records
 
 
-def _providers_part(record: Record, stored: bytes) -> bytes:
-    """The stored answer without what the relay said by itself. This provider's own status is always 200."""
+def _upstreams_part(record: Record, stored: bytes) -> bytes:
+    """Return the stored response without what the relay added. The upstream's status is always 200 here."""
     if record.status != 200:
         return b""
-    if record.error_code == "upstream_stream_interrupted" and _OUR_EVENT in stored:
-        return stored[: stored.rindex(_OUR_EVENT)]
+    if record.error_code == "upstream_stream_interrupted" and _RELAYS_EVENT in stored:
+        return stored[: stored.rindex(_RELAYS_EVENT)]
     return stored
 
 
-def _without_our_words(record: Record, logged: Logged) -> Logged:
-    """As the judge would have it if the provider had never failed. Outcomes it does not know are checked here."""
+def _without_relays_part(record: Record, logged: Logged) -> Logged:
+    """Return the record as if the upstream had not failed. Outcomes that the judge does not know are checked here."""
     outcome = "interrupted" if record.outcome in ("upstream_failed", "refused") else record.outcome
-    return msgspec.structs.replace(logged, outcome=outcome, response=_providers_part(record, logged.response))
+    return msgspec.structs.replace(logged, outcome=outcome, response=_upstreams_part(record, logged.response))
 
 
-def _for_the_judge(seen: Seen) -> Call:
-    """The call without the relay's own words; a caller that was cut off has left."""
+def _for_the_judge(seen: Observed) -> Call:
+    """Return the call without the relay's own response. A client that was disconnected counts as one that left."""
     call, record = seen.call, seen.record
     return Call(
         tag=call.tag,
@@ -141,11 +142,11 @@ def _for_the_judge(seen: Seen) -> Call:
     )
 
 
-def _wrong_outcome(seen: Seen) -> str | None:
-    """What is wrong with a record's outcome, given what its caller got."""
+def _wrong_outcome(seen: Observed) -> str | None:
+    """Return what is wrong with a record's outcome, given what its client received."""
     call = seen.call
     if seen.record is None:
-        return None  # the judge knows whether one is missing
+        return None  # the judge knows whether a record is missing
     right = {"complete", "client_closed", "upstream_failed", "refused"}
     if call.complete:
         right = {{200: "complete", 408: "refused"}.get(call.status or 0, "upstream_failed")}
@@ -153,8 +154,8 @@ def _wrong_outcome(seen: Seen) -> str | None:
 
 
 @contextmanager
-def a_network(directory: Path, *flags: str) -> Iterator[tuple[Network, asyncio.Runner]]:
-    """A network of its own, and the loop it lives on."""
+def new_network(directory: Path, *flags: str) -> Iterator[tuple[Network, asyncio.Runner]]:
+    """Run a network and its event loop until the end of the block."""
     with ExitStack() as stack:
         runner = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop))
         provider = stack.enter_context(Provider(directory))

@@ -1,4 +1,4 @@
-"""One fault at a time, in each direction of each network: what the caller gets, and what the record says."""
+"""One fault at a time, in each direction of each network: what the client receives, and what is recorded."""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,46 +6,46 @@ from typing import Final
 
 import pytest
 from tests.crash.load import Choice
-from tests.network.network import Network, Seen, a_network
+from tests.network.network import Network, Observed, new_network
 from tests.support.fault_proxy import Ending, Fault, Plan
 
-#: Two seconds long: nothing that breaks it is late.
+#: Two seconds long, so that no fault comes too late.
 STREAM: Final[Choice] = ("stream", 200, None)
 SHORT_STREAM: Final[Choice] = ("stream", 30, None)
 LARGE: Final[Choice] = ("large", 200_000, None)
 UPLOAD: Final[Choice] = ("upload", 300, None)
-#: Within the head of a request or an answer; within the body of an upload, of a stream or a large answer.
+#: Offsets in the head of a request or response, and in the body of an upload, a stream or a large response.
 IN_HEAD: Final = 60
 IN_UPLOAD: Final = 100_000
-IN_ANSWER: Final = 3_000
+IN_RESPONSE: Final = 3_000
 ENDINGS: Final = ("fin", "rst", "half")
 
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Network, asyncio.Runner]]:
-    with a_network(tmp_path_factory.mktemp("network")) as made:
-        yield made
+    with new_network(tmp_path_factory.mktemp("network")) as created:
+        yield created
 
 
-def ask(network: tuple[Network, asyncio.Runner], choice: Choice, **plans: Plan) -> Seen:
-    """One request under these plans. Later ones must do as if nothing had been."""
+def send(network: tuple[Network, asyncio.Runner], choice: Choice, **plans: Plan) -> Observed:
+    """Send one request under these plans. Later requests must not be affected."""
     world, runner = network
-    seen, *later = runner.run(world.ask(choice, **plans))
+    seen, *later = runner.run(world.send(choice, **plans))
     assert {(each.call.complete, each.call.status, each.outcome) for each in later} == {(True, 200, "complete")}
     return seen
 
 
-# -- between the relay and the provider ------------------------------------------------------------------------------
+# -- between relay and upstream ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("after", [0, IN_HEAD])
-def test_an_answer_cut_before_its_body_is_a_502_and_no_second_try(
+def test_a_response_cut_before_its_body_is_a_502_without_a_retry(
     network: tuple[Network, asyncio.Runner], after: int, ending: Ending
 ) -> None:
-    # A reset at once may come before the relay knows that it is connected; then it could not reach the provider.
+    # A reset right away may come before the relay knows that it is connected. Then the upstream was not reached.
     fault = Fault(after=after, ending=ending, stall_seconds=0.2)
-    seen = ask(network, STREAM, far=Plan(downstream=fault))
+    seen = send(network, STREAM, far=Plan(downstream=fault))
     assert (seen.call.status, seen.call.complete, seen.outcome) == (502, True, "upstream_failed")
     assert seen.record is not None
     assert seen.record.error_code == "upstream_reset"
@@ -53,41 +53,43 @@ def test_an_answer_cut_before_its_body_is_a_502_and_no_second_try(
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("choice", [STREAM, LARGE], ids=["stream", "whole"])
-def test_an_answer_cut_in_its_body_never_ends_cleanly_and_what_came_is_stored(
+def test_a_response_cut_in_its_body_never_ends_cleanly_and_what_arrived_is_stored(
     network: tuple[Network, asyncio.Runner], choice: Choice, ending: Ending
 ) -> None:
-    seen = ask(network, choice, far=Plan(downstream=Fault(after=IN_ANSWER, ending=ending)))
+    seen = send(network, choice, far=Plan(downstream=Fault(after=IN_RESPONSE, ending=ending)))
     assert (seen.call.status, seen.call.complete, seen.outcome) == (200, False, "upstream_failed")
     assert seen.served is not None
-    assert 0 < len(seen.stored) <= min(IN_ANSWER, len(seen.served.sent))
+    assert 0 < len(seen.stored) <= min(IN_RESPONSE, len(seen.served.sent))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("after", [IN_HEAD, IN_UPLOAD])
-def test_a_request_cut_on_its_way_to_the_provider_is_a_502_and_no_second_try(
+def test_a_request_cut_on_its_way_to_the_upstream_is_a_502_without_a_retry(
     network: tuple[Network, asyncio.Runner], after: int, ending: Ending
 ) -> None:
-    seen = ask(network, UPLOAD, far=Plan(upstream=Fault(after=after, ending=ending)))
+    seen = send(network, UPLOAD, far=Plan(upstream=Fault(after=after, ending=ending)))
     assert (seen.call.status, seen.outcome) == (502, "upstream_failed")
     assert (seen.served is None) == (after == IN_HEAD)
     if seen.served is not None:
         assert seen.served.received < len(seen.call.request)
 
 
-# -- between the caller and the relay --------------------------------------------------------------------------------
+# -- between client and relay ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_request_cut_in_its_head_reaches_nobody(network: tuple[Network, asyncio.Runner], ending: Ending) -> None:
-    seen = ask(network, STREAM, near=Plan(upstream=Fault(after=IN_HEAD, ending=ending)))
+def test_a_request_cut_in_its_head_does_not_reach_the_upstream(
+    network: tuple[Network, asyncio.Runner], ending: Ending
+) -> None:
+    seen = send(network, STREAM, near=Plan(upstream=Fault(after=IN_HEAD, ending=ending)))
     assert (seen.call.status, seen.record, seen.served) == (None, None, None)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_request_cut_in_its_body_is_recorded_as_far_as_it_came(
+def test_a_request_cut_in_its_body_is_recorded_as_far_as_it_arrived(
     network: tuple[Network, asyncio.Runner], ending: Ending
 ) -> None:
-    seen = ask(network, UPLOAD, near=Plan(upstream=Fault(after=IN_UPLOAD, ending=ending)))
+    seen = send(network, UPLOAD, near=Plan(upstream=Fault(after=IN_UPLOAD, ending=ending)))
     assert (seen.call.status, seen.outcome) == (None, "client_closed")
     assert seen.record is not None
     assert 0 < seen.record.request_bytes < IN_UPLOAD
@@ -95,25 +97,25 @@ def test_a_request_cut_in_its_body_is_recorded_as_far_as_it_came(
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_caller_cut_off_from_its_stream_has_left_and_all_it_got_is_stored(
+def test_a_client_cut_off_from_its_stream_is_recorded_as_closed_and_everything_it_got_is_stored(
     network: tuple[Network, asyncio.Runner], ending: Ending
 ) -> None:
-    seen = ask(network, STREAM, near=Plan(downstream=Fault(after=IN_ANSWER, ending=ending)))
+    seen = send(network, STREAM, near=Plan(downstream=Fault(after=IN_RESPONSE, ending=ending)))
     assert (seen.call.status, seen.call.complete, seen.outcome) == (200, False, "client_closed")
     assert len(seen.stored) >= len(seen.call.received) > 0
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_caller_cut_off_from_a_large_answer_got_nothing_that_is_not_stored(
+def test_a_client_cut_off_from_a_large_response_got_nothing_that_is_not_stored(
     network: tuple[Network, asyncio.Runner], ending: Ending
 ) -> None:
-    seen = ask(network, LARGE, near=Plan(downstream=Fault(after=IN_ANSWER, ending=ending)))
+    seen = send(network, LARGE, near=Plan(downstream=Fault(after=IN_RESPONSE, ending=ending)))
     assert (seen.call.status, seen.call.complete) == (200, False)
-    # the system may have taken all of it from us before it noticed
+    # the kernel may have accepted all of it before it noticed
     assert seen.outcome in ("client_closed", "complete")
 
 
-# -- slow on both sides ----------------------------------------------------------------------------------------------
+# -- slow in both directions -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("side", ["near", "far"])
@@ -124,12 +126,12 @@ def test_a_caller_cut_off_from_a_large_answer_got_nothing_that_is_not_stored(
         Fault(latency_seconds=0.02),
         Fault(bytes_per_second=600_000),
         Fault(after=IN_HEAD, stall_seconds=0.3),
-        Fault(after=IN_ANSWER, stall_seconds=0.3),
+        Fault(after=IN_RESPONSE, stall_seconds=0.3),
     ],
     ids=["latency", "throttle", "stall in the head", "stall in the body"],
 )
 def test_a_slow_network_changes_nothing(
     network: tuple[Network, asyncio.Runner], side: str, choice: Choice, fault: Fault
 ) -> None:
-    seen = ask(network, choice, **{side: Plan(fault, fault)})
+    seen = send(network, choice, **{side: Plan(fault, fault)})
     assert (seen.call.status, seen.call.complete, seen.outcome) == (200, True, "complete")

@@ -1,4 +1,4 @@
-"""A provider that ends its idle connections just when the next request comes: nothing is ever executed twice.
+"""An upstream that closes idle connections just when the next request arrives: no request is executed twice.
 
 1,000 requests, or 10,000 in the long form.
 """
@@ -17,15 +17,15 @@ from typing import Final, Literal, cast
 
 import httptools
 import pytest
-from tests.conformance.relay.caller import Caller
+from tests.conformance.relay.client import RawClient
 from tests.support.long import LONG, new_rng
 from tests.support.server import Server, wait_until
 
 REQUESTS: Final = 10_000 if LONG else 1_000
-MOST_IDLE_MS: Final = 50
-#: How far before or after the end of a connection the next request is aimed.
+MAX_IDLE_MS: Final = 50
+#: How long before or after the end of a connection the next request is sent.
 AIM_MS: Final = 1.5
-PATIENCE_SECONDS: Final = 60.0
+TIMEOUT_SECONDS: Final = 60.0
 NUMBER: Final = b"x-number"
 REQUEST: Final = b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Number: %d\r\nContent-Length: 2\r\n\r\n{}"
 _LINGER_ZERO: Final = pack("ii", 1, 0)
@@ -33,27 +33,27 @@ Manner = Literal["fin", "rst"]
 
 
 @dataclass
-class Asked:
-    """One request: when it was sent, when its answer came and which."""
+class Sent:
+    """One request: when it was sent, when its response came and which."""
 
     sent_at: float = 0.0
-    answered_at: float = 0.0
+    responded_at: float = 0.0
     status: int = 0
 
 
-class Provider:
-    """Answers each request with its number, and ends the connection so many milliseconds after it."""
+class Upstream:
+    """Responds to each request with its number, and closes the connection this many milliseconds later."""
 
-    def __init__(self, chance: random.Random) -> None:
+    def __init__(self, rng: random.Random) -> None:
         self.executed: Counter[int] = Counter()
-        #: Requests that came on a connection after its end.
+        #: Requests received on a connection after its end.
         self.too_late: Counter[int] = Counter()
-        #: When connections were ended: moments at which the system call had returned.
+        #: When connections were closed: timestamps after the system call had returned.
         self.ended_at: list[float] = []
-        #: How long the connection of a request's answer stays idle.
+        #: How long the connection of a response stays idle.
         self.idle_ms: dict[int, float] = {}
         self.port = 0
-        self._chance = chance
+        self._chance = rng
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -66,17 +66,17 @@ class Provider:
             self._server.close()
 
     def execute(self, number: int) -> tuple[float, Manner]:
-        """After how many milliseconds the connection ends, and how."""
+        """Return after how many milliseconds the connection ends, and how."""
         self.executed[number] += 1
-        self.idle_ms[number] = idle_ms = self._chance.choice((0.0, 1.0, self._chance.uniform(0, MOST_IDLE_MS)))
+        self.idle_ms[number] = idle_ms = self._chance.choice((0.0, 1.0, self._chance.uniform(0, MAX_IDLE_MS)))
         return idle_ms, self._chance.choice(("fin", "rst"))
 
 
 class _Connection(asyncio.Protocol):
-    """One connection of the relay. Like a real server, it is not ended once a request was read from it."""
+    """One connection of the relay. As in a real server, it is not closed once a request was read from it."""
 
-    def __init__(self, provider: Provider) -> None:
-        self._provider = provider
+    def __init__(self, upstream: Upstream) -> None:
+        self._provider = upstream
         self._parser = httptools.HttpRequestParser(self)
         self._number = -1
         self._end: asyncio.TimerHandle | None = None
@@ -107,9 +107,9 @@ class _Connection(asyncio.Protocol):
     def _end_it(self, manner: Manner) -> None:
         self._has_ended = True
         found: socket.socket = self._transport.get_extra_info("socket")
-        with suppress(OSError):  # the relay was first
+        with suppress(OSError):  # the relay was faster
             if manner == "fin":
-                found.shutdown(socket.SHUT_WR)  # and still listens, to hear what comes too late
+                found.shutdown(socket.SHUT_WR)  # it keeps reading, to detect requests that come too late
                 self._note_end()
             else:
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
@@ -124,58 +124,58 @@ class _Connection(asyncio.Protocol):
             self._end.cancel()
 
 
-async def ask_on(
-    port: int, numbers: Iterator[int], provider: Provider, chance: random.Random, asked: dict[int, Asked]
+async def send_on(
+    port: int, numbers: Iterator[int], upstream: Upstream, rng: random.Random, sent: dict[int, Sent]
 ) -> None:
-    """One caller: asks about when the connection that served it last is ended."""
-    async with Caller(port) as caller:
+    """Run one client: send each request about when the connection that served the last one is closed."""
+    async with RawClient(port) as client:
         for number in numbers:
-            each = asked[number] = Asked(time.monotonic())
-            answer = await caller.exchange(REQUEST % number)
-            each.answered_at = time.monotonic()
-            each.status = answer.status
-            assert answer.body == b"%d" % number or each.status == 502
-            aim_ms = provider.idle_ms.get(number, 0.0) + chance.uniform(-AIM_MS, AIM_MS)
+            request = sent[number] = Sent(time.monotonic())
+            response = await client.exchange(REQUEST % number)
+            request.responded_at = time.monotonic()
+            request.status = response.status
+            assert response.body == b"%d" % number or request.status == 502
+            aim_ms = upstream.idle_ms.get(number, 0.0) + rng.uniform(-AIM_MS, AIM_MS)
             await asyncio.sleep(max(0.0, aim_ms) / 1000)
 
 
-@pytest.mark.parametrize(("callers", "requests"), [(1, REQUESTS // 8), (8, REQUESTS)])
-def test_no_request_is_executed_twice_and_an_end_before_it_costs_nothing(
-    tmp_path: Path, callers: int, requests: int
+@pytest.mark.parametrize(("clients", "requests"), [(1, REQUESTS // 8), (8, REQUESTS)])
+def test_no_request_is_executed_twice_and_an_end_before_it_has_no_effect(
+    tmp_path: Path, clients: int, requests: int
 ) -> None:
-    chance = new_rng()
-    provider = Provider(chance)
-    asked: dict[int, Asked] = {}
+    rng = new_rng()
+    upstream = Upstream(rng)
+    sent: dict[int, Sent] = {}
     with asyncio.Runner() as runner:
-        runner.run(provider.start())
-        with Server(tmp_path, f"http://127.0.0.1:{provider.port}/v1") as server:
+        runner.run(upstream.start())
+        with Server(tmp_path, f"http://127.0.0.1:{upstream.port}/v1") as server:
 
             async def ask_all() -> None:
                 numbers = iter(range(requests))
-                await asyncio.gather(*(ask_on(server.port, numbers, provider, chance, asked) for _ in range(callers)))
+                await asyncio.gather(*(send_on(server.port, numbers, upstream, rng, sent) for _ in range(clients)))
 
             runner.run(ask_all())
             outcomes = recorded(server, requests)
-        provider.stop()
-    failed = [number for number, each in asked.items() if each.status == 502]
+        upstream.stop()
+    failed = [number for number, request in sent.items() if request.status == 502]
     print(
-        f"{len(provider.ended_at)} ends, {len(failed)} requests met one, {len(provider.too_late)} were heard too late"
+        f"{len(upstream.ended_at)} ends, {len(failed)} requests met one, {len(upstream.too_late)} were heard too late"
     )
-    assert sorted(asked) == list(range(requests))
-    assert {each.status for each in asked.values()} <= {200, 502}
-    assert max(provider.executed.values()) == 1
-    assert [number for number, each in asked.items() if each.status == 200 and not provider.executed[number]] == []
-    assert provider.too_late.keys() <= set(failed)
-    assert [number for number in failed if not met_an_end(asked[number], provider.ended_at)] == []
+    assert sorted(sent) == list(range(requests))
+    assert {request.status for request in sent.values()} <= {200, 502}
+    assert max(upstream.executed.values()) == 1
+    assert [number for number, request in sent.items() if request.status == 200 and not upstream.executed[number]] == []
+    assert upstream.too_late.keys() <= set(failed)
+    assert [number for number in failed if not met_an_end(sent[number], upstream.ended_at)] == []
     assert outcomes == Counter(complete=requests - len(failed), upstream_failed=len(failed))
 
 
-def met_an_end(each: Asked, ended_at: list[float]) -> bool:
-    """Whether any connection was ended between a request and its answer."""
-    return any(each.sent_at <= timestamp <= each.answered_at for timestamp in ended_at)
+def met_an_end(request: Sent, ended_at: list[float]) -> bool:
+    """Return whether any connection was closed between a request and its response."""
+    return any(request.sent_at <= timestamp <= request.responded_at for timestamp in ended_at)
 
 
 def recorded(server: Server, requests: int) -> Counter[str]:
-    """How many records of each outcome there are, once there are all."""
-    rows = wait_until(lambda: [] if len(rows := server.records()) < requests else rows, PATIENCE_SECONDS, "all records")
+    """Return the number of records of each outcome, once all are recorded."""
+    rows = wait_until(lambda: [] if len(rows := server.records()) < requests else rows, TIMEOUT_SECONDS, "all records")
     return Counter(row["outcome"] for row in rows)

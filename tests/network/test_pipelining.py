@@ -1,12 +1,12 @@
-"""A caller that sends a hundred requests without waiting: each is its own, answered and recorded in order."""
+"""A client that sends a hundred requests without waiting: each gets its own response and record, in order."""
 
 import random
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
-from tests.conformance.relay.provider import Line, Seen
-from tests.conformance.relay.world import World, a_world, ask, whole
+from tests.conformance.relay.upstream import Received, UpstreamConnection
+from tests.conformance.relay.world import World, ask, new_world, whole
 from tests.support.server import wait_until
 
 REQUESTS: Final = 100
@@ -17,40 +17,40 @@ def in_one_write(wire: bytes) -> list[bytes]:
     return [wire]
 
 
-def in_random_pieces(wire: bytes) -> list[bytes]:
-    """The same pieces in every run: boundaries fall anywhere, in heads and in bodies."""
-    chance = random.Random(100)
-    cuts = sorted(chance.sample(range(1, len(wire)), 400))
+def in_random_chunks(wire: bytes) -> list[bytes]:
+    """The same chunks in every run. Boundaries fall anywhere, in heads and in bodies."""
+    rng = random.Random(100)
+    cuts = sorted(rng.sample(range(1, len(wire)), 400))
     return [wire[start:end] for start, end in zip([0, *cuts], [*cuts, len(wire)], strict=True)]
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with a_world(tmp_path_factory.mktemp("pipelining")) as made:
+    with new_world(tmp_path_factory.mktemp("pipelining")) as made:
         yield made
 
 
-@pytest.mark.parametrize("cut", [in_one_write, in_random_pieces])
-def test_pipelined_posts_are_answered_in_order_and_never_merged(
+@pytest.mark.parametrize("cut", [in_one_write, in_random_chunks])
+def test_pipelined_posts_get_responses_in_order_and_are_never_merged(
     world: World, cut: Callable[[bytes], list[bytes]]
 ) -> None:
     bodies = [b'{"messages": "%b"}' % (b"%d " % number * number * 7) for number in range(REQUESTS)]
     tag = b"Service-Namespace: " + cut.__name__.encode()
 
-    async def echo(line: Line, seen: Seen) -> None:
+    async def echo(line: UpstreamConnection, seen: Received) -> None:
         await line.send(whole(seen.body))
 
     async def work() -> list[str]:
         names = [world.script(echo) for _ in bodies]
         wire = b"".join(ask(name, tag, first=CHAT, body=body) for name, body in zip(names, bodies, strict=True))
         ids = []
-        async with world.caller() as caller:
-            await caller.send(*cut(wire))
+        async with world.client() as client:
+            await client.send(*cut(wire))
             for body in bodies:
-                answer = await caller.answer()
-                assert answer.body == body
-                ids.append(answer.request_id)
-        assert [world.provider.got(name).body for name in names] == bodies
+                response = await client.response()
+                assert response.body == body
+                ids.append(response.request_id)
+        assert [world.provider.received(name).body for name in names] == bodies
         return ids
 
     def all_records() -> list[dict[str, Any]] | None:

@@ -95,7 +95,9 @@ def _missing_body_error(record: Record) -> ApiError:
     if record.outcome == "open":
         return ApiError("still_running", "The request is still running. Its bodies are available when it has ended.")
     if record.body_state == "no_bodies":
-        return ApiError("no_bodies", "The request was logged without bodies, because of the setting log or the header Service-Log.")
+        return ApiError(
+            "no_bodies", "The request was logged without bodies, because of the setting log or the header Service-Log."
+        )
     if record.body_state == "expired":
         return ApiError(
             "expired",

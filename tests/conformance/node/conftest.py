@@ -1,4 +1,4 @@
-"""The Node SDK, and one relay before one simulated provider, for all tests of a file."""
+"""The Node SDK, and one relay with a simulated upstream for all tests of a file."""
 
 from collections.abc import Iterator
 

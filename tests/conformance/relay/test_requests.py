@@ -1,4 +1,4 @@
-"""Claims on requests that no generated exchange makes: old callers, many at a time, and what must not be logged."""
+"""Requests that generated exchanges do not cover: HTTP/1.0 clients, pipelining, and values that must not be logged."""
 
 import asyncio
 import gzip
@@ -6,170 +6,170 @@ import json
 import re
 
 import pytest
-from tests.conformance.relay.caller import Answer
-from tests.conformance.relay.provider import BASE_PATH, Line, Seen
+from tests.conformance.relay.client import Response
+from tests.conformance.relay.upstream import BASE_PATH, Received, UpstreamConnection
 from tests.conformance.relay.world import World, ask, whole
 
 KEY = b"sk-proj-0f1e2d3c4b5a6978"
 
 
-def test_an_offer_of_http_2_is_relayed_without_it(world: World) -> None:
-    """As Java's HttpClient sends it on every request (RFC 7540 §3.2)."""
+def test_an_offer_of_http_2_is_removed_and_the_request_relayed(world: World) -> None:
+    """As Java's HttpClient sends it with every request (RFC 7540 §3.2)."""
 
     async def work() -> None:
-        name = world.answers(whole(b"hello"))
+        name = world.responds(whole(b"hello"))
         upgrade = (b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAEAAEAA")
-        async with world.caller() as caller:
-            answer = await caller.exchange(
+        async with world.client() as client:
+            response = await client.exchange(
                 ask(name, *upgrade, b"X-Kept: 1", first=b"POST /v1/chat/completions HTTP/1.1", body=b"{}")
             )
-            assert (answer.status, answer.body) == (200, b"hello")
-        seen = world.provider.got(name)
+            assert (response.status, response.body) == (200, b"hello")
+        seen = world.provider.received(name)
         assert [key.lower() for key, _ in seen.head.pairs] == [b"host", b"x-exchange", b"x-kept", b"content-length"]
         assert seen.body == b"{}"
 
     world.run(work())
 
 
-def test_pipelined_requests_are_answered_in_order(world: World) -> None:
+def test_pipelined_requests_get_responses_in_order(world: World) -> None:
     async def work() -> None:
         bodies = [b"body %d" % number * number * number for number in range(20)]
 
-        async def echo(line: Line, seen: Seen) -> None:
+        async def echo(line: UpstreamConnection, seen: Received) -> None:
             await line.send(whole(seen.body))
 
         names = [world.script(echo) for _ in bodies]
         first = b"POST /v1/embeddings HTTP/1.1"
-        async with world.caller() as caller:
+        async with world.client() as client:
             requests = [ask(name, first=first, body=body) for name, body in zip(names, bodies, strict=True)]
-            await caller.send(b"".join(requests))
+            await client.send(b"".join(requests))
             for body in bodies:
-                assert (await caller.answer()).body == body
-        assert [world.provider.got(name).body for name in names] == bodies
+                assert (await client.response()).body == body
+        assert [world.provider.received(name).body for name in names] == bodies
 
     world.run(work())
 
 
-def test_what_is_pipelined_behind_chunks_is_never_taken_for_their_rest(world: World) -> None:
-    """Serving it, or closing after the first answer, are both right; merging the two is not."""
+def test_a_request_pipelined_after_chunks_is_never_parsed_as_part_of_them(world: World) -> None:
+    """Serving it and closing after the first response are both correct. Merging the two is not."""
 
     async def work() -> None:
-        async def echo(line: Line, seen: Seen) -> None:
+        async def echo(line: UpstreamConnection, seen: Received) -> None:
             await line.send(whole(seen.body))
 
         first, second = world.script(echo), world.script(echo)
-        async with world.caller() as caller:
-            behind = ask(second, first=b"POST /v1/b HTTP/1.1", body=b"two")
-            assert (await caller.exchange(chunked(first) + behind)).body == b"one"
+        async with world.client() as client:
+            after_another = ask(second, first=b"POST /v1/b HTTP/1.1", body=b"two")
+            assert (await client.exchange(chunked(first) + after_another)).body == b"one"
             if world.provider.seen.get(second) is None:
-                assert await caller.rest() == (b"", "fin")
+                assert await client.rest() == (b"", "fin")
             else:
-                assert (await caller.answer()).body == b"two"
-        assert world.provider.got(first).body == b"one"
+                assert (await client.response()).body == b"two"
+        assert world.provider.received(first).body == b"one"
 
     world.run(work())
 
 
-def test_an_answer_sent_behind_a_requests_chunks_is_not_part_of_them(world: World) -> None:
+def test_a_request_sent_after_a_complete_chunked_body_is_not_part_of_it(world: World) -> None:
     async def work() -> None:
-        async def echo(line: Line, seen: Seen) -> None:
+        async def echo(line: UpstreamConnection, seen: Received) -> None:
             await line.send(whole(seen.body))
 
         name = world.script(echo)
-        async with world.caller() as caller:
-            assert (await caller.exchange(chunked(name) + whole(b"evil"))).body == b"one"
-        assert world.provider.got(name).body == b"one"
+        async with world.client() as client:
+            assert (await client.exchange(chunked(name) + whole(b"evil"))).body == b"one"
+        assert world.provider.received(name).body == b"one"
 
     world.run(work())
 
 
 def chunked(name: bytes) -> bytes:
-    """A request with the chunked body ``one``."""
+    """Return a request with the chunked body ``one``."""
     return ask(name, b"Transfer-Encoding: chunked", first=b"POST /v1/a HTTP/1.1") + b"3\r\none\r\n0\r\n\r\n"
 
 
 def old(name: bytes, target: bytes = b"/v1/models") -> bytes:
-    """A request as HTTP/1.0 has it: no Host."""
+    """Return a request of HTTP/1.0, without Host."""
     return b"GET %b HTTP/1.0\r\nX-Exchange: %b\r\n\r\n" % (target, name)
 
 
-def test_a_caller_of_http_1_0_gets_chunks_as_a_body_that_ends_with_the_connection(world: World) -> None:
+def test_an_http_1_0_client_gets_chunks_as_a_body_that_ends_with_the_connection(world: World) -> None:
     async def work() -> None:
-        name = world.answers(
+        name = world.responds(
             b"HTTP/1.1 200 OK\r\nA: 1\r\nTransfer-Encoding: chunked\r\nB: 2\r\n\r\n", b"3\r\none\r\n", b"0\r\n\r\n"
         )
-        async with world.caller() as caller:
-            answer = await caller.exchange(old(name))
-            assert (answer.framing, answer.body) == ("close", b"one")
-            assert [key for key, _ in answer.head.pairs if not key.startswith(b"Service-")] == [
+        async with world.client() as client:
+            response = await client.exchange(old(name))
+            assert (response.framing, response.body) == ("close", b"one")
+            assert [key for key, _ in response.head.pairs if not key.startswith(b"Service-")] == [
                 *(b"A", b"B", b"Connection")
             ]
-            assert await caller.ended() == "fin"
-        head = world.provider.got(name).head
+            assert await client.ended() == "fin"
+        head = world.provider.received(name).head
         assert head.first == b"GET %b/models HTTP/1.1" % BASE_PATH
         assert head.one(b"host") == world.provider.authority
 
     world.run(work())
 
 
-def test_a_caller_of_http_1_0_gets_a_length_and_the_end(world: World) -> None:
+def test_an_http_1_0_client_gets_a_length_and_the_end_of_the_connection(world: World) -> None:
     async def work() -> None:
-        async with world.caller() as caller:
-            answer = await caller.exchange(old(world.answers(whole(b"one"))))
-            assert (answer.framing, answer.body, answer.head.one(b"connection")) == ("length", b"one", b"close")
-            assert await caller.ended() == "fin"
+        async with world.client() as client:
+            response = await client.exchange(old(world.responds(whole(b"one"))))
+            assert (response.framing, response.body, response.head.one(b"connection")) == ("length", b"one", b"close")
+            assert await client.ended() == "fin"
 
     world.run(work())
 
 
-def test_a_caller_of_http_1_0_gets_a_reset_for_an_answer_that_broke(world: World) -> None:
+def test_an_http_1_0_client_gets_a_reset_for_an_incomplete_response(world: World) -> None:
     async def work() -> None:
-        async def script(line: Line, _: Seen) -> None:
+        async def script(line: UpstreamConnection, _: Received) -> None:
             await line.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
             await line.close()
 
-        async with world.caller() as caller:
-            await caller.send(old(world.script(script)))
-            _, how = await caller.rest()
-            assert how == "rst"
+        async with world.client() as client:
+            await client.send(old(world.script(script)))
+            _, ending = await client.rest()
+            assert ending == "rst"
 
     world.run(work())
 
 
 @pytest.mark.parametrize("expectation", [b"100-continue", b"100-Continue"])
-def test_a_caller_that_waits_for_our_word_gets_it_and_the_provider_is_not_asked(
+def test_a_client_that_waits_for_100_continue_gets_it_without_the_upstream_being_asked(
     world: World, expectation: bytes
 ) -> None:
     async def work() -> None:
-        name = world.answers(whole(b"done"))
+        name = world.responds(whole(b"done"))
         head = ask(name, b"Expect: " + expectation, b"Content-Length: 5", first=b"POST /v1/files HTTP/1.1")
-        async with world.caller() as caller:
-            await caller.send(head)
-            assert (await caller.head()).raw == b"HTTP/1.1 100 Continue\r\n\r\n"
-            assert (await caller.exchange(b"12345")).body == b"done"
-        seen = world.provider.got(name)
+        async with world.client() as client:
+            await client.send(head)
+            assert (await client.head()).raw == b"HTTP/1.1 100 Continue\r\n\r\n"
+            assert (await client.exchange(b"12345")).body == b"done"
+        seen = world.provider.received(name)
         assert (seen.head.all(b"expect"), seen.body) == ([], b"12345")
 
     world.run(work())
 
 
-def test_a_caller_that_does_not_wait_for_our_word_gets_none(world: World) -> None:
+def test_a_client_that_does_not_wait_for_100_continue_gets_none(world: World) -> None:
     async def work() -> None:
-        name = world.answers(whole(b"done"))
+        name = world.responds(whole(b"done"))
         request = ask(name, b"Expect: 100-continue", first=b"POST /v1/files HTTP/1.1", body=b"12345")
-        async with world.caller() as caller:
-            assert (await caller.exchange(request)).body == b"done"
+        async with world.client() as client:
+            assert (await client.exchange(request)).body == b"done"
 
     world.run(work())
 
 
-def test_a_key_in_the_query_reaches_the_provider_and_not_the_log(world: World) -> None:
-    async def work() -> Answer:
-        name = world.answers(whole(b""))
-        async with world.caller() as caller:
-            answer = await caller.exchange(ask(name, first=b"GET /v1/x?a=1&key=%b&b=2 HTTP/1.1" % KEY))
-        assert world.provider.got(name).head.first == b"GET %b/x?a=1&key=%b&b=2 HTTP/1.1" % (BASE_PATH, KEY)
-        return answer
+def test_a_key_in_the_query_reaches_the_upstream_but_not_the_log(world: World) -> None:
+    async def work() -> Response:
+        name = world.responds(whole(b""))
+        async with world.client() as client:
+            response = await client.exchange(ask(name, first=b"GET /v1/x?a=1&key=%b&b=2 HTTP/1.1" % KEY))
+        assert world.provider.received(name).head.first == b"GET %b/x?a=1&key=%b&b=2 HTTP/1.1" % (BASE_PATH, KEY)
+        return response
 
     record = world.server.record(world.run(work()).request_id)
     assert KEY.decode() not in json.dumps(record)
@@ -178,7 +178,7 @@ def test_a_key_in_the_query_reaches_the_provider_and_not_the_log(world: World) -
 
 
 @pytest.mark.parametrize(
-    ("header", "pieces", "kept"),
+    ("header", "chunks", "kept"),
     [
         (b"Authorization: Bearer " + KEY, [b"a " + KEY + b" " + KEY], b"a " + b"*" * 24 + b" " + b"*" * 24),
         (b"x-api-key: " + KEY, [b"a " + KEY], b"a " + b"*" * 24),
@@ -189,37 +189,37 @@ def test_a_key_in_the_query_reaches_the_provider_and_not_the_log(world: World) -
     ],
     ids=["bearer", "x-api-key", "seven characters", "eight characters", "in two reads", "compressed"],
 )
-def test_the_callers_own_key_in_a_body_crosses_and_is_starred_out_of_the_log(
-    world: World, header: bytes, pieces: list[bytes], kept: bytes
+def test_the_clients_key_in_a_body_is_forwarded_but_masked_in_the_log(
+    world: World, header: bytes, chunks: list[bytes], kept: bytes
 ) -> None:
-    body = b"".join(pieces)
+    body = b"".join(chunks)
 
     async def work() -> str:
-        arrived = [asyncio.Event() for _ in pieces * 2]
+        arrived = [asyncio.Event() for _ in chunks * 2]
 
-        async def echo(line: Line, seen: Seen) -> None:
-            for piece, event in zip(pieces, arrived, strict=False):
-                seen.body += await line.reader.readexactly(len(piece))
+        async def echo(line: UpstreamConnection, seen: Received) -> None:
+            for chunk, event in zip(chunks, arrived, strict=False):
+                seen.body += await line.reader.readexactly(len(chunk))
                 event.set()
             await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body))
-            for piece, event in zip(pieces, arrived[len(pieces) :], strict=True):
-                await line.send(piece)
+            for chunk, event in zip(chunks, arrived[len(chunks) :], strict=True):
+                await line.send(chunk)
                 await event.wait()
 
         name = world.script(echo, at_head=True)
-        async with world.caller() as caller:
+        async with world.client() as client:
             first = b"POST /v1/files HTTP/1.1"
-            await caller.send(ask(name, header, b"Content-Length: %d" % len(body), first=first))
-            for piece, event in zip(pieces, arrived, strict=False):
-                await caller.send(piece)
+            await client.send(ask(name, header, b"Content-Length: %d" % len(body), first=first))
+            for chunk, event in zip(chunks, arrived, strict=False):
+                await client.send(chunk)
                 await event.wait()
-            answer = await caller.head()
-            got = b""
-            for piece, event in zip(pieces, arrived[len(pieces) :], strict=True):
-                got += await caller.read_exactly(len(piece))
+            response = await client.head()
+            received = b""
+            for chunk, event in zip(chunks, arrived[len(chunks) :], strict=True):
+                received += await client.read_exactly(len(chunk))
                 event.set()
-        assert world.provider.got(name).body == got == body
-        return Answer(answer, "length", got).request_id
+        assert world.provider.received(name).body == received == body
+        return Response(response, "length", received).request_id
 
     request_id = world.run(work())
     assert world.server.record(request_id)["status"] == 200
@@ -229,33 +229,31 @@ def test_the_callers_own_key_in_a_body_crosses_and_is_starred_out_of_the_log(
 
 @pytest.mark.parametrize("framing", ["length", "chunked", "none"])
 @pytest.mark.parametrize("cut", [0, 7])
-def test_a_head_that_is_sent_again_crosses_again_with_its_own_body_and_record(
-    world: World, framing: str, cut: int
-) -> None:
-    """SDKs repeat their head but for the length; here it comes whole, cut, and behind another one."""
+def test_a_repeated_head_is_forwarded_again_with_its_own_body_and_record(world: World, framing: str, cut: int) -> None:
+    """SDKs repeat a head except for its length. Here it arrives whole, split, and after another one."""
     bodies = [b"" if framing == "none" else b"%d" % (10**number) for number in range(12)]
 
     async def work() -> list[str]:
-        async def echo(line: Line, seen: Seen) -> None:
+        async def echo(line: UpstreamConnection, seen: Received) -> None:
             await line.send(whole(seen.body))
 
         name, other = world.script(echo), world.script(echo)
         first = b"POST /v1/embeddings HTTP/1.1"
         tag = b"Service-Namespace: again-" + name
         ids = []
-        async with world.caller() as caller:
+        async with world.client() as client:
             for number, body in enumerate(bodies):
                 if framing == "chunked":
                     request = ask(name, tag, b"Transfer-Encoding: chunked", first=first)
                     request += b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
                 else:
                     request = ask(name, tag, first=first, body=None if framing == "none" else body)
-                answer = await caller.exchange(request[:cut], request[cut:])
-                assert (answer.status, answer.body) == (200, body)
-                assert answer.head.one(b"service-namespace") == b"again-" + name
-                ids.append(answer.request_id)
+                response = await client.exchange(request[:cut], request[cut:])
+                assert (response.status, response.body) == (200, body)
+                assert response.head.one(b"service-namespace") == b"again-" + name
+                ids.append(response.request_id)
                 if number % 4 == 3:
-                    assert (await caller.exchange(ask(other, first=first, body=b"other"))).body == b"other"
+                    assert (await client.exchange(ask(other, first=first, body=b"other"))).body == b"other"
         seen = world.provider.seen[name]
         assert [each.body for each in seen] == bodies
         assert len({re.sub(rb"(Content-Length: )\d+", rb"\1", each.head.raw) for each in seen}) == 1
@@ -269,5 +267,5 @@ def test_a_head_that_is_sent_again_crosses_again_with_its_own_body_and_record(
     assert [world.server.body(record["id"], "request") for record in records] == bodies
     assert [record["request_bytes"] for record in records] == [len(body) for body in bodies]
     if framing == "length":
-        told = [value for each in records for name, value in each["request_headers"] if name == "Content-Length"]
-        assert told == [str(len(body)) for body in bodies]
+        interim = [value for each in records for name, value in each["request_headers"] if name == "Content-Length"]
+        assert interim == [str(len(body)) for body in bodies]

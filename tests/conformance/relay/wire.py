@@ -1,4 +1,4 @@
-"""HTTP/1.1 on a raw stream, read strictly: what is not well-formed fails the test. Knows nothing of Relaybook."""
+"""Parse HTTP/1.1 strictly from a raw stream. Malformed input fails the test. Independent of Relaybook."""
 
 import asyncio
 import re
@@ -11,19 +11,19 @@ from typing import Literal
 Pair = tuple[bytes, bytes]
 Framing = Literal["none", "length", "chunked", "close"]
 
-#: More than any head or chunk a test sends.
+#: More than any head or chunk in the tests.
 READ_LIMIT = 1 << 20
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r\n")
 _LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)")
 
 
 class Malformed(AssertionError):
-    """Bytes that are not HTTP where HTTP was promised."""
+    """The bytes are not valid HTTP."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """A message's head: its first line, and its headers as they came, without the white space around values."""
+    """The head of a message: its first line and its headers, without the white space around values."""
 
     raw: bytes
     first: bytes
@@ -31,7 +31,7 @@ class Head:
 
     @classmethod
     def parse(cls, raw: bytes) -> "Head":
-        """Of bytes that end with the empty line."""
+        """Parse bytes that end with the empty line."""
         first, *lines = raw[:-4].split(b"\r\n")
         pairs = []
         for line in lines:
@@ -42,11 +42,11 @@ class Head:
         return cls(raw, first, tuple(pairs))
 
     def all(self, name: bytes) -> list[bytes]:
-        """The values of a header, in order."""
+        """Return all values of a header, in order."""
         return [value for key, value in self.pairs if key.lower() == name]
 
     def one(self, name: bytes) -> bytes | None:
-        """The value of a header that may stand once."""
+        """Return the value of a header that may occur once."""
         values = self.all(name)
         if len(values) > 1:
             raise Malformed(f"{name!r} stands {len(values)} times: {self.raw!r}")
@@ -54,7 +54,7 @@ class Head:
 
     @property
     def framing(self) -> Framing:
-        """How the head says its body is framed."""
+        """Return the framing of the body according to the head."""
         length, coding = self.one(b"content-length"), self.one(b"transfer-encoding")
         if length is not None and coding is not None:
             raise Malformed(f"both Content-Length and Transfer-Encoding: {self.raw!r}")
@@ -62,7 +62,7 @@ class Head:
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head | None:
-    """The next head; None when the connection ends before one begins."""
+    """Read the next head, or return `None` if the connection ends before one begins."""
     try:
         return Head.parse(await reader.readuntil(b"\r\n\r\n"))
     except asyncio.IncompleteReadError as error:
@@ -72,7 +72,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
 
 
 async def read_body(reader: asyncio.StreamReader, framing: Framing, length: int = 0) -> bytes:
-    """The body that follows a head. Raises IncompleteReadError when it is cut short."""
+    """Read the body that follows a head. Raises IncompleteReadError if it is truncated."""
     match framing:
         case "none":
             return b""
@@ -100,12 +100,12 @@ async def _read_chunks(reader: asyncio.StreamReader) -> bytes:
 
 
 def lines_of(first: bytes, pairs: list[Pair]) -> bytes:
-    """A head as bytes. Values are written as they are given, white space included."""
+    """Return a head as bytes. Values are written unchanged, with their white space."""
     return b"\r\n".join([first, *(name + b":" + value for name, value in pairs), b"", b""])
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Closes with a reset; what was not sent yet is dropped."""
-    with suppress(OSError):  # closed already
+    """Close with a reset. Unsent bytes are discarded."""
+    with suppress(OSError):  # already closed
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", 1, 0))
     writer.transport.abort()

@@ -1,4 +1,4 @@
-"""One relay as processes, one scripted provider and any number of callers, on one loop that runs when a test says."""
+"""A relay in processes, a scripted upstream and any number of clients on the event loop of a test."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
@@ -7,59 +7,59 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.conformance.relay.caller import Caller
-from tests.conformance.relay.provider import BASE_PATH, Line, Provider, Script, Seen
+from tests.conformance.relay.client import RawClient
+from tests.conformance.relay.upstream import BASE_PATH, Received, Script, Upstream, UpstreamConnection
 from tests.conformance.relay.wire import lines_of
 from tests.support.server import Server
 
 T = TypeVar("T")
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
 class World:
-    """See the module. ``run`` gives a coroutine a minute."""
+    """See the module. ``run`` runs a coroutine for at most a minute."""
 
-    def __init__(self, server: Server, provider: Provider, runner: asyncio.Runner) -> None:
+    def __init__(self, server: Server, provider: Upstream, runner: asyncio.Runner) -> None:
         self.server = server
         self.provider = provider
         self._runner = runner
         self._names = count(1)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        async def patiently() -> T:
-            async with asyncio.timeout(PATIENCE_S):
+        async def with_timeout() -> T:
+            async with asyncio.timeout(TIMEOUT_S):
                 return await work
 
-        result = self._runner.run(patiently())
+        result = self._runner.run(with_timeout())
         assert self.provider.complaints == []
         return result
 
-    def caller(self) -> Caller:
-        """A new connection; ``async with`` closes it."""
-        return Caller(self.server.port)
+    def client(self) -> RawClient:
+        """Return a new connection. ``async with`` closes it."""
+        return RawClient(self.server.port)
 
     def name(self) -> bytes:
-        """A name no exchange had before."""
+        """Return a name that no exchange had before."""
         return b"%d" % next(self._names)
 
     def script(self, script: Script, *, at_head: bool = False) -> bytes:
-        """Makes the provider answer one request so; its name, for the header X-Exchange."""
+        """Set the upstream's script for one request. Returns the request's name, for the header X-Exchange."""
         name = self.name()
-        self.provider.answer(name, script, at_head=at_head)
+        self.provider.respond(name, script, at_head=at_head)
         return name
 
-    def answers(self, *pieces: bytes) -> bytes:
-        """Makes the provider answer one request with these writes; its name."""
+    def responds(self, *chunks: bytes) -> bytes:
+        """Make the upstream respond to one request with these writes. Returns the request's name."""
 
-        async def script(line: Line, _: Seen) -> None:
-            await line.send(*pieces)
+        async def script(line: UpstreamConnection, _: Received) -> None:
+            await line.send(*chunks)
 
         return self.script(script)
 
 
 def ask(name: bytes, *lines: bytes, first: bytes = b"GET /v1/models HTTP/1.1", body: bytes | None = None) -> bytes:
-    """A request as bytes; with a body its length is told."""
+    """Return a request as bytes. With a body it has a Content-Length."""
     pairs = [(b"Host", b" localhost"), (b"X-Exchange", b" " + name)]
     pairs += [(key, value) for key, _, value in (line.partition(b":") for line in lines)]
     if body is not None:
@@ -68,15 +68,15 @@ def ask(name: bytes, *lines: bytes, first: bytes = b"GET /v1/models HTTP/1.1", b
 
 
 def whole(body: bytes, *lines: bytes, status: bytes = b"200 OK") -> bytes:
-    """An answer of a told length as bytes."""
+    """Return a response with a Content-Length as bytes."""
     return b"\r\n".join([b"HTTP/1.1 " + status, b"Content-Length: %d" % len(body), *lines, b"", body])
 
 
 @contextmanager
-def a_world(directory: Path, *flags: str) -> Iterator[World]:
-    """A relay before a provider of its own; all of it ends with the block."""
+def new_world(directory: Path, *flags: str) -> Iterator[World]:
+    """Run a relay with an upstream of its own until the end of the block."""
     with asyncio.Runner() as runner:
-        provider = Provider()
+        provider = Upstream()
         runner.run(provider.start())
         upstream = f"http://{provider.authority.decode()}{BASE_PATH.decode()}"
         try:

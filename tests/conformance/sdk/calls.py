@@ -1,4 +1,4 @@
-"""Calls with the official SDK: its client with another base URL and our header, nothing else changed."""
+"""Calls with the official SDK: its client with another base URL and one header, otherwise unchanged."""
 
 import asyncio
 import base64
@@ -15,7 +15,7 @@ import openai
 from openai.types.chat import ChatCompletionChunk
 from tests.support.server import Server, SimulatedProvider, wait_until
 
-KEY: Final = "sk-sdk-caller-1234567890"
+KEY: Final = "sk-sdk-client-1234567890"
 QUESTION: Final[Any] = [{"role": "user", "content": "Can I get a refund?"}]
 TOOLS: Final[Any] = [
     {
@@ -31,7 +31,7 @@ TOOLS: Final[Any] = [
 
 @dataclass(frozen=True)
 class World:
-    """A relay and the provider behind it."""
+    """A relay and its upstream."""
 
     server: Server
     provider: SimulatedProvider
@@ -43,23 +43,23 @@ class World:
         return openai.AsyncOpenAI(**self._options(namespace, options))
 
     def direct_client(self, **options: Any) -> openai.OpenAI:
-        """The same without a relay."""
+        """Return a client that does not use the relay."""
         return openai.OpenAI(**{"base_url": self.provider.url, "api_key": KEY, "max_retries": 0, **options})
 
     def _options(self, namespace: str | None, options: dict[str, Any]) -> dict[str, Any]:
         headers = {} if namespace is None else {"Service-Namespace": namespace}
-        usual = {"base_url": self.server.base_url, "api_key": KEY, "max_retries": 0, "default_headers": headers}
-        return {**usual, **options}
+        defaults = {"base_url": self.server.base_url, "api_key": KEY, "max_retries": 0, "default_headers": headers}
+        return {**defaults, **options}
 
     def recorded(self, namespace: str, count: int = 1) -> list[dict[str, Any]]:
-        """The records of a namespace, in the order of their starts, once there are so many of them."""
+        """Wait until a namespace has this many records, and return them in the order of their starts."""
         query = f"namespace={quote(namespace, safe='')}"
         found = wait_until(lambda: [] if len(rows := self.server.records(query)) < count else rows, what=query)
         assert len(found) == count, found
         return sorted(found, key=lambda row: row["started_at"])
 
     def requests(self, tag: str) -> list[dict[str, Any]]:
-        """What reached the provider with this ``Sim-Tag``."""
+        """Return what the upstream received with this ``Sim-Tag``."""
         connection = http.client.HTTPConnection(urlsplit(self.provider.url).netloc, timeout=10)
         try:
             connection.request("GET", "/__sim/ledger")
@@ -70,24 +70,24 @@ class World:
 
 
 def unique(word: str = "sdk") -> str:
-    """A name no other test uses."""
+    """Return a name that no other test uses."""
     return f"{word}-{uuid4().hex[:12]}"
 
 
 def body_of(entry: dict[str, Any]) -> bytes:
-    """The body of a ledger's entry."""
+    """Return the body of a ledger entry."""
     return base64.b64decode(entry["body"])
 
 
 @dataclass
-class Said:
-    """One answer as the SDK gave it, whole or put together from a stream's chunks."""
+class Completion:
+    """A response as the SDK returned it, plain or assembled from the chunks of a stream."""
 
     headers: Any
     sent: bytes
     completion_id: str
     model: str
-    choices: list["SaidChoice"]
+    choices: list["Choice"]
     usage: Any
     chunks: int = 0
 
@@ -97,8 +97,8 @@ class Said:
 
 
 @dataclass
-class SaidChoice:
-    """One choice: its text, what was thought, the calls (name, arguments) and why it ended."""
+class Choice:
+    """One choice: its text, reasoning, calls (name, arguments) and finish reason."""
 
     text: str = ""
     reasoning: str = ""
@@ -106,23 +106,23 @@ class SaidChoice:
     finish_reason: str | None = None
 
 
-def chat(world: World, style: str, namespace: str | None = None, **asked: Any) -> Said:
-    """A chat completion by either client; a stream is read to its end."""
-    asked = {"model": "gpt-4o-mini", "messages": QUESTION, **asked}
-    if asked.get("stream"):
-        return _chat_streamed(world, style, namespace, asked)
+def chat(world: World, style: str, namespace: str | None = None, **parameters: Any) -> Completion:
+    """Make a chat completion with either client. A stream is read to its end."""
+    parameters = {"model": "gpt-4o-mini", "messages": QUESTION, **parameters}
+    if parameters.get("stream"):
+        return _chat_streamed(world, style, namespace, parameters)
     if style == "sync":
         with world.client(namespace) as client:
-            raw: Any = client.chat.completions.with_raw_response.create(**asked)
+            raw: Any = client.chat.completions.with_raw_response.create(**parameters)
     else:
 
         async def call(client: openai.AsyncOpenAI) -> Any:
-            return await client.chat.completions.with_raw_response.create(**asked)
+            return await client.chat.completions.with_raw_response.create(**parameters)
 
         raw = in_loop(world.async_client(namespace), call)
     completion = raw.parse()
     choices = [
-        SaidChoice(
+        Choice(
             choice.message.content or "",
             (choice.message.model_extra or {}).get("reasoning_content", ""),
             [[call.function.name, call.function.arguments] for call in choice.message.tool_calls or []],
@@ -131,19 +131,19 @@ def chat(world: World, style: str, namespace: str | None = None, **asked: Any) -
         for choice in completion.choices
     ]
     sent = raw.http_request.content
-    return Said(raw.headers, sent, completion.id, completion.model, choices, completion.usage)
+    return Completion(raw.headers, sent, completion.id, completion.model, choices, completion.usage)
 
 
-def _chat_streamed(world: World, style: str, namespace: str | None, asked: dict[str, Any]) -> Said:
+def _chat_streamed(world: World, style: str, namespace: str | None, parameters: dict[str, Any]) -> Completion:
     chunks: list[ChatCompletionChunk] = []
     if style == "sync":
         with world.client(namespace) as client:
-            raw: Any = client.chat.completions.with_raw_response.create(**asked)
+            raw: Any = client.chat.completions.with_raw_response.create(**parameters)
             chunks += raw.parse()
     else:
 
         async def call(client: openai.AsyncOpenAI) -> Any:
-            raw = await client.chat.completions.with_raw_response.create(**asked)
+            raw = await client.chat.completions.with_raw_response.create(**parameters)
             async for chunk in raw.parse():
                 chunks.append(chunk)
             return raw
@@ -151,18 +151,18 @@ def _chat_streamed(world: World, style: str, namespace: str | None, asked: dict[
         raw = in_loop(world.async_client(namespace), call)
     usage = next((chunk.usage for chunk in chunks if chunk.usage is not None), None)
     choices = assemble(chunks)
-    return Said(raw.headers, raw.http_request.content, chunks[0].id, chunks[0].model, choices, usage, len(chunks))
+    return Completion(raw.headers, raw.http_request.content, chunks[0].id, chunks[0].model, choices, usage, len(chunks))
 
 
-def assemble(chunks: list[ChatCompletionChunk]) -> list[SaidChoice]:
-    """What a caller makes of a stream's chunks."""
-    choices: dict[int, SaidChoice] = {}
-    for piece in (choice for chunk in chunks for choice in chunk.choices):
-        choice = choices.setdefault(piece.index, SaidChoice())
-        choice.text += piece.delta.content or ""
-        choice.reasoning += (piece.delta.model_extra or {}).get("reasoning_content") or ""
-        choice.finish_reason = piece.finish_reason or choice.finish_reason
-        for call in piece.delta.tool_calls or []:
+def assemble(chunks: list[ChatCompletionChunk]) -> list[Choice]:
+    """Assemble the chunks of a stream as an application does."""
+    choices: dict[int, Choice] = {}
+    for delta in (choice for chunk in chunks for choice in chunk.choices):
+        choice = choices.setdefault(delta.index, Choice())
+        choice.text += delta.delta.content or ""
+        choice.reasoning += (delta.delta.model_extra or {}).get("reasoning_content") or ""
+        choice.finish_reason = delta.finish_reason or choice.finish_reason
+        for call in delta.delta.tool_calls or []:
             if call.index == len(choice.tools):
                 choice.tools.append(["", ""])
             function = call.function
@@ -175,7 +175,7 @@ def in_loop(
     client: AbstractAsyncContextManager[openai.AsyncOpenAI],
     call: Callable[[openai.AsyncOpenAI], Coroutine[Any, Any, Any]],
 ) -> Any:
-    """Runs a call in an event loop of its own."""
+    """Run a call in a new event loop."""
 
     async def main() -> Any:
         async with client as opened:
@@ -184,20 +184,20 @@ def in_loop(
     return asyncio.run(main())
 
 
-def agrees(record: dict[str, Any], said: Said) -> None:
-    """The record tells what the SDK told."""
+def assert_matches(record: dict[str, Any], completion: Completion) -> None:
+    """Assert that the record has what the SDK returned."""
     assert (record["outcome"], record["status"], record["failed"]) == ("complete", 200, False)
     assert record["kind"] == "chat"
-    assert record["model"] == json.loads(said.sent)["model"]
-    assert (record["response_model"], record["completion_id"]) == (said.model, said.completion_id)
-    assert record["provider_request_id"] == said.headers["x-request-id"]
-    assert record["request_bytes"] == len(said.sent)
-    assert record["finish_reason"] == said.choices[0].finish_reason
+    assert record["model"] == json.loads(completion.sent)["model"]
+    assert (record["response_model"], record["completion_id"]) == (completion.model, completion.completion_id)
+    assert record["provider_request_id"] == completion.headers["x-request-id"]
+    assert record["request_bytes"] == len(completion.sent)
+    assert record["finish_reason"] == completion.choices[0].finish_reason
     assert record["cost_usd"] is not None
     assert record["cost_usd"] > 0
     assert (record["error_code"], record["error_message"], record["warnings"]) == (None, None, [])
     logged = [
-        SaidChoice(
+        Choice(
             choice["text"] or "",
             choice["reasoning"] or "",
             [[call["name"], call["arguments"]] for call in choice["tool_calls"]],
@@ -205,9 +205,9 @@ def agrees(record: dict[str, Any], said: Said) -> None:
         )
         for choice in record["answer"]["choices"]
     ]
-    assert logged == said.choices
-    if said.usage is not None:
+    assert logged == completion.choices
+    if completion.usage is not None:
         tokens = (record["input_tokens"], record["output_tokens"], record["tokens_estimated"])
-        assert tokens == (said.usage.prompt_tokens, said.usage.completion_tokens, False)
-        assert record["cached_tokens"] == said.usage.prompt_tokens_details.cached_tokens
-        assert record["reasoning_tokens"] == said.usage.completion_tokens_details.reasoning_tokens
+        assert tokens == (completion.usage.prompt_tokens, completion.usage.completion_tokens, False)
+        assert record["cached_tokens"] == completion.usage.prompt_tokens_details.cached_tokens
+        assert record["reasoning_tokens"] == completion.usage.completion_tokens_details.reasoning_tokens

@@ -1,4 +1,4 @@
-"""One relay before one simulated provider, for all tests of a file."""
+"""One relay with a simulated upstream for all tests of a file."""
 
 from collections.abc import Iterator
 
@@ -19,5 +19,5 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(params=["sync", "async"])
 def style(request: pytest.FixtureRequest) -> str:
-    """Which of the SDK's two clients makes the calls."""
+    """Return which of the SDK's two clients makes the calls."""
     return str(request.param)

@@ -1,4 +1,4 @@
-"""Failures of a provider that an SDK may answer with another attempt, and how many attempts it then makes."""
+"""Failures of an upstream that make an SDK try again, and how many attempts it then makes."""
 
 import http.client
 import json
@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 from tests.conformance.sdk.calls import World, unique
 from tests.support.server import wait_until
 
-#: The SDKs' own default: the third attempt is the last.
-MOST_RETRIES: Final = 2
+#: The SDKs' default: the third attempt is the last.
+MAX_RETRIES: Final = 2
 _SOON: Final = "retry-after-ms: 5"
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What the provider does to each attempt. ``python`` and ``node``: how many attempts these SDKs make of it."""
+    """What the upstream does to each attempt. ``python`` and ``node`` are the numbers of attempts of these SDKs."""
 
     what: str
     directives: dict[str, str]
@@ -29,12 +29,12 @@ class Failure:
     tag: str = field(default_factory=lambda: unique("attempts"))
 
     def headers(self, way: str) -> dict[str, str]:
-        """What the call carries; ``way`` tells the same call through the relay and without it apart."""
+        """Return the headers of a call. ``way`` distinguishes the call through the relay from the one without it."""
         return {**self.directives, "Sim-Tag": f"{self.tag}-{way}", "Service-Property-Tag": f"{self.tag}-{way}"}
 
 
 def status(code: int, attempts: int, *headers: str) -> Failure:
-    """An error of the provider's, to be tried again soon."""
+    """Return an upstream error that may be retried soon."""
     directives = {"Sim-Status": str(code), "Sim-Header": " | ".join((_SOON, *headers))}
     return Failure(", ".join((str(code), *headers)), directives, attempts, attempts)
 
@@ -62,7 +62,7 @@ FAILURES: Final = [
 
 
 def slow_failures(timeout_ms: int) -> list[Failure]:
-    """Providers that are silent for longer than the caller's timeout."""
+    """Return failures in which the upstream is silent for longer than the client's timeout."""
     return [
         Failure("no answer in time", {"Sim-Break": "head hang"}, 3, 3, timeout_ms=timeout_ms),
         Failure("a body that stops", {"Sim-Break": "byte:10 hang"}, 3, 3, timeout_ms=timeout_ms),
@@ -71,24 +71,24 @@ def slow_failures(timeout_ms: int) -> list[Failure]:
 
 @dataclass
 class Attempts:
-    """How many attempts reached the provider, and how many records there are of them, by tag."""
+    """How many attempts reached the upstream and how many of them have a record, by tag."""
 
     reached: Counter[str]
     recorded: Counter[str]
 
     def of(self, failure: Failure) -> tuple[int, int]:
-        """Through the relay and without it."""
+        """Return the numbers through the relay and without it."""
         return self.reached[f"{failure.tag}-relayed"], self.reached[f"{failure.tag}-direct"]
 
 
 def count_attempts(world: World) -> Attempts:
-    """Counts once nothing runs any more and all is recorded."""
+    """Count once no request is running and everything is recorded."""
 
-    def is_at_rest() -> bool:
+    def is_idle() -> bool:
         status = world.server.get("/api/status")
         return bool(status["running"] == 0 and status["journal"]["lag_bytes"] == 0)
 
-    wait_until(is_at_rest, 60.0, "the end of all attempts")
+    wait_until(is_idle, 60.0, "the end of all attempts")
     recorded = Counter(record["properties"].get("tag", "") for record in world.server.records())
     return Attempts(_reached(world), recorded)
 
@@ -103,12 +103,12 @@ def _reached(world: World) -> Counter[str]:
     return Counter(entry.get("tag", "") for entry in entries if entry["event"] == "request")
 
 
-def count_with_patience(
+def count_with_longer_timeouts(
     world: World, call: Callable[[list[Failure]], None], expected: Callable[[Failure], int]
 ) -> list[tuple[Failure, int, int]]:
-    """Attempts of the slow failures: ``(failure, relayed, direct)``.
+    """Count the attempts of the slow failures: ``(failure, relayed, direct)``.
 
-    An attempt reaches the provider only if the machine is quick enough for the caller's timeout. So the timeout is
+    An attempt reaches the upstream only if the machine is fast enough for the client's timeout. So the timeout is
     doubled until the numbers are as expected, or it is long enough for any machine.
     """
     timeout_ms = 700

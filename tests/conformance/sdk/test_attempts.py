@@ -1,4 +1,4 @@
-"""The official SDK makes as many attempts at a call that fails through the relay as without it."""
+"""The official SDK makes as many attempts at a failing call through the relay as without it."""
 
 import asyncio
 from typing import Any
@@ -8,38 +8,38 @@ import pytest
 from tests.conformance.sdk.calls import KEY, QUESTION, World, chat
 from tests.conformance.sdk.failing_calls import (
     FAILURES,
-    MOST_RETRIES,
+    MAX_RETRIES,
     Attempts,
     Failure,
     count_attempts,
-    count_with_patience,
+    count_with_longer_timeouts,
 )
 
 
-async def ask(client: openai.AsyncOpenAI, failure: Failure, way: str) -> None:
-    asked: dict[str, Any] = {"model": "gpt-4o-mini", "messages": QUESTION, "extra_headers": failure.headers(way)}
+async def send(client: openai.AsyncOpenAI, failure: Failure, route: str) -> None:
+    calls: dict[str, Any] = {"model": "gpt-4o-mini", "messages": QUESTION, "extra_headers": failure.headers(route)}
     if failure.timeout_ms:
-        asked["timeout"] = failure.timeout_ms / 1000
-    answer: Any = await client.chat.completions.create(stream=failure.streamed, **asked)
+        calls["timeout"] = failure.timeout_ms / 1000
+    response: Any = await client.chat.completions.create(stream=failure.streamed, **calls)
     if failure.streamed:
-        async for _ in answer:
+        async for _ in response:
             pass
 
 
-async def fail(client: openai.AsyncOpenAI, failure: Failure, way: str) -> None:
-    """Makes one call, which must raise. Invalid JSON raises what the JSON library raises."""
+async def fail(client: openai.AsyncOpenAI, failure: Failure, route: str) -> None:
+    """Make one call, which must raise. Invalid JSON raises the error of the JSON library."""
     with pytest.raises((openai.APIError, ValueError)):
-        await ask(client, failure, way)
+        await send(client, failure, route)
 
 
 def fail_both_ways(world: World, failures: list[Failure]) -> None:
-    """Makes each call through the relay and without it, all at the same time: the SDK waits between attempts."""
+    """Make each call through the relay and without it, all concurrently, because the SDK waits between attempts."""
 
     async def run() -> None:
-        options: dict[str, Any] = {"base_url": world.provider.url, "api_key": KEY, "max_retries": MOST_RETRIES}
-        async with world.async_client(max_retries=MOST_RETRIES) as relayed, openai.AsyncOpenAI(**options) as direct:
-            ways = (relayed, "relayed"), (direct, "direct")
-            await asyncio.gather(*(fail(client, each, way) for client, way in ways for each in failures))
+        options: dict[str, Any] = {"base_url": world.provider.url, "api_key": KEY, "max_retries": MAX_RETRIES}
+        async with world.async_client(max_retries=MAX_RETRIES) as relayed, openai.AsyncOpenAI(**options) as direct:
+            routes = (relayed, "relayed"), (direct, "direct")
+            await asyncio.gather(*(fail(client, each, route) for client, route in routes for each in failures))
 
     asyncio.run(run())
 
@@ -51,15 +51,15 @@ def attempts(world: World) -> Attempts:
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: failure.what)
-def test_the_provider_sees_as_many_attempts_as_without_a_relay(attempts: Attempts, failure: Failure) -> None:
+def test_the_upstream_gets_as_many_attempts_as_without_a_relay(attempts: Attempts, failure: Failure) -> None:
     relayed, direct = attempts.of(failure)
     assert relayed == direct == failure.python
     assert attempts.recorded[f"{failure.tag}-relayed"] == relayed, "each attempt is a record"
 
 
-def test_a_caller_whose_timeout_passes_makes_as_many_attempts_as_without_a_relay(world: World) -> None:
-    chat(world, "sync")  # the relay is up
-    for failure, relayed, direct in count_with_patience(
+def test_a_client_that_times_out_makes_as_many_attempts_as_without_a_relay(world: World) -> None:
+    chat(world, "sync")  # the relay is running
+    for failure, relayed, direct in count_with_longer_timeouts(
         world, lambda failures: fail_both_ways(world, failures), lambda failure: failure.python
     ):
         assert relayed == direct == failure.python, failure.what

@@ -1,4 +1,4 @@
-"""Conversations by the official SDK are told turn by turn, and found again by what was said in them."""
+"""Conversations with the official SDK are shown turn by turn, and are found by their text."""
 
 from typing import Any
 from urllib.parse import quote
@@ -9,7 +9,7 @@ from tests.support.server import wait_until
 
 
 def thread(world: World, namespace: str, count: int) -> list[dict[str, Any]]:
-    """Its rows once all are recorded."""
+    """Return the rows of a thread once all are recorded."""
     found = wait_until(
         lambda: rows if len(rows := world.server.get(f"/api/thread?namespace={namespace}")["data"]) >= count else [],
         what=f"the thread {namespace}",
@@ -18,23 +18,23 @@ def thread(world: World, namespace: str, count: int) -> list[dict[str, Any]]:
     return found
 
 
-def ask(world: World, namespace: str, messages: list[Any], *, stream: bool = False, **more: Any) -> Any:
-    """The answer's message, as the SDK gives it back to send on."""
+def send(world: World, namespace: str, messages: list[Any], *, stream: bool = False, **more: Any) -> Any:
+    """Return the message of the response in the form in which it is sent back."""
     client = world.client(namespace)
     if stream:
-        pieces = client.chat.completions.create(model="gpt-4o-mini", messages=messages, stream=True, **more)
-        text = "".join(piece.choices[0].delta.content or "" for piece in pieces if piece.choices)
+        phrases = client.chat.completions.create(model="gpt-4o-mini", messages=messages, stream=True, **more)
+        text = "".join(phrase.choices[0].delta.content or "" for phrase in phrases if phrase.choices)
         return {"role": "assistant", "content": text}
     return client.chat.completions.create(model="gpt-4o-mini", messages=messages, **more).choices[0].message
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_a_conversation_is_told_turn_by_turn(world: World, stream: bool) -> None:
+def test_a_conversation_is_shown_turn_by_turn(world: World, stream: bool) -> None:
     namespace = unique("thread")
     messages: list[Any] = [{"role": "system", "content": "Be brief."}]
     for turn in range(4):
         messages.append({"role": "user", "content": f"Question {turn} of {namespace}"})
-        messages.append(ask(world, namespace, messages, stream=stream))
+        messages.append(send(world, namespace, messages, stream=stream))
         messages[0] = {"role": "system", "content": f"Be brief. It is turn {turn}."}
     rows = thread(world, namespace, 4)
     assert [row["turn"] for row in rows] == [1, 2, 3, 4]
@@ -42,43 +42,47 @@ def test_a_conversation_is_told_turn_by_turn(world: World, stream: bool) -> None
     assert [row["new_messages"] for row in rows] == [{"from": 2 * n + (n > 0), "count": 1 + (n == 0)} for n in range(4)]
 
 
-def test_trimmed_history_and_tools_go_on_too(world: World) -> None:
+def test_trimmed_history_and_tool_calls_continue_a_conversation(world: World) -> None:
     namespace = unique("thread")
     messages: list[Any] = []
     for turn in range(3):
         messages.append({"role": "user", "content": f"Question {turn} of {namespace}"})
-        messages.append(ask(world, namespace, messages[-4:]))
-    called = ask(
+        messages.append(send(world, namespace, messages[-4:]))
+    with_tool = send(
         world,
         namespace,
         [*messages, {"role": "user", "content": "And the weather?"}],
         tools=TOOLS,
         tool_choice="required",
     )
-    assert called.tool_calls
-    results = [{"role": "tool", "tool_call_id": call.id, "content": "sunny"} for call in called.tool_calls]
-    ask(world, namespace, [*messages, {"role": "user", "content": "And the weather?"}, called, *results], tools=TOOLS)
+    assert with_tool.tool_calls
+    results = [{"role": "tool", "tool_call_id": call.id, "content": "sunny"} for call in with_tool.tool_calls]
+    send(
+        world, namespace, [*messages, {"role": "user", "content": "And the weather?"}, with_tool, *results], tools=TOOLS
+    )
     rows = thread(world, namespace, 5)
     assert {row["conversation"] for row in rows} == {rows[0]["id"]}
     assert [row["turn"] for row in rows] == [1, 2, 3, 4, 5]
     assert rows[4]["new_messages"]["count"] == len(results)
 
 
-def test_another_question_begins_another_conversation(world: World) -> None:
+def test_a_different_first_message_starts_another_conversation(world: World) -> None:
     namespace = unique("thread")
     first = [{"role": "user", "content": f"One {namespace}"}]
-    ask(world, namespace, first)
-    ask(world, namespace, [{"role": "user", "content": f"Two {namespace}"}])
-    ask(world, namespace, first)
+    send(world, namespace, first)
+    send(world, namespace, [{"role": "user", "content": f"Two {namespace}"}])
+    send(world, namespace, first)
     rows = thread(world, namespace, 3)
     assert [row["follows"] for row in rows] == [None] * 3
     assert [row["repeats"] for row in rows] == [None, None, rows[0]["id"]]
 
 
-def test_a_call_is_found_by_what_was_asked_and_answered(world: World) -> None:
+def test_a_call_is_found_by_the_text_of_its_prompt_and_its_response(world: World) -> None:
     namespace, word = unique("search"), unique("zebra").replace("-", "")
-    said = ask(world, namespace, [{"role": "user", "content": f"Tell me of the {word.upper()}, 請問退款"}], stream=True)
-    words = said["content"].split()[:3]
+    messages = send(
+        world, namespace, [{"role": "user", "content": f"Tell me of the {word.upper()}, 請問退款"}], stream=True
+    )
+    words = messages["content"].split()[:3]
     for query in (word, f'"of the {word}"', f"{word[:9]}*", f"退款 {word}", f'{word} "{" ".join(words)}"'):
         path = f"/api/requests?q={quote(query)}&namespace={namespace}"
         [row] = wait_until(lambda path=path: world.server.get(path)["data"], what=query)
@@ -86,12 +90,12 @@ def test_a_call_is_found_by_what_was_asked_and_answered(world: World) -> None:
     assert world.server.get(f"/api/requests?q={word}+nothing{word}")["data"] == []
 
 
-def test_what_must_not_be_kept_is_not_found(world: World) -> None:
+def test_text_that_must_not_be_kept_is_not_found(world: World) -> None:
     namespace, word = unique("search"), unique("secret").replace("-", "")
     client = world.client(namespace, default_headers={"Service-Namespace": namespace, "Service-Log": "no-bodies"})
     client.chat.completions.create(model="gpt-4o-mini", messages=[{"role": "user", "content": word}])
     [hidden] = world.recorded(namespace)
-    ask(world, namespace, [{"role": "user", "content": f"other {word}"}])
+    send(world, namespace, [{"role": "user", "content": f"other {word}"}])
     wait_until(lambda: world.server.get(f"/api/requests?q={word}")["data"], what="the other one")
     assert hidden["id"] not in {row["id"] for row in world.server.get(f"/api/requests?q={word}")["data"]}
     rows = thread(world, namespace, 2)

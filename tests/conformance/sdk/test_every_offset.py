@@ -1,4 +1,4 @@
-"""A stream cut at any byte of the provider's answer is an error for the official SDK, and never a short answer."""
+"""A stream truncated at any byte is an error for the official SDK, and never a short response."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,42 +11,42 @@ from tests.conformance.sdk.cut_streams import WORDS, Asked, Framing, cut_everywh
 
 AT_A_TIME: Final = 16
 
-#: ``short``: the SDK said nothing and gave less than the provider had to say.
+#: ``short``: the SDK raised no error and returned less than the upstream's text.
 Told = Literal["error", "whole", "short"]
 
 
-def told(texts: list[str]) -> Told:
+def result_of(texts: list[str]) -> Told:
     return "whole" if tuple(texts) == WORDS else "short"
 
 
-def listen(client: openai.OpenAI, asked: Asked) -> Told:
+def read_stream(client: openai.OpenAI, call: Asked) -> Told:
     try:
-        stream: Any = client.chat.completions.create(**asked)
-        return told([chunk.choices[0].delta.content or "" for chunk in stream])
+        stream: Any = client.chat.completions.create(**call)
+        return result_of([chunk.choices[0].delta.content or "" for chunk in stream])
     except openai.APIError:
         return "error"
 
 
-async def listen_async(client: openai.AsyncOpenAI, asked: Asked) -> Told:
+async def read_stream_async(client: openai.AsyncOpenAI, call: Asked) -> Told:
     try:
-        stream: Any = await client.chat.completions.create(**asked)
-        return told([chunk.choices[0].delta.content or "" async for chunk in stream])
+        stream: Any = await client.chat.completions.create(**call)
+        return result_of([chunk.choices[0].delta.content or "" async for chunk in stream])
     except openai.APIError:
         return "error"
 
 
-def by_the_blocking_client(world: World, namespace: str, calls: list[Asked]) -> list[Told]:
+def with_the_blocking_client(world: World, namespace: str, calls: list[Asked]) -> list[Told]:
     with world.client(namespace) as client:
-        return [listen(client, asked) for asked in calls]
+        return [read_stream(client, call) for call in calls]
 
 
-def by_the_async_client(world: World, namespace: str, calls: list[Asked]) -> list[Told]:
+def with_the_async_client(world: World, namespace: str, calls: list[Asked]) -> list[Told]:
     async def run(client: openai.AsyncOpenAI) -> list[Told]:
-        room = asyncio.Semaphore(AT_A_TIME)
+        semaphore = asyncio.Semaphore(AT_A_TIME)
 
-        async def one(asked: Asked) -> Told:
-            async with room:
-                return await listen_async(client, asked)
+        async def one(call: Asked) -> Told:
+            async with semaphore:
+                return await read_stream_async(client, call)
 
         return await asyncio.gather(*map(one, calls))
 
@@ -57,10 +57,10 @@ def by_the_async_client(world: World, namespace: str, calls: list[Asked]) -> lis
 @pytest.mark.parametrize("manner", ["close", "rst"])
 @pytest.mark.parametrize(
     ("framing", "listen_to_all"),
-    [("chunked", by_the_blocking_client), ("chunked", by_the_async_client), ("length", by_the_async_client)],
+    [("chunked", with_the_blocking_client), ("chunked", with_the_async_client), ("length", with_the_async_client)],
     ids=["chunked, blocking client", "chunked, async client", "length, async client"],
 )
-def test_a_stream_cut_at_any_byte_raises_and_is_recorded_as_broken(
+def test_a_stream_truncated_at_any_byte_raises_and_is_recorded_as_broken(
     world: World, framing: Framing, manner: str, listen_to_all: Callable[[World, str, list[Asked]], list[Told]]
 ) -> None:
     namespace = unique("offsets")
@@ -69,18 +69,22 @@ def test_a_stream_cut_at_any_byte_raises_and_is_recorded_as_broken(
     ends = last_event_ends(framing)
     assert set(found[:ends]) == {"error"}, [size for size in range(ends) if found[size] != "error"]
     assert "short" not in found
-    if manner == "close":  # a reset may overtake what was sent before it
+    if manner == "close":  # a reset may overtake bytes that were sent before it
         assert found[-1] == "whole"
     outcomes = {int(each["properties"]["cut-at"]): each["outcome"] for each in world.recorded(namespace, len(calls))}
     assert sorted(outcomes) == list(range(len(calls)))
     assert {outcomes[size] for size in range(ends)} == {"upstream_failed"}
-    # from there on the SDK may have left before the provider did: it had all it wanted
+    # from this offset on the SDK may disconnect before the upstream does, because it has everything it needs
     assert {outcomes[size] for size in range(ends, len(calls))} <= {"complete", "upstream_failed"}
 
 
 def test_the_sdk_raises_through_the_relay_wherever_it_raises_without_it(world: World) -> None:
     calls = list(cut_everywhere("chunked", "close"))
     with world.direct_client() as direct, world.client(unique("offsets")) as relayed:
-        lost = [size for size, asked in enumerate(calls) if listen(direct, asked) == "error" != listen(relayed, asked)]
-    # once the last event has come, an error of either is no loss: the answer is there
+        lost = [
+            size
+            for size, call in enumerate(calls)
+            if read_stream(direct, call) == "error" != read_stream(relayed, call)
+        ]
+    # after the last event an error of either loses nothing: the response is complete
     assert [size for size in lost if size < last_event_ends("chunked")] == []

@@ -1,4 +1,4 @@
-"""What fails, fails for the SDK as without a relay: same exception, same bytes, same retries; and it is recorded."""
+"""A failing call fails for the SDK as without a relay: same exception, same bytes, same retries. It is recorded."""
 
 import json
 from collections.abc import Callable
@@ -16,17 +16,17 @@ def failure(call: Callable[[], Any]) -> openai.APIStatusError:
     return caught.value
 
 
-def both(world: World, namespace: str, **asked: Any) -> tuple[openai.APIStatusError, openai.APIStatusError]:
-    """The same failing call through the relay and without it."""
-    key = asked.pop("api_key", KEY)
-    asked = {"model": "gpt-4o-mini", "messages": QUESTION, **asked}
+def both(world: World, namespace: str, **parameters: Any) -> tuple[openai.APIStatusError, openai.APIStatusError]:
+    """Make the same failing call through the relay and without it."""
+    key = parameters.pop("api_key", KEY)
+    parameters = {"model": "gpt-4o-mini", "messages": QUESTION, **parameters}
     with world.client(namespace, api_key=key) as client, world.direct_client(api_key=key) as direct:
-        relayed = failure(lambda: client.chat.completions.create(**asked))
-        return relayed, failure(lambda: direct.chat.completions.create(**asked))
+        relayed = failure(lambda: client.chat.completions.create(**parameters))
+        return relayed, failure(lambda: direct.chat.completions.create(**parameters))
 
 
 @pytest.mark.parametrize(
-    ("asked", "kind", "code"),
+    ("parameters", "kind", "code"),
     [
         ({"api_key": "sk-invalid-1234567890"}, openai.AuthenticationError, "invalid_api_key"),
         ({"model": "no-such-model"}, openai.NotFoundError, "model_not_found"),
@@ -40,11 +40,11 @@ def both(world: World, namespace: str, **asked: Any) -> tuple[openai.APIStatusEr
     ],
     ids=["key", "model", "empty", "n", "403", "429", "500", "html", "stream"],
 )
-def test_the_providers_own_error_comes_through_byte_for_byte(
-    world: World, asked: dict[str, Any], kind: type[openai.APIStatusError], code: str | None
+def test_the_upstreams_own_error_is_forwarded_byte_for_byte(
+    world: World, parameters: dict[str, Any], kind: type[openai.APIStatusError], code: str | None
 ) -> None:
     namespace = unique()
-    relayed, direct = both(world, namespace, **asked)
+    relayed, direct = both(world, namespace, **parameters)
     assert type(relayed) is type(direct) is kind
     assert relayed.response.content == direct.response.content
     assert (relayed.status_code, relayed.code, relayed.message) == (direct.status_code, direct.code, direct.message)
@@ -60,7 +60,7 @@ def test_the_providers_own_error_comes_through_byte_for_byte(
     assert world.server.body(record["id"], "response") == relayed.response.content
 
 
-def test_the_same_errors_come_to_the_async_client(world: World) -> None:
+def test_the_async_client_gets_the_same_errors(world: World) -> None:
     async def call(client: openai.AsyncOpenAI) -> Any:
         with pytest.raises(openai.AuthenticationError) as caught:
             await client.chat.completions.create(model="gpt-4o-mini", messages=QUESTION)
@@ -71,7 +71,7 @@ def test_the_same_errors_come_to_the_async_client(world: World) -> None:
     assert world.server.record(error.response.headers["service-request-id"])["status"] == 401
 
 
-def test_a_rate_limit_is_retried_when_the_provider_said_and_every_attempt_is_a_record(world: World) -> None:
+def test_a_rate_limit_is_retried_when_the_upstream_says_and_every_attempt_has_a_record(world: World) -> None:
     namespace = unique()
     directives = {"Sim-Status": "429", "Sim-Header": "retry-after: 1"}
     with world.client(namespace, max_retries=1) as client:
@@ -82,7 +82,7 @@ def test_a_rate_limit_is_retried_when_the_provider_said_and_every_attempt_is_a_r
     first, second = world.recorded(namespace, 2)
     assert [first["retry_count"], second["retry_count"]] == [0, 1]
     waited = datetime.fromisoformat(second["started_at"]) - datetime.fromisoformat(first["ended_at"])
-    # Left to itself the SDK waits half a second at most before its first retry.
+    # By default the SDK waits at most half a second before its first retry.
     assert waited.total_seconds() >= 0.9
 
 
@@ -100,10 +100,12 @@ def test_there_are_as_many_attempts_as_without_a_relay(world: World, status: int
     assert len(relayed) == len(unrelayed) == (1 if status == 400 else 3)
 
 
-@pytest.mark.parametrize("how", ["", " rst"])
-def test_a_stream_broken_between_two_events_raises_with_our_code(world: World, style: str, how: str) -> None:
+@pytest.mark.parametrize("ending", ["", " rst"])
+def test_a_stream_broken_between_two_events_raises_with_the_relays_error_code(
+    world: World, style: str, ending: str
+) -> None:
     namespace = unique()
-    directives = {"Sim-Break": f"event:3{how}", "Sim-Event-Interval-Ms": "2"}
+    directives = {"Sim-Break": f"event:3{ending}", "Sim-Event-Interval-Ms": "2"}
     with pytest.raises(openai.APIError) as caught:
         chat(world, style, namespace, stream=True, extra_headers=directives)
     assert caught.value.code == "upstream_stream_interrupted"
@@ -112,16 +114,16 @@ def test_a_stream_broken_between_two_events_raises_with_our_code(world: World, s
     assert (record["error_code"], record["stream_ended"]) == ("upstream_stream_interrupted", "cut")
 
 
-@pytest.mark.parametrize("place", ["event:3:1", "event:3:5", "event:3:60", "event:0:3", "event:3:60 rst"])
-def test_a_stream_broken_inside_an_event_is_never_a_short_answer(world: World, style: str, place: str) -> None:
+@pytest.mark.parametrize("position", ["event:3:1", "event:3:5", "event:3:60", "event:0:3", "event:3:60 rst"])
+def test_a_stream_broken_inside_an_event_is_never_a_short_response(world: World, style: str, position: str) -> None:
     namespace = unique()
     with pytest.raises(openai.APIConnectionError):
-        chat(world, style, namespace, stream=True, extra_headers={"Sim-Break": place, "Sim-Event-Interval-Ms": "2"})
+        chat(world, style, namespace, stream=True, extra_headers={"Sim-Break": position, "Sim-Event-Interval-Ms": "2"})
     (record,) = world.recorded(namespace)
     assert (record["outcome"], record["failed"], record["stream_ended"]) == ("upstream_failed", True, "cut")
 
 
-def test_an_error_event_of_the_provider_raises_as_without_a_relay(world: World, style: str) -> None:
+def test_an_error_event_of_the_upstream_raises_as_without_a_relay(world: World, style: str) -> None:
     namespace = unique()
     directives = {"Sim-Error-Event": "3"}
     with pytest.raises(openai.APIError) as caught:
@@ -134,26 +136,28 @@ def test_an_error_event_of_the_provider_raises_as_without_a_relay(world: World, 
         )
     assert (caught.value.message, caught.value.code) == (direct.value.message, direct.value.code)
     (record,) = world.recorded(namespace)
-    # The SDK hangs up at the event: whether the provider's end was relayed by then, no rule tells.
+    # The SDK disconnects at the event. Whether the end of the upstream's stream was relayed by then is undefined.
     assert (record["outcome"] in {"complete", "client_closed"}, record["failed"]) == (True, True)
     assert (record["error_code"], record["error_message"]) == (direct.value.code, direct.value.message)
 
 
-def test_an_error_event_read_to_the_end_is_complete_and_failed(world: World) -> None:
+def test_an_error_event_that_is_read_to_its_end_is_complete_and_failed(world: World) -> None:
     namespace = unique()
     with (
         world.client(namespace) as client,
         client.chat.completions.with_streaming_response.create(
             model="gpt-4o-mini", messages=QUESTION, stream=True, extra_headers={"Sim-Error-Event": "3"}
-        ) as answer,
+        ) as response,
     ):
-        answer.read()
+        response.read()
     (record,) = world.recorded(namespace)
     assert (record["outcome"], record["failed"]) == ("complete", True)
 
 
 @pytest.mark.parametrize("directives", ["head", "head rst"])
-def test_an_answer_of_the_relays_own_is_the_sdks_error_and_names_its_record(world: World, directives: str) -> None:
+def test_an_error_response_of_the_relay_raises_the_sdks_error_and_names_its_record(
+    world: World, directives: str
+) -> None:
     with world.client() as client:
         error = failure(
             lambda: client.chat.completions.create(
@@ -170,7 +174,7 @@ def test_an_answer_of_the_relays_own_is_the_sdks_error_and_names_its_record(worl
     )
 
 
-def test_a_whole_answer_that_breaks_off_raises(world: World, style: str) -> None:
+def test_an_incomplete_plain_response_raises(world: World, style: str) -> None:
     namespace = unique()
     with pytest.raises(openai.APIConnectionError):
         chat(world, style, namespace, extra_headers={"Sim-Break": "byte:100"})
@@ -178,7 +182,7 @@ def test_a_whole_answer_that_breaks_off_raises(world: World, style: str) -> None
     assert (record["outcome"], record["failed"], record["response_bytes"]) == ("upstream_failed", True, 100)
 
 
-def test_a_caller_that_leaves_a_stream_is_recorded_as_such(world: World) -> None:
+def test_a_client_that_abandons_a_stream_is_recorded_as_such(world: World) -> None:
     namespace = unique()
     with (
         world.client(namespace) as client,

@@ -1,4 +1,4 @@
-"""Every call is in the log once, under its namespace, and any id of its answer finds it."""
+"""Every call is in the log once, in its namespace, and any id of its response finds it."""
 
 import asyncio
 from typing import Any
@@ -12,11 +12,11 @@ from tests.support.server import wait_until
 CALLS = 200
 
 
-def test_without_the_header_a_call_is_under_default(world: World, style: str) -> None:
-    said = chat(world, style)
-    assert said.headers["service-namespace"] == "default"
-    assert world.server.record(said.request_id)["namespace"] == "default"
-    assert said.request_id in {row["id"] for row in world.server.records("namespace=default")}
+def test_without_the_header_a_call_is_in_the_default_namespace(world: World, style: str) -> None:
+    completion = chat(world, style)
+    assert completion.headers["service-namespace"] == "default"
+    assert world.server.record(completion.request_id)["namespace"] == "default"
+    assert completion.request_id in {row["id"] for row in world.server.records("namespace=default")}
 
 
 def test_a_namespace_lists_exactly_its_own_calls(world: World, style: str) -> None:
@@ -29,10 +29,10 @@ def test_a_namespace_lists_exactly_its_own_calls(world: World, style: str) -> No
 
 def test_properties_by_header_are_recorded_and_found(world: World) -> None:
     run = unique("run")
-    said = chat(world, "sync", extra_headers={"Service-Property-Run_Id": run, "Service-Property-Step": "2"})
-    record = world.server.record(said.request_id)
+    completion = chat(world, "sync", extra_headers={"Service-Property-Run_Id": run, "Service-Property-Step": "2"})
+    record = world.server.record(completion.request_id)
     assert record["properties"] == {"run-id": run, "step": "2"}
-    assert [row["id"] for row in world.server.records(f"property.run-id={run}")] == [said.request_id]
+    assert [row["id"] for row in world.server.records(f"property.run-id={run}")] == [completion.request_id]
 
 
 @pytest.mark.parametrize(
@@ -46,33 +46,33 @@ def test_properties_by_header_are_recorded_and_found(world: World) -> None:
     ],
     ids=["unicode", "e-mail", "path", "percent", "spaces"],
 )
-def test_any_text_is_a_namespace(world: World, style: str, sent: str, namespace: str) -> None:
-    said = chat(world, style, sent)
-    assert "service-warning" not in said.headers
-    assert world.server.record(said.request_id)["namespace"] == namespace
+def test_any_text_can_be_a_namespace(world: World, style: str, sent: str, namespace: str) -> None:
+    completion = chat(world, style, sent)
+    assert "service-warning" not in completion.headers
+    assert world.server.record(completion.request_id)["namespace"] == namespace
     found = wait_until(lambda: world.server.records(f"namespace={quote(namespace, safe='')}"))
-    assert said.request_id in {row["id"] for row in found}
+    assert completion.request_id in {row["id"] for row in found}
 
 
-def test_a_namespace_of_300_characters_is_cut_and_told(world: World, style: str) -> None:
+def test_a_namespace_of_300_characters_is_truncated_with_a_warning(world: World, style: str) -> None:
     sent = unique() + "n" * 300
-    said = chat(world, style, sent)
-    assert said.headers["service-warning"].startswith("namespace_cut; ")
-    record = world.server.record(said.request_id)
+    completion = chat(world, style, sent)
+    assert completion.headers["service-warning"].startswith("namespace_cut; ")
+    record = world.server.record(completion.request_id)
     assert len(record["namespace"]) == 256
     assert record["namespace"].startswith(sent[:239] + "~")
-    assert [note["code"] for note in record["warnings"]] == ["namespace_cut"]
-    assert [row["id"] for row in world.recorded(record["namespace"])] == [said.request_id]
+    assert [warning["code"] for warning in record["warnings"]] == ["namespace_cut"]
+    assert [row["id"] for row in world.recorded(record["namespace"])] == [completion.request_id]
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_any_id_of_an_answer_finds_its_record(world: World, style: str, streamed: bool) -> None:
+def test_any_id_of_a_response_finds_its_record(world: World, style: str, streamed: bool) -> None:
     client_id = unique("client")
-    said = chat(world, style, stream=streamed, extra_headers={"X-Client-Request-Id": client_id})
-    world.server.record(said.request_id)
-    for any_id in (said.request_id, said.headers["x-request-id"], said.completion_id, client_id):
+    completion = chat(world, style, stream=streamed, extra_headers={"X-Client-Request-Id": client_id})
+    world.server.record(completion.request_id)
+    for any_id in (completion.request_id, completion.headers["x-request-id"], completion.completion_id, client_id):
         found = world.server.get(f"/api/requests/{any_id}")
-        assert (found["id"], found["also"]) == (said.request_id, []), any_id
+        assert (found["id"], found["also"]) == (completion.request_id, []), any_id
 
 
 @pytest.mark.parametrize("directives", [{"Sim-Status": "429"}, {"Sim-Break": "head"}], ids=["the provider's", "ours"])
@@ -92,27 +92,27 @@ def test_200_concurrent_calls_are_recorded_once_each(world: World) -> None:
     namespace = unique("burst")
 
     async def call(client: openai.AsyncOpenAI, number: int) -> tuple[str, str]:
-        asked: dict[str, Any] = {
+        parameters: dict[str, Any] = {
             "model": "gpt-4o-mini",
             "messages": [{"role": "user", "content": f"Call number {number}."}],
             "stream": number % 2 == 1,
         }
-        raw = await client.chat.completions.with_raw_response.create(**asked)
-        answer: Any = raw.parse()
+        raw = await client.chat.completions.with_raw_response.create(**parameters)
+        response: Any = raw.parse()
         if number % 2:
-            pieces = [chunk.choices[0].delta.content or "" async for chunk in answer if chunk.choices]
-            return raw.headers["service-request-id"], "".join(pieces)
-        return raw.headers["service-request-id"], answer.choices[0].message.content
+            chunks = [chunk.choices[0].delta.content or "" async for chunk in response if chunk.choices]
+            return raw.headers["service-request-id"], "".join(chunks)
+        return raw.headers["service-request-id"], response.choices[0].message.content
 
     async def main() -> list[tuple[str, str]]:
         async with world.async_client(namespace, timeout=60) as client:
             return await asyncio.gather(*[call(client, number) for number in range(CALLS)])
 
-    said = asyncio.run(main())
+    completion = asyncio.run(main())
     records = {row["id"]: row for row in world.recorded(namespace, CALLS)}
     assert len(records) == CALLS
-    assert {request_id for request_id, _ in said} == set(records)
-    for number, (request_id, text) in enumerate(said):
+    assert {request_id for request_id, _ in completion} == set(records)
+    for number, (request_id, text) in enumerate(completion):
         record = records[request_id]
         assert record["input_preview"] == f"Call number {number}."
         assert record["output_preview"] == text[:200]

@@ -1,4 +1,4 @@
-"""One event of 64 MiB: the official SDK gets it through the relay as it does without, and the log has every byte."""
+"""One event of 64 MiB: the official SDK receives it as without the relay, and the log has every byte."""
 
 import hashlib
 import http.client
@@ -12,15 +12,15 @@ from tests.support.process_usage import peak_memory
 
 MIB: Final = 1 << 20
 EVENT_BYTES: Final = 64 * MIB
-#: Far above what a process takes at rest; a process that put the event together would need more.
-MOST_MEMORY: Final = 120 * MIB
-PATIENCE_SECONDS: Final = 60.0
+#: Far above the memory of an idle process. A process that held the whole event would need more.
+MAX_MEMORY: Final = 120 * MIB
+TIMEOUT_SECONDS: Final = 60.0
 ASKED: Final[Any] = {"model": "gpt-4o-mini", "messages": QUESTION, "stream": True}
 
 
 def sent(world: World, tag: str) -> dict[str, Any]:
-    """What the provider says of the answer it gave to the request with this tag."""
-    connection = http.client.HTTPConnection(urlsplit(world.provider.url).netloc, timeout=PATIENCE_SECONDS)
+    """Return what the upstream's ledger says about the response to the request with this tag."""
+    connection = http.client.HTTPConnection(urlsplit(world.provider.url).netloc, timeout=TIMEOUT_SECONDS)
     try:
         connection.request("GET", "/__sim/ledger")
         entries = [json.loads(line) for line in connection.getresponse().read().splitlines()]
@@ -30,7 +30,7 @@ def sent(world: World, tag: str) -> dict[str, Any]:
     return dict(found)
 
 
-def test_an_event_of_64_mib_reaches_the_sdk_whole_and_is_stored_whole(world: World) -> None:
+def test_an_event_of_64_mib_reaches_the_sdk_and_the_log_completely(world: World) -> None:
     tag = unique("huge")
     directives = {"Sim-Event-Bytes": str(EVENT_BYTES), "Sim-Tag": tag}
     with world.direct_client() as direct:
@@ -39,10 +39,10 @@ def test_an_event_of_64_mib_reaches_the_sdk_whole_and_is_stored_whole(world: Wor
         )
     with world.client() as client:
         raw = client.chat.completions.with_raw_response.create(**ASKED, extra_headers=directives)
-        got = assemble(list(raw.parse()))
+        received = assemble(list(raw.parse()))
     assert len(expected[0].text) == EVENT_BYTES
-    assert got == expected
-    record = world.server.record(raw.headers["service-request-id"], PATIENCE_SECONDS)
+    assert received == expected
+    record = world.server.record(raw.headers["service-request-id"], TIMEOUT_SECONDS)
     of_provider = sent(world, tag)
     assert (record["outcome"], record["failed"]) == ("complete", False)
     assert record["response_bytes"] == of_provider["sent_bytes"] > EVENT_BYTES
@@ -50,4 +50,4 @@ def test_an_event_of_64_mib_reaches_the_sdk_whole_and_is_stored_whole(world: Wor
     assert (len(stored), hashlib.sha256(stored).hexdigest()) == (record["response_bytes"], of_provider["sent_sha256"])
     if sys.platform == "linux":
         peaks = {role: peak_memory(world.server.pid_of(role)) for role in ("relay", "recorder")}
-        assert {role: peak for role, peak in peaks.items() if peak > MOST_MEMORY} == {}
+        assert {role: peak for role, peak in peaks.items() if peak > MAX_MEMORY} == {}

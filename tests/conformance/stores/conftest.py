@@ -1,4 +1,4 @@
-"""Opens each store in turn for the one body of tests that all stores must pass."""
+"""Open each store in turn for the tests that all stores must pass."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 
 
 class Store:
-    """A store under test: its four faces, and a restart of its writer."""
+    """A store under test: its four interfaces, and a way to restart its writer."""
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
@@ -35,7 +35,7 @@ class Store:
         self.writer.commit(Batch(entries=list(entries), **parts))
 
     def restart(self) -> None:
-        """Closes the writer and opens it anew; what was committed must be there."""
+        """Close the writer and open it again. Committed data must still be there."""
         if self._directory is not None:
             self.writer.close()
             self.writer = SqliteWriter(self._directory)

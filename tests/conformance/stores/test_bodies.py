@@ -1,4 +1,4 @@
-"""Every store: bodies and details come back byte for byte, or are said not to be stored."""
+"""All stores: bodies and details are returned byte for byte, or reported as not stored."""
 
 import random
 
@@ -11,12 +11,12 @@ from relaybook.log.store.port import Body
 
 
 def body(store, entry, side):
-    pieces = store.reader.body(entry.record.id, side)
-    return None if pieces is None else b"".join(pieces)
+    chunks = store.reader.body(entry.record.id, side)
+    return None if chunks is None else b"".join(chunks)
 
 
-def at_hand(store, entry):
-    """Both bodies where the record brings them along; a store need not."""
+def inline_bodies(store, entry):
+    """Return both bodies if the record contains them, which a store need not do."""
     stored = store.reader.get(entry.record.id)
     return None if stored.request is stored.response is None else (stored.request, stored.response)
 
@@ -32,13 +32,15 @@ def test_bodies_come_back_byte_for_byte(store: Store) -> None:
     for n, entry in enumerate(entries, 1):
         assert body(store, entry, "request") == noise(n, n * 7)
         assert body(store, entry, "response") == noise(-n, n)
-        assert at_hand(store, entry) in (None, (noise(n, n * 7), noise(-n, n)))
+        assert inline_bodies(store, entry) in (None, (noise(n, n * 7), noise(-n, n)))
 
 
 @pytest.mark.parametrize(
     ("request_", "response"), [(b"", b""), (b"a", b""), (b"", b"b"), (None, b"b"), (b"a", None), (None, None)]
 )
-def test_empty_and_missing_bodies_are_told_apart(store: Store, request_: bytes | None, response: bytes | None) -> None:
+def test_empty_and_missing_bodies_are_distinguished(
+    store: Store, request_: bytes | None, response: bytes | None
+) -> None:
     entry = an_entry(request_, response)
     store.commit(entry)
     stored = store.reader.get(entry.record.id)
@@ -46,10 +48,10 @@ def test_empty_and_missing_bodies_are_told_apart(store: Store, request_: bytes |
     assert body(store, entry, "response") == response
     assert stored.request_size == (None if request_ is None else len(request_))
     assert stored.response_size == (None if response is None else len(response))
-    assert at_hand(store, entry) in (None, (request_, response))
+    assert inline_bodies(store, entry) in (None, (request_, response))
 
 
-def test_bytes_set_aside_come_before_the_rest(store: Store) -> None:
+def test_bytes_stored_early_come_before_the_rest(store: Store) -> None:
     first, second = store.writer.write_body(b"one "), store.writer.write_body(b"two ")
     entry = an_entry(Body([first], [b"and ", b"rest"]), Body([second], []))
     store.commit(entry)
@@ -57,10 +59,10 @@ def test_bytes_set_aside_come_before_the_rest(store: Store) -> None:
     assert body(store, entry, "response") == b"two "
     stored = store.reader.get(entry.record.id)
     assert (stored.request_size, stored.response_size) == (12, 4)
-    assert at_hand(store, entry) in (None, (b"one and rest", b"two "))
+    assert inline_bodies(store, entry) in (None, (b"one and rest", b"two "))
 
 
-def test_bytes_set_aside_in_an_earlier_commits_time_survive_a_restart(store: Store) -> None:
+def test_bytes_stored_before_an_earlier_commit_survive_a_restart(store: Store) -> None:
     ref = store.writer.write_body(b"early ")
     store.commit(an_entry())
     store.restart()
@@ -69,20 +71,20 @@ def test_bytes_set_aside_in_an_earlier_commits_time_survive_a_restart(store: Sto
     assert body(store, entry, "request") == b"early late"
 
 
-def test_bodies_of_several_megabytes_come_in_pieces(store: Store) -> None:
-    aside = [noise(n, 1 << 20) for n in range(3)]
-    rest = noise(9, 3 << 20)
-    entry = an_entry(Body([store.writer.write_body(part) for part in aside], [b"tail"]), rest)
+def test_bodies_of_several_megabytes_are_returned_in_chunks(store: Store) -> None:
+    early = [noise(n, 1 << 20) for n in range(3)]
+    remaining = noise(9, 3 << 20)
+    entry = an_entry(Body([store.writer.write_body(part) for part in early], [b"tail"]), remaining)
     store.commit(entry)
-    pieces = list(store.reader.body(entry.record.id, "request"))
-    assert b"".join(pieces) == b"".join(aside) + b"tail"
-    assert max(map(len, pieces)) <= 1 << 20
-    assert body(store, entry, "response") == rest
+    chunks = list(store.reader.body(entry.record.id, "request"))
+    assert b"".join(chunks) == b"".join(early) + b"tail"
+    assert max(map(len, chunks)) <= 1 << 20
+    assert body(store, entry, "response") == remaining
     assert store.reader.get(entry.record.id).response_size == 3 << 20
-    assert entry.response.rest == [rest]
+    assert entry.response.rest == [remaining]
 
 
-def test_the_detail_comes_back_as_it_was_given(store: Store) -> None:
+def test_the_detail_is_returned_unchanged(store: Store) -> None:
     detail = Detail(
         reason="Not Found",
         request_head=b"Host: a\r\nX-Odd: \xff\xfe",

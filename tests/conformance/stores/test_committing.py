@@ -1,4 +1,4 @@
-"""Every store: what a commit promises."""
+"""All stores: the guarantees of a commit."""
 
 import pytest
 from tests.conformance.stores.conftest import Store
@@ -21,7 +21,7 @@ POISON = [
 ]
 
 
-def test_a_record_comes_back_as_it_was_given(store: Store) -> None:
+def test_a_record_is_returned_unchanged(store: Store) -> None:
     record = a_record(
         properties={"channel": "ios", "build": "4411"},
         warnings=[Note("value_cut", "The value was cut.")],
@@ -41,7 +41,7 @@ def test_a_record_comes_back_as_it_was_given(store: Store) -> None:
     assert store.reader.page(Filter(), 50, None, soon()).records == [record]
 
 
-def test_the_stores_copy_is_its_own(store: Store) -> None:
+def test_the_store_keeps_its_own_copy(store: Store) -> None:
     entry = an_entry(namespace="before")
     store.commit(entry)
     entry.record.namespace = "after"
@@ -49,7 +49,7 @@ def test_the_stores_copy_is_its_own(store: Store) -> None:
     assert store.reader.get(entry.record.id).record.namespace == "before"
 
 
-def test_records_are_numbered_in_the_order_they_are_recorded(store: Store) -> None:
+def test_records_are_numbered_in_the_order_in_which_they_are_recorded(store: Store) -> None:
     first, second, third = an_entry(started_at=30), an_entry(started_at=20), an_entry(started_at=10)
     store.commit(first, second)
     store.restart()
@@ -58,7 +58,7 @@ def test_records_are_numbered_in_the_order_they_are_recorded(store: Store) -> No
     assert store.reader.last_seq() == 3
 
 
-def test_an_entry_stored_before_is_skipped_and_not_counted_again(store: Store) -> None:
+def test_an_entry_that_is_already_stored_is_skipped_and_not_counted_again(store: Store) -> None:
     entry = an_entry(namespace="once", properties={"channel": "ios"})
     again = an_entry(id=entry.record.id, namespace="twice", properties={"channel": "web"})
     other = an_entry(namespace="once")
@@ -71,7 +71,7 @@ def test_an_entry_stored_before_is_skipped_and_not_counted_again(store: Store) -
     assert store.reader.status().records == 2
 
 
-def test_an_entry_twice_in_one_batch_is_stored_once(store: Store) -> None:
+def test_an_entry_that_occurs_twice_in_a_batch_is_stored_once(store: Store) -> None:
     entry = an_entry(response=b"first")
     again = an_entry(id=entry.record.id, response=b"second")
     store.commit(entry, again, an_entry())
@@ -94,7 +94,7 @@ def test_a_rejected_batch_stores_nothing(store: Store, bad: dict[str, object]) -
     assert b"".join(store.reader.body(later.record.id, "response")) == b"later"
 
 
-def test_an_entry_of_a_rejected_batch_keeps_no_number(store: Store) -> None:
+def test_an_entry_of_a_rejected_batch_uses_no_number(store: Store) -> None:
     good = an_entry()
     with pytest.raises(BatchRejected):
         store.commit(good, an_entry(user="\ud800"))
@@ -102,7 +102,7 @@ def test_an_entry_of_a_rejected_batch_keeps_no_number(store: Store) -> None:
 
 
 @pytest.mark.parametrize("text", POISON)
-def test_hostile_text_is_kept_and_found(store: Store, text: str) -> None:
+def test_hostile_text_is_stored_and_found(store: Store, text: str) -> None:
     entry = an_entry(namespace=text, model=text, user=text, provider_request_id=text, properties={text: text})
     store.commit(entry, an_entry(namespace="other"))
     assert store.reader.get(entry.record.id).record.properties == {text: text}

@@ -1,4 +1,4 @@
-"""Every store: how many requests a filter selects, without the running ones."""
+"""All stores: the number of requests that a filter selects, without running ones."""
 
 from tests.conformance.stores.conftest import Store
 from tests.support.records import a_record, an_entry, soon
@@ -28,13 +28,13 @@ def test_the_whole_log_and_namespaces_are_counted(store: Store) -> None:
     assert count(store, ("namespace", ("empty",))) == count(store, ("namespace", ("nobody",))) == Count()
 
 
-def test_a_record_that_several_values_select_counts_once(store: Store) -> None:
+def test_a_record_selected_by_several_values_counts_once(store: Store) -> None:
     store.commit(an_entry(namespace="a", model="m"), an_entry(namespace="a", model=None))
     assert count(store, ("model", ("m", "m", "n"))).requests == 1
     assert count(store, ("namespace", ("a", "a")), ("from", ("0",))).requests == 2
 
 
-def test_the_latest_start_is_not_always_the_last_recorded(store: Store) -> None:
+def test_the_latest_start_need_not_be_the_last_recorded(store: Store) -> None:
     store.commit(*(an_entry(model="m", started_at=at) for at in (10, 9000, 30)))
     store.commit(*(an_entry(model="m", started_at=at) for at in range(3000)))
     assert count(store, ("model", ("m",))) == Count(requests=3003, last_at=9000)
@@ -42,7 +42,7 @@ def test_the_latest_start_is_not_always_the_last_recorded(store: Store) -> None:
     assert count(store, ("model", ("m",)), ("from", ("1000",))) == Count(requests=2001, last_at=9000)
 
 
-def test_a_span_of_time_is_counted_exactly(store: Store) -> None:
+def test_a_time_range_is_counted_exactly(store: Store) -> None:
     store.commit(*(an_entry(namespace="ab"[at % 2], started_at=at, failed=at % 5 == 0) for at in range(4000)))
     found = count(store, ("from", ("1000",)), ("to", ("3000",)))
     assert found == Count(requests=2000, failed=400, last_at=2999)

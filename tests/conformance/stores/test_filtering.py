@@ -1,4 +1,4 @@
-"""Every store: a filter means what `filters.matches` says, whatever the records are."""
+"""All stores: a filter selects what `filters.matches` defines, for any records."""
 
 import tempfile
 from contextlib import ExitStack, closing
@@ -94,9 +94,9 @@ exact_terms = st.sampled_from(sorted(CHOICES)).flatmap(
         Term, st.just(name), st.lists(st.sampled_from(CHOICES[name]), min_size=1, max_size=3).map(tuple), st.booleans()
     )
 )
-#: Text, of which a beginning can be asked for.
-BEGINNING = ("namespace", "model", "user", "path", "key", "property.channel", "property.'; --")
-prefix_terms = st.sampled_from(BEGINNING).flatmap(
+#: Text fields, whose prefix can be searched for.
+PREFIX_FIELDS = ("namespace", "model", "user", "path", "key", "property.channel", "property.'; --")
+prefix_terms = st.sampled_from(PREFIX_FIELDS).flatmap(
     lambda name: st.builds(
         Term,
         st.just(name),
@@ -109,14 +109,14 @@ terms = exact_terms | prefix_terms
 filters_ = st.lists(terms, max_size=4).map(lambda found: Filter(tuple(found)))
 
 
-def test_every_name_of_a_filter_is_tried_here() -> None:
-    elsewhere = {"namespace_prefix", "contains"}  # read as the beginning of a namespace; test_words.py
+def test_every_filter_is_tested_here() -> None:
+    elsewhere = {"namespace_prefix", "contains"}  # matched as the prefix of a namespace; see test_text_search.py
     assert set(NAMES) - elsewhere <= set(CHOICES)
 
 
 @pytest.mark.parametrize("negated", [False, True])
 @pytest.mark.parametrize("name", sorted(CHOICES))
-def test_each_name_selects_what_it_means(store: Store, name: str, negated: bool) -> None:
+def test_each_filter_selects_what_it_defines(store: Store, name: str, negated: bool) -> None:
     varied = [
         an_entry(
             id=record_id,
@@ -145,16 +145,16 @@ def test_each_name_selects_what_it_means(store: Store, name: str, negated: bool)
     everything = [entry.record for entry in varied][::-1]
     values = CHOICES[name]
     for chosen in [(value,) for value in values] + [values[:2], values[-2:], values]:
-        wanted = Filter((Term(name, chosen, negated),))
-        expected = [record for record in everything if matches(wanted, record)]
-        assert store.reader.page(wanted, 100, None, soon()).records == expected
-        assert store.reader.count(wanted, soon()) == count_of(expected)
+        query = Filter((Term(name, chosen, negated),))
+        expected = [record for record in everything if matches(query, record)]
+        assert store.reader.page(query, 100, None, soon()).records == expected
+        assert store.reader.count(query, soon()) == count_of(expected)
     tried = [Filter((Term(name, (value,), negated),)) for value in values]
-    assert any(matches(wanted, record) for wanted in tried for record in everything)
+    assert any(matches(query, record) for query in tried for record in everything)
 
 
 def count_of(found: list[Record]) -> Count:
-    """By the definition of a count."""
+    """Return the count according to its definition."""
     last_at = max((record.started_at for record in found), default=None)
     return Count(requests=len(found), failed=sum(record.failed for record in found), last_at=last_at)
 
@@ -166,7 +166,9 @@ def count_of(found: list[Record]) -> Count:
     st.integers(1, 6),
     st.integers(0, 13),
 )
-def test_sqlite_answers_as_the_reference_does(found: list[Record], wanted: list[Filter], limit: int, seq: int) -> None:
+def test_sqlite_returns_what_the_reference_returns(
+    found: list[Record], queries: list[Filter], limit: int, seq: int
+) -> None:
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         writer = stack.enter_context(closing(SqliteWriter(directory)))
@@ -175,7 +177,7 @@ def test_sqlite_answers_as_the_reference_does(found: list[Record], wanted: list[
         for half in (found[: len(found) // 2], found[len(found) // 2 :]):
             writer.commit(a_batch(*entries_of(half)))
             reference.commit(a_batch(*entries_of(half)))
-        for one in wanted:
+        for one in queries:
             counted = count_of([record for record in found if matches(one, record)])
             assert reader.count(one, soon()) == reference.count(one, soon()) == counted
             for cursor in (None, Cursor("older", seq), Cursor("newer", seq)):

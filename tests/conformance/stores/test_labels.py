@@ -1,4 +1,4 @@
-"""Every store: which namespaces are labels, by people's changes and by the log itself, and how many there are."""
+"""All stores: which namespaces are labels, through changes by users and by the log itself, and how many there are."""
 
 import pytest
 from tests.conformance.stores.conftest import Store
@@ -21,11 +21,11 @@ def change(store, namespace, **fields):
 
 
 NOT_PINNED = (False, None, None, None)
-#: Look like ids, so that the log leaves them alone.
+#: They look like ids, so the log does not pin them.
 USER, OTHER = "user-1234", "user-5678"
 
 
-def test_a_change_shows_for_all_and_can_be_undone(store: Store) -> None:
+def test_a_change_is_visible_to_all_and_can_be_undone(store: Store) -> None:
     store.commit(an_entry(namespace=USER), an_entry(namespace=OTHER))
     changed = change(store, USER, pinned=True, color=3, group="Mine", position=7)
     assert shown(changed) == (True, 3, "Mine", 7)
@@ -41,7 +41,7 @@ def test_a_change_shows_for_all_and_can_be_undone(store: Store) -> None:
     assert shown(change(store, USER, pinned=True)) == (True, 1, None, 0)
 
 
-def test_a_namespace_without_a_request_can_be_a_label_and_is_listed_while_it_is(store: Store) -> None:
+def test_a_namespace_without_requests_can_be_a_label_and_is_then_listed(store: Store) -> None:
     store.commit(an_entry(namespace=OTHER))
     row = change(store, "new", pinned=True)
     assert (row.requests, row.failed, row.cost_usd, row.first_at, row.last_at) == (0, 0, None, 0, 0)
@@ -56,9 +56,9 @@ def test_a_namespace_without_a_request_can_be_a_label_and_is_listed_while_it_is(
     assert (row.first_at, row.last_at, row.requests) == (77, 77, 1)
 
 
-def test_labels_get_colours_and_places_in_turn(store: Store) -> None:
-    made = [change(store, name, pinned=True) for name in ("production", "ios", "checkout")]
-    assert [shown(row) for row in made] == [
+def test_labels_get_colors_and_positions_in_turn(store: Store) -> None:
+    changed_rows = [change(store, name, pinned=True) for name in ("production", "ios", "checkout")]
+    assert [shown(row) for row in changed_rows] == [
         (True, 1, "Environment", 0),
         (True, 2, "Channel", 1),
         (True, 3, None, 2),
@@ -67,7 +67,7 @@ def test_labels_get_colours_and_places_in_turn(store: Store) -> None:
     assert shown(change(store, "web", pinned=True)) == (True, 1, "Channel", 3)
 
 
-def test_a_change_that_cannot_be_changes_nothing(store: Store) -> None:
+def test_an_invalid_change_changes_nothing(store: Store) -> None:
     store.commit(an_entry(namespace=USER))
     with pytest.raises(NotPinned):
         change(store, USER, color=3)
@@ -78,7 +78,7 @@ def test_a_change_that_cannot_be_changes_nothing(store: Store) -> None:
 
 
 @pytest.mark.parametrize("name", ['it\'s "quoted"; --', "ünï 🙂", "a/b?c=d", " ", "x" * 256])
-def test_a_label_may_have_any_name(store: Store, name: str) -> None:
+def test_a_label_can_have_any_name(store: Store, name: str) -> None:
     change(store, name, pinned=True)
     store.restart()
     assert list(rows(store, pinned=True)) == [name]
@@ -98,7 +98,7 @@ def test_a_new_log_pins_the_first_eight_names_that_do_not_look_like_ids(store: S
     assert shown(rows(store)["app 6"]) == NOT_PINNED
 
 
-def test_only_eight_are_made_ever_also_when_people_unpin_some(store: Store) -> None:
+def test_the_log_pins_only_eight_names_even_if_users_unpin_some(store: Store) -> None:
     store.commit(*(an_entry(namespace=f"app {number}") for number in range(20)))
     assert len(rows(store, pinned=True)) == MAX_AUTO_PINNED
     for name in rows(store, pinned=True):
@@ -108,7 +108,7 @@ def test_only_eight_are_made_ever_also_when_people_unpin_some(store: Store) -> N
     assert rows(store, pinned=True) == {}
 
 
-def test_what_a_person_decided_stays(store: Store) -> None:
+def test_changes_by_users_are_kept(store: Store) -> None:
     store.commit(an_entry(namespace="staging"))
     change(store, "staging", pinned=False)
     change(store, "early", pinned=True, color=6)
@@ -123,7 +123,7 @@ def test_what_a_person_decided_stays(store: Store) -> None:
     }
 
 
-def test_an_entry_that_was_stored_before_makes_no_label(store: Store) -> None:
+def test_an_entry_that_is_already_stored_pins_no_label(store: Store) -> None:
     entry = an_entry(namespace=USER)
     store.commit(entry)
     store.commit(an_entry(id=entry.record.id, namespace="production"), an_entry(namespace=OTHER))

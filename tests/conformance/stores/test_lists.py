@@ -1,4 +1,4 @@
-"""Every store: namespaces, values of fields, and records by the ids of others."""
+"""All stores: lists of namespaces and values, and records found by foreign ids."""
 
 import random
 
@@ -17,7 +17,7 @@ def names(store, prefix="", sort="last_at", limit=500, after=None, pinned=None):
     return [row.namespace for row in rows], cursor
 
 
-def test_a_namespace_adds_up_its_requests(store: Store) -> None:
+def test_a_namespace_sums_its_requests(store: Store) -> None:
     name = "user-1234"
     store.commit(
         an_entry(namespace=name, started_at=50, cost_usd=0.25, input_tokens=10, output_tokens=None, failed=True)
@@ -31,7 +31,7 @@ def test_a_namespace_adds_up_its_requests(store: Store) -> None:
 
 @pytest.fixture
 def five(store):
-    """Five namespaces whose order differs by each sort."""
+    """Return a store with five namespaces whose order differs by each sort."""
     rows = [
         ("a", 50, 1, 0, 0.5),
         ("b", 40, 3, 1, 0.25),
@@ -55,7 +55,7 @@ def test_namespaces_are_sorted_largest_first_and_ties_by_name(five: Store, sort:
 
 @pytest.mark.parametrize("sort", ["last_at", "requests", "failed", "cost_usd"])
 @pytest.mark.parametrize("limit", [1, 2, 4, 5])
-def test_pages_of_namespaces_show_each_once(five: Store, sort: NamespaceSort, limit: int) -> None:
+def test_pages_of_namespaces_contain_each_once(five: Store, sort: NamespaceSort, limit: int) -> None:
     shown, cursor = names(five, sort=sort, limit=limit)
     while cursor is not None:
         more, cursor = names(five, sort=sort, limit=limit, after=cursor)
@@ -65,22 +65,25 @@ def test_pages_of_namespaces_show_each_once(five: Store, sort: NamespaceSort, li
 
 @pytest.fixture
 def many(store):
-    """2,000 namespaces, written in four batches, some again and again, with few and with many equal figures."""
-    chance = random.Random(1)
-    users = [f"user-{chance.randrange(10**9)}" for _ in range(1_990)] + [f"label{n}" for n in range(10)]
+    """Return a store with 2,000 namespaces, written in four batches.
+
+    Some are written repeatedly, with few and with many equal figures.
+    """
+    rng = random.Random(1)
+    users = [f"user-{rng.randrange(10**9)}" for _ in range(1_990)] + [f"label{n}" for n in range(10)]
     for _ in range(4):
-        drawn = [*users, *chance.choices(users, k=500), *chance.choices(users[-10:], k=500)]
-        chance.shuffle(drawn)
-        store.commit(*(_drawn_entry(name, chance) for name in drawn))
+        drawn = [*users, *rng.choices(users, k=500), *rng.choices(users[-10:], k=500)]
+        rng.shuffle(drawn)
+        store.commit(*(_drawn_entry(name, rng) for name in drawn))
     return store
 
 
-def _drawn_entry(name, chance):
-    cost = chance.choice([None, chance.random()])
-    return an_entry(namespace=name, started_at=chance.randrange(10**6), failed=chance.random() < 0.1, cost_usd=cost)
+def _drawn_entry(name, rng):
+    cost = rng.choice([None, rng.random()])
+    return an_entry(namespace=name, started_at=rng.randrange(10**6), failed=rng.random() < 0.1, cost_usd=cost)
 
 
-def test_of_many_namespaces_the_first_are_those_of_the_whole_list(many: Store) -> None:
+def test_the_first_pages_of_many_namespaces_are_the_beginning_of_the_whole_list(many: Store) -> None:
     for sort in SORTS:
         _check_pages(many, sort)
 
@@ -104,12 +107,12 @@ def _check_pages(many: Store, sort: NamespaceSort) -> None:
 
 
 @pytest.mark.parametrize("after", ["", "x", "[]", '["requests",1,"a"]', '["last_at","x","a"]', '["last_at",1e400,"a"]'])
-def test_a_cursor_that_is_none_is_refused(five: Store, after: str) -> None:
+def test_an_invalid_cursor_is_rejected(five: Store, after: str) -> None:
     with pytest.raises(BadFilter):
         names(five, after=after)
 
 
-def test_a_prefix_means_that_very_text(store: Store) -> None:
+def test_a_prefix_matches_literally(store: Store) -> None:
     for name in ("user-1", "user-10", "user_1", "User-1", "user%", "usér", "user-1\U0010ffff", "user-2"):
         store.commit(an_entry(namespace=name))
     assert sorted(names(store, prefix="user-1")[0]) == ["user-1", "user-10", "user-1\U0010ffff"]
@@ -144,12 +147,12 @@ def test_values_are_counted_most_frequent_first(store: Store) -> None:
 
 
 @pytest.mark.parametrize("field", ["", "seq", "id", "requests; --", "outcome", "property.", "property.\0"])
-def test_values_of_another_field_are_refused(store: Store, field: str) -> None:
+def test_values_of_an_unknown_field_are_rejected(store: Store, field: str) -> None:
     with pytest.raises(BadFilter):
         store.reader.values(field, "", 5, soon())
 
 
-def test_a_record_is_found_by_each_id_of_others(store: Store) -> None:
+def test_a_record_is_found_by_each_foreign_id(store: Store) -> None:
     entry = an_entry(provider_request_id="req_1", completion_id="chatcmpl-1", client_request_id="mine")
     later = an_entry(client_request_id="mine", completion_id="mine")
     store.commit(entry, an_entry(completion_id="chatcmpl-2"))
@@ -161,7 +164,7 @@ def test_a_record_is_found_by_each_id_of_others(store: Store) -> None:
     assert store.reader.find("nothing", 5) == []
 
 
-def test_pinned_ones_among_many_are_found_wherever_they_are(many: Store) -> None:
+def test_pinned_namespaces_among_many_are_found_wherever_they_are(many: Store) -> None:
     empty = "without a request"
     for sort in SORTS:
         found, _ = many.reader.namespaces("", sort, 10_000, None, None, soon())

@@ -1,4 +1,4 @@
-"""Every store: what a restart of the recorder finds, and what stands beside the log."""
+"""All stores: what a recorder finds after a restart, and what is stored besides records."""
 
 import pytest
 from tests.conformance.stores.conftest import Store
@@ -34,7 +34,7 @@ def test_positions_are_those_of_the_last_commit(store: Store) -> None:
     assert store.reader.status().positions == store.writer.positions()
 
 
-def test_moved_states_come_back_and_are_replaced(store: Store) -> None:
+def test_saved_states_are_returned_and_replaced(store: Store) -> None:
     first, second = ids.new_id(), ids.new_id()
     store.commit(checkpoints=[moved(first), moved(second, run=OTHER)])
     store.commit(checkpoints=[moved(first, number=9, state=b"\x00" * 100_000)])
@@ -43,7 +43,7 @@ def test_moved_states_come_back_and_are_replaced(store: Store) -> None:
     assert store.writer.checkpoints(OTHER) == [moved(second, run=OTHER)]
 
 
-def test_a_state_is_dropped_with_the_commit_of_its_record(store: Store) -> None:
+def test_a_state_is_deleted_with_the_commit_of_its_record(store: Store) -> None:
     exchange, other = ids.new_id(), ids.new_id()
     store.commit(checkpoints=[moved(exchange), moved(other)])
     store.restart()
@@ -53,7 +53,7 @@ def test_a_state_is_dropped_with_the_commit_of_its_record(store: Store) -> None:
     assert store.writer.checkpoints(RUN) == []
 
 
-def test_a_run_that_is_over_is_forgotten(store: Store) -> None:
+def test_a_finished_run_is_forgotten(store: Store) -> None:
     exchange, other = ids.new_id(), ids.new_id()
     store.commit(
         positions={RUN: position(1), OTHER: position(1)}, checkpoints=[moved(exchange), moved(other, run=OTHER)]
@@ -95,23 +95,23 @@ def test_running_requests_are_filtered_and_have_no_number(store: Store) -> None:
 
 def test_a_running_request_has_its_detail_and_its_bodies_so_far(store: Store) -> None:
     detail = Detail(reason="OK", request_head=b"Host: a", chunk_at_us=[5], chunk_bytes=[3])
-    told = running(b"asked \xff", b"so ", detail)
+    complete = running(b"asked \xff", b"so ", detail)
     alone = running()
-    store.commit(running=[told, alone])
-    assert store.reader.open_request(told.record.id) == told
+    store.commit(running=[complete, alone])
+    assert store.reader.open_request(complete.record.id) == complete
     assert store.reader.open_request(alone.record.id) == alone
-    told.response = b"so far"
+    complete.response = b"so far"
     detail.chunk_at_us.append(9)
-    assert store.reader.open_request(told.record.id).response == b"so "
-    assert store.reader.open_request(told.record.id).detail.chunk_at_us == [5]
-    store.commit(running=[told])
+    assert store.reader.open_request(complete.record.id).response == b"so "
+    assert store.reader.open_request(complete.record.id).detail.chunk_at_us == [5]
+    store.commit(running=[complete])
     store.restart()
-    assert store.reader.open_request(told.record.id) == told
+    assert store.reader.open_request(complete.record.id) == complete
     assert store.reader.open_request(alone.record.id) is None
     assert store.reader.open_request("no id at all'") is None
 
 
-def test_no_bytes_yet_and_bytes_not_told_are_told_apart(store: Store) -> None:
+def test_an_empty_body_and_an_unknown_one_are_distinguished(store: Store) -> None:
     waiting = running(b"asked", b"", Detail())
     store.commit(running=[waiting])
     assert store.reader.open_request(waiting.record.id) == waiting
@@ -121,7 +121,7 @@ def test_no_bytes_yet_and_bytes_not_told_are_told_apart(store: Store) -> None:
     assert store.reader.open_request(waiting.record.id) == waiting
 
 
-def test_a_running_request_leaves_with_the_commit_of_its_record(store: Store) -> None:
+def test_a_running_request_is_removed_with_the_commit_of_its_record(store: Store) -> None:
     ended, other = running(b"asked", b"answered", Detail()), running(b"asked")
     store.commit(running=[ended, other])
     store.restart()
@@ -133,7 +133,7 @@ def test_a_running_request_leaves_with_the_commit_of_its_record(store: Store) ->
     assert store.reader.open_request(new_record_id()) is None
 
 
-def test_a_rejected_batch_leaves_what_runs_as_it_was(store: Store) -> None:
+def test_a_rejected_batch_does_not_change_running_requests(store: Store) -> None:
     one = running(b"asked", b"so far", Detail())
     store.commit(running=[one])
     for parts in ({"running": []}, {"running": [running()]}, {}):
@@ -159,7 +159,7 @@ def test_gaps_are_listed_latest_first(store: Store) -> None:
     assert store.reader.gaps(41) == []
 
 
-def test_refused_requests_add_up_by_code(store: Store) -> None:
+def test_refused_requests_are_summed_by_code(store: Store) -> None:
     store.commit(refused={"overloaded": 2})
     store.commit(refused={"overloaded": 3, "not_found": 1})
     assert store.reader.status().refused == {"overloaded": 5, "not_found": 1}

@@ -1,4 +1,4 @@
-"""Every store: requests added up over time, in whole buckets, parted by a field's values."""
+"""All stores: requests aggregated over time, in whole buckets, grouped by the values of a field."""
 
 import random
 
@@ -12,11 +12,13 @@ from relaybook.log.query.filters import Filter, Term
 
 MINUTE = 60_000_000
 HOUR = 60 * MINUTE
-#: The beginning of a day.
+#: The start of a day.
 START = A_TIMESTAMP // (24 * HOUR) * (24 * HOUR)
 
 
-def ask(store: Store, *terms: Term, by: str | None = None, bucket_s: int | None = 60, **span: int | None) -> Stats:
+def aggregate(
+    store: Store, *terms: Term, by: str | None = None, bucket_s: int | None = 60, **span: int | None
+) -> Stats:
     from_us, to_us = span.get("from_us", START), span.get("to_us", START + HOUR)
     assert to_us is not None
     question = StatsQuery(filter_=Filter(terms), from_us=from_us, to_us=to_us, bucket_s=bucket_s, by=by)
@@ -24,15 +26,15 @@ def ask(store: Store, *terms: Term, by: str | None = None, bucket_s: int | None 
 
 
 def requests(found: Stats) -> dict[str | None, dict[int, int]]:
-    """Requests by group and by bucket, in minutes since START."""
+    """Return the requests by group and bucket, in minutes since START."""
     return {
-        group.value: {(at - START) // MINUTE: sums.requests for at, sums in group.points.items()}
+        group.value: {(at - START) // MINUTE: aggregates.requests for at, aggregates in group.points.items()}
         for group in found.groups
     }
 
 
 def test_an_empty_log_has_no_groups(store: Store) -> None:
-    found = ask(store, from_us=None, bucket_s=None)
+    found = aggregate(store, from_us=None, bucket_s=None)
     assert found.groups == []
     assert found.other is None
     assert found.total.requests == 0
@@ -42,31 +44,31 @@ def test_requests_count_in_the_bucket_in_which_they_started(store: Store) -> Non
     starts = (START, START + MINUTE - 1, START + MINUTE, START + 59 * MINUTE, START + HOUR, START - 1)
     store.commit(*(an_entry(started_at=at) for at in starts))
     store.commit(an_entry(started_at=START + 5))
-    assert requests(ask(store)) == {None: {0: 3, 1: 1, 59: 1}}
-    assert requests(ask(store, bucket_s=3600)) == {None: {0: 5}}
+    assert requests(aggregate(store)) == {None: {0: 3, 1: 1, 59: 1}}
+    assert requests(aggregate(store, bucket_s=3600)) == {None: {0: 5}}
 
 
-def test_a_span_is_widened_to_whole_buckets(store: Store) -> None:
+def test_a_time_range_is_extended_to_whole_buckets(store: Store) -> None:
     store.commit(*(an_entry(started_at=START + minute * MINUTE) for minute in range(60)))
-    found = ask(store, bucket_s=600, from_us=START + 11 * MINUTE, to_us=START + 21 * MINUTE)
+    found = aggregate(store, bucket_s=600, from_us=START + 11 * MINUTE, to_us=START + 21 * MINUTE)
     assert (found.span.from_us, found.span.to_us) == (START + 10 * MINUTE, START + 30 * MINUTE)
     assert requests(found) == {None: {10: 10, 20: 10}}
 
 
-def test_without_a_beginning_it_begins_with_the_log(store: Store) -> None:
+def test_without_from_the_time_range_starts_with_the_log(store: Store) -> None:
     store.commit(an_entry(started_at=START + 7 * MINUTE, model="a"), an_entry(started_at=START + 9 * MINUTE, model="b"))
-    found = ask(store, Term("model", ("b",)), from_us=None, bucket_s=None)
+    found = aggregate(store, Term("model", ("b",)), from_us=None, bucket_s=None)
     assert found.span.from_us == START + 7 * MINUTE
     assert found.span.bucket_us == MINUTE
 
 
-def test_figures_are_added_and_unknown_cost_is_not_nothing(store: Store) -> None:
+def test_figures_are_summed_and_unknown_cost_is_not_zero(store: Store) -> None:
     store.commit(
         an_entry(started_at=START, failed=True, input_tokens=10, output_tokens=None, cost_usd=0.5, duration_ms=100.0),
         an_entry(started_at=START, input_tokens=5, output_tokens=7, cost_usd=None, first_token_ms=20.0),
         an_entry(started_at=START, input_tokens=5, output_tokens=7, cost_usd=0.25, duration_ms=None),
     )
-    total = ask(store).total
+    total = aggregate(store).total
     assert (total.requests, total.failed, total.input_tokens, total.output_tokens) == (3, 1, 20, 14)
     assert (total.cost_usd, total.costed) == (0.75, 2)
     assert sum(total.duration.values()) == 2
@@ -74,69 +76,69 @@ def test_figures_are_added_and_unknown_cost_is_not_nothing(store: Store) -> None
 
 
 @pytest.mark.parametrize("by", ["namespace", "model", "outcome", "property.channel"])
-def test_groups_are_the_values_and_the_largest_comes_first(store: Store, by: str) -> None:
+def test_groups_are_the_values_largest_first(store: Store, by: str) -> None:
     for value, number in (("x", 2), ("y", 3), ("complete", 1)):
         fields = {"properties": {"channel": value}} if by == "property.channel" else {by: value}
         store.commit(*(an_entry(started_at=START, **fields) for _ in range(number)))
-    assert requests(ask(store, by=by)) == {"y": {0: 3}, "x": {0: 2}, "complete": {0: 1}}
+    assert requests(aggregate(store, by=by)) == {"y": {0: 3}, "x": {0: 2}, "complete": {0: 1}}
 
 
 @pytest.mark.parametrize("by", ["model", "property.channel"])
-def test_requests_without_a_value_are_a_group_of_their_own(store: Store, by: str) -> None:
+def test_requests_without_a_value_are_a_separate_group(store: Store, by: str) -> None:
     store.commit(an_entry(started_at=START, model=None), an_entry(started_at=START, model=None))
     store.commit(an_entry(started_at=START, model="m", properties={"channel": "web"}))
     value = "m" if by == "model" else "web"
-    assert requests(ask(store, by=by)) == {None: {0: 2}, value: {0: 1}}
+    assert requests(aggregate(store, by=by)) == {None: {0: 2}, value: {0: 1}}
 
 
-def test_what_is_beyond_the_largest_groups_is_added_up(store: Store) -> None:
+def test_requests_outside_the_largest_groups_are_summed(store: Store) -> None:
     names = [f"m{number:02d}" for number in range(MAX_GROUPS + 5)]
     store.commit(*(an_entry(started_at=START, model=name) for name in (*names[:MAX_GROUPS], *names)))
-    found = ask(store, by="model")
+    found = aggregate(store, by="model")
     assert [group.value for group in found.groups] == names[:MAX_GROUPS]
     assert found.other is not None
     assert found.other.total.requests == 5
     assert found.total.requests == MAX_GROUPS * 2 + 5
 
 
-def test_many_namespaces_like_ids_are_added_up_in_all(store: Store) -> None:
+def test_many_namespaces_that_look_like_ids_are_summed_in_total(store: Store) -> None:
     store.commit(*(an_entry(started_at=START, namespace=f"user-{number:04d}") for number in range(50)))
     store.commit(*(an_entry(started_at=START, namespace="production") for _ in range(9)))
-    found = ask(store, by="namespace")
+    found = aggregate(store, by="namespace")
     assert found.groups[0].value == "production"
     assert found.total.requests == 59
-    assert requests(ask(store, Term("namespace", ("user-0007", "production")))) == {None: {0: 10}}
+    assert requests(aggregate(store, Term("namespace", ("user-0007", "production")))) == {None: {0: 10}}
 
 
-def test_filters_are_those_of_the_log(store: Store) -> None:
+def test_the_filters_are_those_of_the_log(store: Store) -> None:
     store.commit(an_entry(started_at=START, model="a", namespace="x", failed=True))
     store.commit(an_entry(started_at=START, model="a", namespace="y"), an_entry(started_at=START, model="b"))
-    assert ask(store, Term("model", ("a",))).total.requests == 2
-    assert ask(store, Term("model", ("a", "b"))).total.requests == 3
-    assert ask(store, Term("model", ("a",), negated=True)).total.requests == 1
-    assert ask(store, Term("model", ("a",)), Term("namespace", ("x",))).total.requests == 1
-    assert ask(store, Term("failed", ("true",))).total.requests == 1
-    assert requests(ask(store, Term("model", ("a",)), by="namespace")) == {"x": {0: 1}, "y": {0: 1}}
-    assert requests(ask(store, Term("model", ("a", "b", "c")), by="model")) == {"a": {0: 2}, "b": {0: 1}}
-    assert ask(store, Term("model", ("nobody",))).total.requests == 0
-    assert ask(store, Term("property.nobody", ("x",))).total.requests == 0
+    assert aggregate(store, Term("model", ("a",))).total.requests == 2
+    assert aggregate(store, Term("model", ("a", "b"))).total.requests == 3
+    assert aggregate(store, Term("model", ("a",), negated=True)).total.requests == 1
+    assert aggregate(store, Term("model", ("a",)), Term("namespace", ("x",))).total.requests == 1
+    assert aggregate(store, Term("failed", ("true",))).total.requests == 1
+    assert requests(aggregate(store, Term("model", ("a",)), by="namespace")) == {"x": {0: 1}, "y": {0: 1}}
+    assert requests(aggregate(store, Term("model", ("a", "b", "c")), by="model")) == {"a": {0: 2}, "b": {0: 1}}
+    assert aggregate(store, Term("model", ("nobody",))).total.requests == 0
+    assert aggregate(store, Term("property.nobody", ("x",))).total.requests == 0
 
 
-def test_a_property_with_many_values_is_told_apart_all_the_same(store: Store) -> None:
+def test_a_property_with_many_values_is_still_grouped(store: Store) -> None:
     entries = [an_entry(started_at=START, properties={"user": f"u{number}"}) for number in range(200)]
     store.commit(*entries[:90])
     store.commit(*entries[90:], *(an_entry(started_at=START, properties={"user": "u150"}) for _ in range(3)))
-    found = ask(store, by="property.user")
+    found = aggregate(store, by="property.user")
     assert (found.groups[0].value, found.groups[0].total.requests) == ("u150", 4)
     assert found.total.requests == 203
-    assert ask(store, Term("property.user", ("u150", "u1"))).total.requests == 5
+    assert aggregate(store, Term("property.user", ("u150", "u1"))).total.requests == 5
 
 
-def test_sums_outlast_a_restart_and_go_on(store: Store) -> None:
+def test_aggregates_survive_a_restart_and_continue(store: Store) -> None:
     store.commit(an_entry(started_at=START, model="a"))
     store.restart()
     store.commit(an_entry(started_at=START, model="a"), an_entry(started_at=START + MINUTE, model="b"))
-    assert requests(ask(store, by="model")) == {"a": {0: 2}, "b": {1: 1}}
+    assert requests(aggregate(store, by="model")) == {"a": {0: 2}, "b": {1: 1}}
 
 
 def test_a_record_that_is_stored_again_is_not_counted_again(store: Store) -> None:
@@ -144,16 +146,16 @@ def test_a_record_that_is_stored_again_is_not_counted_again(store: Store) -> Non
     store.commit(entry)
     store.commit(entry, an_entry(started_at=START, model="b"))
     store.commit(an_entry(started_at=START, model="c"))
-    assert ask(store).total.requests == 3
-    assert requests(ask(store, by="model")) == {"a": {0: 1}, "b": {0: 1}, "c": {0: 1}}
+    assert aggregate(store).total.requests == 3
+    assert requests(aggregate(store, by="model")) == {"a": {0: 1}, "b": {0: 1}, "c": {0: 1}}
 
 
-def test_percentiles_are_right_within_a_bin(store: Store) -> None:
-    chance = random.Random(7)
-    durations = sorted(chance.lognormvariate(6.5, 1.0) for _ in range(2000))
+def test_percentiles_are_accurate_to_a_bin(store: Store) -> None:
+    rng = random.Random(7)
+    durations = sorted(rng.lognormvariate(6.5, 1.0) for _ in range(2000))
     store.commit(*(an_entry(started_at=START + at * 1000, duration_ms=ms) for at, ms in enumerate(durations)))
-    found = ask(store, bucket_s=3600).total.duration
+    found = aggregate(store, bucket_s=3600).total.duration
     for part, exact in ((0.5, durations[999]), (0.95, durations[1899]), (0.99, durations[1979])):
-        [told] = percentiles(found, part)
-        assert told is not None
-        assert abs(told / exact - 1) < 0.1
+        [percentile] = percentiles(found, part)
+        assert percentile is not None
+        assert abs(percentile / exact - 1) < 0.1

@@ -24,7 +24,7 @@ from tests.support.raw_http import (
 
 @dataclass(frozen=True)
 class Case:
-    """A request and its result. ``kept`` is ``counted``, or ``recorded`` with an outcome."""
+    """A request and the expected response. ``kept`` is ``counted``, or ``recorded`` with an outcome."""
 
     group: str
     what: str
@@ -34,14 +34,14 @@ class Case:
     kept: str = "counted"
 
 
-#: How a TLS client begins: it never sends the empty line that ends a head.
+#: The start of a TLS handshake. It never contains the empty line that ends a request head.
 TLS_GREETING: Final = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(128, 160))
-#: How a request is kept that was admitted and then refused.
+#: How a request is recorded that was admitted and then rejected.
 REFUSED: Final = "recorded, refused"
 
 
 def cases(group: str, status: int, code: str, kept: str, table: dict[str, bytes]) -> list[Case]:
-    """One case for each of these requests, all with the same answer."""
+    """Return one case for each of these requests, all with the same response."""
     return [Case(group, what, sent, status, code, kept) for what, sent in table.items()]
 
 
@@ -309,7 +309,7 @@ CASES: Final = [
     ),
 ]
 
-#: The same, where the caller is too slow: it sends this much and then nothing.
+#: Cases where the client is too slow: it sends these bytes and then nothing.
 SLOW_CASES: Final = [
     Case("Timeouts", "half of the headers", framed(LENGTH)[:60], 408, "request_timeout"),
     Case("Timeouts", "half of the request line", b"POST /v1/ch", 408, "request_timeout"),

@@ -1,4 +1,4 @@
-"""Asks a dashboard as an attacker would: raw targets, any header, with the token or without."""
+"""Send requests to a dashboard as an attacker would: raw targets, any headers, with or without the token."""
 
 import http.client
 import os
@@ -13,14 +13,14 @@ from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
 from relaybook.log.store.memory import MemoryStore
 
-TOKEN: Final = "correct-horse-battery-staple"  # a test's
-#: Served without the token, by the contract.
+TOKEN: Final = "correct-horse-battery-staple"  # used only in tests
+#: Routes that are served without the token.
 HEALTH: Final = ("/healthz", "/readyz")
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a dashboard answered; names of headers are in lower case."""
+class DashboardResponse:
+    """A response of the dashboard. Header names are in lower case."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -31,56 +31,56 @@ class Told:
 
     @property
     def code(self) -> str:
-        """The code of a refusal."""
+        """The code of an error response."""
         return str(msgspec.json.decode(self.body)["error"]["code"])
 
 
 class Visitor:
-    """Someone who reaches the dashboard's port; ``token`` is what signs him in, None for nothing."""
+    """A client that can connect to the dashboard's port. ``token`` signs it in; `None` sends no token."""
 
     def __init__(self, server: Server, token: str | None = None) -> None:
         self.address = urlsplit(server.dashboard).netloc
         self._token = token
 
-    def ask(self, method: str, target: str, *headers: tuple[str, str], body: bytes = b"") -> Told:
-        """One request on a connection of its own; its target goes out as it stands."""
+    def send(self, method: str, target: str, *headers: tuple[str, str], body: bytes = b"") -> DashboardResponse:
+        """Send a request on a new connection, with the target unchanged."""
         connection = http.client.HTTPConnection(self.address, timeout=60)
         try:
             connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
-            sent = list(headers)
-            if "host" not in {name.lower() for name, _ in sent}:
-                sent.append(("Host", self.address))
+            request_headers = list(headers)
+            if "host" not in {name.lower() for name, _ in request_headers}:
+                request_headers.append(("Host", self.address))
             if self._token is not None:
-                sent.append(("Authorization", f"Bearer {self._token}"))
+                request_headers.append(("Authorization", f"Bearer {self._token}"))
             if body:
-                sent.append(("Content-Length", str(len(body))))
-            for name, value in sent:
+                request_headers.append(("Content-Length", str(len(body))))
+            for name, value in request_headers:
                 connection.putheader(name, value)
             connection.endheaders(body or None)
-            answer = connection.getresponse()
-            got = [(name.lower(), value) for name, value in answer.getheaders()]
-            endless = answer.getheader("content-type", "").startswith("text/event-stream")
-            return Told(answer.status, got, b"" if endless else answer.read())
+            response = connection.getresponse()
+            response_headers = [(name.lower(), value) for name, value in response.getheaders()]
+            is_event_stream = response.getheader("content-type", "").startswith("text/event-stream")
+            return DashboardResponse(response.status, response_headers, b"" if is_event_stream else response.read())
         finally:
             connection.close()
 
-    def get(self, target: str, *headers: tuple[str, str]) -> Told:
-        return self.ask("GET", target, *headers)
+    def get(self, target: str, *headers: tuple[str, str]) -> DashboardResponse:
+        return self.send("GET", target, *headers)
 
     def json(self, target: str) -> Any:
-        """The JSON of an answer that must be good."""
-        told = self.get(target)
-        assert told.status == 200, told
-        return msgspec.json.decode(told.body)
+        """Send a GET request that must succeed, and return the parsed JSON."""
+        response = self.get(target)
+        assert response.status == 200, response
+        return msgspec.json.decode(response.body)
 
 
 def with_token() -> dict[str, str]:
-    """An environment in which the dashboard has the token."""
+    """Return an environment in which the dashboard requires the token."""
     return os.environ | {"RELAYBOOK_DASHBOARD_TOKEN": TOKEN}
 
 
 def routes() -> list[tuple[str, str]]:
-    """Method and path of every route the application has, with something in the place of each parameter."""
+    """Return method and path of every route of the application, with values for its path parameters."""
     app = create_app(MemoryStore(), ApiOptions(relay_base_url="http://127.0.0.1:4100/v1", version="0"))
     found = []
     for route in app.routes:

@@ -1,6 +1,6 @@
-"""More of what is refused: the rarer forms of the same attacks, and those found by fuzzing.
+"""More requests that the relay rejects: rarer forms of the same attacks, and those found by fuzzing.
 
-Kept apart from ``cases`` for its length alone.
+This module is separate from ``cases`` only because of its length.
 """
 
 from typing import Final

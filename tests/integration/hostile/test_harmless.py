@@ -1,4 +1,4 @@
-"""What looks hostile and is not, or only half: it is relayed, once, to the one provider, as it should be."""
+"""Requests that look hostile but are valid: each is forwarded once, unchanged, to the configured upstream."""
 
 import base64
 import json
@@ -34,7 +34,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def is_relayed(world: World, sent: bytes, target: str) -> dict[str, Any]:
-    """Bytes whose request reaches the provider, at this target; the ledger's entry."""
+    """Assert that the upstream receives this request at this target. Returns its ledger entry."""
     ledger = Ledger(world.provider)
     parse(send_raw(world.server.port, sent))
     (entry,) = ledger.requests()
@@ -60,11 +60,11 @@ def is_relayed(world: World, sent: bytes, target: str) -> dict[str, Any]:
         "/v1/MODELS/a!b$c&d'e(f)*+,;=:@~",
     ],
 )
-def test_a_path_below_the_route_crosses_byte_for_byte_to_the_one_provider(world: World, target: str) -> None:
+def test_a_path_below_the_route_is_forwarded_byte_for_byte(world: World, target: str) -> None:
     is_relayed(world, at(target.encode()).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"), target)
 
 
-def test_an_absolute_target_with_our_own_host_is_relayed(world: World) -> None:
+def test_an_absolute_target_with_the_relays_own_host_is_forwarded(world: World) -> None:
     is_relayed(world, at(b"http://127.0.0.1/v1/models")[:-2] + b"Connection: close\r\n\r\n", "/v1/models")
 
 
@@ -78,7 +78,7 @@ def test_an_offer_of_http_2_is_ignored(world: World) -> None:
     assert {name.lower() for name, _ in entry["headers"]} & {"upgrade", "http2-settings", "connection"} == set()
 
 
-def test_headers_that_ask_for_another_provider_change_nothing(world: World) -> None:
+def test_headers_that_name_another_upstream_have_no_effect(world: World) -> None:
     with socket.create_server(("127.0.0.1", 0)) as decoy:
         decoy.settimeout(0)
         url = f"http://127.0.0.1:{decoy.getsockname()[1]}/v1"
@@ -92,61 +92,61 @@ def test_headers_that_ask_for_another_provider_change_nothing(world: World) -> N
             decoy.accept()
 
 
-def test_a_redirect_is_passed_on_and_not_followed(world: World) -> None:
+def test_a_redirect_is_forwarded_and_not_followed(world: World) -> None:
     ledger = Ledger(world.provider)
     with socket.create_server(("127.0.0.1", 0)) as decoy:
         decoy.settimeout(0)
-        where = f"http://127.0.0.1:{decoy.getsockname()[1]}/v1"
-        answer = send_request(world.server.port, b"Sim-Status: 307", f"Sim-Header: location: {where}".encode())
-        assert (answer.status, answer.header("location")) == (307, where)
+        location = f"http://127.0.0.1:{decoy.getsockname()[1]}/v1"
+        response = send_request(world.server.port, b"Sim-Status: 307", f"Sim-Header: location: {location}".encode())
+        assert (response.status, response.header("location")) == (307, location)
         with pytest.raises(BlockingIOError):
             decoy.accept()
     assert len(ledger.requests()) == 1
 
 
-def test_a_chunked_body_of_single_bytes_with_extensions_and_trailers_is_read_right(world: World) -> None:
-    pieces = b"".join(b"1;a=b\r\n%c\r\n" % byte for byte in QUESTION)
+def test_a_chunked_body_of_single_bytes_with_extensions_and_trailers_is_decoded(world: World) -> None:
+    chunks = b"".join(b"1;a=b\r\n%c\r\n" % byte for byte in QUESTION)
     sent = request(
-        CHUNKED, b"Connection: close", body=pieces + b"0;last\r\nX-Trailer: " + SMUGGLED.encode() + b"\r\n\r\n"
+        CHUNKED, b"Connection: close", body=chunks + b"0;last\r\nX-Trailer: " + SMUGGLED.encode() + b"\r\n\r\n"
     )
     ledger = Ledger(world.provider)
-    answer = parse(send_raw(world.server.port, sent))
-    assert answer.status == 200
+    response = parse(send_raw(world.server.port, sent))
+    assert response.status == 200
     (entry,) = ledger.requests()
     assert base64.b64decode(entry["body"]) == QUESTION
     assert SMUGGLED.encode() not in ledger.received_bytes()
-    record = world.server.record(answer.header("service-request-id") or "")
+    record = world.server.record(response.header("service-request-id") or "")
     assert (record["outcome"], record["request_bytes"]) == ("complete", len(QUESTION))
 
 
-def test_100_continue_is_said_once_and_never_passed_on(world: World) -> None:
+def test_100_continue_is_sent_once_and_not_forwarded(world: World) -> None:
     ledger = Ledger(world.provider)
     with socket.create_connection(("127.0.0.1", world.server.port), 15) as connection:
         connection.sendall(request(b"Expect: 100-continue", b"Connection: close", LENGTH))
         assert connection.recv(1 << 16) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(QUESTION)
-        said = b"".join(iter(lambda: connection.recv(1 << 16), b""))
-    assert parse(said).status == 200
+        received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert parse(received).status == 200
     (entry,) = ledger.requests()
     assert "expect" not in {name.lower() for name, _ in entry["headers"]}
 
 
-def test_a_namespace_by_underscore_is_not_ours(world: World) -> None:
-    answer = send_request(world.server.port, b"Service_Namespace: " + b"evil")
-    assert answer.header("service-namespace") == "default"
+def test_a_namespace_header_with_an_underscore_is_ignored(world: World) -> None:
+    response = send_request(world.server.port, b"Service_Namespace: " + b"evil")
+    assert response.header("service-namespace") == "default"
 
 
-def test_100_continue_is_not_said_to_a_caller_of_http_1_0(world: World) -> None:
-    """It does not know interim answers (RFC 9110 §10.1.1)."""
+def test_an_http_1_0_client_gets_no_100_continue(world: World) -> None:
+    """HTTP/1.0 has no interim responses (RFC 9110 §10.1.1)."""
     first = b"POST /v1/chat/completions HTTP/1.0"
     with socket.create_connection(("127.0.0.1", world.server.port), 60) as connection:
         connection.sendall(request(b"Expect: 100-continue", LENGTH, first=first))
         connection.sendall(QUESTION)
-        said = b"".join(iter(lambda: connection.recv(1 << 16), b""))
-    assert said.startswith(b"HTTP/1.1 200 OK\r\n")
+        received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert received.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-def test_what_is_meant_for_us_or_for_a_proxy_does_not_reach_the_provider(world: World) -> None:
+def test_headers_for_the_relay_or_a_proxy_are_not_forwarded(world: World) -> None:
     names = (
         "Cookie",
         "Proxy-Authorization",
@@ -164,9 +164,9 @@ def test_what_is_meant_for_us_or_for_a_proxy_does_not_reach_the_provider(world: 
     assert SMUGGLED.encode() not in ledger.received_bytes()
 
 
-def test_what_follows_a_chunked_request_is_not_taken_for_another(world: World) -> None:
+def test_bytes_after_a_chunked_request_are_not_parsed_as_another_request(world: World) -> None:
     ledger = Ledger(world.provider)
-    answer = parse(send_raw(world.server.port, request(CHUNKED, body=FIRST + b"0\r\n\r\n" + HIDDEN)))
-    assert (answer.status, answer.rest) == (200, b"")
+    response = parse(send_raw(world.server.port, request(CHUNKED, body=FIRST + b"0\r\n\r\n" + HIDDEN)))
+    assert (response.status, response.rest) == (200, b"")
     assert len(ledger.requests()) == 1
     assert SMUGGLED.encode() not in ledger.received_bytes()

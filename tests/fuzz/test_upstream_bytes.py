@@ -1,16 +1,16 @@
-"""The provider's side of the relay, fed with anything: it never falls over, and never tells the caller what is not so.
+"""Arbitrary input on the upstream's side of the relay: it never fails, and never tells the client anything wrong.
 
-The provider's bytes and the caller's are both read by a parser of their own (``strict_answer``): the caller gets one
-answer, well-formed, with no more body than the provider sent, and a clean end only where the provider's was one.
+A separate parser (``strict_response``) parses the upstream's bytes and what the client receives. The client gets one
+well-formed response, with no more body than the upstream sent, and a clean end only if the upstream's was clean.
 """
 
 import asyncio
 import random
 from typing import Any, Final, cast
 
-from tests.fuzz.front_world import FrontWorld, Transport
-from tests.fuzz.fuzzing import fuzz, pieces
-from tests.fuzz.strict_answer import StrictAnswer, read_response
+from tests.fuzz.fuzzing import chunks, fuzz
+from tests.fuzz.relay_world import RelayWorld, Transport
+from tests.fuzz.strict_response import StrictResponse, read_response
 from tests.support.raw_http import LENGTH, QUESTION, at, request
 
 from relaybook.relay.exchange import Exchange
@@ -62,12 +62,12 @@ WORDS: Final = [
     *(b"HTTP/1.0", b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 204 ", b"HTTP/1.1 999 ", b"Keep-Alive: timeout=99999"),
     *(_OK, b"X-Long: " + b"a" * 40_000, b"Set-Cookie: a=1", b"Content-Encoding: gzip", b"x\r\n" * 120),
 ]
-#: A head that is not complete, one read behind it, and what is on its way to the caller.
-_MOST_HELD: Final = MAX_HEADERS_BYTES + 3 * READ_BYTES
+#: An incomplete head, the read after it, and bytes in transit to the client.
+_MAX_BUFFERED: Final = MAX_HEADERS_BYTES + 3 * READ_BYTES
 
 
-class _World(FrontWorld):
-    """A relay whose provider's socket is fed by the test."""
+class _World(RelayWorld):
+    """A relay whose upstream socket is fed by the test."""
 
     def connect(self, exchange: Exchange) -> None:
         socket = Transport(self.loop)
@@ -77,56 +77,56 @@ class _World(FrontWorld):
         self.upstream.connection_made(cast(asyncio.Transport, socket))
         self.upstream.assign(exchange)
 
-    def answer(self, *reads: bytes, reset: bool) -> None:
-        """The provider says this and then closes its connection."""
+    def respond(self, *reads: bytes, reset: bool) -> None:
+        """Send these bytes as the upstream, and close its connection."""
         for read in reads:
             for start in range(0, len(read), READ_BYTES):
                 if not self.provider_socket.closed:
                     self.upstream.received(read[start : start + READ_BYTES])
-                    self.most_held = max(self.most_held, len(self.upstream.partial) + self.client.queued_bytes)
+                    self.max_buffered = max(self.max_buffered, len(self.upstream.partial) + self.client.queued_bytes)
                     self.turn()
         if not self.upstream.lost:
             self.upstream.connection_lost(ConnectionResetError() if reset else None)
         self.turn()
 
 
-def is_sound(data: bytes, choices: random.Random) -> None:
-    """Has a provider answer with these bytes and holds what the caller gets against them."""
+def is_correct(data: bytes, choices: random.Random) -> None:
+    """Let an upstream respond with these bytes, and compare what the client receives with them."""
     method = choices.choice((b"POST", b"POST", b"HEAD"))
     world = _World()
-    world.hear(request(LENGTH, body=QUESTION) if method == b"POST" else at(b"/v1/models", b"HEAD"))
+    world.receive(request(LENGTH, body=QUESTION) if method == b"POST" else at(b"/v1/models", b"HEAD"))
     reset = choices.random() < 0.3
-    world.answer(*pieces(choices, data), reset=reset)
-    said = read_response(data, method)
-    got = read_response(world.transport.said, method)
-    _is_well_formed(got, world.transport.closed)
-    if got.all(b"service-error"):
-        assert got.status in (502, 504)
+    world.respond(*chunks(choices, data), reset=reset)
+    sent = read_response(data, method)
+    received = read_response(world.transport.said, method)
+    _is_well_formed(received, world.transport.closed)
+    if received.all(b"service-error"):
+        assert received.status in (502, 504)
         assert b"forged" not in world.transport.said
     else:
-        _is_the_providers(got, said, is_clean_end=not reset)
+        _is_the_upstreams(received, sent, is_clean_end=not reset)
     world.feed()
-    assert world.most_held <= _MOST_HELD
+    assert world.max_buffered <= _MAX_BUFFERED
     assert world.unclosed == [], "an exchange has not exactly one beginning and one end"
 
 
-def _is_well_formed(got: StrictAnswer, closed: bool) -> None:
-    assert not got.broken, got
-    assert got.status >= 200, "the caller was left without an answer"
-    assert got.rest == b"", "something follows the answer"
-    assert len(got.all(b"service-request-id")) == 1
-    assert got.complete or closed, "an answer that is cut short must end with its connection"
+def _is_well_formed(received: StrictResponse, closed: bool) -> None:
+    assert not received.broken, received
+    assert received.status >= 200, "the caller was left without an answer"
+    assert received.rest == b"", "something follows the answer"
+    assert len(received.all(b"service-request-id")) == 1
+    assert received.complete or closed, "an answer that is cut short must end with its connection"
 
 
-def _is_the_providers(got: StrictAnswer, said: StrictAnswer, *, is_clean_end: bool) -> None:
-    """The caller has the provider's answer or the beginning of it, and nothing else but our own error event."""
-    assert (got.status, got.reason) == (said.status, said.reason)
-    body = got.body.partition(b'data: {"error"')[0] if not got.complete else got.body
-    assert said.body.startswith(body)
-    if got.complete:
-        assert (said.complete and not said.broken) or (said.endless and is_clean_end)
-        assert body == said.body
+def _is_the_upstreams(received: StrictResponse, sent: StrictResponse, *, is_clean_end: bool) -> None:
+    """Return whether the client has the upstream's response or its beginning, and at most the relay's error event."""
+    assert (received.status, received.reason) == (sent.status, sent.reason)
+    body = received.body.partition(b'data: {"error"')[0] if not received.complete else received.body
+    assert sent.body.startswith(body)
+    if received.complete:
+        assert (sent.complete and not sent.broken) or (sent.endless and is_clean_end)
+        assert body == sent.body
 
 
-def test_no_answer_makes_the_relay_fall_over_or_tell_what_is_not_so() -> None:
-    fuzz(is_sound, SEEDS, WORDS, 6_000)
+def test_no_response_makes_the_relay_fail_or_mislead_the_client() -> None:
+    fuzz(is_correct, SEEDS, WORDS, 6_000)

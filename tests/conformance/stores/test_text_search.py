@@ -1,4 +1,4 @@
-"""Every store: words of prompt and answer lead to their records, together with every other filter."""
+"""All stores: words of prompts and responses find their records, combined with every other filter."""
 
 import json
 from collections.abc import Iterator
@@ -28,19 +28,20 @@ def says(phrase: str, *, negated: bool = False) -> Term:
     return Term(WORDS, (phrase,), negated)
 
 
-def holds(text: str, *, negated: bool = False) -> Term:
+def contains(text: str, *, negated: bool = False) -> Term:
     return Term(CONTAINS, (text,), negated)
 
 
-def asked(text: str) -> bytes:
-    """The body of a request that says so."""
+def request_with(text: str) -> bytes:
+    """Return the body of a request with this prompt."""
     return json.dumps({"messages": [{"role": "user", "content": text}]}).encode()
 
 
 def fill(store: Store) -> list[str]:
-    """One record for each text; their ids, the newest first."""
+    """Record one request for each text. Returns the ids, newest first."""
     entries = [
-        an_entry(asked(text), b"{}", namespace="ab"[number % 2], failed=number == 4) for number, text in enumerate(SAID)
+        an_entry(request_with(text), b"{}", namespace="ab"[number % 2], failed=number == 4)
+        for number, text in enumerate(SAID)
     ]
     store.commit(*entries)
     index(store, entries)
@@ -81,13 +82,13 @@ def find(store: Store, *terms: Term, limit: int = 50) -> list[str]:
         ("'; DROP TABLE requests; --", ()),
     ],
 )
-def test_words_lead_to_what_says_them(store: Store, phrase: str, numbers: tuple[int, ...]) -> None:
+def test_words_find_the_records_that_contain_them(store: Store, phrase: str, numbers: tuple[int, ...]) -> None:
     ids = fill(store)[::-1]
     assert find(store, says(phrase)) == [ids[number] for number in numbers]
 
 
-def test_a_beginning_of_more_words_than_an_index_merges_is_found_all_the_same(store: Store) -> None:
-    entries = [an_entry(asked(f"w{number} said"), b"{}", failed=number == 7) for number in range(300)]
+def test_a_prefix_of_more_words_than_an_index_merges_is_still_found(store: Store) -> None:
+    entries = [an_entry(request_with(f"w{number} said"), b"{}", failed=number == 7) for number in range(300)]
     store.commit(*entries)
     store.text.add([(number + 1, f"w{number} said") for number in range(300)], 300)
     ids = [entry.record.id for entry in reversed(entries)]
@@ -114,33 +115,36 @@ def test_a_beginning_of_more_words_than_an_index_merges_is_found_all_the_same(st
         ("refund*", ()),
     ],
 )
-def test_a_piece_of_text_is_found_anywhere_in_it(store: Store, text: str, numbers: tuple[int, ...]) -> None:
+def test_a_substring_is_found_anywhere_in_a_text(store: Store, text: str, numbers: tuple[int, ...]) -> None:
     ids = fill(store)[::-1]
-    assert find(store, holds(text)) == [ids[number] for number in numbers]
+    assert find(store, contains(text)) == [ids[number] for number in numbers]
 
 
-def test_a_piece_of_text_goes_together_with_other_filters(store: Store) -> None:
+def test_a_substring_is_combined_with_other_filters(store: Store) -> None:
     ids = fill(store)[::-1]
-    assert find(store, holds("efun"), Term("failed", ("true",))) == [ids[4]]
-    assert find(store, holds("efun"), says("order")) == [ids[0]]
-    assert find(store, holds("e", negated=True)) == [ids[5], ids[2]]
+    assert find(store, contains("efun"), Term("failed", ("true",))) == [ids[4]]
+    assert find(store, contains("efun"), says("order")) == [ids[0]]
+    assert find(store, contains("e", negated=True)) == [ids[5], ids[2]]
     assert find(store, Term(CONTAINS, ("order", "Monday"))) == [ids[1], ids[0]]
-    assert store.reader.count(Filter((holds("efun"),)), soon()).requests == 2
+    assert store.reader.count(Filter((contains("efun"),)), soon()).requests == 2
 
 
-def test_a_piece_of_text_is_found_before_it_is_indexed_and_past_what_an_index_takes(store: Store) -> None:
-    late = an_entry(asked(f"{'x ' * 20_000}needle"), b"{}")
+def test_a_substring_is_found_before_it_is_indexed_and_beyond_what_an_index_covers(store: Store) -> None:
+    late = an_entry(request_with(f"{'x ' * 20_000}needle"), b"{}")
     store.commit(late)
-    assert find(store, holds("needle")) == [late.record.id]
-    assert store.reader.since(0, Filter((holds("needle"),)), 10) == ([], 0)  # live, both come with the index
+    assert find(store, contains("needle")) == [late.record.id]
+    assert store.reader.since(0, Filter((contains("needle"),)), 10) == (
+        [],
+        0,
+    )  # live connections get both with the index
     store.text.add([], late.record.seq or 0)
-    records, upto = store.reader.since(0, Filter((holds("needle"),)), 10)
+    records, upto = store.reader.since(0, Filter((contains("needle"),)), 10)
     assert [record.id for record in records] == [late.record.id]
     assert upto == late.record.seq
 
 
-@pytest.mark.parametrize("term", [says("refund"), says("refun*"), holds("efun")])
-def test_requests_with_a_text_are_added_up(store: Store, term: Term) -> None:
+@pytest.mark.parametrize("term", [says("refund"), says("refun*"), contains("efun")])
+def test_requests_with_a_text_are_aggregated(store: Store, term: Term) -> None:
     fill(store)
     question = StatsQuery(
         filter_=Filter((term,)), from_us=A_TIMESTAMP - DAY_US, to_us=A_TIMESTAMP + DAY_US, bucket_s=3600
@@ -148,7 +152,7 @@ def test_requests_with_a_text_are_added_up(store: Store, term: Term) -> None:
     assert store.reader.stats(question, soon()).total.requests == 2
 
 
-def test_a_request_whose_text_cannot_be_read_for_a_defect_of_ours_does_not_end_the_search(
+def test_a_text_that_cannot_be_read_because_of_a_bug_does_not_stop_the_search(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = fill(store)[::-1]
@@ -160,10 +164,10 @@ def test_a_request_whose_text_cannot_be_read_for_a_defect_of_ours_does_not_end_t
         return texts(entry)
 
     monkeypatch.setattr(search_text, "_texts", failing)
-    assert find(store, holds("efun")) == [ids[4], ids[0]]
+    assert find(store, contains("efun")) == [ids[4], ids[0]]
 
 
-def test_words_go_together_with_other_filters(store: Store) -> None:
+def test_words_are_combined_with_other_filters(store: Store) -> None:
     ids = fill(store)[::-1]
     assert find(store, says("refund"), Term("failed", ("true",))) == [ids[4]]
     assert find(store, says("refund"), Term("namespace", ("b",))) == []
@@ -173,31 +177,31 @@ def test_words_go_together_with_other_filters(store: Store) -> None:
     assert store.reader.count(Filter((says("refund"),)), soon()).requests == 2
 
 
-def test_pages_of_words_go_on_where_they_ended(store: Store) -> None:
+def test_pages_of_a_word_search_continue_where_they_ended(store: Store) -> None:
     ids = fill(store)[::-1]
-    wanted = Filter((says("refund"),))
-    first = store.reader.page(wanted, 1, None, soon())
+    expected = Filter((says("refund"),))
+    first = store.reader.page(expected, 1, None, soon())
     assert [record.id for record in first.records] == [ids[4]]
-    second = store.reader.page(wanted, 1, first.next_cursor, soon())
+    second = store.reader.page(expected, 1, first.next_cursor, soon())
     assert [record.id for record in second.records] == [ids[0]]
-    newer = store.reader.page(wanted, 5, Cursor("newer", second.records[0].seq or 0), soon())
+    newer = store.reader.page(expected, 5, Cursor("newer", second.records[0].seq or 0), soon())
     assert [record.id for record in newer.records] == [ids[4]]
 
 
-def test_what_is_not_indexed_yet_is_not_left_out_of_what_came_since(store: Store) -> None:
+def test_records_not_indexed_yet_are_not_missing_from_newer_ones(store: Store) -> None:
     fill(store)
-    wanted = Filter((says("refund"),))
+    expected = Filter((says("refund"),))
     known = store.reader.last_seq()
     late = an_entry()
     store.commit(late)
-    assert store.reader.since(known, wanted, 10) == ([], known)
+    assert store.reader.since(known, expected, 10) == ([], known)
     store.text.add([(late.record.seq or 0, "a refund")], late.record.seq or 0)
-    records, upto = store.reader.since(known, wanted, 10)
+    records, upto = store.reader.since(known, expected, 10)
     assert [record.id for record in records] == [late.record.id]
     assert upto == late.record.seq
 
 
-def test_the_index_tells_how_far_it_is(store: Store) -> None:
+def test_the_index_reports_its_progress(store: Store) -> None:
     assert store.reader.status().indexed_to == 0
     fill(store)
     assert store.text.indexed_to() == store.reader.status().indexed_to == len(SAID)
@@ -209,7 +213,7 @@ def test_without_an_index_nothing_is_found_and_nothing_fails(store: Store) -> No
     assert len(find(store, says("question", negated=True))) == 1
 
 
-def test_entries_come_whole_and_in_order(store: Store) -> None:
+def test_entries_are_returned_completely_and_in_order(store: Store) -> None:
     ref = store.writer.write_body(b"aside, ")
     large = Body(rest=[b"x" * 400_000])
     store.commit(
@@ -224,7 +228,7 @@ def test_entries_come_whole_and_in_order(store: Store) -> None:
     assert bodies(found[2]) == (None, b"small")
     assert bodies(store.reader.entries(2, 1, 1 << 20)[0]) == (b"x" * 400_000, b"small")
     assert [entry.record.seq for entry in store.reader.entries(1, 1, 1000)] == [2]
-    # six bytes, eleven, five: as many as fit together, and one at least
+    # six bytes, eleven, five: as many as fit together, and at least one
     assert [entry.record.seq for entry in store.reader.entries(0, 10, 17)] == [1, 2]
     assert [entry.record.seq for entry in store.reader.entries(0, 10, 16)] == [1]
     assert [entry.record.seq for entry in store.reader.entries(1, 10, 11)] == [2]
@@ -233,5 +237,5 @@ def test_entries_come_whole_and_in_order(store: Store) -> None:
 
 
 def bodies(entry: Entry) -> tuple[bytes | None, bytes | None]:
-    sides = [None if body is None else b"".join(body.rest) for body in (entry.request, entry.response)]
-    return sides[0], sides[1]
+    bodies_of = [None if body is None else b"".join(body.rest) for body in (entry.request, entry.response)]
+    return bodies_of[0], bodies_of[1]

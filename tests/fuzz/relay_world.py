@@ -1,4 +1,4 @@
-"""A relay without a socket: a caller's connection is fed bytes, and a provider without one notes what would be sent."""
+"""A relay without sockets: the test feeds bytes to a client's connection, and a fake upstream records the output."""
 
 import asyncio
 from collections import deque
@@ -18,13 +18,13 @@ from relaybook.relay.limits import READ_BYTES
 from relaybook.relay.response_head import ResponseHeadReader
 from relaybook.settings.definitions import Settings
 
-_ANSWER: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n"
+_RESPONSE: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n"
 _HEADS: Final = ResponseHeadReader(["Service"], Fingerprints(b"secret"))
-_MOST_TURNS: Final = 100_000
+_MAX_TURNS: Final = 100_000
 
 
 class Loop:
-    """An event loop that turns when it is told to."""
+    """An event loop that runs only when the test runs it."""
 
     def __init__(self) -> None:
         self._waiting: deque[Callable[[], None]] = deque()
@@ -36,7 +36,7 @@ class Loop:
         self._waiting.append(lambda: callback(*given))
 
     def turn(self) -> bool:
-        """Runs what waits; whether there was anything."""
+        """Run all waiting callbacks. Returns whether there were any."""
         for _ in range(len(self._waiting)):
             self._waiting.popleft()()
             if not self._waiting:
@@ -45,7 +45,7 @@ class Loop:
 
 
 class _Journal:
-    """Keeps the kinds of frames by exchange."""
+    """Stores the kinds of frames by exchange."""
 
     def __init__(self) -> None:
         self.kinds: dict[bytes, list[int]] = {}
@@ -62,11 +62,11 @@ class _Journal:
         self.waiting = False
 
     def seal_soon(self) -> None:
-        """There are no segments here."""
+        """This journal has no segments."""
 
 
 class Transport:
-    """A connection's socket: takes everything at once, and closes a turn later."""
+    """A connection's socket, which accepts everything at once and closes one turn later."""
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
@@ -89,7 +89,7 @@ class Transport:
         self.said += data
 
     def write_eof(self) -> None:
-        """The other side sees an end; its bytes are still read."""
+        """The peer sees the end; its own bytes are still read."""
 
     def pause_reading(self) -> None:
         self.reading = False
@@ -110,7 +110,7 @@ class Transport:
 
 
 class Upstream:
-    """Notes one exchange's bytes, and answers when the exchange says that it has asked."""
+    """Records the bytes of one exchange, and responds when the exchange reports that its request is complete."""
 
     queued_bytes = 0
     reading = True
@@ -130,14 +130,17 @@ class Upstream:
         return False
 
     def finished(self, *, reusable: bool) -> None:
-        """Nothing is pooled here."""
+        """There is no pool."""
 
     def abort(self) -> None:
         """There is no socket to close."""
 
 
-class FrontWorld(RelayContext):
-    """One relay, one caller, and everything the caller's bytes made the relay send. ``most_held``: bytes it held."""
+class RelayWorld(RelayContext):
+    """One relay, one client, and everything that the client's bytes made the relay send.
+
+    ``max_buffered`` is the largest number of buffered bytes.
+    """
 
     def __init__(self, **settings: Any) -> None:
         self.loop = Loop()
@@ -151,7 +154,7 @@ class FrontWorld(RelayContext):
             dashboard_url="http://127.0.0.1:4101",
         )
         self.providers: list[Upstream] = []
-        self.most_held = 0
+        self.max_buffered = 0
         self._asked: deque[Exchange] = deque()
         self.transport = Transport(self.loop)
         self.transport.protocol = self.client = ClientConnection(self)
@@ -166,49 +169,53 @@ class FrontWorld(RelayContext):
     def log_failed(self, error: JournalUnavailable) -> bool:
         raise AssertionError("this journal cannot fail")
 
-    def feed(self, *reads: bytes) -> "FrontWorld":
-        """The caller sends this and then leaves."""
-        self.hear(*reads)
+    def feed(self, *reads: bytes) -> "RelayWorld":
+        """Send these bytes as the client, and disconnect."""
+        self.receive(*reads)
         if not self.client.lost:
             self.client.connection_lost(None)
         self.turn()
         return self
 
-    def hear(self, *reads: bytes) -> None:
-        """The caller sends this, as far as the relay reads it."""
+    def receive(self, *reads: bytes) -> None:
+        """Send these bytes as the client, as far as the relay reads them."""
         waiting = deque(read[at : at + READ_BYTES] for read in reads for at in range(0, len(read), READ_BYTES))
         while waiting and not self.transport.closed:
             if self.transport.reading:
                 self.client.received(waiting.popleft())
             elif not self.turn():
                 break
-            self.most_held = max(self.most_held, len(self.client.partial) + self.client.queued_bytes)
+            self.max_buffered = max(self.max_buffered, len(self.client.partial) + self.client.queued_bytes)
             self.turn()
         self.turn()
 
     def turn(self) -> bool:
-        """Turns the loop, and the provider answers, until nothing happens any more; whether anything did."""
-        for turns in range(_MOST_TURNS):
-            if not self.loop.turn() and not self._answer():
+        """Run the loop and the upstream's responses until nothing more happens. Returns whether anything did."""
+        for turns in range(_MAX_TURNS):
+            if not self.loop.turn() and not self._respond():
                 return turns > 0
         raise AssertionError("the relay never comes to rest")
 
-    def _answer(self) -> bool:
+    def _respond(self) -> bool:
         waiting = [each for each in self._asked if not each.closed and each.response_state == ResponseState.WAITING]
         self._asked = deque(waiting)
         for exchange in waiting:
             if exchange.request_state == RequestState.SENT and exchange.upstream is not None:
-                exchange.response_begin(_HEADS.read(_ANSWER), b"ok", True)
+                exchange.response_begin(_HEADS.read(_RESPONSE), b"ok", True)
                 return True
         return False
 
     @property
     def sent(self) -> list[Reading]:
-        """What was sent to the provider, a connection each."""
+        """Return what was sent to the upstream, one item per connection."""
         return [read_requests(provider.wire) for provider in self.providers]
 
     @property
     def unclosed(self) -> list[bytes]:
-        """Exchanges without exactly one beginning and one end."""
-        once = (int(FrameKind.OPENED), int(FrameKind.CLOSED))
-        return [each for each, kinds in self.journal.kinds.items() if [kinds.count(kind) for kind in once] != [1, 1]]
+        """Return the exchanges that do not have exactly one beginning and one end."""
+        callback_args = (int(FrameKind.OPENED), int(FrameKind.CLOSED))
+        return [
+            each
+            for each, kinds in self.journal.kinds.items()
+            if [kinds.count(kind) for kind in callback_args] != [1, 1]
+        ]

@@ -1,6 +1,6 @@
-"""A provider that keeps the exact bytes it got and answers the exact bytes it was told to, piece by piece.
+"""An upstream that stores the exact bytes it receives and responds with the exact bytes of a script, chunk by chunk.
 
-A request finds its script by the header ``X-Exchange``. One process, one loop: that of the callers.
+A request finds its script by the header ``X-Exchange``. The upstream runs on the same event loop as the clients.
 """
 
 import asyncio
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from tests.conformance.relay.wire import READ_LIMIT, Framing, Head, read_body, read_head, reset
 
 NAME = b"x-exchange"
-#: Replaces /v1 of the relay's paths.
+#: Replaces /v1 in paths.
 BASE_PATH = b"/behind/api"
 
 
 @dataclass
-class Seen:
-    """A request as the provider got it."""
+class Received:
+    """A request as the upstream received it."""
 
     connection: int
     head: Head
@@ -25,71 +25,71 @@ class Seen:
     body: bytes = b""
 
 
-class Line:
-    """The provider's end of one connection."""
+class UpstreamConnection:
+    """The upstream's end of one connection."""
 
     def __init__(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.number = number
         self.reader = reader
         self.writer = writer
         self.ended = False
-        #: Bytes that left this end, as far as the transport tells.
+        #: Bytes that were sent, as far as the transport knows.
         self.sent = 0
 
-    async def send(self, *pieces: bytes) -> None:
-        """Writes each piece by itself."""
-        for piece in pieces:
-            self.writer.write(piece)
+    async def send(self, *chunks: bytes) -> None:
+        """Write each chunk separately."""
+        for chunk in chunks:
+            self.writer.write(chunk)
             await self.writer.drain()
-            self.sent += len(piece)
+            self.sent += len(chunk)
 
-    async def send_all(self, pieces: Iterable[bytes] | AsyncIterable[bytes]) -> None:
-        """Writes each piece by itself, and lets everybody else run between two of them."""
-        await deliver(self.writer, pieces)
+    async def send_all(self, chunks: Iterable[bytes] | AsyncIterable[bytes]) -> None:
+        """Write each chunk separately, and let other tasks run between two chunks."""
+        await deliver(self.writer, chunks)
 
     async def close(self) -> None:
-        """Ends the connection with a FIN, after what was sent. Returns when the socket is closed."""
+        """Close the connection with a FIN after the sent bytes. Returns when the socket is closed."""
         self.ended = True
         self.writer.close()
         with suppress(OSError):
             await self.writer.wait_closed()
 
     async def reset(self) -> None:
-        """Ends the connection with a reset. Returns when the socket is closed."""
+        """Close the connection with a reset. Returns when the socket is closed."""
         self.ended = True
         reset(self.writer)
         with suppress(OSError):
             await self.writer.wait_closed()
 
     async def peer_gone(self) -> None:
-        """Returns once the other side has closed, or reset, the connection."""
+        """Return once the peer has closed or reset the connection."""
         with suppress(ConnectionError):
             while await self.reader.read(READ_LIMIT):
                 pass
 
 
-Script = Callable[[Line, Seen], Awaitable[None]]
+Script = Callable[[UpstreamConnection, Received], Awaitable[None]]
 
 
-async def deliver(writer: asyncio.StreamWriter, pieces: Iterable[bytes] | AsyncIterable[bytes]) -> None:
-    """Writes pieces so that each is a write of its own."""
-    if isinstance(pieces, AsyncIterable):
-        async for piece in pieces:
-            writer.write(piece)
+async def deliver(writer: asyncio.StreamWriter, chunks: Iterable[bytes] | AsyncIterable[bytes]) -> None:
+    """Write chunks so that each is a separate write."""
+    if isinstance(chunks, AsyncIterable):
+        async for chunk in chunks:
+            writer.write(chunk)
             await writer.drain()
         return
-    for piece in pieces:
-        writer.write(piece)
+    for chunk in chunks:
+        writer.write(chunk)
         await writer.drain()
         await asyncio.sleep(0)
 
 
 @dataclass
-class Provider:
-    """``seen`` has every request by its name; ``complaints`` what was no HTTP."""
+class Upstream:
+    """``seen`` contains every request by its name, ``complaints`` the errors for input that is not HTTP."""
 
     port: int = 0
-    seen: dict[bytes, list[Seen]] = field(default_factory=dict)
+    seen: dict[bytes, list[Received]] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
     requests: int = 0
     _scripts: dict[bytes, tuple[Script, bool]] = field(default_factory=dict)
@@ -103,21 +103,23 @@ class Provider:
 
     @property
     def authority(self) -> bytes:
-        """What the relay must send as Host."""
+        """The required Host header."""
         return b"127.0.0.1:%d" % self.port
 
-    def answer(self, name: bytes, script: Script, *, at_head: bool = False) -> None:
-        """What to do with the request of this name: after its last byte, or ``at_head`` before its body is read."""
+    def respond(self, name: bytes, script: Script, *, at_head: bool = False) -> None:
+        """Set the script for the request with this name: after its last byte, or with ``at_head`` before its body is
+        read.
+        """
         self._scripts[name] = (script, at_head)
 
-    def got(self, name: bytes) -> Seen:
-        """The one request of a name."""
+    def received(self, name: bytes) -> Received:
+        """Return the only request with this name."""
         found = self.seen.get(name, [])
-        assert len(found) == 1, f"the provider got {name!r} {len(found)} times"
+        assert len(found) == 1, f"the upstream got {name!r} {len(found)} times"
         return found[0]
 
     def forget(self, name: bytes) -> None:
-        """Frees what is kept of an exchange that was checked."""
+        """Forget an exchange that was checked, to free its memory."""
         self.seen.pop(name, None)
         self._scripts.pop(name, None)
 
@@ -130,11 +132,13 @@ class Provider:
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._connections += 1
-        task = asyncio.get_running_loop().create_task(self._serve(Line(self._connections, reader, writer)))
+        task = asyncio.get_running_loop().create_task(
+            self._serve(UpstreamConnection(self._connections, reader, writer))
+        )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _serve(self, line: Line) -> None:
+    async def _serve(self, line: UpstreamConnection) -> None:
         try:
             while not line.ended:
                 head = await read_head(line.reader)
@@ -142,19 +146,19 @@ class Provider:
                     break
                 await self._take(line, head)
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the relay left: the test that cares looks
+            pass  # the relay disconnected; the test checks that if it matters
         except (AssertionError, asyncio.LimitOverrunError) as error:
             self.complaints.append(f"{error!r} on connection {line.number}")
         finally:
             line.writer.close()
 
-    async def _take(self, line: Line, head: Head) -> None:
+    async def _take(self, line: UpstreamConnection, head: Head) -> None:
         self.requests += 1
         name = head.one(NAME)
         if name not in self._scripts:
             raise AssertionError(f"nobody expects {head.raw!r}")
         script, at_head = self._scripts[name]
-        seen = Seen(line.number, head, head.framing)
+        seen = Received(line.number, head, head.framing)
         self.seen.setdefault(name, []).append(seen)
         if not at_head:
             seen.body = await read_body(line.reader, seen.framing, int(head.one(b"content-length") or 0))

@@ -1,4 +1,4 @@
-"""A caller on a raw connection that is kept from one exchange to the next."""
+"""A client with a raw connection that is kept between exchanges."""
 
 import asyncio
 from collections.abc import Iterable
@@ -6,13 +6,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
-from tests.conformance.relay.provider import deliver
+from tests.conformance.relay.upstream import deliver
 from tests.conformance.relay.wire import READ_LIMIT, Framing, Head, Malformed, read_body, read_head, reset
 
 
 @dataclass
-class Answer:
-    """An answer as the caller got it. ``framing`` of a body that has no end but the connection's is ``close``."""
+class Response:
+    """A response as the client received it.
+
+    ``framing`` is ``close`` if only the end of the connection ends the body.
+    """
 
     head: Head
     framing: Framing
@@ -30,8 +33,8 @@ class Answer:
         return found.decode()
 
 
-class Caller:
-    """One connection to the relay; opens it when there is none."""
+class RawClient:
+    """One connection to the relay, opened when it is first used."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -48,82 +51,82 @@ class Caller:
             self._streams = await asyncio.open_connection("127.0.0.1", self.port, limit=READ_LIMIT)
         return self._streams
 
-    async def send(self, *pieces: bytes) -> None:
-        """Writes each piece by itself."""
-        await self.send_all(pieces)
+    async def send(self, *chunks: bytes) -> None:
+        """Write each chunk separately."""
+        await self.send_all(chunks)
 
-    async def send_all(self, pieces: Iterable[bytes]) -> None:
-        """Writes each piece by itself, and lets everybody else run between two of them."""
+    async def send_all(self, chunks: Iterable[bytes]) -> None:
+        """Write each chunk separately, and let other tasks run between two chunks."""
         _, writer = await self.open()
-        await deliver(writer, pieces)
+        await deliver(writer, chunks)
 
     async def head(self) -> Head:
-        """The next head of an answer, informational ones included."""
+        """Read the next response head, including interim responses."""
         reader, _ = await self.open()
         head = await read_head(reader)
         if head is None:
-            raise Malformed("the connection ended before an answer")
+            raise Malformed("the connection ended before a response")
         if not head.first.startswith(b"HTTP/1.1 "):
             raise Malformed(f"no status line: {head.first!r}")
         return head
 
-    async def answer(self, method: bytes = b"GET") -> Answer:
-        """The next answer, whole. Informational answers fail the test: the relay swallows them."""
+    async def response(self, method: bytes = b"GET") -> Response:
+        """Read the next complete response. An interim response fails the test, because the relay discards them."""
         reader, _ = await self.open()
         head = await self.head()
         status = int(head.first[9:12])
-        assert status >= 200, f"an informational answer crossed: {head.raw!r}"
+        assert status >= 200, f"an interim response was forwarded: {head.raw!r}"
         framing: Framing = "none"
         if method != b"HEAD" and status not in (204, 304):
             framing = head.framing if head.framing != "none" else "close"
         body = await read_body(reader, framing, int(head.one(b"content-length") or 0))
-        return Answer(head, framing, body)
+        return Response(head, framing, body)
 
     async def body(self, head: Head) -> bytes:
-        """The body that follows a head of an answer."""
+        """Read the body that follows a response head."""
         reader, _ = await self.open()
         return await read_body(reader, head.framing, int(head.one(b"content-length") or 0))
 
-    async def exchange(self, *pieces: bytes, method: bytes = b"GET") -> Answer:
-        """Sends a request and reads its answer."""
-        await self.send(*pieces)
-        return await self.answer(method)
+    async def exchange(self, *chunks: bytes, method: bytes = b"GET") -> Response:
+        """Send a request and read its response."""
+        await self.send(*chunks)
+        return await self.response(method)
 
     async def read(self) -> bytes:
-        """Some bytes; none at the end of the connection."""
+        """Read some bytes, or none at the end of the connection."""
         reader, _ = await self.open()
         return await reader.read(READ_LIMIT)
 
     async def read_exactly(self, size: int) -> bytes:
-        """So many bytes."""
+        """Read exactly this many bytes."""
         reader, _ = await self.open()
         return await reader.readexactly(size)
 
     async def rest(self) -> tuple[bytes, str]:
-        """All that comes until the end of the connection, and how it ended: ``fin`` or ``rst``."""
-        got = b""
+        """Read to the end of the connection. Returns the bytes and how it ended: ``fin`` or ``rst``."""
+        received = b""
         try:
             while data := await self.read():
-                got += data
+                received += data
         except ConnectionResetError:
-            return got, "rst"
-        return got, "fin"
+            return received, "rst"
+        return received, "fin"
 
     async def ended(self) -> str:
-        """How the connection ended, without another byte."""
-        got, how = await self.rest()
-        assert got == b"", f"bytes after the answer: {got!r}"
+        """Return how the connection ended. No more bytes may arrive."""
+        received, ending = await self.rest()
+        assert received == b"", f"bytes after the response: {received!r}"
         await self.close()
-        return how
+        return ending
 
     async def reset(self) -> None:
-        """Leaves by a reset."""
+        """Close the connection with a reset."""
         _, writer = await self.open()
         self._streams = None
         reset(writer)
 
     async def close(self) -> None:
-        """Leaves."""
+        """Close the connection."""
         if self._streams is not None:
             _, writer = self._streams
             self._streams = None

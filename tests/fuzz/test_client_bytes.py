@@ -1,16 +1,16 @@
-"""The caller's side of the relay, fed with anything: it never falls over, and never sends what was not asked.
+"""Arbitrary input on the client's side of the relay: it never fails, and never sends anything that was not requested.
 
-What the relay sends is read by a parser of its own (``strict_http``), and so are the caller's bytes: every request that
-is sent must stand among those the caller wrote, in their order, with the same method, target and body. What the relay
-refuses beyond that is its own affair.
+A separate parser (``strict_http``) parses the client's bytes and what the relay sends. Every request that the relay
+sends must be among those of the client, in their order, with the same method, target and body. The relay may reject any
+others.
 """
 
 import random
 from collections.abc import Iterator
 from typing import Final
 
-from tests.fuzz.front_world import FrontWorld
-from tests.fuzz.fuzzing import fuzz, pieces
+from tests.fuzz.fuzzing import chunks, fuzz
+from tests.fuzz.relay_world import RelayWorld
 from tests.fuzz.strict_http import Reading, Request, read_requests
 from tests.integration.hostile.cases import CASES, SLOW_CASES
 from tests.integration.hostile.more_cases import MORE_CASES
@@ -61,39 +61,39 @@ WORDS: Final = [
     ),
     *(b"/v1/", b"/../", b"%2e%2e", b"%2F", b"\\", b"?", b"#", b"http://127.0.0.1", b"Service-Namespace: \xe9%0d%0a"),
 ]
-#: Paths that the relay answers itself, and methods that it does not relay.
-_OURS: Final = frozenset({b"/", b"/healthz", b"/readyz"})
-#: One head, one read behind it, and what is thrown away at the end.
-_MOST_HELD: Final = MAX_HEAD + 2 * READ_BYTES + LINGER_BYTES
+#: Paths that the relay serves itself, and methods that it does not relay.
+_LOCAL: Final = frozenset({b"/", b"/healthz", b"/readyz"})
+#: One head, the read after it, and what is discarded at the end.
+_MAX_BUFFERED: Final = MAX_HEAD + 2 * READ_BYTES + LINGER_BYTES
 
 
-def is_sound(data: bytes, choices: random.Random) -> None:
-    """Feeds a relay these bytes and holds what it did against what they say."""
-    asked = read_requests(data)
-    world = FrontWorld().feed(*pieces(choices, data))
-    sent = [_the_one(reading) for reading in world.sent]
-    expected = iter(_may_be_sent(asked))
+def is_correct(data: bytes, choices: random.Random) -> None:
+    """Feed these bytes to a relay and compare what it did with their meaning."""
+    requested = read_requests(data)
+    world = RelayWorld().feed(*chunks(choices, data))
+    sent = [_only_request(reading) for reading in world.sent]
+    expected = iter(_may_be_forwarded(requested))
     for request_sent in sent:
-        assert _is_among(request_sent, expected), f"{request_sent} was sent; asked was {asked}"
-    assert world.most_held <= _MOST_HELD
+        assert _is_among(request_sent, expected), f"{request_sent} was sent; asked was {requested}"
+    assert world.max_buffered <= _MAX_BUFFERED
     assert world.unclosed == [], "an exchange has not exactly one beginning and one end"
-    assert len(_answers(world.transport.said)) <= len(asked.requests) + 1
+    assert len(_responses(world.transport.said)) <= len(requested.requests) + 1
 
 
-def _the_one(reading: Reading) -> Request:
-    """The only request on a connection to the provider: whole, or cut short; nothing else stands there."""
+def _only_request(reading: Reading) -> Request:
+    """Return the only request on a connection to the upstream, complete or truncated. Nothing else may be there."""
     assert not reading.broken
     assert len(reading.requests) == 1, reading
     assert reading.rest == b"" or not reading.requests[0].complete, reading
     return reading.requests[0]
 
 
-def _may_be_sent(asked: Reading) -> list[Request]:
-    return [each for each in asked.requests if _path(each) not in _OURS]
+def _may_be_forwarded(requested: Reading) -> list[Request]:
+    return [each for each in requested.requests if _path(each) not in _LOCAL]
 
 
-def _path(asked: Request) -> bytes:
-    return _origin_form(asked.target).partition(b"?")[0]
+def _path(requested: Request) -> bytes:
+    return _origin_form(requested.target).partition(b"?")[0]
 
 
 def _origin_form(target: bytes) -> bytes:
@@ -104,20 +104,20 @@ def _origin_form(target: bytes) -> bytes:
 
 
 def _is_among(sent: Request, expected: Iterator[Request]) -> bool:
-    """Whether a request that was sent is the next one that was asked, or a later one."""
-    for asked in expected:  # an iterator: what was passed over is not seen again
-        if (sent.method, sent.target) != (asked.method, _origin_form(asked.target)):
+    """Return whether a request that was sent is the next requested one, or a later one."""
+    for requested in expected:  # an iterator: skipped requests are not examined again
+        if (sent.method, sent.target) != (requested.method, _origin_form(requested.target)):
             continue
         if sent.complete:
-            return bool(asked.complete and sent.body == asked.body)
-        return bool(asked.body.startswith(sent.body))
+            return bool(requested.complete and sent.body == requested.body)
+        return bool(requested.body.startswith(sent.body))
     return False
 
 
-def _answers(said: bytes) -> list[bytes]:
-    """Final answers, by their status lines: no body of ours holds one."""
-    return [line for line in said.split(b"\r\n") if line.startswith(b"HTTP/1.1 ") and b" 100 " not in line]
+def _responses(received: bytes) -> list[bytes]:
+    """Return the status lines of final responses. No body in these tests contains one."""
+    return [line for line in received.split(b"\r\n") if line.startswith(b"HTTP/1.1 ") and b" 100 " not in line]
 
 
-def test_no_bytes_make_the_relay_fall_over_or_send_what_was_not_asked() -> None:
-    fuzz(is_sound, SEEDS, WORDS, 6_000)
+def test_no_bytes_make_the_relay_fail_or_send_what_was_not_requested() -> None:
+    fuzz(is_correct, SEEDS, WORDS, 6_000)

@@ -1,17 +1,17 @@
-"""Every kind of answer arrives as without a relay, and the record tells what the SDK told."""
+"""Every kind of response arrives as without a relay, and the record matches what the SDK returned."""
 
 import json
 from typing import Any, Final
 
 import pytest
-from tests.conformance.sdk.calls import KEY, QUESTION, TOOLS, World, agrees, body_of, chat, in_loop, unique
+from tests.conformance.sdk.calls import KEY, QUESTION, TOOLS, World, assert_matches, body_of, chat, in_loop, unique
 
 USAGE: Final[dict[str, Any]] = {"stream": True, "stream_options": {"include_usage": True}}
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize(
-    "asked",
+    "parameters",
     [
         {},
         {"model": "gpt-4o", "temperature": 0.3, "max_tokens": 12, "user": "user-42", "seed": 7},
@@ -24,16 +24,18 @@ USAGE: Final[dict[str, Any]] = {"stream": True, "stream_options": {"include_usag
     ],
     ids=["plain", "parameters", "n=3", "reasoning", "tools", "conversation", "unicode", "long"],
 )
-def test_the_record_tells_what_the_sdk_told(world: World, style: str, streamed: bool, asked: dict[str, Any]) -> None:
+def test_the_record_matches_what_the_sdk_returned(
+    world: World, style: str, streamed: bool, parameters: dict[str, Any]
+) -> None:
     namespace = unique()
-    said = chat(world, style, namespace, **asked, **(USAGE if streamed else {}))
+    completion = chat(world, style, namespace, **parameters, **(USAGE if streamed else {}))
     (row,) = world.recorded(namespace)
-    record = world.server.record(said.request_id)
+    record = world.server.record(completion.request_id)
     assert (record["id"], record["namespace"]) == (row["id"], namespace)
-    agrees(record, said)
-    assert len(said.choices) == asked.get("n", 1)
-    assert record["user"] == asked.get("user")
-    sent = json.loads(said.sent)
+    assert_matches(record, completion)
+    assert len(completion.choices) == parameters.get("n", 1)
+    assert record["user"] == parameters.get("user")
+    sent = json.loads(completion.sent)
     assert {name: sent[name] for name in sent if name != "messages"} == record["parameters"]
     assert [message["text"] for message in record["messages"]] == [message["content"] for message in sent["messages"]]
     assert record["stream"] is streamed
@@ -42,72 +44,74 @@ def test_the_record_tells_what_the_sdk_told(world: World, style: str, streamed: 
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_the_relayed_answer_is_the_providers_own(world: World, style: str, streamed: bool) -> None:
-    said = chat(world, style, **(USAGE if streamed else {}))
+def test_the_relayed_response_is_the_upstreams_own(world: World, style: str, streamed: bool) -> None:
+    completion = chat(world, style, **(USAGE if streamed else {}))
     with world.direct_client() as client:
         direct = client.chat.completions.create(model="gpt-4o-mini", messages=QUESTION)
-    assert said.choices[0].text == direct.choices[0].message.content
-    assert said.model == direct.model
-    assert said.usage == direct.usage
+    assert completion.choices[0].text == direct.choices[0].message.content
+    assert completion.model == direct.model
+    assert completion.usage == direct.usage
 
 
-def test_previews_show_the_last_question_and_the_beginning_of_the_answer(world: World, style: str) -> None:
-    said = chat(world, style, messages=[{"role": "user", "content": "Refund? " * 100}], **USAGE)
-    record = world.server.record(said.request_id)
+def test_previews_show_the_last_message_and_the_beginning_of_the_response(world: World, style: str) -> None:
+    completion = chat(world, style, messages=[{"role": "user", "content": "Refund? " * 100}], **USAGE)
+    record = world.server.record(completion.request_id)
     assert record["input_preview"].startswith("Refund? Refund?")
     assert len(record["input_preview"]) <= 200
-    assert record["output_preview"] == said.choices[0].text[:200]
+    assert record["output_preview"] == completion.choices[0].text[:200]
 
 
-def test_a_stream_is_recorded_with_its_pace(world: World, style: str) -> None:
+def test_a_stream_is_recorded_with_its_timing(world: World, style: str) -> None:
     directives = {"Sim-First-Token-Ms": "60", "Sim-Event-Interval-Ms": "5"}
-    said = chat(world, style, extra_headers=directives, **USAGE)
-    record = world.server.record(said.request_id)
+    completion = chat(world, style, extra_headers=directives, **USAGE)
+    record = world.server.record(completion.request_id)
     assert 60 <= record["first_token_ms"] < record["duration_ms"]
-    assert 2 < record["chunks"] <= said.chunks + 2
+    assert 2 < record["chunks"] <= completion.chunks + 2
     assert len(record["timeline"]) == record["chunks"]
     assert sum(size for _, size in record["timeline"]) == record["response_bytes"]
 
 
-def test_a_stream_without_usage_is_recorded_with_an_estimate_that_says_so(world: World, style: str) -> None:
-    said = chat(world, style, stream=True)
-    assert said.usage is None
-    record = world.server.record(said.request_id)
-    agrees(record, said)
+def test_a_stream_without_usage_is_recorded_with_an_estimate_marked_as_such(world: World, style: str) -> None:
+    completion = chat(world, style, stream=True)
+    assert completion.usage is None
+    record = world.server.record(completion.request_id)
+    assert_matches(record, completion)
     assert record["tokens_estimated"] is True
     assert record["input_tokens"] > 0
     assert record["output_tokens"] > 0
 
 
-def test_unknown_parameters_cross_byte_for_byte(world: World, style: str) -> None:
+def test_unknown_parameters_are_forwarded_byte_for_byte(world: World, style: str) -> None:
     tag = unique("tag")
     extra = {"future": {"deeply": [1, 2.50, 1e300, None, {"ünï": "\u2028"}]}, "provider": {"only": ["x"]}, "top_k": 5}
-    said = chat(world, style, extra_body={**extra, "temperature": 1.2345678901234567}, extra_headers={"Sim-Tag": tag})
-    (crossed,) = world.requests(tag)
-    assert body_of(crossed) == said.sent
-    assert world.server.record(said.request_id)["model"] == "gpt-4o-mini"
-    assert world.server.body(said.request_id, "request") == said.sent
+    completion = chat(
+        world, style, extra_body={**extra, "temperature": 1.2345678901234567}, extra_headers={"Sim-Tag": tag}
+    )
+    (forwarded,) = world.requests(tag)
+    assert body_of(forwarded) == completion.sent
+    assert world.server.record(completion.request_id)["model"] == "gpt-4o-mini"
+    assert world.server.body(completion.request_id, "request") == completion.sent
 
 
 def test_metadata_becomes_properties(world: World, style: str) -> None:
-    said = chat(world, style, metadata={"user_id": "42", "Tier": "gold"}, store=True)
-    assert world.server.record(said.request_id)["properties"] == {"user-id": "42", "tier": "gold"}
+    completion = chat(world, style, metadata={"user_id": "42", "Tier": "gold"}, store=True)
+    assert world.server.record(completion.request_id)["properties"] == {"user-id": "42", "tier": "gold"}
 
 
 def test_embeddings_are_relayed_and_recorded(world: World, style: str) -> None:
     namespace = unique()
-    asked: dict[str, Any] = {"model": "text-embedding-3-small", "input": ["refund", "weather"]}
+    parameters: dict[str, Any] = {"model": "text-embedding-3-small", "input": ["refund", "weather"]}
     if style == "sync":
         with world.client(namespace) as client:
-            found = client.embeddings.create(**asked)
+            found = client.embeddings.create(**parameters)
     else:
-        found = in_loop(world.async_client(namespace), lambda client: client.embeddings.create(**asked))
+        found = in_loop(world.async_client(namespace), lambda client: client.embeddings.create(**parameters))
     with world.direct_client() as client:
-        direct = client.embeddings.create(**asked)
+        direct = client.embeddings.create(**parameters)
     assert [item.embedding for item in found.data] == [item.embedding for item in direct.data]
     (record,) = world.recorded(namespace)
     assert (record["kind"], record["path"], record["status"]) == ("embedding", "/v1/embeddings", 200)
-    assert (record["model"], record["input_tokens"]) == (asked["model"], found.usage.prompt_tokens)
+    assert (record["model"], record["input_tokens"]) == (parameters["model"], found.usage.prompt_tokens)
     assert record["cost_usd"] is not None
 
 
@@ -128,7 +132,7 @@ def test_the_list_of_models_is_relayed_and_recorded(world: World, style: str) ->
     assert (record["kind"], record["method"], record["path"]) == ("models", "GET", "/v1/models")
 
 
-def test_the_responses_interface_is_relayed_and_recorded(world: World) -> None:
+def test_the_responses_api_is_relayed_and_recorded(world: World) -> None:
     namespace = unique()
     with world.client(namespace) as client:
         found = client.responses.create(model="gpt-4o-mini", input="Can I get a refund?")
@@ -140,29 +144,29 @@ def test_the_responses_interface_is_relayed_and_recorded(world: World) -> None:
     assert (record["input_tokens"], record["output_tokens"]) == (found.usage.input_tokens, found.usage.output_tokens)
 
 
-def test_the_providers_headers_come_through_and_ours_are_added(world: World, style: str) -> None:
+def test_the_upstreams_headers_are_forwarded_and_the_relays_are_added(world: World, style: str) -> None:
     directives = {"Sim-Headers": "openai"}
-    said = chat(world, style, extra_headers=directives)
+    completion = chat(world, style, extra_headers=directives)
     with world.direct_client() as client:
         direct = client.chat.completions.with_raw_response.create(
             model="gpt-4o-mini", messages=QUESTION, extra_headers=directives
         ).headers
     changing = {"date", "x-request-id", "set-cookie", "cf-ray", "content-length", "openai-processing-ms"}
     changing.add("x-envoy-upstream-service-time")
-    ours = {"service-request-id", "service-namespace"}
-    assert set(said.headers) - set(direct) == ours
-    assert set(direct) - set(said.headers) == {"connection"}
+    added = {"service-request-id", "service-namespace"}
+    assert set(completion.headers) - set(direct) == added
+    assert set(direct) - set(completion.headers) == {"connection"}
     compared = set(direct) - {"connection"} - changing
-    assert {name: said.headers[name] for name in compared} == {name: direct[name] for name in compared}
+    assert {name: completion.headers[name] for name in compared} == {name: direct[name] for name in compared}
 
 
-def test_the_key_reaches_the_provider_and_is_known_to_the_log_by_its_fingerprint(world: World) -> None:
+def test_the_key_reaches_the_upstream_and_the_log_has_its_fingerprint(world: World) -> None:
     tag = unique("tag")
-    said = chat(world, "sync", extra_headers={"Sim-Tag": tag})
-    (crossed,) = world.requests(tag)
-    headers = {name.lower(): value for name, value in crossed["headers"]}
+    completion = chat(world, "sync", extra_headers={"Sim-Tag": tag})
+    (forwarded,) = world.requests(tag)
+    headers = {name.lower(): value for name, value in forwarded["headers"]}
     assert headers["authorization"] == f"Bearer {KEY}"
     assert not [name for name in headers if name.startswith("service-")]
-    record = world.server.record(said.request_id)
+    record = world.server.record(completion.request_id)
     assert len(record["key"]) == 12
     assert KEY not in json.dumps(record)

@@ -1,0 +1,35 @@
+"""Scheduling of parallel runs: tests that need the machine to themselves share one worker, others move file by file."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.conftest import ALONE, pytest_xdist_make_scheduler
+
+
+@pytest.fixture
+def config() -> Any:
+    return SimpleNamespace(option=SimpleNamespace(), getvalue=lambda _: ["2*popen"])
+
+
+@pytest.fixture
+def scheduler(config: Any) -> Any:
+    return pytest_xdist_make_scheduler(config, None)
+
+
+@pytest.mark.parametrize("directory", ALONE)
+def test_all_tests_that_run_alone_have_one_scope(scheduler: Any, directory: str) -> None:
+    nodeids = [f"tests/{directory}/test_a.py::test_b[c::d]", f"tests/{directory}/e/test_f.py::test_g"]
+    assert {scheduler._split_scope(nodeid) for nodeid in nodeids} == {"alone"}
+
+
+@pytest.mark.parametrize("directory", ["unit/relay", "integration", "crashes", "architecture"])
+def test_other_tests_have_the_scope_of_their_file(scheduler: Any, directory: str) -> None:
+    file = f"tests/{directory}/test_a.py"
+    for name in ("test_b", "test_b[c::d]", "TestC::test_d"):
+        assert scheduler._split_scope(f"{file}::{name}") == file
+
+
+def test_files_are_not_sorted_by_their_number_of_tests(scheduler: Any, config: Any) -> None:
+    assert config.option.loadscopereorder is False
+    assert scheduler.numnodes == 2

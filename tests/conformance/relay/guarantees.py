@@ -1,0 +1,95 @@
+"""What the relay guarantees for heads, written independently of its code.
+
+Which headers are forwarded, how, and in which order.
+"""
+
+from urllib.parse import unquote
+
+from tests.conformance.relay.wire import Pair
+
+PREFIXES = (b"service-", b"relaybook-")
+HOP_BY_HOP = {
+    *(b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"upgrade", b"http2-settings"),
+}
+RELAY_HEADERS = {prefix + name for prefix in PREFIXES for name in (b"request-id", b"namespace", b"warning", b"error")}
+
+
+def is_tag(name: bytes) -> bool:
+    """Return whether a header is for the relay and not for the upstream."""
+    lower = name.lower()
+    return lower.startswith(PREFIXES) and not lower.partition(b"-")[2].startswith(b"worker")
+
+
+def is_forwarded_upstream(name: bytes) -> bool:
+    """Return whether a header of the client is forwarded."""
+    lower = name.lower()
+    dropped = lower in HOP_BY_HOP or lower in (b"cookie", b"forwarded", b"expect")
+    return not (dropped or lower.startswith((b"proxy-", b"x-forwarded-")) or is_tag(name))
+
+
+def is_forwarded_to_client(name: bytes, named_by_connection: set[bytes]) -> bool:
+    """Return whether a header of the upstream is forwarded."""
+    lower = name.lower()
+    return lower not in HOP_BY_HOP | RELAY_HEADERS | named_by_connection
+
+
+def trimmed(pairs: list[Pair]) -> list[Pair]:
+    """Return headers without the white space around their values, which is not part of them."""
+    return [(name, value.strip(b" \t")) for name, value in pairs]
+
+
+def request_line(method: bytes, target: bytes, base_path: bytes) -> bytes:
+    """Return the request line for the upstream: its base path replaces /v1, everything else is the client's."""
+    return b"%b %b HTTP/1.1" % (method, base_path + target.removeprefix(b"/v1"))
+
+
+def request_pairs(sent: list[Pair], authority: bytes) -> list[Pair]:
+    """Return the headers that the upstream receives."""
+    forwarded = [(name, value) for name, value in trimmed(sent) if is_forwarded_upstream(name)]
+    return [(b"Host", authority) if name.lower() == b"host" else (name, value) for name, value in forwarded]
+
+
+def response_pairs(sent: list[Pair], *, prefix: bytes, request_id: bytes, namespace: str, ends: bool) -> list[Pair]:
+    """Return the headers that the client receives.
+
+    The relay's own have the prefix of the request, and are decoded by ``readable``.
+    """
+    options = {option.strip() for name, value in sent if name.lower() == b"connection" for option in value.split(b",")}
+    named = {option.lower() for option in options}
+    forwarded = [(name, value) for name, value in trimmed(sent) if is_forwarded_to_client(name, named)]
+    forwarded += [(prefix + b"-Request-Id", request_id), (prefix + b"-Namespace", namespace.encode())]
+    return forwarded + ([(b"Connection", b"close")] if ends else [])
+
+
+def readable(pairs: tuple[Pair, ...]) -> list[Pair]:
+    """Return response headers with the percent-encoding of the relay's own undone. The relay's headers are ASCII."""
+    read = []
+    for name, value in pairs:
+        if name.lower() in RELAY_HEADERS:
+            assert value.isascii(), f"{name!r} is not ASCII: {value!r}"
+            value = unquote(value.decode()).encode()
+        read.append((name, value))
+    return read
+
+
+def stored(transferred: bytes, key: bytes | None, kept: bytes, *, certain: bool) -> bool:
+    """Return whether ``kept`` is the correct stored copy of a body: the body with the client's key masked.
+
+    Keys under 8 characters are not secrets. A key that arrives in two reads is not masked, so unless everything arrived
+    in one (``certain``), each occurrence may be masked or not.
+    """
+    if key is None or len(key) < 8 or key not in transferred:
+        return kept == transferred
+    stars = b"*" * len(key)
+    if certain:
+        return kept == transferred.replace(key, stars)
+    parts = transferred.split(key)
+    at = 0
+    for index, part in enumerate(parts):
+        if index and kept[at : at + len(key)] not in (key, stars):
+            return False
+        at += len(key) if index else 0
+        if kept[at : at + len(part)] != part:
+            return False
+        at += len(part)
+    return at == len(kept)
