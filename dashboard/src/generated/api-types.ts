@@ -157,7 +157,7 @@ export type RequestDetail = {
   messages: (Record<string, unknown>)[] | null;
   /** The response body. For a stream, `choices` is assembled from its events. */
   answer: Record<string, unknown> | null;
-  /** For each chunk of the response: milliseconds since the request's headers were received, and its bytes. */
+  /** For each chunk of the response: milliseconds since the request's headers arrived, and bytes. */
   timeline: ([number, number])[];
   /** Other requests that have the id, latest first, at most 20. */
   also: (Sighting)[];

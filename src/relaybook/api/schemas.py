@@ -284,7 +284,7 @@ class DetailPart(Struct, kw_only=True):
     timeline: Annotated[
         list[tuple[float, int]],
         Meta(
-            description="For each chunk of the response: milliseconds since the request's headers were received, and its bytes."
+            description="For each chunk of the response: milliseconds since the request's headers arrived, and bytes."
         ),
     ]
     also: Annotated[list[Sighting], Meta(description="Other requests that have the id, latest first, at most 20.")]

@@ -55,7 +55,7 @@ class Plan(NamedTuple):
         return f"{self._union('')} ORDER BY 1 {'DESC' if newest_first else 'ASC'} LIMIT ?"
 
     def aggregates_sql(self) -> str:
-        """Return a SELECT that gives the number of matching requests, how many of them failed, and the latest start time."""
+        """Return a SELECT that gives the number of matches, the number of failed ones, and the latest start time."""
         rows = self._union(", r.failed AS failed, r.started_at AS started_at")
         return f"SELECT count(*), coalesce(sum(failed), 0), max(started_at) FROM ({rows})"  # noqa: S608 - our own parts
 
