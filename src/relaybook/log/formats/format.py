@@ -6,22 +6,10 @@ whatever the bytes are, and values that cannot be parsed are `None`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
-
-import msgspec
+from typing import Any, Protocol
 
 from relaybook.kinds import Kind
-from relaybook.log.formats import lenient
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts, StreamEnded
-
-_STREAM_STARTS: Final = (b"data:", b"event:", b":", b"id:", b"retry:", b"\r", b"\n", b"\xef\xbb\xbf")
-
-
-class _Object(msgspec.Struct):
-    """Any JSON object. Its fields are skipped."""
-
-
-_OBJECT: Final = msgspec.json.Decoder(_Object)
 
 
 class ReadStream(Protocol):
@@ -56,28 +44,6 @@ class Format:
     estimate_usage: Callable[[ResponseFacts, bytes], bool] = leave_unknown
     #: The response header with the provider's id of the request.
     request_id_header: str = "x-request-id"
-
-    def read_response(self, data: bytes, *, streamed: bool, complete: bool) -> ResponseFacts:
-        """Return the facts of a response body, whether it is a stream or one JSON object.
-
-        A provider may answer a streaming request with one JSON object, or another request with a stream.
-        ``understood`` is false only if the body is valid as neither. ``stream_ended`` is set only if ``streamed``.
-        """
-        if is_stream(data, streamed):
-            facts = self.read_stream(data, complete=complete)
-        else:
-            facts = self.read_whole(data) or ResponseFacts()
-            facts.stream_ended = stream_end(is_done=False, complete=complete)
-        if not streamed:
-            facts.stream_ended = None
-        return facts
-
-
-def is_stream(data: bytes, streamed: bool) -> bool:
-    """Return whether to parse a response as a stream: if it was sent as one (``streamed``), unless the bytes differ."""
-    if data.startswith(_STREAM_STARTS) == streamed:
-        return streamed
-    return lenient.read(_OBJECT, data) is None
 
 
 def stream_end(*, is_done: bool, complete: bool) -> StreamEnded:

@@ -6,16 +6,27 @@ The functions return facts without values, or nothing, for a kind without a form
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
+
 from relaybook.kinds import Kind
-from relaybook.log.formats import anthropic, chat, completions, detail, embeddings, responses
+from relaybook.log.formats import anthropic, chat, completions, detail, embeddings, lenient, responses
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts
-from relaybook.log.formats.format import Format, is_stream
+from relaybook.log.formats.format import Format, stream_end
 
 FORMATS: Final[dict[Kind, Format]] = {
     one.kind: one for one in (chat.FORMAT, completions.FORMAT, responses.FORMAT, embeddings.FORMAT, anthropic.FORMAT)
 }
 #: The response headers that may have the provider's id of the request, in lower case.
 REQUEST_ID_HEADERS: Final = tuple(dict.fromkeys(one.request_id_header for one in FORMATS.values()))
+
+_STREAM_STARTS: Final = (b"data:", b"event:", b":", b"id:", b"retry:", b"\r", b"\n", b"\xef\xbb\xbf")
+
+
+class _Object(msgspec.Struct):
+    """Any JSON object. Its fields are skipped."""
+
+
+_OBJECT: Final = msgspec.json.Decoder(_Object)
 
 
 def format_of(kind: Kind) -> Format | None:
@@ -30,9 +41,30 @@ def read_request(kind: Kind, data: bytes) -> RequestFacts:
 
 
 def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> ResponseFacts:
-    """Return the facts of a decoded response body. ``complete`` tells whether the whole response arrived."""
+    """Return the facts of a decoded response body, whether it is a stream or one JSON object.
+
+    A provider may answer a streaming request with one JSON object, or another request with a stream. ``understood`` is
+    false only if the body is valid as neither. ``complete`` tells whether the whole response arrived. ``stream_ended``
+    is set only if ``streamed``.
+    """
     found = FORMATS.get(kind)
-    return ResponseFacts() if found is None else found.read_response(data, streamed=streamed, complete=complete)
+    if found is None:
+        return ResponseFacts()
+    if is_stream(data, streamed):
+        facts = found.read_stream(data, complete=complete)
+    else:
+        facts = found.read_whole(data) or ResponseFacts()
+        facts.stream_ended = stream_end(is_done=False, complete=complete)
+    if not streamed:
+        facts.stream_ended = None
+    return facts
+
+
+def is_stream(data: bytes, streamed: bool) -> bool:
+    """Return whether to parse a response as a stream: if it was sent as one (``streamed``), unless the bytes differ."""
+    if data.startswith(_STREAM_STARTS) == streamed:
+        return streamed
+    return lenient.read(_OBJECT, data) is None
 
 
 def first_token_offset(data: bytes, kind: Kind = "chat") -> int | None:
