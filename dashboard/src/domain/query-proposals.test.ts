@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { listedField, partBefore, suggestionsFor, withProposal } from "./query-proposals";
+import { listedField, partBefore, suggestionsFor, withSuggestion } from "./query-proposals";
 
 const IOS = { value: "iOS app", requests: 2100 };
 
@@ -60,10 +60,10 @@ describe("completion", () => {
 
   it("puts what was chosen in the place of what was typed, and nothing else changes", () => {
     const model = { written: "model:", shown: "model:" };
-    expect(withProposal("refund mo", 9, model)).toEqual({ text: "refund model:", caret: 13 });
-    expect(withProposal("refund modxx late", 10, model)).toEqual({ text: "refund model: late", caret: 13 });
+    expect(withSuggestion("refund mo", 9, model)).toEqual({ text: "refund model:", caret: 13 });
+    expect(withSuggestion("refund modxx late", 10, model)).toEqual({ text: "refund model: late", caret: 13 });
     const value = { written: "model:o1", shown: "o1" };
-    expect(withProposal("model: late", 6, value)).toEqual({ text: "model:o1 late", caret: 9 });
-    expect(withProposal("late ", 5, value)).toEqual({ text: "late model:o1 ", caret: 14 });
+    expect(withSuggestion("model: late", 6, value)).toEqual({ text: "model:o1 late", caret: 9 });
+    expect(withSuggestion("late ", 5, value)).toEqual({ text: "late model:o1 ", caret: 14 });
   });
 });

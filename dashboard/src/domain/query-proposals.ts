@@ -23,7 +23,7 @@ export function partBefore(text: string, caret: number): Part | undefined {
 }
 
 /** The text with the part before the caret replaced, and where the caret is then. */
-export function withProposal(text: string, caret: number, { written }: Suggestion): { text: string; caret: number } {
+export function withSuggestion(text: string, caret: number, { written }: Suggestion): { text: string; caret: number } {
   const at = partBefore(text, caret)?.at ?? caret;
   const isWhole = !written.endsWith(":");
   // What follows the caret without a space was the same part.

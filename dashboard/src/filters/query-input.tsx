@@ -10,7 +10,7 @@ import { logQuery, type QueryError } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
 import { removeLastValue } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";
-import { partBefore, type Suggestion, withProposal } from "~/domain/query-proposals";
+import { partBefore, type Suggestion, withSuggestion } from "~/domain/query-proposals";
 import { readTyped } from "~/domain/typed-terms";
 import { count } from "~/format/number";
 import { useLogNavigate } from "~/navigation/links";
@@ -36,9 +36,9 @@ export function QueryInput({ box, refused }: QueryInputProps) {
   const [reached, setReached] = useState<string>();
   const [wrong, setWrong] = useState<string>();
   const [placed, setPlaced] = useState<string>();
-  const offers = useSuggestions(typed.text, typed.caret, isOpen);
-  const active = offers.find((offer) => offer.written === reached);
-  const isListed = offers.length > 0;
+  const suggestions = useSuggestions(typed.text, typed.caret, isOpen);
+  const active = suggestions.find((suggestion) => suggestion.written === reached);
+  const isListed = suggestions.length > 0;
   const problem = wrong !== undefined && refused !== undefined ? `${wrong} The log is shown without it.` : wrong;
 
   // What the URL has wrong stands here as if it had just been typed, once.
@@ -56,13 +56,13 @@ export function QueryInput({ box, refused }: QueryInputProps) {
     setWrong(undefined);
     setOpen(true);
   };
-  const take = (offer: Suggestion) => {
-    const next = withProposal(typed.text, typed.caret, offer);
+  const take = (suggestion: Suggestion) => {
+    const next = withSuggestion(typed.text, typed.caret, suggestion);
     // The caret can be placed only in the text that is there.
     flushSync(() => type(next.text, next.caret));
     box.current?.setSelectionRange(next.caret, next.caret);
     // A name wants its value.
-    setOpen(offer.written.endsWith(":"));
+    setOpen(suggestion.written.endsWith(":"));
   };
   const submit = async () => {
     setOpen(false);
@@ -77,14 +77,14 @@ export function QueryInput({ box, refused }: QueryInputProps) {
   };
   const move = (by: 1 | -1) => {
     setOpen(true);
-    const at = active === undefined ? (by === 1 ? -1 : offers.length) : offers.indexOf(active);
-    setReached(offers[(at + by + offers.length) % offers.length]?.written);
+    const at = active === undefined ? (by === 1 ? -1 : suggestions.length) : suggestions.indexOf(active);
+    setReached(suggestions[(at + by + suggestions.length) % suggestions.length]?.written);
   };
   const removeLast = () => go({ search: { ...search, filter: removeLastValue(search.filter) } });
   const key = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return;
     const isInPart = partBefore(typed.text, typed.caret) !== undefined;
-    const tabbed = event.shiftKey ? undefined : (active ?? (isInPart ? offers[0] : undefined));
+    const tabbed = event.shiftKey ? undefined : (active ?? (isInPart ? suggestions[0] : undefined));
     const action = {
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
@@ -133,30 +133,30 @@ export function QueryInput({ box, refused }: QueryInputProps) {
         onBlur={() => setOpen(false)}
         onKeyDown={key}
       />
-      {isListed && <QuerySuggestions id={list} offers={offers} active={active} onTake={take} />}
+      {isListed && <QuerySuggestions id={list} suggestions={suggestions} active={active} onTake={take} />}
     </form>
   );
 }
 
 type QuerySuggestionsProps = {
   id: string;
-  offers: readonly Suggestion[];
+  suggestions: readonly Suggestion[];
   /** The one that the keyboard has reached. */
   active: Suggestion | undefined;
-  onTake: (offer: Suggestion) => void;
+  onTake: (suggestion: Suggestion) => void;
 };
 
 /** What could be written next; the box has the focus all the time. */
-export function QuerySuggestions({ id, offers, active, onTake }: QuerySuggestionsProps) {
+export function QuerySuggestions({ id, suggestions, active, onTake }: QuerySuggestionsProps) {
   return (
     <div className={css.popup}>
       <div id={id} role="listbox" aria-label="What can be written here" className={css.list}>
-        {offers.map((offer) => (
+        {suggestions.map((suggestion) => (
           <Option
-            key={offer.written}
-            id={optionId(id, offer)}
-            offer={offer}
-            isActive={offer.written === active?.written}
+            key={suggestion.written}
+            id={optionId(id, suggestion)}
+            suggestion={suggestion}
+            isActive={suggestion.written === active?.written}
             onTake={onTake}
           />
         ))}
@@ -168,14 +168,14 @@ export function QuerySuggestions({ id, offers, active, onTake }: QuerySuggestion
   );
 }
 
-export function optionId(list: string, offer: Suggestion): string {
-  return `${list}-${encodeURIComponent(offer.written)}`;
+export function optionId(list: string, suggestion: Suggestion): string {
+  return `${list}-${encodeURIComponent(suggestion.written)}`;
 }
 
-type OptionProps = { id: string; offer: Suggestion; isActive: boolean; onTake: (offer: Suggestion) => void };
+type OptionProps = { id: string; suggestion: Suggestion; isActive: boolean; onTake: (suggestion: Suggestion) => void };
 
-function Option({ id, offer, isActive, onTake }: OptionProps) {
-  const { shown, words, requests } = offer;
+function Option({ id, suggestion, isActive, onTake }: OptionProps) {
+  const { shown, words, requests } = suggestion;
   const intoSight = useCallback((element: HTMLElement | null) => element?.scrollIntoView?.({ block: "nearest" }), []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the box's own keys reach it
@@ -187,7 +187,7 @@ function Option({ id, offer, isActive, onTake }: OptionProps) {
       aria-selected={isActive}
       className={css.option}
       onMouseDown={(event) => event.preventDefault()}
-      onClick={() => onTake(offer)}
+      onClick={() => onTake(suggestion)}
     >
       <bdi className={css.label}>{shown}</bdi> {words !== undefined && <span className={css.note}>{words}</span>}{" "}
       {requests !== undefined && (

@@ -18,17 +18,17 @@ import { useNear } from "./use-thread";
 import { useOpenRequest } from "./use-thread-shortcuts";
 
 /** One conversation: when it began, what it comes to, and its turns. */
-export const ConversationView = memo(function TalkView({ talk }: { talk: ConversationTurns }) {
-  const { requests, turns, failed, from, isEstimated } = talk;
+export const ConversationView = memo(function ConversationView({ conversation }: { conversation: ConversationTurns }) {
+  const { requests, turns, failed, from, isEstimated } = conversation;
   return (
-    <section className={css.conversation} aria-labelledby={`talk-${talk.conversation}`}>
+    <section className={css.conversation} aria-labelledby={`conversation-${conversation.conversation}`}>
       <header className={css.conversationHeader}>
-        <h2 id={`talk-${talk.conversation}`}>
-          <Timestamp at={talk.first_at} />
+        <h2 id={`conversation-${conversation.conversation}`}>
+          <Timestamp at={conversation.first_at} />
           {requests > 1 && (
             <>
               {" – "}
-              <Timestamp at={talk.last_at} after={talk.first_at} />
+              <Timestamp at={conversation.last_at} after={conversation.first_at} />
             </>
           )}
         </h2>
@@ -38,12 +38,14 @@ export const ConversationView = memo(function TalkView({ talk }: { talk: Convers
             <span>{plural(turns, "turn")}</span>
             {requests !== turns && <span>{plural(requests, "request")}</span>}
             {failed > 0 && <span className={css.bad}>{failed} failed</span>}
-            <span title="Tokens: input → output">{tokens(talk.input_tokens, talk.output_tokens, isEstimated)}</span>
-            <span>{money(talk.cost_usd, isEstimated)}</span>
+            <span title="Tokens: input → output">
+              {tokens(conversation.input_tokens, conversation.output_tokens, isEstimated)}
+            </span>
+            <span>{money(conversation.cost_usd, isEstimated)}</span>
           </>
         )}
       </header>
-      {talk.parts.map((turn) => (
+      {conversation.parts.map((turn) => (
         <TurnView key={turn.row.id} turn={turn} />
       ))}
     </section>

@@ -3,7 +3,7 @@ import { threadPage, threadRow } from "~/test/fake-api";
 import { groupConversations } from "./thread-model";
 
 const ids = (pages: Parameters<typeof groupConversations>[0]) =>
-  groupConversations(pages).map((talk) => talk.parts.map(({ row }) => row.id));
+  groupConversations(pages).map((conversation) => conversation.parts.map(({ row }) => row.id));
 
 describe("the conversations of a thread", () => {
   it("are one over all pages, however they were read, and each request is there once", () => {
@@ -20,11 +20,11 @@ describe("the conversations of a thread", () => {
   });
 
   it("tell what they come to, unknown costs being no zero", () => {
-    const [talk] = groupConversations([
+    const [conversation] = groupConversations([
       threadPage([threadRow("2", { turn: 2, failed: true })]),
       threadPage([threadRow("1")]),
     ]);
-    expect(talk).toMatchObject({
+    expect(conversation).toMatchObject({
       requests: 2,
       turns: 2,
       failed: 1,
@@ -32,8 +32,8 @@ describe("the conversations of a thread", () => {
       output_tokens: 2,
       cost_usd: null,
     });
-    expect(talk?.first_at).toBe("2026-11-21T13:02:01Z");
-    expect(talk?.last_at).toBe("2026-11-21T13:02:02Z");
+    expect(conversation?.first_at).toBe("2026-11-21T13:02:01Z");
+    expect(conversation?.last_at).toBe("2026-11-21T13:02:02Z");
   });
 
   it("say from which turn on they are there, where they began before", () => {
@@ -66,8 +66,8 @@ describe("the conversations of a thread", () => {
   });
 
   it("show what a repeated request said where that one is not there", () => {
-    const [talk] = groupConversations([threadPage([threadRow("4", { repeats: "1" })])]);
-    expect(talk?.parts[0]).toMatchObject({ repeatReason: "asked again", isRepeated: false, isFolded: false });
+    const [conversation] = groupConversations([threadPage([threadRow("4", { repeats: "1" })])]);
+    expect(conversation?.parts[0]).toMatchObject({ repeatReason: "asked again", isRepeated: false, isFolded: false });
   });
 
   it("say where a turn goes on from another than the one above it", () => {

@@ -26,14 +26,14 @@ export function groupConversations(pages: readonly Thread[]): ConversationTurns[
   const inOrder = [...pages].reverse();
   const rows = new Map(inOrder.flatMap((page) => page.data).map((row) => [row.id, row]));
   const sums = sumsOf(inOrder.flatMap((page) => page.conversations));
-  const talks = new Map<string, ThreadRow[]>();
+  const rowsByConversation = new Map<string, ThreadRow[]>();
   for (const row of rows.values()) {
-    const own = talks.get(row.conversation) ?? [];
-    talks.delete(row.conversation);
-    talks.set(row.conversation, own);
+    const own = rowsByConversation.get(row.conversation) ?? [];
+    rowsByConversation.delete(row.conversation);
+    rowsByConversation.set(row.conversation, own);
     own.push(row);
   }
-  return [...talks].flatMap(([id, own]) => {
+  return [...rowsByConversation].flatMap(([id, own]) => {
     const sum = sums.get(id);
     if (sum === undefined) return [];
     const first = own[0]?.turn ?? 1;

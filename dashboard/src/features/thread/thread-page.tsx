@@ -69,8 +69,8 @@ export function ThreadContent() {
           {thread.conversations.length > 0 && (
             <>
               <Earlier thread={thread} />
-              {thread.conversations.map((talk) => (
-                <ConversationView key={talk.conversation} talk={talk} />
+              {thread.conversations.map((conversation) => (
+                <ConversationView key={conversation.conversation} conversation={conversation} />
               ))}
             </>
           )}
@@ -142,7 +142,7 @@ export function ThreadHead({ thread }: { thread: ThreadState }) {
   const { filter } = useLogSearch();
   const { latest, conversations, hasEarlier } = thread;
   const total = latest?.total ?? null;
-  const first = hasEarlier ? undefined : conversations.map((talk) => talk.first_at).sort()[0];
+  const first = hasEarlier ? undefined : conversations.map((conversation) => conversation.first_at).sort()[0];
   const last = latest?.data.at(-1)?.started_at;
   const facts = [
     { name: "requests", value: count(total?.requests ?? null) },
