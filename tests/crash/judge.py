@@ -24,8 +24,9 @@ class Served(msgspec.Struct):
 
 
 class Call(msgspec.Struct, kw_only=True):
-    """What one client knows of its request. ``received`` is the response body so far. ``left``: the client
-    disconnected.
+    """What one client knows of its request.
+
+    ``received`` is the response body so far. ``left``: the client disconnected.
     """
 
     tag: str
@@ -57,8 +58,9 @@ class Violation(NamedTuple):
 
 
 def judge(served: Iterable[Served], calls: Iterable[Call], logged: Sequence[Logged]) -> list[Violation]:
-    """Return all violations, in any order of the arguments. Empty if the guarantee holds. All arguments have the same
-    tags.
+    """Return all violations, in any order of the arguments.
+
+    Empty if the guarantee holds. All arguments have the same tags.
     """
     called = {call.tag: call for call in calls}
     reached = {entry.tag: entry for entry in served}

@@ -40,8 +40,9 @@ class RunningCall(Call, kw_only=True):
 
 
 def mixed(rng: random.Random) -> Choice:
-    """Choose typical traffic: mostly streams of 20 to 200 events, some of them abandoned; small and large responses;
-    uploads.
+    """Choose typical traffic.
+
+    Mostly streams of 20 to 200 events, some of them abandoned; small and large responses; uploads.
     """
     draw = rng.random()
     if draw < 0.55:
@@ -101,8 +102,9 @@ class Load:
         return [call for call in self.calls if call.is_mid_stream]
 
     def recovered_after(self, timestamp: float) -> float | None:
-        """Return the seconds until the first response byte of a call sent after a timestamp, or `None` if there is none
-        yet.
+        """Return the seconds until the first response byte of a call sent after a timestamp.
+
+        `None` if there is none yet.
         """
         first = [call.first_at for call in self.calls if call.sent_at > timestamp and call.first_at is not None]
         return min(first) - timestamp if first else None
@@ -121,14 +123,14 @@ class Load:
 
     async def _connect(self) -> "_Connection | None":
         try:
-            _, made = await asyncio.get_running_loop().create_connection(_Connection, "127.0.0.1", self.port)
+            _, connection = await asyncio.get_running_loop().create_connection(_Connection, "127.0.0.1", self.port)
         except ConnectionRefusedError:
             self.refused_at.append(time.monotonic())
             await asyncio.sleep(_REFUSED_PAUSE_SECONDS)
             return None
         except OSError:
             return None  # reset during the connect: the listener has just died
-        return made
+        return connection
 
     def _next_call(self) -> RunningCall:
         self._issued += 1

@@ -80,8 +80,9 @@ def _change(entries: dict[str, Node], removed: str | None, added: str | None, no
 
 
 class Disk:
-    """The files below ``root``. Their initial contents are synced. ``raises_mark``: the call after which a mark is
-    raised.
+    """The files below ``root``.
+
+    Their initial contents are synced. ``raises_mark``: the call after which a mark is raised.
     """
 
     def __init__(self, root: Path, raises_mark: Literal["write", "sync"]) -> None:

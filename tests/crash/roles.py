@@ -183,8 +183,9 @@ class Roles:
                 self.start(role)
 
     async def stop(self) -> None:
-        """Stop one role after the other, as the supervisor does. Whatever a death leaves behind now is recorded by the
-        next start.
+        """Stop one role after the other, as the supervisor does.
+
+        If one dies now, the next start records what it left.
         """
         self._stopping = True
         for role in ROLES:

@@ -92,7 +92,7 @@ async def _run(stage: Stage, injection: Injection, directory: Path, prefix: str)
     strays = provider.strays
     async with Roles(stage.forks, directory, provider.url, power=injection.power) as roles:
         tracer = await _start(roles, injection)
-        asked = await send_script(roles.port, prefix)
+        calls = await send_script(roles.port, prefix)
         broken = await send_aborted(roles.port, f"{prefix}-broken")
         if injection.heals:
             tracer.detach()
@@ -101,12 +101,12 @@ async def _run(stage: Stage, injection: Injection, directory: Path, prefix: str)
                 tracer.has_short_write, "a write across the limit", TIMEOUT_SECONDS
             )  # the recorder starts later
             _limit_files(roles.pid(injection.role), resource.RLIM_INFINITY)
-        asked += await send_until_success(roles.port, f"{prefix}-after")
+        calls += await send_until_success(roles.port, f"{prefix}-after")
         await roles.stop()
         tracer.wait()
         served = await _served(provider)
         logged = read_log(roles.data.store)
-        violations = judge(served, asked, [each for each in logged if each.tag != broken.tag])
+        violations = judge(served, calls, [each for each in logged if each.tag != broken.tag])
         of_failed = [each for each in logged if each.tag == broken.tag]
         violations += _judge_failed(broken, of_failed, is_reached=provider.strays > strays)
         violations += [Violation("lost", None, f"{path} is left unrecorded") for path in list_runs(roles.data.journal)]
@@ -114,7 +114,7 @@ async def _run(stage: Stage, injection: Injection, directory: Path, prefix: str)
         return Outcome(
             deaths=roles.deaths,
             violations=violations,
-            calls=[*asked, broken],
+            calls=[*calls, broken],
             stderr={role: roles.stderr(role) for role in ROLES},
             tracer=tracer,
         )
@@ -158,21 +158,21 @@ async def _served(provider: Provider) -> list[Served]:
         served.extend(provider.ended())
         return not provider.open
 
-    await wait_for(is_over, "the end of all answers", TIMEOUT_SECONDS)
+    await wait_for(is_over, "the end of all responses", TIMEOUT_SECONDS)
     return served
 
 
 def _judge_failed(call: Call, records: list[Logged], *, is_reached: bool) -> list[Violation]:
     """Judge a request that the upstream failed. The stored response is the relay's own error."""
     found = []
-    told = call.request_id
-    if (is_reached or told) and not records:
+    record_id = call.request_id
+    if (is_reached or record_id) and not records:
         found.append(Violation("lost", call.tag, "it reached the upstream, or its client received a record id"))
     if len(records) > 1:
         found.append(Violation("doubled", call.tag, f"records {', '.join(record.id for record in records)}"))
     for record in records:
-        if told is not None and record.id != told:
-            found.append(Violation("lost", call.tag, f"the client received the record id {told}"))
+        if record_id is not None and record.id != record_id:
+            found.append(Violation("lost", call.tag, f"the client received the record id {record_id}"))
         if record.outcome not in ("upstream_failed", "interrupted"):
             found.append(Violation("misjudged", call.tag, f"outcome {record.outcome}"))
         if not record.response.startswith(call.received):

@@ -1,9 +1,4 @@
-"""The requests of a run: a fixed script of every shape, one request that the upstream aborts, and small ones
-afterwards.
-
-The script has streamed and plain responses, a response and an upload larger than a segment, and a client that
-disconnects.
-"""
+"""The requests of a run: a script of every shape, one request that the upstream aborts, and small ones."""
 
 import asyncio
 import random
@@ -41,7 +36,7 @@ async def send_script(port: int, prefix: str, script: tuple[Choice, ...] = SCRIP
     left: Iterator[Choice] = iter(script)
 
     def choose(_: random.Random) -> Choice:
-        choice = next(left, _SMALL[0])  # a client may ask once more before it is told to stop
+        choice = next(left, _SMALL[0])  # a client may start one more request before it is stopped
         if choice is script[-1]:
             over.append(asyncio.ensure_future(load.finish()))
         return choice
@@ -49,7 +44,8 @@ async def send_script(port: int, prefix: str, script: tuple[Choice, ...] = SCRIP
     load = Load(port, min(_CLIENTS, len(script)), random.Random(0), choose)
     load.start(prefix)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plans, "UPLOAD_BYTES", LARGE_BYTES)  # only clients send requests, so no one else needs to be told
+        # Only clients build requests, so no other process needs the patch.
+        patch.setattr(plans, "UPLOAD_BYTES", LARGE_BYTES)
         try:
             await wait_for(lambda: over, "asking everything", TIMEOUT_SECONDS)
             await over[0]
@@ -60,13 +56,13 @@ async def send_script(port: int, prefix: str, script: tuple[Choice, ...] = SCRIP
 
 async def send_until_success(port: int, prefix: str) -> list[RunningCall]:
     """Send small requests, one after the other, until one gets a complete response with status 200."""
-    asked: list[RunningCall] = []
+    calls: list[RunningCall] = []
     end = time.monotonic() + TIMEOUT_SECONDS
     while True:
-        asked += await send_script(port, f"{prefix}-{len(asked)}", _SMALL)
-        if asked[-1].complete and asked[-1].status == 200:
-            return asked
-        assert time.monotonic() < end, f"no good answer within {TIMEOUT_SECONDS} s: {bytes(asked[-1].received)!r}"
+        calls += await send_script(port, f"{prefix}-{len(calls)}", _SMALL)
+        if calls[-1].complete and calls[-1].status == 200:
+            return calls
+        assert time.monotonic() < end, f"no success within {TIMEOUT_SECONDS} s: {bytes(calls[-1].received)!r}"
         await asyncio.sleep(_PAUSE_SECONDS)
 
 

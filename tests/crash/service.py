@@ -131,8 +131,9 @@ class Service:
             self.server.stop()
 
     def start(self) -> Server:
-        """Start the service, and return when it prints its address. It waits by itself for the ports of a previous
-        one.
+        """Start the service, and return when it prints its address.
+
+        It waits by itself for the ports of a previous one.
         """
         directory = self._new_directory()
         flags = (*self._listen, *self._flags)

@@ -24,9 +24,7 @@ _DESCRIPTOR: Final = re.compile(r"^\d+<.*?>")
 
 
 class TracedCall(NamedTuple):
-    """A system call that began: the thread, its name, its number among the calls of that name in the thread, and the
-    rest.
-    """
+    """A system call that began: thread, name, its number among calls of that name, and the rest of the line."""
 
     thread: str
     call: str

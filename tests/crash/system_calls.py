@@ -45,8 +45,9 @@ class Call:
 
 
 class Step(NamedTuple):
-    """A call begins or has returned. Its effects may happen from the beginning; its guarantees hold once it has
-    returned.
+    """A call begins or has returned.
+
+    Its effects may happen from the beginning; its guarantees hold once it has returned.
     """
 
     call: Call

@@ -74,7 +74,7 @@ async def _send_through_jumps(load: Load, wall_clock: WallClock, offsets: tuple[
                 done = [call for call in load.calls[known:] if call.complete]
                 return len(done) >= RESPONSES_PER_ERA and len(load.mid_stream) >= 2
 
-            await wait_for(is_era_over, f"answers while the clock is {offset} s off", _TIMEOUT_SECONDS)
+            await wait_for(is_era_over, f"responses while the clock is {offset} s off", _TIMEOUT_SECONDS)
         await load.finish()
     finally:
         await load.abandon()

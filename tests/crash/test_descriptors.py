@@ -56,7 +56,7 @@ def test_without_free_descriptors_the_relay_waits_and_then_continues(tmp_path: P
             assert share < 0.5, f"the relay used {share:.0%} of a core while it had nothing to do"
             assert is_running(relay)
         resource.prlimit(relay, resource.RLIMIT_NOFILE, limits)
-        after = wait_until(lambda: send(server), 60, "an answer")
+        after = wait_until(lambda: send(server), 60, "a response")
         assert server.pid_of("relay") == relay
         for request_id in (before, after):
             assert server.record(request_id, 60)["outcome"] == "complete"

@@ -132,7 +132,7 @@ def _run(provider: Provider, directory: Path, instant: Instant | None = None) ->
         served.extend(provider.ended())
         return not provider.open
 
-    wait_until(is_over, TIMEOUT_SECONDS, "the end of all answers")
+    wait_until(is_over, TIMEOUT_SECONDS, "the end of all responses")
     violations = judge(served, calls, read_log(directory / "data" / "store"))
     violations += [Violation("lost", None, f"{path} is left unrecorded") for path in list_runs(journal)]
     return Outcome(violations, died, sum(not call.complete for call in calls), server.log)

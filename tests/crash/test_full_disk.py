@@ -56,7 +56,7 @@ def _heavy(rng: random.Random) -> Choice:
     return "large", rng.randint(1_500_000, 2_000_000), None
 
 
-def _answer(request: urllib.request.Request) -> tuple[int, dict[str, str], str]:
+def _fetch(request: urllib.request.Request) -> tuple[int, dict[str, str], str]:
     try:
         with urllib.request.urlopen(request, timeout=30) as response:
             return response.status, dict(response.headers), response.read().decode()
@@ -66,13 +66,13 @@ def _answer(request: urllib.request.Request) -> tuple[int, dict[str, str], str]:
 
 def _get(service: Service, path: str) -> tuple[int, str]:
     """Return status and text of a response of the relay's own."""
-    return _answer(urllib.request.Request(f"http://127.0.0.1:{service.server.port}{path}"))[::2]
+    return _fetch(urllib.request.Request(f"http://127.0.0.1:{service.server.port}{path}"))[::2]
 
 
 def _send(service: Service, tag: str) -> tuple[int, dict[str, str], Any]:
     """Send one request that is not part of the load. Returns status, headers, and the JSON of the response."""
     url, headers = f"{service.server.base_url}/chat/completions", {"Crash-Tag": tag}
-    status, responded, text = _answer(urllib.request.Request(url, b'{"model": "gpt-4o-mini"}', headers))
+    status, responded, text = _fetch(urllib.request.Request(url, b'{"model": "gpt-4o-mini"}', headers))
     return status, responded, json.loads(text)
 
 
@@ -88,8 +88,9 @@ class Trial:
         self.load = Load(service.server.port, CLIENTS, random.Random(3), self.choose)
 
     def run(self, fill_to: int) -> None:
-        """Run the load while the disk is filled to this many free bytes and freed after the test's checks; then wait
-        until all is recorded.
+        """Run the load while the disk is filled to this many free bytes, and freed after the checks of the test.
+
+        Returns when everything is recorded.
         """
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(self._run(fill_to))
@@ -106,7 +107,7 @@ class Trial:
             await asyncio.to_thread(self.while_full)
             count = len(load.calls)
             self.disk.free()
-            await wait_for(lambda: self._answered_since(count), "answers after the disk was freed", _TIMEOUT_SECONDS)
+            await wait_for(lambda: self._served_since(count), "responses after the disk was freed", _TIMEOUT_SECONDS)
             await load.finish()
         finally:
             await load.abandon()
@@ -122,7 +123,7 @@ class Trial:
     def while_full(self) -> None:
         """Checks of a test while the disk is full."""
 
-    def _answered_since(self, count: int) -> bool:
+    def _served_since(self, count: int) -> bool:
         return sum(call.complete and call.status == 200 for call in self.load.calls[count:]) >= CLIENTS
 
     def judge(self, without: AbstractSet[str] = frozenset()) -> None:

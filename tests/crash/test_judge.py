@@ -37,57 +37,57 @@ ABORTED = called(RESPONSE[:100], complete=False)
 
 CORRECT: dict[str, tuple[list[Served], list[Call], list[Logged]]] = {
     "complete": ([served()], [called()], [logged()]),
-    "cut in the answer": ([served(whole=False)], [ABORTED], [interrupted()]),
-    "cut in the request": (
+    "interrupted in the response": ([served(whole=False)], [ABORTED], [interrupted()]),
+    "interrupted in the request": (
         [served(REQUEST[:50], b"", whole=False)],
         [WITHOUT_ID],
         [interrupted(request=REQUEST[:60], response=b"")],
     ),
-    "cut before the provider": ([], [WITHOUT_ID], [interrupted(request=b"", response=b"")]),
-    "cut after the last byte": ([served()], [called()], [interrupted(response=RESPONSE)]),
+    "interrupted before the upstream": ([], [WITHOUT_ID], [interrupted(request=b"", response=b"")]),
+    "interrupted after the last byte": ([served()], [called()], [interrupted(response=RESPONSE)]),
     "never arrived": ([], [WITHOUT_ID], []),
     "not admitted": ([], [called(b"{}", status=503, request_id=None)], []),
-    "left": ([served(whole=False)], [called(RESPONSE[:9], left=True)], [interrupted(outcome="client_closed")]),
+    "client left": ([served(whole=False)], [called(RESPONSE[:9], left=True)], [interrupted(outcome="client_closed")]),
 }
 
 VIOLATIONS: dict[str, tuple[str, list[Served], list[Call], list[Logged]]] = {
-    "no record of what reached the provider": ("lost", [served()], [WITHOUT_ID], []),
-    "no record of the id the caller has": ("lost", [], [called(b"", status=None, complete=False)], []),
-    "no record of an answer": ("lost", [], [called(request_id=None)], []),
-    "another record than the caller was told": ("lost", [served()], [called()], [logged(id="id-2")]),
+    "no record of a request that reached the upstream": ("lost", [served()], [WITHOUT_ID], []),
+    "no record with the id that the client has": ("lost", [], [called(b"", status=None, complete=False)], []),
+    "no record of a response": ("lost", [], [called(request_id=None)], []),
+    "a record with another id": ("lost", [served()], [called()], [logged(id="id-2")]),
     "two records of one request": ("doubled", [served()], [called()], [logged(), logged(id="id-2")]),
     "a record of nothing": ("invented", [], [], [interrupted(response=b"")]),
     "a record without its tag": ("invented", [served()], [WITHOUT_ID], [logged(), interrupted(tag=None)]),
-    "less than the caller has": ("short", [served(whole=False)], [ABORTED], [interrupted(response=RESPONSE[:99])]),
-    "a whole answer stored cut": ("short", [served()], [called()], [interrupted()]),
-    "called complete, stored cut": ("short", [served()], [ABORTED], [logged(response=RESPONSE[:TRUNCATED])]),
-    "called complete, request cut": ("short", [served(REQUEST[:9])], [called()], [logged(request=REQUEST[:9])]),
-    "called complete, provider not done": ("short", [served(whole=False)], [ABORTED], [logged()]),
-    "less than the provider has": ("short", [served()], [ABORTED], [interrupted(request=REQUEST[:-1])]),
-    "more than the provider sent": (
+    "less than the client has": ("short", [served(whole=False)], [ABORTED], [interrupted(response=RESPONSE[:99])]),
+    "a complete response stored in part": ("short", [served()], [called()], [interrupted()]),
+    "complete, response stored in part": ("short", [served()], [ABORTED], [logged(response=RESPONSE[:TRUNCATED])]),
+    "complete, request stored in part": ("short", [served(REQUEST[:9])], [called()], [logged(request=REQUEST[:9])]),
+    "complete, upstream not done": ("short", [served(whole=False)], [ABORTED], [logged()]),
+    "less than the upstream received": ("short", [served()], [ABORTED], [interrupted(request=REQUEST[:-1])]),
+    "more than the upstream sent": (
         "altered",
         [served(sent=RESPONSE[:TRUNCATED])],
         [ABORTED],
         [interrupted(response=RESPONSE)],
     ),
-    "an answer of nobody": ("altered", [], [WITHOUT_ID], [interrupted()]),
-    "a piece left out": (
+    "a response that no one sent": ("altered", [], [WITHOUT_ID], [interrupted()]),
+    "a chunk missing": (
         "altered",
         [served(whole=False)],
         [ABORTED],
         [interrupted(response=RESPONSE[:200] + RESPONSE[300:TRUNCATED])],
     ),
-    "a piece doubled": (
+    "a chunk duplicated": (
         "altered",
         [served(whole=False)],
         [ABORTED],
         [interrupted(response=RESPONSE[:200] + RESPONSE[100:TRUNCATED])],
     ),
     "another request": ("altered", [served()], [called()], [logged(request=REQUEST.replace(b"user", b"tool"))]),
-    "goes on after the end": ("altered", [served()], [called(RESPONSE[:-2], complete=True)], [logged()]),
+    "continues after the end": ("altered", [served()], [called(RESPONSE[:-2], complete=True)], [logged()]),
     "another namespace": ("misfiled", [served()], [called()], [logged(namespace="default")]),
-    "blames the caller": ("misjudged", [served(whole=False)], [ABORTED], [interrupted(outcome="client_closed")]),
-    "blames the provider": ("misjudged", [served(whole=False)], [ABORTED], [interrupted(outcome="upstream_failed")]),
+    "blames the client": ("misjudged", [served(whole=False)], [ABORTED], [interrupted(outcome="client_closed")]),
+    "blames the upstream": ("misjudged", [served(whole=False)], [ABORTED], [interrupted(outcome="upstream_failed")]),
 }
 
 

@@ -74,7 +74,7 @@ class Tally:
             *((f"  {name}", count) for name, count in sorted(self.outcomes.items())),
             ("connections refused, supervisor down", self.refused),
             *((name, self.faults[name]) for name in get_args(Fault)),
-            *((f"answers again after: {name}", _spread(each)) for name, each in self.responses_after_seconds.items()),
+            *((f"response after: {name}", _spread(each)) for name, each in self.responses_after_seconds.items()),
             *((f"records again after: {name}", _spread(each)) for name, each in self.records_after_seconds.items()),
         ]
         return "\n".join(f"  {name:<38}{value}" for name, value in rows)
@@ -121,7 +121,7 @@ class Trial:
             await self._kill_again(target)
         if target in ("supervisor", "everything"):
             await asyncio.to_thread(self._service.start)
-        await wait_for(lambda: load.recovered_after(killed_at), f"an answer after the death of {target}")
+        await wait_for(lambda: load.recovered_after(killed_at), f"a response after the death of {target}")
         tally.responses_after(target, load.recovered_after(killed_at) or 0.0)
         await wait_for(lambda: self._fetch() > known, f"a record after the death of {target}")
         tally.records_after(target, time.monotonic() - killed_at)
@@ -169,7 +169,7 @@ class Trial:
             served.extend(self._provider.ended())
             return not self._provider.open
 
-        await wait_for(is_provider_done, "the end of all answers")
+        await wait_for(is_provider_done, "the end of all responses")
         calls = self.load.calls
         await self._wait_for_records({each.tag for each in served} | {call.tag for call in calls if call.request_id})
         records, self._records = self._records, []

@@ -35,8 +35,9 @@ Part = Literal["relay", "recorder"]
 
 
 def heavy(rng: random.Random) -> Choice:
-    """Choose traffic that needs much memory at a time: uploads, large responses, and streams in which a gap would be
-    detected.
+    """Choose traffic that needs much memory: uploads, large responses, and streams.
+
+    A gap in a stream would be detected.
     """
     draw = rng.random()
     if draw < 0.3:
@@ -70,7 +71,7 @@ class Trial:
     async def warm_up(self) -> None:
         """Send ordinary requests, so that everything that is allocated once exists and only traffic needs memory."""
         load = Load(self._service.server.port, CLIENTS, random.Random(0), light)
-        await self._run(load, "warm", lambda: len(answered(load)) >= CLIENTS)
+        await self._run(load, "warm", lambda: len(completed(load)) >= CLIENTS)
 
     async def starve(self, spare: int) -> None:
         """Run one round: too little memory under traffic, then enough, and a response to a new request."""
@@ -79,7 +80,7 @@ class Trial:
         load = Load(self._service.server.port, CLIENTS, random.Random(spare), heavy)
 
         def is_over() -> bool:
-            return self.pid != starved or len(answered(load)) >= ENOUGH_RESPONSES
+            return self.pid != starved or len(completed(load)) >= ENOUGH_RESPONSES
 
         await self._run(load, f"starved-{spare}", is_over, starved)
         self.deaths += self.pid != starved
@@ -87,11 +88,11 @@ class Trial:
     async def _run(self, load: Load, prefix: str, is_over: Callable[[], bool], starved: int | None = None) -> None:
         load.start(prefix)
         try:
-            await wait_for(is_over, f"{prefix}: a death or enough answers", TIMEOUT_SECONDS)
+            await wait_for(is_over, f"{prefix}: a death or enough responses", TIMEOUT_SECONDS)
             if starved is not None and self.pid == starved:
                 limit_memory(starved, resource.RLIM_INFINITY)
             timestamp = time.monotonic()
-            await wait_for(lambda: load.recovered_after(timestamp), f"{prefix}: an answer afterwards", TIMEOUT_SECONDS)
+            await wait_for(lambda: load.recovered_after(timestamp), f"{prefix}: a response afterwards", TIMEOUT_SECONDS)
             await load.finish()
         finally:
             await load.abandon()
@@ -113,12 +114,12 @@ class Trial:
             self._served += self._provider.ended()
             return not self._provider.open
 
-        await wait_for(is_provider_done, "the end of all answers", TIMEOUT_SECONDS)
+        await wait_for(is_provider_done, "the end of all responses", TIMEOUT_SECONDS)
         logged = [self._service.logged(record) for record in self._service.new_records()]
         return judge(self._served, self._calls, logged)
 
 
-def answered(load: Load) -> list[RunningCall]:
+def completed(load: Load) -> list[RunningCall]:
     return [call for call in load.calls if call.complete]
 
 

@@ -119,9 +119,7 @@ def test_a_store_lost_while_no_server_runs_is_replaced_by_an_empty_one_at_the_ne
 
 
 def test_segments_recorded_by_the_lost_store_do_not_count_as_a_loss(tmp_path: Path) -> None:
-    """A run whose first segments are deleted already is read from the first that is left, and no frame counts as
-    lost.
-    """
+    """A run without its first segments is read from the first one that is left, and no frame counts as lost."""
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--segment-bytes", "1MiB") as server:
         # The spare segment, so the second one is in use.
         while not list(server.data.glob(f"journal/*/{3:016}.segment")):

@@ -79,8 +79,9 @@ class Trial:
         self.load = Load(service.server.port, CLIENTS, random.Random(4), mixed)
 
     def run(self, trouble: Callable[[], object]) -> None:
-        """Run load before, during and after ``trouble``, which runs in a thread. Returns when everything is
-        recorded.
+        """Run load before, during and after ``trouble``, which runs in a thread.
+
+        Returns when everything is recorded.
         """
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(self._run(trouble))
@@ -88,10 +89,10 @@ class Trial:
     async def _run(self, trouble: Callable[[], object]) -> None:
         try:
             self.load.start("trouble")
-            await wait_for(self.has_responses(25), "answers before", _TIMEOUT_SECONDS)
+            await wait_for(self.has_responses(25), "responses before", _TIMEOUT_SECONDS)
             await wait_for(self.is_recorded, "records before", _TIMEOUT_SECONDS)
             await asyncio.to_thread(trouble)
-            await wait_for(self.has_responses(25), "answers after", _TIMEOUT_SECONDS)
+            await wait_for(self.has_responses(25), "responses after", _TIMEOUT_SECONDS)
             await self.load.finish()
         finally:
             await self.load.abandon()
@@ -114,7 +115,7 @@ class Trial:
         records = self.service.server.get("/api/status")["records"]
         grown = self.has_responses(60)
         before = self.lag_bytes()
-        wait_until(lambda: grown() and time.monotonic() > end, TROUBLE_SECONDS + _TIMEOUT_SECONDS, "answers")
+        wait_until(lambda: grown() and time.monotonic() > end, TROUBLE_SECONDS + _TIMEOUT_SECONDS, "responses")
         assert self.service.server.get("/api/status")["records"] == records
         assert self.lag_bytes() > before
 
@@ -218,17 +219,17 @@ def test_a_request_that_crashes_the_recorder_is_recorded_unparsed_and_all_others
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with _modified_trial(tmp_path, monkeypatch, _DEADLY) as trial:
-        asked: list[str] = []
+        poison_ids: list[str] = []
 
         def poison() -> None:
-            asked.append(trial.send_poison())
-            trial.service.server.record(asked[0], _TIMEOUT_SECONDS)
+            poison_ids.append(trial.send_poison())
+            trial.service.server.record(poison_ids[0], _TIMEOUT_SECONDS)
 
         trial.run(poison)
         trial.judge()
-        record = trial.service.server.record(asked[0])
+        record = trial.service.server.record(poison_ids[0])
         assert (record["outcome"], record["model"]) == ("complete", None)
-        assert trial.service.server.body(asked[0], "request") == POISON_BODY
+        assert trial.service.server.body(poison_ids[0], "request") == POISON_BODY
         assert (trial.deaths(), trial.deaths("relay")) == (2, 0)
 
 
@@ -236,11 +237,11 @@ def test_a_record_that_the_store_rejects_is_quarantined_with_its_bytes_and_all_o
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with _modified_trial(tmp_path, monkeypatch, _UNSTORABLE) as trial:
-        asked: list[str] = []
-        trial.run(lambda: asked.append(trial.send_poison()))
+        poison_ids: list[str] = []
+        trial.run(lambda: poison_ids.append(trial.send_poison()))
         trial.judge()
         (kept,) = trial.service.data.quarantine.iterdir()
-        assert kept.stem == asked[0]
+        assert kept.stem == poison_ids[0]
         assert POISON_BODY in kept.read_bytes()
-        assert [event["id"] for event in trial.service.server.events("record_quarantined")] == asked
+        assert [event["id"] for event in trial.service.server.events("record_quarantined")] == poison_ids
         assert trial.deaths() == 0

@@ -22,8 +22,8 @@ SECONDS: Final = 20 if LONG else 8
 EVENTS_PER_SECOND: Final = 5
 HEAVY_CLIENTS: Final = 6
 DEATHS: Final = 4 if LONG else 2
-#: The limit of unrecorded segments: these and the spare one.
-MAX_HELD_BYTES: Final = 2
+#: The maximum number of recorded segments that are kept, besides the spare one.
+MAX_HELD_SEGMENTS: Final = 2
 #: The number of segments that must have been created and deleted meanwhile. Otherwise the test shows nothing.
 MIN_ROLLED: Final = 20 if LONG else 8
 #: Recorded segments are deleted at the end of the same commit. A second is enough even on a busy machine.
@@ -69,7 +69,7 @@ async def _watch(service: Service, trickle: Load, heavy: Load, rng: random.Rando
     first = journal.segments()[0]
     started = time.monotonic()
     while time.monotonic() < started + SECONDS / 4:
-        assert len(kept := await journal.kept()) <= MAX_HELD_BYTES, f"the recorder holds back segments {kept}"
+        assert len(kept := await journal.kept()) <= MAX_HELD_SEGMENTS, f"the recorder holds back segments {kept}"
     for _ in range(DEATHS):
         await asyncio.sleep(rng.uniform(0, 1))
         service.kill("recorder")
@@ -78,7 +78,7 @@ async def _watch(service: Service, trickle: Load, heavy: Load, rng: random.Rando
     assert trickle.mid_stream, "the trickle ended before the recorder's last death"
     await heavy.finish()
     await wait_for(
-        lambda: len(journal.segments()) <= MAX_HELD_BYTES + 1, "the journal down to two segments and a spare"
+        lambda: len(journal.segments()) <= MAX_HELD_SEGMENTS + 1, "the journal down to two segments and a spare"
     )
     assert trickle.mid_stream, "the trickle ended before the heavy traffic"
     assert journal.segments()[-1] - first >= MIN_ROLLED

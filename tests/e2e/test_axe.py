@@ -57,8 +57,8 @@ def log(world: World) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with world_in(tmp_path_factory.mktemp("empty")) as made:
-        yield made
+    with world_in(tmp_path_factory.mktemp("empty")) as started:
+        yield started
 
 
 State = Callable[[LogPage, dict[str, str]], None]

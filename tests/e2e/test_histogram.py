@@ -131,12 +131,12 @@ def test_rows_do_not_move_when_the_bars_appear(tab: LogPage, log: list[str]) -> 
 
 def test_the_bars_are_requested_after_the_rows(tab: LogPage, log: list[str]) -> None:
     rows: list[Route] = []
-    asked: list[str] = []
+    requested: list[str] = []
     tab.page.route(re.compile(r"/api/requests\?"), lambda route: rows.append(route))
-    tab.page.on("request", lambda request: asked.append(request.url) if _STATS.search(request.url) else None)
+    tab.page.on("request", lambda request: requested.append(request.url) if _STATS.search(request.url) else None)
     tab.open()
     expect(tab.filter_bar).to_contain_text("6 requests")
-    assert (len(rows), asked) == (1, [])
+    assert (len(rows), requested) == (1, [])
     rows[0].continue_()
     expect(bars(tab)).to_be_visible()
     tab.page.unroute_all()

@@ -25,9 +25,7 @@ NAMESPACES = ("production", "staging", "user-8f3a41c9d2e7", "iOS")
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return four requests of production, two of staging of which one failed, one of a user, one of iOS; latest
-    last.
-    """
+    """Return requests, latest last: four of production, two of staging (one failed), one of a user, one of iOS."""
     responses = [Call(namespace="production", properties={"channel": "web"}, more={"max_tokens": 9}) for _ in range(4)]
     return world.log(
         *responses,
@@ -40,8 +38,8 @@ def log(world: World) -> list[str]:
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[World]:
-    with world_in(tmp_path) as made:
-        yield made
+    with world_in(tmp_path) as started:
+        yield started
 
 
 def rows(tab: LogPage) -> Locator:
@@ -148,15 +146,15 @@ def test_the_list_shows_the_totals_of_each_namespace(tab: LogPage, log: list[str
 
 
 def test_the_last_24_hours_of_all_values_are_drawn_with_one_query(tab: LogPage, log: list[str]) -> None:
-    asked: list[str] = []
-    tab.page.on("request", lambda request: asked.append(request.url) if "/api/stats" in request.url else None)
+    requested: list[str] = []
+    tab.page.on("request", lambda request: requested.append(request.url) if "/api/stats" in request.url else None)
     open_list(tab)
     drawn = row_of(tab, "production").get_by_role("img", name=re.compile("^4 requests in the last 24 hours"))
     expect(drawn).to_be_visible()
     expect(
         row_of(tab, "staging").get_by_role("img", name=re.compile("^2 requests in the last 24 hours"))
     ).to_be_visible()
-    assert [urlsplit(url).query for url in asked] == ["by=namespace&from=-24h&bucket=3600"]
+    assert [urlsplit(url).query for url in requested] == ["by=namespace&from=-24h&bucket=3600"]
     open_list(tab, "/namespaces?tab=properties&property=channel")
     expect(row_of(tab, "web").get_by_role("img", name=re.compile("^4 requests in the last 24 hours"))).to_be_visible()
 

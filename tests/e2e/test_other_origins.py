@@ -99,8 +99,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, provider: SimulatedProvider
 def test_an_allowed_page_reads_the_whole_stream_and_the_id_of_its_record(
     page: Page, server: Server, provider: SimulatedProvider
 ) -> None:
-    """The relay responds to the preflight. It is not a request of the client's, and the upstream does not receive
-    it.
+    """The relay responds to the preflight.
+
+    It is not a request of the client's, and the upstream does not receive it.
     """
     ledger = Ledger(provider)
     result = call(page, server)

@@ -168,10 +168,10 @@ def test_an_empty_result_says_what_would_match(tab: LogPage, log: list[str]) -> 
 
 def test_an_aggregation_that_is_too_large_says_so_with_a_solution(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 503")
-    told: dict[str, Any] = {
+    error: dict[str, Any] = {
         "error": {"message": "It took too long.", "type": "api_error", "param": None, "code": "deadline"}
     }
-    tab.page.route(_STATS, lambda route: route.fulfill(status=503, json=told))
+    tab.page.route(_STATS, lambda route: route.fulfill(status=503, json=error))
     tab.open("/overview?time=all")
     alert = tab.page.get_by_role("main").get_by_role("alert")
     expect(alert).to_contain_text("Too much to add up: choose a shorter time.")

@@ -22,8 +22,8 @@ UNANSWERED = r"Failed to load resource: (net::ERR_|the server responded with a s
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[World]:
-    with world_in(tmp_path) as made:
-        yield made
+    with world_in(tmp_path) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +80,11 @@ def test_an_invalid_filter_is_named(tab: LogPage, log: list[str]) -> None:
 
 def test_an_unreadable_log_says_so_and_can_be_retried(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect(UNANSWERED)
-    told = {
+    error = {
         "error": {"message": "The disk is on fire.", "type": "api_error", "param": None, "code": "store_unavailable"}
     }
     requests = re.compile(r"/api/requests\?")
-    tab.page.route(requests, lambda route: route.fulfill(status=503, json=told))
+    tab.page.route(requests, lambda route: route.fulfill(status=503, json=error))
     tab.open()
     alert = tab.page.get_by_role("main").get_by_role("alert")
     expect(alert).to_contain_text("The log could not be read: The disk is on fire.")
@@ -130,8 +130,8 @@ def test_an_outdated_page_says_that_there_is_a_newer_one(tab: LogPage, log: list
     expect(notice).to_have_count(0)
 
     def newer(route: Route) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer, body=json.dumps(answer.json() | {"page_build": "0123456789abcdef"}))
+        response = route.fetch()
+        route.fulfill(response=response, body=json.dumps(response.json() | {"page_build": "0123456789abcdef"}))
 
     tab.page.route("**/api/status", newer)
     expect(notice).to_be_visible()

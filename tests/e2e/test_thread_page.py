@@ -43,15 +43,13 @@ HOSTILE: Final = "Do this:\n\n# Now\n\n<img src=x onerror=alert(1)> ![here](http
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return a conversation of three turns, a message that failed and was retried twice, and requests of another
-    user.
-    """
-    said = world.talk(USER, "Question one", "Question two", "Question three")
-    asked = Call(namespace=USER, text="Is it raining?", properties={"session": "s-1"})
+    """Return a conversation of three turns, a message retried twice after a failure, and requests of another user."""
+    conversation = world.talk(USER, "Question one", "Question two", "Question three")
+    question = Call(namespace=USER, text="Is it raining?", properties={"session": "s-1"})
     failed = world.send(Call(namespace=USER, text="Is it raining?", directives={"Status": "429"}))
-    responded = [world.send(asked), world.send(asked)]
+    responded = [world.send(question), world.send(question)]
     hidden = world.send(Call(namespace=USER, text="My secret", headers={"Service-Log": "no-bodies"}))
-    ids = [*said, failed, *responded, hidden]
+    ids = [*conversation, failed, *responded, hidden]
     world.log_many(Call(namespace="production", text=f"Single {number}") for number in range(8))
     world.wait_for(ids)
     return ids
@@ -69,8 +67,8 @@ def long(world: World, log: list[str]) -> list[str]:
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[World]:
-    with world_in(tmp_path) as made:
-        yield made
+    with world_in(tmp_path) as started:
+        yield started
 
 
 def turns(tab: LogPage) -> Locator:
@@ -277,15 +275,15 @@ def test_the_drawer_shows_the_number_of_the_turn_and_the_earlier_messages(tab: L
 
 
 def test_the_turns_of_a_thread_are_requested_once(tab: LogPage, log: list[str]) -> None:
-    asked: list[str] = []
-    tab.page.on("request", lambda request: asked.append(request.url) if "/api/thread" in request.url else None)
+    question: list[str] = []
+    tab.page.on("request", lambda request: question.append(request.url) if "/api/thread" in request.url else None)
     tab.open_log(f"/requests?namespace={USER}")
     tab.select(log[2])
     tab.press("Enter")
     expect(tab.drawer.get_by_role("link", name="Turn 3 of 3")).to_be_visible()
     tab.press("j")
     expect(tab.drawer.get_by_role("link", name="Turn 2 of 3")).to_be_visible()
-    assert len(asked) == 1
+    assert len(question) == 1
 
 
 def test_a_log_filtered_by_one_property_value_links_to_its_thread(tab: LogPage, log: list[str]) -> None:

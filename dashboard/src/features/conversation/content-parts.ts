@@ -1,6 +1,6 @@
 /** Parts of a message's content in one shape. Pure. */
 
-import { objectOf, textOf } from "~/domain/json";
+import { type JsonObject, objectOf, textOf } from "~/domain/json";
 import { bytes } from "~/format/number";
 
 export type Part =
@@ -21,10 +21,15 @@ export function normalizePart(part: unknown): Part {
   const { text, raw, type } = objectOf(part);
   if (typeof text === "string") return { kind: "text", text };
   const sent = objectOf(raw);
-  const image = sent.image_url ?? objectOf(sent.source).url;
+  const image = sent.image_url ?? addressOf(objectOf(sent.source));
   const address = textOf(image) ?? textOf(objectOf(image).url);
   if (address !== undefined) return imageOf(address, raw);
   return { kind: "other", words: inWords(textOf(type) ?? "part of an unknown type", sent), raw };
+}
+
+/** The address of an Anthropic image: its URL, or a data URL of its bytes. */
+function addressOf({ url, media_type, data }: JsonObject): unknown {
+  return typeof data === "string" ? `data:${textOf(media_type) ?? ""};base64,${data}` : url;
 }
 
 function imageOf(address: string, raw: unknown): Part {

@@ -14,6 +14,14 @@ describe("a picture in a message", () => {
     });
   });
 
+  it("is shown when it came as the bytes of an Anthropic image", () => {
+    const raw = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+    expect(normalizePart({ type: "image", text: null, raw })).toMatchObject({
+      kind: "picture",
+      words: "image, png, 3 B",
+    });
+  });
+
   it("is named when it could do something, or is very large", () => {
     expect(sent("data:image/svg+xml;base64,AAAA")).toMatchObject({
       kind: "other",

@@ -6,7 +6,7 @@ import type { RequestDetail } from "~/generated/api-types";
 const MAX_READ_BYTES = 16 << 20;
 const NO_BODIES = "Not stored: this request was sent with Service-Log: no-bodies.";
 const EXPIRED = "No longer stored: the bodies of this request have expired.";
-const UNDERSTOOD = ["chat", "completion", "response", "embedding"];
+const UNDERSTOOD = ["chat", "completion", "response", "message", "embedding"];
 
 /** Why neither body is stored; undefined when they are. */
 export function whyNotStored({ body_state }: RequestDetail): string | undefined {

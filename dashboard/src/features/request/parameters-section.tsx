@@ -42,6 +42,7 @@ const NAMES: Partial<Record<RequestDetail["kind"], string[]>> = {
   chat: CHAT,
   completion: CHAT.filter((name) => name !== "max_completion_tokens" && name !== "tools"),
   response: ["stream", "temperature", "top_p", "max_output_tokens", "reasoning", "tools"],
+  message: ["stream", "temperature", "top_p", "max_tokens", "thinking", "tools"],
   embedding: ["dimensions", "encoding_format"],
 };
 /** Told only where they are set. */

@@ -38,7 +38,7 @@ const NONE = { before: null, after: null, turn: 0 };
 
 /** Which turn of its conversation a request is: one question for all late requests of a thread, one for each other. */
 const FRESH_MS = 30_000;
-const SPOKEN: ReadonlySet<string> = new Set(["chat", "response"]);
+const SPOKEN: ReadonlySet<string> = new Set(["chat", "response", "message"]);
 
 /** Undefined where it is none, and where it is not known: not read yet, or not to be read. */
 export function useTurn(request: RequestDetail): TurnPlace | undefined {
