@@ -30,7 +30,7 @@ MODULES: Final = (
         f"log/formats/{name}"
         for name in (
             *("advice", "assembly", "chat", "completions", "detail", "embeddings", "errors", "lenient", "media"),
-            *("output_text", "request", "responses", "sse", "table", "text", "usage"),
+            *("output_text", "registry", "request", "responses", "sse", "text", "usage"),
         )
     ),
     *(f"recorder/{name}" for name in ("body_policy", "loop", "prices", "understand")),

@@ -13,9 +13,9 @@ from relaybook.api.routes import Routes
 from relaybook.api.schemas import DetailPart, RequestDetail, Row, Sighting
 from relaybook.clock import format_timestamp
 from relaybook.log.record import Detail, Record
+from relaybook.log.request_view import RequestView, find_request
 from relaybook.log.row import to_json
 from relaybook.log.store.port import Reader
-from relaybook.log.view import RequestView, find_request
 
 MAX_ALSO: Final = 20
 

@@ -13,8 +13,8 @@ from relaybook.api.reading import AsyncReader, async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.record import Record, Side
+from relaybook.log.request_view import MAX_BODY_BYTES, RequestView
 from relaybook.log.store.port import Reader
-from relaybook.log.view import MAX_BODY_BYTES, RequestView
 
 routes = Routes("log")
 

@@ -16,8 +16,8 @@ from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.journal import disk
 from relaybook.journal.frame import HEAD_BYTES, NO_EXCHANGE, FrameKind, encode
-from relaybook.journal.owed import UnreportedLoss
 from relaybook.journal.segment import NewSegment
+from relaybook.journal.unreported_loss import UnreportedLoss
 
 #: Seconds after which a segment is sealed that contains frames of a request with ``Service-Log: no-bodies``.
 SEAL_AFTER_SECONDS: Final = 60.0

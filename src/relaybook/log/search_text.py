@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from relaybook.log.formats import format_of
+from relaybook.log.request_view import RequestView
 from relaybook.log.store.port import Entry
-from relaybook.log.view import RequestView
 
 log = logging.getLogger("relaybook.log.store")
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from relaybook import clock
+from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.search_text import text_of
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 from relaybook.log.store.port import Entry, TextIndex, body_size
-from relaybook.log.view import MAX_BODY_BYTES
 
 log = logging.getLogger("relaybook.recorder")
 

@@ -13,8 +13,8 @@ from relaybook.journal.events import Closed
 from relaybook.kinds import Kind, kind_of
 from relaybook.log import formats
 from relaybook.log.record import Detail, Note, Record
+from relaybook.log.request_view import MAX_BODY_BYTES, decode_body
 from relaybook.log.store.port import Body, BodyRef, Entry, Running
-from relaybook.log.view import MAX_BODY_BYTES, decode_body
 from relaybook.recorder.fold import Exchange
 from relaybook.recorder.prices import Prices
 from relaybook.tags import MAX_CHARACTERS, MAX_PROPERTIES, clean

@@ -11,8 +11,7 @@ from relaybook.log.formats.facts import RequestFacts, ResponseFacts, Usage
 from relaybook.log.formats.format import Format
 from relaybook.log.formats.media import describe_body
 from relaybook.log.formats.message_chain import MessageChain, build_chain, decode_chain, encode_chain
-from relaybook.log.formats.sse import Event, SseReader, read_events
-from relaybook.log.formats.table import (
+from relaybook.log.formats.registry import (
     FORMATS,
     REQUEST_ID_HEADERS,
     assemble_response,
@@ -25,6 +24,7 @@ from relaybook.log.formats.table import (
     read_request,
     read_response,
 )
+from relaybook.log.formats.sse import Event, SseReader, read_events
 
 __all__ = [
     "FORMATS",

@@ -1,6 +1,6 @@
 """Declare what a format is: how the bodies of one API are parsed.
 
-Each API has a module with one ``Format``; ``table`` lists them by kind. Every function is total: it never raises,
+Each API has a module with one ``Format``; ``registry`` lists them by kind. Every function is total: it never raises,
 whatever the bytes are, and values that cannot be parsed are `None`.
 """
 

@@ -26,6 +26,7 @@ from relaybook.log.namespaces import (
 )
 from relaybook.log.query.filters import CONTAINS, Cursor, Filter, matches, needs_text
 from relaybook.log.record import Gap, Record, Side
+from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.search_text import text_of
 from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.memory import lists
@@ -46,7 +47,6 @@ from relaybook.log.store.port import (
     ValueCount,
     body_size,
 )
-from relaybook.log.view import MAX_BODY_BYTES
 
 
 def reject_unstorable(batch: Batch) -> None:

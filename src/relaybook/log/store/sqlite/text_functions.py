@@ -11,11 +11,11 @@ from typing import Any, Final
 import apsw
 
 from relaybook.log.query import words
+from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.search_text import MAX_CHARACTERS, text_of
 from relaybook.log.store.sqlite.bodies import decode_stored
 from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
-from relaybook.log.view import MAX_BODY_BYTES
 
 CONTAINS_TEXT: Final = "contains_text"
 MATCHES_PHRASE: Final = "matches_phrase"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from relaybook.kinds import Kind
 from relaybook.log.formats import FORMATS, first_token_offset, format_of, read_response
 from relaybook.log.formats.facts import ResponseFacts
-from relaybook.log.formats.table import is_stream
+from relaybook.log.formats.registry import is_stream
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 WHOLE = b'{"id":"c1","model":"m","choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}'

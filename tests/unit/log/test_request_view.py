@@ -8,9 +8,9 @@ import pytest
 from tests.support.api_log import entry_of, log_of, open_of, record_of, running_of
 
 from relaybook.log.record import Detail, Record
+from relaybook.log.request_view import RequestView, decode_body, find_request
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Running, StoredRecord
-from relaybook.log.view import RequestView, decode_body, find_request
 
 
 def found(store: MemoryStore, any_id: str) -> tuple[RequestView, list[Record]]:

@@ -3,7 +3,7 @@
 from relaybook.ids import new_id
 from relaybook.journal.events import Closed, decode_closed, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, FrameKind, encode
-from relaybook.journal.owed import UnreportedLoss
+from relaybook.journal.unreported_loss import UnreportedLoss
 
 KNOWN, NEW = new_id(), new_id()
 
