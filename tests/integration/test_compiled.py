@@ -19,11 +19,9 @@ from tests.support.tree import ROOT
 #: The relay forwards every byte, the store commits every record, and each compiled format has its own tests. Tests of
 #: TLS and of broken responses run the same compiled code in another order, so only the long form has them.
 SAMPLE = ["tests/conformance/relay/test_bytes.py", "tests/conformance/stores/test_committing.py"]
-SAMPLE += [
-    f"tests/unit/{module.rpartition('/')[0]}/test_{module.rpartition('/')[2]}.py"
-    for module in MODULES
-    if module.startswith("log/formats/")
-]
+_COMPILED_FORMATS = [Path("tests/unit", module).parent / f"test_{Path(module).name}.py" for module in MODULES]
+# completions and embeddings are tested together with chat
+SAMPLE += [str(path) for path in _COMPILED_FORMATS if path.parent.name == "formats" and (ROOT / path).exists()]
 ALL = ["tests/conformance/relay", "tests/conformance/stores", "tests/unit/log/formats"]
 ALL += [f"tests/integration/test_{name}.py" for name in ("tls_upstream", "hostile_http")]
 HEADERS = Path(sysconfig.get_path("include")) / "Python.h"
