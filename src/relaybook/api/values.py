@@ -8,7 +8,7 @@ from relaybook.api import arguments, document
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import FieldValue, FieldValues
-from relaybook.log.query.values import LISTED_FIELDS
+from relaybook.log.query.values import LISTED_FIELDS, listed_field
 from relaybook.log.store.port import Reader
 
 routes = Routes("log")
@@ -36,5 +36,5 @@ async def list_values(request: Request) -> Response:
 
 def values_of(reader: Reader, field: str, prefix: str, limit: int, deadline_ns: int) -> FieldValues:
     """Return the values of a field, most frequent first. Raises BadFilter if the field has no list of values."""
-    rows = reader.values(field, prefix, limit, deadline_ns)
+    rows = reader.values(listed_field(field), prefix, limit, deadline_ns)
     return FieldValues(data=[FieldValue(value=row.value, requests=row.requests) for row in rows])

@@ -146,7 +146,7 @@ def test_values_are_counted_most_frequent_first(store: Store) -> None:
     assert values("property.none") == []
 
 
-@pytest.mark.parametrize("field", ["", "seq", "id", "requests; --", "outcome", "property.", "property.\0"])
+@pytest.mark.parametrize("field", ["", "seq", "id", "requests; --", "outcome"])
 def test_values_of_an_unknown_field_are_rejected(store: Store, field: str) -> None:
     with pytest.raises(BadFilter):
         store.reader.values(field, "", 5, soon())

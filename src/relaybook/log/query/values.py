@@ -46,15 +46,26 @@ def canonical_name(name: str) -> str | None:
 
 
 def listed_field(field: str) -> str:
-    """Return the field as in LISTED_FIELDS or as ``property.<name>``. Raises BadFilter if its values are not listed."""
-    if field in LISTED_FIELDS:
+    """Return a field as the store has it: the name of a property in lower case. Raises BadFilter as ``check_listed``."""
+    name = field.removeprefix("property.")
+    if name == field:
+        check_listed(field)
         return field
-    if field.startswith("property.") and len(field) > len("property.") and "\0" not in field:
-        return field.lower().replace("_", "-")
+    if not name or "\0" in name:
+        raise _not_listed(field)
+    return field.lower().replace("_", "-")
+
+
+def check_listed(field: str) -> None:
+    """Raise BadFilter if the values of a field are not listed: it is none of LISTED_FIELDS and no property."""
+    if field not in LISTED_FIELDS and not field.startswith("property."):
+        raise _not_listed(field)
+
+
+def _not_listed(field: str) -> BadFilter:
     known = ", ".join(LISTED_FIELDS)
-    raise BadFilter(
-        "field", f"{field[:80]!r} is not a field with a list of values. Expected one of {known}, property.<name>."
-    )
+    message = f"{field[:80]!r} is not a field with a list of values. Expected one of {known}, property.<name>."
+    return BadFilter("field", message)
 
 
 def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_prefix: bool = False) -> str:

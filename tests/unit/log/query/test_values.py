@@ -4,7 +4,7 @@ import pytest
 from tests.support.records import A_TIMESTAMP
 
 from relaybook.log.query.filters import NAMES, BadFilter
-from relaybook.log.query.values import canonical_name, checked_value, parse_timestamp
+from relaybook.log.query.values import canonical_name, checked_value, listed_field, parse_timestamp
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,17 @@ def test_only_known_names_are_canonical() -> None:
     assert [canonical_name(name) for name in NAMES] == list(NAMES)
     assert canonical_name("property.User_Id") == "property.user-id"
     assert [canonical_name(name) for name in ("", "property.", "q", "words", "not.model")] == [None] * 5
+
+
+def test_a_listed_field_is_normalized_like_the_name_of_a_property() -> None:
+    assert [listed_field(field) for field in ("model", "property", "property.User_Id")] == [
+        "model",
+        "property",
+        "property.user-id",
+    ]
+
+
+@pytest.mark.parametrize("field", ["", "id", "outcome", "property.", "property.a\0"])
+def test_fields_without_a_list_of_values_are_rejected(field: str) -> None:
+    with pytest.raises(BadFilter, match="is not a field with a list of values"):
+        listed_field(field)

@@ -10,7 +10,7 @@ from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribut
 from relaybook.log.aggregate.stats import Points, Stats, StatsQuery, build, groups_of, span_of
 from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
 from relaybook.log.query.filters import Cursor
-from relaybook.log.query.values import listed_field
+from relaybook.log.query.values import check_listed
 from relaybook.log.record import Record
 from relaybook.log.store.port import Page, ValueCount
 
@@ -65,7 +65,7 @@ def namespaces(
 
 def values(records: Iterable[Record], field: str, prefix: str, limit: int) -> list[ValueCount]:
     """Return the values of one field; see ``Reader.values``."""
-    field = listed_field(field)
+    check_listed(field)
     matched = (value for record in records for value in _values_of(record, field) if value.startswith(prefix))
     ranked = sorted(Counter(matched).items(), key=lambda item: (-item[1], item[0]))
     return [ValueCount(value=value, requests=requests) for value, requests in ranked[:limit]]

@@ -7,7 +7,7 @@ from typing import Any, Final
 import apsw
 
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
-from relaybook.log.query.values import listed_field
+from relaybook.log.query.values import check_listed
 from relaybook.log.store.port import ValueCount
 from relaybook.log.store.sqlite.filter_sql import Condition, starts_with
 from relaybook.log.store.sqlite.zone_maps import ZoneMap, zones
@@ -109,7 +109,7 @@ def _namespace_row(row: tuple[object, ...]) -> NamespaceRow:
 
 def values(connection: apsw.Connection | None, field: str, prefix: str, limit: int) -> list[ValueCount]:
     """Return the counts of one field's values: 70 ms for a million values."""
-    field = listed_field(field)
+    check_listed(field)
     if field == "namespace":
         term = starts_with("namespace", prefix)
         sql = "SELECT namespace AS value, requests FROM namespaces WHERE requests > 0 AND "
