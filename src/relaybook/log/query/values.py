@@ -46,7 +46,7 @@ def canonical_name(name: str) -> str | None:
 
 
 def listed_field(field: str) -> str:
-    """Return a field as the store has it: the name of a property in lower case. Raises BadFilter as ``check_listed``."""
+    """Return a field as it is stored: the name of a property in lower case. Raises BadFilter as ``check_listed``."""
     name = field.removeprefix("property.")
     if name == field:
         check_listed(field)
