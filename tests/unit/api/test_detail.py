@@ -9,7 +9,7 @@ from tests.support.api_log import HEAD, client_of, entry_of, head_of, log_of, re
 
 from relaybook.api.detail import find_or_raise
 from relaybook.api.errors import ApiError
-from relaybook.log import view
+from relaybook.log import request_view
 from relaybook.log.record import Detail
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Running
@@ -66,12 +66,12 @@ def test_bodies_that_are_not_stored_are_null() -> None:
 
 
 def test_bodies_over_the_limit_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view, "MAX_BODY_BYTES", 100)
+    monkeypatch.setattr(request_view, "MAX_BODY_BYTES", 100)
     assert detail_of(json.dumps({"model": "m" * 100}).encode(), b"{}")["parameters"] is None
 
 
 def test_a_compression_bomb_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view, "MAX_BODY_BYTES", 100_000)
+    monkeypatch.setattr(request_view, "MAX_BODY_BYTES", 100_000)
     result = detail_of(b"{}", gzip.compress(b" " * 1_000_000), Detail(response_head=GZIP))
     assert result["answer"] is None
 

@@ -7,7 +7,7 @@ import pytest
 from tests.support.api_log import client_of, entry_of, head_of, log_of, open_of, record_of, running_of
 from tests.support.asgi import Response
 
-from relaybook.log import view
+from relaybook.log import request_view
 from relaybook.log.record import Detail, Side
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
@@ -67,7 +67,7 @@ def test_the_error_for_an_undecodable_body_says_how_to_get_it() -> None:
 
 
 def test_a_compression_bomb_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view, "MAX_BODY_BYTES", 100_000)
+    monkeypatch.setattr(request_view, "MAX_BODY_BYTES", 100_000)
     assert download(gzip.compress(bytes(1_000_000)), ("content-encoding", "gzip")).status == 422
     assert download(bytes(100_001), ("content-encoding", "gzip")).status == 422
 
