@@ -60,7 +60,7 @@ export function answerThread(answers: Record<string, (asked: URLSearchParams) =>
     const { pathname, search, searchParams } = new URL(address, "http://relaybook");
     const what = pathname.replace("/api/", "");
     asked.push(what + search);
-    const found = answers[what]?.(searchParams);
+    const found = await answers[what]?.(searchParams);
     return found === undefined ? refusal() : Response.json(found);
   });
   return asked;

@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ThreadRow } from "~/generated/api-types";
+import type { Thread, ThreadRow } from "~/generated/api-types";
 import { answerThread, stubSight, threadPage, threadRow, wholeRequest } from "~/test/fake-api";
 import { renderAt } from "~/test/render";
 import { ThreadPage } from "./thread-page";
@@ -109,6 +109,27 @@ describe("a thread", () => {
     sight.tell([THREE[2]]);
     expect(await turn("Turn 3")).toBeVisible();
     expect(screen.queryByRole("button", { name: /newer/ })).not.toBeInTheDocument();
+  });
+});
+
+describe("a request that ends while the thread is being read", () => {
+  it("is shown as well: the read under way may have begun before it", async () => {
+    const [first, second, third] = THREE as [ThreadRow, ThreadRow, ThreadRow];
+    serve([first]);
+    await open();
+    await turn("Turn 1");
+    let respond: (page: Thread) => void = () => undefined;
+    const slow = new Promise<Thread>((resolve) => {
+      respond = resolve;
+    });
+    const asked = answerThread({ thread: () => slow });
+    sight.tell([second]);
+    await waitFor(() => expect(asked).toHaveLength(1));
+    sight.tell([third]);
+    await screen.findByRole("button", { name: "2 newer requests" });
+    serve(THREE);
+    respond(threadPage([first, second]));
+    expect(await turn("Turn 3")).toBeVisible();
   });
 });
 

@@ -1,7 +1,7 @@
 /** A thread as loaded pages plus live rows. */
 
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo, useState } from "react";
+import { type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
+import { useCallback, useMemo, useRef, useState } from "react";
 import { useLive } from "~/api/live-stream";
 import { threadQuery } from "~/api/thread";
 import { type LogSearch, toApiParams } from "~/domain/log-search";
@@ -31,7 +31,7 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
   const conversations = useMemo(() => groupConversations(pages ?? []), [pages]);
   const [news, setNews] = useState<ReadonlySet<string>>(NONE);
   const known = useMemo(() => new Set(pages?.flatMap((page) => page.data).map((row) => row.id)), [pages]);
-  const refetch = () => void query.refetch({ cancelRefetch: false });
+  const refetch = useRefetch(query);
 
   useLive(
     useMemo(() => toApiParams(search), [search]),
@@ -66,6 +66,21 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+/** Returns a refetch for use at any time. A read already under way may have begun too early, so another follows it. */
+function useRefetch({ isFetching, refetch }: Pick<UseInfiniteQueryResult, "isFetching" | "refetch">): () => void {
+  const calls = useRef(0);
+  return async () => {
+    calls.current += 1;
+    if (calls.current > 1) return;
+    if (isFetching) await refetch({ cancelRefetch: false });
+    for (let seen = 0; seen < calls.current; ) {
+      seen = calls.current;
+      await refetch({ cancelRefetch: false });
+    }
+    calls.current = 0;
+  };
+}
 
 /** Distance from the visible area within which the full text of a turn is loaded. */
 const NEAR = "1200px 0px";
