@@ -60,6 +60,14 @@ def test_a_path_without_v1_is_counted_and_not_recorded(world: World) -> None:
     wait_until(lambda: world.server.get("/api/status")["refused"].get("not_found", 0) > before)
 
 
+@pytest.mark.parametrize("target", [b"/chat/completions", b"http://other.example/v1/models"])
+def test_a_refused_head_request_gets_no_body(world: World, target: bytes) -> None:
+    head, _, body = send_raw(world.server.port, at(target, b"HEAD")).partition(b"\r\n\r\n")
+    assert head.startswith((b"HTTP/1.1 404", b"HTTP/1.1 400"))
+    assert b"Service-Error: " in head
+    assert body == b""
+
+
 def test_a_misspelt_header_is_reported_to_the_client_and_in_the_log(world: World) -> None:
     with client(world.server.base_url, default_headers={"Service-Namspace": "production"}) as sdk:
         raw = sdk.chat.completions.with_raw_response.create(model="gpt-4o-mini", messages=MESSAGES)

@@ -2,7 +2,7 @@
 
 The steps of an exchange::
 
-    client ───head──▶ downstream ──admission.read, admit──▶ Exchange.open          OPENED
+    client ───head──▶ downstream ──admission.check, admit─▶ Exchange.open          OPENED
            ───body──▶ downstream ──framing──▶ request_chunk, request_end            SENT… ASKED
                       relay.connect ─▶ pool, or dial ─▶ Exchange.connected
     upstream ─head──▶ upstream ──────────▶ Exchange.response_begin                  ANSWERED

@@ -20,9 +20,8 @@ from relaybook.tags import Tags
 _LOOPBACK: Final = re.compile(rb"127(?:\.\d{1,10}){1,3}")
 
 
-def read(relay: RelayContext, raw: bytes) -> RequestHead:
-    """Parse a request head and check what does not depend on the route. Raises HeadRefused."""
-    head = relay.request_heads.read(raw)
+def check(relay: RelayContext, head: RequestHead) -> None:
+    """Check what does not depend on the route. An absolute target becomes a path. Raises HeadRefused."""
     if head.method in (b"CONNECT", b"TRACE"):
         method = head.method.decode()
         raise HeadRefused(RelayError.METHOD_NOT_ALLOWED, f"{method} is not supported.")
@@ -36,7 +35,6 @@ def read(relay: RelayContext, raw: bytes) -> RequestHead:
     if not head.target.startswith(b"/") and head.target != b"*":
         _make_origin_form(head)
     _check_host(relay, head)
-    return head
 
 
 def _check_host(relay: RelayContext, head: RequestHead) -> None:
@@ -68,15 +66,15 @@ def admit(relay: RelayContext, client: Client, head: RequestHead) -> Exchange | 
     if destination is None:
         return None
     if relay.draining:
-        raise HeadRefused(RelayError.SHUTTING_DOWN, "Relaybook is shutting down. Try again in a second.", head.origin)
+        raise HeadRefused(RelayError.SHUTTING_DOWN, "Relaybook is shutting down. Try again in a second.")
     limit = relay.settings.max_in_flight
     if len(relay.exchanges) >= limit:
         message = f"{limit} requests are running, which is the limit (setting max_in_flight). Try again in a second."
-        raise HeadRefused(RelayError.OVERLOADED, message, head.origin)
+        raise HeadRefused(RelayError.OVERLOADED, message)
     exchange = Exchange(relay, client, *destination, head)
     if relay.log_problem is not None:
         if relay.settings.when_log_fails == "refuse":
-            raise HeadRefused(RelayError.LOG_UNAVAILABLE, f"{relay.log_problem} Try again.", head.origin)
+            raise HeadRefused(RelayError.LOG_UNAVAILABLE, f"{relay.log_problem} Try again.")
         exchange.stop_logging()
         exchange.add_relay_headers(refuse.warning(exchange.tags.prefix, refuse.NOT_LOGGED, relay.log_problem))
         relay.count_unlogged()
@@ -94,7 +92,7 @@ def _find_destination(relay: RelayContext, head: RequestHead) -> tuple[Route, Ta
     if route is None:
         if has_own_response(head):
             return None
-        raise HeadRefused(RelayError.NOT_FOUND, _not_found_message(relay, head), head.origin)
+        raise HeadRefused(RelayError.NOT_FOUND, _not_found_message(relay, head))
     check_target(head.target)
     head.destination = route, route.tags.read(head.tags)
     return head.destination

@@ -82,12 +82,15 @@ class ClientConnection(Connection):
             self._wait_for_head(data)
             return b""
         self.partial, self.keep_alive = b"", False
+        head = cached[0] if cached else None
         try:
-            head = cached[0] if cached else admission.read(self.relay, data[:start])
+            if head is None:
+                head = self.relay.request_heads.read(data[:start])
+                admission.check(self.relay, head)
             self.keep_alive, self.version_1_0 = head.keep_alive, head.version_1_0
             exchange = admission.admit(self.relay, self, head)
         except HeadRefused as refused:
-            self._refuse(refused.error, str(refused), refused.origin)
+            self._refuse(refused.error, str(refused), head)
             return b""
         self.exchange = exchange
         if exchange is None:
@@ -236,12 +239,14 @@ class ClientConnection(Connection):
             self.partial, self.deadline = b"", self.relay.now + LINGER_SECONDS
             self.linger(LINGER_BYTES)
 
-    def _refuse(self, error: RelayError, message: str, origin: bytes = b"") -> None:
+    def _refuse(self, error: RelayError, message: str, head: RequestHead | None = None) -> None:
         # close after the response, because the following bytes may be the body of this request
         self.relay.count_refused(error)
         if not self.lost:
-            cors_lines = self.relay.cors.headers(origin) if self.relay.cors else b""
-            self.transport.write(refuse.error_response(error, message, self.relay.prefix, cors_lines))
+            cors_lines = self.relay.cors.headers(head.origin if head else b"") if self.relay.cors else b""
+            head_only = head is not None and head.method == b"HEAD"
+            response = refuse.error_response(error, message, self.relay.prefix, cors_lines, head_only=head_only)
+            self.transport.write(response)
         self.close_gently(linger=True)
 
     def _send_own_response(self, head: RequestHead, rest: bytes) -> bytes:

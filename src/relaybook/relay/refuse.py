@@ -16,6 +16,8 @@ from relaybook.tags import Tags
 RETRY_AFTER_MS: Final = 1000
 #: The code of the warning on responses to requests that are not logged.
 NOT_LOGGED: Final = "not_logged"
+#: A response with 405 has to list the supported methods (RFC 9110 §15.5.6). Methods of extensions are relayed too.
+_ALLOW: Final = b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _RETRY: Final = (RelayError.OVERLOADED, RelayError.LOG_UNAVAILABLE, RelayError.SHUTTING_DOWN)
 
 
@@ -36,6 +38,8 @@ def error_lines(error: RelayError, body: bytes, prefix: str, request_id: str | N
     ]
     if request_id is not None:
         lines.append(f"x-request-id: {request_id}".encode())
+    if error is RelayError.METHOD_NOT_ALLOWED:
+        lines.append(_ALLOW)
     if error in _RETRY:
         lines.append(b"retry-after-ms: %d" % RETRY_AFTER_MS)
     return lines

@@ -34,15 +34,11 @@ _DECODED: Final = {b"%2e": b".", b"%2f": b"/", b"%5c": b"\\"}
 
 
 class HeadRefused(Exception):
-    """A request is refused because of its head. The text says what is wrong and what to do.
+    """A request is refused because of its head. The text says what is wrong and what to do."""
 
-    ``origin`` is the Origin header, or empty if the head could not be parsed.
-    """
-
-    def __init__(self, error: RelayError, message: str, origin: bytes = b"") -> None:
+    def __init__(self, error: RelayError, message: str) -> None:
         super().__init__(message)
         self.error = error
-        self.origin = origin
 
 
 class RequestHead:

@@ -24,6 +24,12 @@ def test_retryable_errors_have_retry_after_ms() -> None:
     assert b"retry-after-ms" not in refuse.error_response(RelayError.BAD_REQUEST, "", "Service")
 
 
+def test_405_lists_the_supported_methods() -> None:
+    head, _, _ = refuse.error_response(RelayError.METHOD_NOT_ALLOWED, "", "Service").partition(b"\r\n\r\n")
+    assert b"Allow: GET, HEAD, POST" in head
+    assert b"TRACE" not in head
+
+
 def test_the_error_of_an_admitted_request_has_its_record_id() -> None:
     assert b"x-request-id: abc" in refuse.error_lines(RelayError.UPSTREAM_RESET, b"{}", "Service", "abc")
 
