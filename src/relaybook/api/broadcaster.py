@@ -117,9 +117,9 @@ class Broadcaster:
 
         Raises TooManySubscriptions.
         """
-        if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
-            raise TooManySubscriptions
         async with self._starting:
+            if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
+                raise TooManySubscriptions
             if self._poller is None:
                 self.position, running = await self._reader.run(
                     lambda reader: (reader.last_seq(), reader.running(Filter()))

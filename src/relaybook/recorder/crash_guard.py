@@ -24,8 +24,8 @@ class CrashGuard:
 
         Raises OSError if the directory is not writable.
         """
-        self._crashes = directory / "recorder.deaths"
-        path = directory / "recorder.at-hand"
+        self._crashes = directory / "recorder.crashes"
+        path = directory / "recorder.current"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             os.ftruncate(descriptor, len(_NO_EXCHANGE))

@@ -36,7 +36,7 @@ class DataDirectory:
         self.journal = path / "journal"
         self.store = path / "store"
         self.quarantine = path / "quarantine"
-        self.metrics = path / "recorder.figures"
+        self.metrics = path / "recorder.metrics"
         self.ballast = path / "ballast"
         self._secret = path / "secret"
         self._children = path / "children.lock"

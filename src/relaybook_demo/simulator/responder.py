@@ -56,7 +56,7 @@ class Responder:
         try:
             directives = self._read_directives(request)
         except BadDirective as error:
-            return self.plan_reply(request, NO_DIRECTIVES, replies.invalid_request(400, str(error), "bad_wish"))
+            return self.plan_reply(request, NO_DIRECTIVES, replies.invalid_request(400, str(error), "bad_directive"))
         if directives.raw is not None:
             return plan_raw(directives.raw, directives)
         if directives.script is not None:
@@ -80,7 +80,7 @@ class Responder:
         script = self.controls.scripts.get(name)
         if script is None:
             reply = replies.invalid_request(
-                400, f"Script {name!r} does not exist. Store it with PUT /__sim/scripts/{name}.", "bad_wish"
+                400, f"Script {name!r} does not exist. Store it with PUT /__sim/scripts/{name}.", "bad_directive"
             )
             return self.plan_reply(request, NO_DIRECTIVES, reply)
         return plan_script(script, request.method)

@@ -32,5 +32,5 @@ def test_a_crash_without_current_exchange_blocks_nothing(tmp_path: Path) -> None
         crash_guard = CrashGuard(tmp_path)
         crash_guard.begin(ONE)
         crash_guard.clear()
-    assert not (tmp_path / "recorder.deaths").exists()
-    assert (tmp_path / "recorder.at-hand").stat().st_mode & 0o777 == 0o600
+    assert not (tmp_path / "recorder.crashes").exists()
+    assert (tmp_path / "recorder.current").stat().st_mode & 0o777 == 0o600
