@@ -1,4 +1,7 @@
-"""Pool idle connections to one upstream: last in, first out, closed before the upstream would close them."""
+"""Pool idle connections to one upstream: last in, first out, closed before the upstream would close them.
+
+Only a reusable connection is pooled, see ``Pooled.reusable``.
+"""
 
 import ssl
 from typing import Final, Generic, Protocol, TypeVar
@@ -11,6 +14,9 @@ _MAX_IDLE: Final = 1024
 class Pooled(Protocol):
     """A connection that can be pooled."""
 
+    #: Whether another request may be sent on it: request and response are complete, neither the upstream nor HTTP/1.0
+    #: closes it, and no bytes are left over in either direction.
+    reusable: bool
     lost: bool
     idle_since: float
     idle_seconds: float
@@ -37,8 +43,8 @@ class Pool(Generic[C]):
         return self._idle.popitem()[0] if self._idle else None
 
     def put(self, connection: C, now: float) -> None:
-        """Add a connection, or close it if it is lost or the pool is full or closed."""
-        if connection.lost or self._closed or len(self._idle) >= _MAX_IDLE:
+        """Add a connection, or close it if it is not reusable or lost, or the pool is full or closed."""
+        if not connection.reusable or connection.lost or self._closed or len(self._idle) >= _MAX_IDLE:
             connection.abort()
             return
         connection.idle_since = now

@@ -184,14 +184,13 @@ class UpstreamConnection(Connection):
 
     def finished(self, *, reusable: bool) -> None:
         self.exchange = None
-        if reusable and self.reusable and self.queued_bytes == 0 and not (self.lost or self.write_paused):
-            self.body = None
-            self.informational = 0
-            self.fresh = self.wrote = False
+        self.body = None
+        self.informational = 0
+        self.fresh = self.wrote = False
+        self.reusable = reusable and self.reusable and self.queued_bytes == 0 and not self.write_paused
+        if self.reusable:
             self.set_reading(True)
-            self.pool.put(self, self.relay.now)
-        else:
-            self.abort()
+        self.pool.put(self, self.relay.now)
 
     # -- the end -------------------------------------------------------------------------------------------------
 
