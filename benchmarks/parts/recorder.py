@@ -34,7 +34,7 @@ from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
 from relaybook.recorder.text_pass import TextPass
-from relaybook.recorder.understand import Understanding
+from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.server.gc_tuning import collect_rarely
 
 #: The cost of a record besides its base fields and bodies, by step of the commit.
@@ -55,7 +55,7 @@ METHOD = (
     "one that runs this script."
 )
 _EXCHANGES = 200_000
-_STEPS = {"read": (RunReader, "read"), "fold": (Fold, "feed"), "understand": (Understanding, "entry")}
+_STEPS = {"read": (RunReader, "read"), "fold": (Fold, "feed"), "build entry": (EntryBuilder, "entry")}
 _STEPS |= {"commit": (SqliteWriter, "commit"), "remove files": (RunReader, "remove_before")}
 
 
@@ -133,7 +133,7 @@ def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[
         journal,
         store,
         Retry(DiskReserve(place / "ballast", 0), lambda: 1),
-        Understanding(Prices("openai"), store.read_body),
+        EntryBuilder(Prices("openai"), store.read_body),
         BodyPolicy(store.write_body, store.read_body, 1 << 24),
         Quarantine(place / "quarantine"),
         CrashGuard(place),

@@ -41,7 +41,7 @@ from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
-from relaybook.recorder.understand import Understanding
+from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.server.data_directory import DataDirectory
 
 #: The number of steps at which the power is cut, with replacement. Each is checked in every state of ``CHOICES``.
@@ -58,10 +58,10 @@ def _recovered(path: Path) -> Iterator[SqliteReader]:
     data.open()
     store = SqliteWriter(data.store, durability="process")
     body_policy = BodyPolicy(store.write_body, store.read_body, _KEEP_OTHER_BODIES)
-    understanding = Understanding(_PRICES, store.read_body)
+    entry_builder = EntryBuilder(_PRICES, store.read_body)
     quarantine, crash_guard = Quarantine(data.quarantine), CrashGuard(data.path)
     retry, metrics = Retry(DiskReserve(data.ballast, 0), lambda: 1), Metrics(data.metrics)
-    Recorder(data.journal, store, retry, understanding, body_policy, quarantine, crash_guard, metrics, no_text()).run()
+    Recorder(data.journal, store, retry, entry_builder, body_policy, quarantine, crash_guard, metrics, no_text()).run()
     store.close()
     data.close()
     reader = SqliteReader(data.store)

@@ -37,9 +37,9 @@ _TIMEOUT_SECONDS: Final = 60.0
 _SITECUSTOMIZE: Final = """
 import os
 from relaybook.recorder.loop import Recorder
-from relaybook.recorder.understand import Understanding
+from relaybook.recorder.entry_builder import EntryBuilder
 
-entry, step = Understanding.entry, Recorder.step
+entry, step = EntryBuilder.entry, Recorder.step
 def is_poison(exchange):
     return exchange.opened.namespace == "poison"
 """
@@ -48,7 +48,7 @@ def deadly(self, exchange, *, read_bodies):
     if read_bodies and is_poison(exchange):
         raise RuntimeError("a library cannot read this body")
     return entry(self, exchange, read_bodies=read_bodies)
-Understanding.entry = deadly
+EntryBuilder.entry = deadly
 """
 _UNSTORABLE: Final = """
 def unstorable(self, exchange, *, read_bodies):
@@ -56,7 +56,7 @@ def unstorable(self, exchange, *, read_bodies):
     if is_poison(exchange):
         made.record.user = "\\ud800"
     return made
-Understanding.entry = unstorable
+EntryBuilder.entry = unstorable
 """
 _FAILING: Final = """
 def failing(self):

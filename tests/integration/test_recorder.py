@@ -32,7 +32,7 @@ from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
-from relaybook.recorder.understand import Understanding
+from relaybook.recorder.entry_builder import EntryBuilder
 
 MIB = 1 << 20
 
@@ -47,12 +47,12 @@ class World:
         self.writer = JournalWriter(self.journal, MIB, durable=False)
 
     def recorder(self, stop_requests: Callable[[], int] = lambda: 1) -> Recorder:
-        understanding = Understanding(Prices(), self.store.read_body)
+        entry_builder = EntryBuilder(Prices(), self.store.read_body)
         body_policy = BodyPolicy(self.store.write_body, self.store.read_body, 16 * MIB)
         quarantine, crash_guard = Quarantine(self.path / "quarantine"), CrashGuard(self.path)
         retry, metrics = Retry(DiskReserve(self.path / "ballast", 0), stop_requests), Metrics(self.path / "figures")
         return Recorder(
-            self.journal, self.store, retry, understanding, body_policy, quarantine, crash_guard, metrics, no_text()
+            self.journal, self.store, retry, entry_builder, body_policy, quarantine, crash_guard, metrics, no_text()
         )
 
     def put(self, kind: FrameKind, exchange: bytes, payload: bytes = b"") -> None:

@@ -25,7 +25,7 @@ from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry, RetryAborted
 from relaybook.recorder.text_pass import TextPass
-from relaybook.recorder.understand import Understanding
+from relaybook.recorder.entry_builder import EntryBuilder
 
 
 class Run:
@@ -110,7 +110,7 @@ class Recorder:
         journal: Path,
         store: Writer,
         retry: Retry,
-        understanding: Understanding,
+        entry_builder: EntryBuilder,
         body_policy: BodyPolicy,
         quarantine: Quarantine,
         crash_guard: CrashGuard,
@@ -121,7 +121,7 @@ class Recorder:
         self._journal = journal
         self._store = store
         self._retry = retry
-        self._understanding = understanding
+        self._entry_builder = entry_builder
         self._body_policy = body_policy
         self._quarantine = quarantine
         self._crash_guard = crash_guard
@@ -225,7 +225,7 @@ class Recorder:
     def _take(self, ended: list[Exchange]) -> None:
         for exchange in ended:
             readable = self._crash_guard.begin(exchange.id)
-            understood = self._understanding.entry(exchange, read_bodies=readable)
+            understood = self._entry_builder.entry(exchange, read_bodies=readable)
             self._crash_guard.clear()
             self._metrics.ended(exchange, understood.record)
             entry, erase = self._body_policy.apply(exchange, understood)
@@ -307,7 +307,7 @@ class Recorder:
         return self._running_states(exchanges) if exchanges or had_running else None
 
     def _running_states(self, exchanges: list[Exchange]) -> list[Running]:
-        ids, begin, running = shown_ids(exchanges), self._crash_guard.begin, self._understanding.running
+        ids, begin, running = shown_ids(exchanges), self._crash_guard.begin, self._entry_builder.running
         states = [running(each, read_bodies=begin(each.id), is_shown=each.id in ids) for each in exchanges]
         self._crash_guard.clear()
         return states

@@ -30,7 +30,7 @@ from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry, RetryAborted
 from relaybook.recorder.text_pass import TextPass
-from relaybook.recorder.understand import Understanding
+from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.definitions import Settings
@@ -119,11 +119,11 @@ def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Wri
             log.error("body_damaged", extra={"reason": str(error)})
             return b""  # the record is written without the body
 
-    understanding = Understanding(Prices(settings.price_as), read_back)
+    entry_builder = EntryBuilder(Prices(settings.price_as), read_back)
     body_policy = BodyPolicy(write_body, read_back, settings.keep_other_bodies)
     quarantine, crash_guard, metrics = Quarantine(data.quarantine), CrashGuard(data.path), Metrics(data.metrics)
     text = TextPass(store.open_reader(), store.open_text_index())
-    return Recorder(data.journal, writer, retry, understanding, body_policy, quarantine, crash_guard, metrics, text)
+    return Recorder(data.journal, writer, retry, entry_builder, body_policy, quarantine, crash_guard, metrics, text)
 
 
 def _record_set_aside_gaps(store: Store, writer: Writer) -> None:

@@ -17,7 +17,7 @@ from relaybook.recorder.body_policy import (
 )
 from relaybook.recorder.fold import Exchange, Fold
 from relaybook.recorder.prices import Prices
-from relaybook.recorder.understand import Understanding
+from relaybook.recorder.entry_builder import EntryBuilder
 
 A = b"a" * 16
 LIMIT = 100_000
@@ -29,10 +29,10 @@ class World:
     def __init__(self) -> None:
         self.store = MemoryStore()
         self.body_policy = BodyPolicy(self.store.write_body, self.store.read_body, LIMIT)
-        self.understanding = Understanding(Prices(), self.store.read_body)
+        self.entry_builder = EntryBuilder(Prices(), self.store.read_body)
 
     def keep(self, exchange: Exchange) -> tuple[Entry, list[BodyRef]]:
-        return self.body_policy.apply(exchange, self.understanding.entry(exchange))
+        return self.body_policy.apply(exchange, self.entry_builder.entry(exchange))
 
 
 def ended(script: Script) -> Exchange:
@@ -119,4 +119,4 @@ def test_moved_bytes_are_shown_with_the_others() -> None:
     world.body_policy.move_to_store(exchange)
     exchange.request.rest.append(b" and more")
     assert shown_ids([exchange]) == {exchange.id}
-    assert world.understanding.running(exchange, is_shown=True).request == b"question and more"
+    assert world.entry_builder.running(exchange, is_shown=True).request == b"question and more"

@@ -24,7 +24,7 @@ from relaybook.log.store.sqlite.labels import AutoPins
 from relaybook.log.store.sqlite.packs import Mark, PackWriter, read_body
 from relaybook.log.store.sqlite.running import RunningTables
 from relaybook.log.store.sqlite.schema import create_tables
-from relaybook.log.store.sqlite.state import StateTables
+from relaybook.log.store.sqlite.recorder_state import RecorderStateTables
 from relaybook.log.store.sqlite.text_index import drop_if_ahead
 
 _SEQ_BY_ID: Final = "SELECT seq FROM requests WHERE id = ?"
@@ -67,7 +67,7 @@ class SqliteWriter:
             create_tables(self._connection, str(self._path))
             drop_if_ahead(directory)
             self._entries = EntryTables(self._connection)
-            self._state = StateTables(self._connection)
+            self._state = RecorderStateTables(self._connection)
             self._running = RunningTables(self._connection)
             self._labels = AutoPins(self._connection)
             self._foreign_ids = ForeignIdMerger(self._connection)

@@ -22,7 +22,7 @@ _SET_PACK = "INSERT OR REPLACE INTO packs (pack, length) VALUES (?, ?)"
 Erasure = tuple[int, int, int]
 
 
-class StateTables:
+class RecorderStateTables:
     """Writes the state within the caller's transaction, and reads it on restart."""
 
     def __init__(self, connection: apsw.Connection) -> None:

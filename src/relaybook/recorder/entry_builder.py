@@ -37,7 +37,7 @@ _MAX_RETRIES: Final = 1_000_000
 ReadBody = Callable[[BodyRef], bytes]
 
 
-class Understanding:
+class EntryBuilder:
     """Creates entries. ``read_body`` reads back body bytes that were moved to the store."""
 
     def __init__(self, prices: Prices, read_body: ReadBody) -> None:

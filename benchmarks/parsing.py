@@ -2,7 +2,7 @@
 
 Method: one process, no garbage collection during a run. Each metric is the median of 15 runs of 2,000 exchanges (or 40
 streams of 500 chunks). Bodies have the size and fields of OpenAI's in 2026: a 500-byte request, an 800-byte response,
-chunks of 330 bytes. Run: ``python benchmarks/understanding.py``.
+chunks of 330 bytes. Run: ``python benchmarks/parsing.py``.
 """
 
 import gc
