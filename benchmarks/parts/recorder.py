@@ -27,6 +27,7 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.disk_reserve import DiskReserve
+from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.metrics import Metrics
@@ -34,7 +35,6 @@ from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
 from relaybook.recorder.text_pass import TextPass
-from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.server.gc_tuning import collect_rarely
 
 #: The cost of a record besides its base fields and bodies, by step of the commit.

@@ -36,12 +36,12 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.disk_reserve import DiskReserve
+from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
-from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.server.data_directory import DataDirectory
 
 #: The number of steps at which the power is cut, with replacement. Each is checked in every state of ``CHOICES``.

@@ -27,12 +27,12 @@ from relaybook.recorder import loop
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.disk_reserve import DiskReserve
+from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
-from relaybook.recorder.entry_builder import EntryBuilder
 
 MIB = 1 << 20
 

@@ -20,12 +20,12 @@ from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.port import Batch, BodyRef, Entry, ExchangeCheckpoint, Running, RunPosition, Writer
 from relaybook.recorder.body_policy import BodyPolicy, shown_ids
 from relaybook.recorder.crash_guard import CrashGuard
+from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry, RetryAborted
 from relaybook.recorder.text_pass import TextPass
-from relaybook.recorder.entry_builder import EntryBuilder
 
 
 class Run:

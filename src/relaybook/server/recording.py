@@ -24,13 +24,13 @@ from relaybook.parent_pipe import is_closed
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.disk_reserve import DiskReserve
+from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.loop import DefectiveBatch, Recorder
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry, RetryAborted
 from relaybook.recorder.text_pass import TextPass
-from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.definitions import Settings

@@ -15,9 +15,9 @@ from relaybook.recorder.body_policy import (
     BodyPolicy,
     shown_ids,
 )
+from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold
 from relaybook.recorder.prices import Prices
-from relaybook.recorder.entry_builder import EntryBuilder
 
 A = b"a" * 16
 LIMIT = 100_000

@@ -9,9 +9,9 @@ from tests.support.frames import Script
 
 from relaybook.log.record import Record
 from relaybook.log.store.port import Entry
+from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold
 from relaybook.recorder.prices import Prices
-from relaybook.recorder.entry_builder import EntryBuilder
 
 A = b"a" * 16
 BUILDER = EntryBuilder(Prices(), lambda ref: b"")

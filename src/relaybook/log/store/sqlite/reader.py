@@ -20,10 +20,10 @@ from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.foreign_ids import find
 from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.pool import Pool
+from relaybook.log.store.sqlite.recorder_state import read_positions
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 from relaybook.log.store.sqlite.running import decode_running, read_running
 from relaybook.log.store.sqlite.search import Deadline
-from relaybook.log.store.sqlite.recorder_state import read_positions
 from relaybook.log.store.sqlite.stats import stats
 from relaybook.log.store.sqlite.text_index import FILE, indexed_to
 

@@ -22,9 +22,9 @@ from relaybook.log.store.sqlite.failures import rejecting, translated
 from relaybook.log.store.sqlite.foreign_ids import ForeignIdMerger
 from relaybook.log.store.sqlite.labels import AutoPins
 from relaybook.log.store.sqlite.packs import Mark, PackWriter, read_body
+from relaybook.log.store.sqlite.recorder_state import RecorderStateTables
 from relaybook.log.store.sqlite.running import RunningTables
 from relaybook.log.store.sqlite.schema import create_tables
-from relaybook.log.store.sqlite.recorder_state import RecorderStateTables
 from relaybook.log.store.sqlite.text_index import drop_if_ahead
 
 _SEQ_BY_ID: Final = "SELECT seq FROM requests WHERE id = ?"
