@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.support.sides import World
+from tests.support.fake_peers import World
 
 from relaybook.relay.pool import Pool
 from relaybook.relay.routes import UpstreamUrl

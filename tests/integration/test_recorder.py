@@ -11,7 +11,7 @@ from tests.support.no_text import no_text
 
 from relaybook import clock
 from relaybook.ids import id_text, new_id
-from relaybook.journal.events import Answered, Closed, Noted, encode_event
+from relaybook.journal.events import Answered, Closed, RefusalCounts, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 from relaybook.journal.reader import RunReader, list_runs
 from relaybook.journal.segment import segment_path, sequences
@@ -219,7 +219,11 @@ def test_only_errors_caused_by_the_data_lead_to_quarantine(tmp_path: Path) -> No
 
 def test_rejected_requests_are_counted_and_gaps_are_recorded(tmp_path: Path) -> None:
     world = World(tmp_path)
-    world.put(FrameKind.NOTED, NO_EXCHANGE, encode_event(Noted(1000, 2000, {"overloaded": 3, "log_unavailable": 2}, 5)))
+    world.put(
+        FrameKind.COUNTED,
+        NO_EXCHANGE,
+        encode_event(RefusalCounts(1000, 2000, {"overloaded": 3, "log_unavailable": 2}, 5)),
+    )
     run_until_idle(world.recorder())
     run_until_idle(world.recorder())
     assert world.store.status().refused == {"overloaded": 3, "log_unavailable": 2}

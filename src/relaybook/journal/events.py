@@ -53,7 +53,7 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
     relay_ns: int | None = None
 
 
-class Noted(msgspec.Struct, array_like=True, frozen=True):
+class RefusalCounts(msgspec.Struct, array_like=True, frozen=True):
     """Numbers of requests not admitted since the last such frame, by code. Times are wall-clock nanoseconds."""
 
     from_ns: int
@@ -66,4 +66,4 @@ encode_event: Final = msgspec.msgpack.Encoder().encode
 decode_opened: Final = msgspec.msgpack.Decoder(Opened).decode
 decode_answered: Final = msgspec.msgpack.Decoder(Answered).decode
 decode_closed: Final = msgspec.msgpack.Decoder(Closed).decode
-decode_noted: Final = msgspec.msgpack.Decoder(Noted).decode
+decode_refusal_counts: Final = msgspec.msgpack.Decoder(RefusalCounts).decode

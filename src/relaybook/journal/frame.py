@@ -21,7 +21,7 @@ NO_EXCHANGE: Final = bytes(16)
 
 
 class FrameKind(IntEnum):
-    """The kind of a frame. All kinds except SEALED and NOTED belong to an exchange."""
+    """The kind of a frame. All kinds except SEALED and COUNTED belong to an exchange."""
 
     OPENED = 1  #: A request was admitted; payload: its head, and the body bytes that arrived with it.
     SENT = 2  #: Bytes of the request body, sent to the upstream.
@@ -31,7 +31,7 @@ class FrameKind(IntEnum):
     MADE = 6  #: Bytes made by the relay, sent to the client instead of or after the upstream's.
     CLOSED = 7  #: How the exchange ended.
     SEALED = 8  #: The end of the segment.
-    NOTED = 9  #: Counts of refused requests since the last NOTED frame; payload: msgpack.
+    COUNTED = 9  #: Counts of refused requests since the last COUNTED frame; payload: msgpack.
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):

@@ -36,8 +36,8 @@ class UnreportedLoss:
         """
         frames = [(head[16], head[17:33], payload) for head, payload in zip(parts[::2], parts[1::2], strict=True)]
         for kind, exchange, payload in frames:
-            if kind == FrameKind.NOTED:
-                self._frames.append((FrameKind.NOTED, NO_EXCHANGE, payload))
+            if kind == FrameKind.COUNTED:
+                self._frames.append((FrameKind.COUNTED, NO_EXCHANGE, payload))
             elif kind == FrameKind.CLOSED:
                 self.add_end(exchange)
         return {exchange for kind, exchange, _ in frames if kind == FrameKind.OPENED}

@@ -12,12 +12,12 @@ import msgspec
 from relaybook.journal.events import (
     Answered,
     Closed,
-    Noted,
     Opened,
+    RefusalCounts,
     decode_answered,
     decode_closed,
-    decode_noted,
     decode_opened,
+    decode_refusal_counts,
 )
 from relaybook.journal.frame import Frame, FrameKind
 from relaybook.log.store.port import Body, BodyRef
@@ -69,7 +69,7 @@ class Fold:
 
     def __init__(self, recorded_to: int = 0, checkpoints: Iterable[Exchange] = ()) -> None:
         self.open: dict[bytes, Exchange] = {exchange.id: exchange for exchange in checkpoints}
-        self.notes: list[Noted] = []
+        self.refusal_counts: list[RefusalCounts] = []
         self._recorded_to = recorded_to
 
     def feed(self, frames: Iterable[Frame]) -> list[Exchange]:
@@ -84,8 +84,8 @@ class Fold:
                 continue
             exchange = running.get(frame.exchange)
             if exchange is None:
-                if kind == FrameKind.NOTED and frame.number > self._recorded_to:
-                    self.notes.append(decode_noted(frame.payload))
+                if kind == FrameKind.COUNTED and frame.number > self._recorded_to:
+                    self.refusal_counts.append(decode_refusal_counts(frame.payload))
                 continue
             if frame.number <= exchange.number:
                 continue

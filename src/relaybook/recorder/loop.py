@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from relaybook import clock
-from relaybook.journal.events import Noted
+from relaybook.journal.events import RefusalCounts
 from relaybook.journal.reader import START, Place, RunReader, list_runs
 from relaybook.log.record import Gap
 from relaybook.log.store.errors import BatchRejected
@@ -64,19 +64,19 @@ class Run:
         return RunPosition(read_to=read_to, replay_from=replay_from)
 
 
-def add_refused(refused: dict[str, int], note: Noted) -> None:
-    """Add the note's counts of refused requests to ``refused``, by code."""
-    for code, count in note.refused.items():
+def add_refused(refused: dict[str, int], counts: RefusalCounts) -> None:
+    """Add the counts of refused requests to ``refused``, by code."""
+    for code, count in counts.refused.items():
         refused[code] = refused.get(code, 0) + count
 
 
-def gaps_of(note: Noted) -> list[Gap]:
+def gaps_of(counts: RefusalCounts) -> list[Gap]:
     """Return gaps for requests that were forwarded unlogged, or refused because the log was unavailable."""
-    span = {"from_at": note.from_ns // 1000, "to_at": note.to_ns // 1000}
+    span = {"from_at": counts.from_ns // 1000, "to_at": counts.to_ns // 1000}
     gaps = []
-    if unlogged := note.forwarded_unlogged:
+    if unlogged := counts.forwarded_unlogged:
         gaps.append(Gap(**span, count=unlogged, reason="forwarded_unlogged"))
-    if refused := note.refused.get("log_unavailable"):
+    if refused := counts.refused.get("log_unavailable"):
         gaps.append(Gap(**span, count=refused, reason="log_unavailable"))
     return gaps
 
@@ -234,11 +234,11 @@ class Recorder:
             self._bytes += exchange.held
 
     def _add_notes(self, run: Run) -> None:
-        for note in run.fold.notes:
-            add_refused(self._refused, note)
-            self._gaps += gaps_of(note)
+        for counts in run.fold.refusal_counts:
+            add_refused(self._refused, counts)
+            self._gaps += gaps_of(counts)
             self._changed = True
-        run.fold.notes.clear()
+        run.fold.refusal_counts.clear()
         lost = run.reader.frames_lost - run.lost_reported
         if lost > 0:
             run.lost_reported = run.reader.frames_lost

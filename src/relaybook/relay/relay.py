@@ -12,7 +12,7 @@ from typing import Final
 from relaybook import clock
 from relaybook.errors import RelayError
 from relaybook.journal import disk
-from relaybook.journal.events import Noted, encode_event
+from relaybook.journal.events import RefusalCounts, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
 from relaybook.relay.context import RelayContext
@@ -102,8 +102,8 @@ class Relay(RelayContext):
     def _write_refusal_counts(self) -> None:
         # while draining, this is the last chance to record them
         if self.counts_since_ns and (self.log_problem is None or self.draining):
-            noted = Noted(self.counts_since_ns, clock.wall_ns(), dict(self.refused), self.unlogged)
-            self.gate.frame(FrameKind.NOTED, NO_EXCHANGE, encode_event(noted))
+            counts = RefusalCounts(self.counts_since_ns, clock.wall_ns(), dict(self.refused), self.unlogged)
+            self.gate.frame(FrameKind.COUNTED, NO_EXCHANGE, encode_event(counts))
             self.refused.clear()
             self.unlogged = 0
             self.counts_since_ns = 0

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from relaybook_demo.simulator import texts
-from relaybook_demo.simulator.answers import (
+from relaybook_demo.simulator.directives import Directives
+from relaybook_demo.simulator.generation import (
     Completion,
     FixedTokens,
     ToolCall,
@@ -13,7 +14,6 @@ from relaybook_demo.simulator.answers import (
     complete_chat,
     prompt_tokens,
 )
-from relaybook_demo.simulator.directives import Directives
 from relaybook_demo.simulator.replies import EVENT_STREAM, Event, Reply, Stamp, encode_json, json_reply
 from relaybook_demo.simulator.requests import ChatRequest
 

@@ -6,11 +6,11 @@ from tests.support.frames import opened
 from relaybook.journal.events import (
     Answered,
     Closed,
-    Noted,
+    RefusalCounts,
     decode_answered,
     decode_closed,
-    decode_noted,
     decode_opened,
+    decode_refusal_counts,
     encode_event,
 )
 
@@ -19,7 +19,9 @@ def test_encoded_events_are_decoded_unchanged() -> None:
     assert decode_opened(encode_event(opened(namespace="ios"))) == opened(namespace="ios")
     assert decode_answered(encode_event(Answered(200, b"OK", b"a: b"))) == Answered(200, b"OK", b"a: b")
     assert decode_closed(encode_event(Closed("complete"))) == Closed("complete")
-    assert decode_noted(encode_event(Noted(1, 2, {"overloaded": 3}))) == Noted(1, 2, {"overloaded": 3})
+    assert decode_refusal_counts(encode_event(RefusalCounts(1, 2, {"overloaded": 3}))) == RefusalCounts(
+        1, 2, {"overloaded": 3}
+    )
 
 
 def test_fields_added_later_have_defaults() -> None:

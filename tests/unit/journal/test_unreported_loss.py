@@ -34,6 +34,6 @@ def test_an_exchange_opened_in_the_lost_batch_is_returned_and_its_end_is_kept() 
 
 def test_lost_refusal_counts_are_kept_unchanged() -> None:
     loss = UnreportedLoss()
-    noted = (FrameKind.NOTED, NO_EXCHANGE, b"counts")
+    noted = (FrameKind.COUNTED, NO_EXCHANGE, b"counts")
     assert loss.add_lost(batch(noted)) == set()
     assert loss.take() == [noted]

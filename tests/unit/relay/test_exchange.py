@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.support.sides import World
+from tests.support.fake_peers import World
 
 from relaybook.errors import RelayError
 from relaybook.journal.events import Closed, decode_answered, decode_closed, decode_opened

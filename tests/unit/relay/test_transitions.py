@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 import pytest
-from tests.support.sides import World
+from tests.support.fake_peers import World
 
 from relaybook.errors import RelayError
 from relaybook.journal.events import decode_closed

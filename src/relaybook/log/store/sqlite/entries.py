@@ -1,6 +1,6 @@
 """Write finished requests and their contribution to the counters.
 
-They consist of frames, rows, properties, notes, message chains and foreign ids. Each statement processes a whole batch,
+They consist of frames, rows, properties, codes, message chains and foreign ids. Each statement processes a whole batch,
 sorted by key. 1,000 records cost about 21 µs each (benchmarks/store_writing.py).
 """
 
@@ -23,7 +23,7 @@ from relaybook.log.store.sqlite.schema import PART
 from relaybook.log.store.sqlite.zone_maps import split_zones
 
 _ADD_PROPERTY: Final = "INSERT INTO properties (name, value, seq) VALUES (?, ?, ?)"
-_ADD_NOTE: Final = "INSERT INTO notes (kind, code, seq) VALUES (?, ?, ?)"
+_ADD_CODE: Final = "INSERT INTO record_codes (kind, code, seq) VALUES (?, ?, ?)"
 _ADD_FOREIGN_ID: Final = "INSERT OR IGNORE INTO foreign_ids (part, hash, seq) VALUES (?, ?, ?)"
 _ADD_CHAIN: Final = "INSERT INTO message_chains (seq, chain) VALUES (?, ?)"
 _SET_TOTAL: Final = "UPDATE totals SET value = ? WHERE name = ?"
@@ -67,7 +67,7 @@ class EntryTables:
         self._connection.executemany(INSERT, rows)
         self._on_phase("rows")
         self._connection.executemany(_ADD_PROPERTY, _properties(records, first))
-        self._connection.executemany(_ADD_NOTE, _notes(records, first))
+        self._connection.executemany(_ADD_CODE, _codes(records, first))
         self._on_phase("properties")
         self._connection.executemany(_ADD_CHAIN, _chains(entries, first))
         self._on_phase("message_chains")
@@ -116,7 +116,7 @@ def _properties(records: Iterable[Record], first: int) -> list[tuple[str, str, i
     return rows
 
 
-def _notes(records: Iterable[Record], first: int) -> Iterable[tuple[str, str, int]]:
+def _codes(records: Iterable[Record], first: int) -> Iterable[tuple[str, str, int]]:
     for seq, record in enumerate(records, first):
         if record.warnings:
             yield from (("warning", code, seq) for code in {note.code for note in record.warnings})

@@ -54,7 +54,7 @@ def _any_of(term: Term) -> Condition:
         case "failed":
             return Condition(f"r.failed IN ({placeholders(values)})", tuple(int(value == "true") for value in values))
         case "warning" | "advice":
-            return _has_note(name, values)
+            return _has_code(name, values)
         case "from":
             return _any(Condition("r.started_at >= ?", (clamped_int(value),)) for value in values)
         case "to":
@@ -99,8 +99,8 @@ def fts_phrase(phrase: str) -> str:
     return f'"{spaced(phrase).replace(chr(34), " ")}"'
 
 
-def _has_note(kind: str, codes: tuple[str, ...]) -> Condition:
-    sql = "EXISTS (SELECT 1 FROM notes AS n WHERE n.kind = ? AND n.code IN ({}) AND n.seq = r.seq)"
+def _has_code(kind: str, codes: tuple[str, ...]) -> Condition:
+    sql = "EXISTS (SELECT 1 FROM record_codes AS c WHERE c.kind = ? AND c.code IN ({}) AND c.seq = r.seq)"
     return Condition(sql.format(placeholders(codes)), (kind, *codes))
 
 

@@ -162,7 +162,7 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
             scans = tuple(_by_column(f"requests_{name}", name, value) for value in values)
             return _Candidates(scans, _count(connection, name, values))
         case "warning" | "advice":
-            scans = tuple(_by_table("notes", ("kind", "code"), (name, value)) for value in values)
+            scans = tuple(_by_table("record_codes", ("kind", "code"), (name, value)) for value in values)
             return _Candidates(scans, _count(connection, name, values))
         case "kind" | "finish_reason":
             return _uncommon_values(connection, name, values)

@@ -72,7 +72,7 @@ CREATE INDEX requests_kind ON requests(kind) WHERE kind <> 'chat';
 CREATE INDEX requests_finish ON requests(finish_reason) WHERE finish_reason <> 'stop';
 CREATE TABLE properties (name TEXT NOT NULL, value TEXT NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY (name, value, seq)) STRICT, WITHOUT ROWID;
-CREATE TABLE notes (kind TEXT NOT NULL, code TEXT NOT NULL, seq INTEGER NOT NULL,
+CREATE TABLE record_codes (kind TEXT NOT NULL, code TEXT NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY (kind, code, seq)) STRICT, WITHOUT ROWID;
 CREATE TABLE foreign_ids (part INTEGER NOT NULL, hash INTEGER NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY (part, hash, seq)) STRICT, WITHOUT ROWID;

@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from relaybook_demo.simulator.answers import FixedTokens, cached_tokens, complete_chat, is_reasoning_model, sample_value
+from relaybook_demo.simulator.generation import (
+    FixedTokens,
+    cached_tokens,
+    complete_chat,
+    is_reasoning_model,
+    sample_value,
+)
 from relaybook_demo.simulator.requests import ChatRequest, Function, JsonSchema, Message, ResponseFormat, Tool
 
 WEATHER = Tool(function=Function("weather", {"properties": {"city": {"type": "string"}}}))
