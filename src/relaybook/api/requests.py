@@ -11,14 +11,22 @@ from relaybook.api import arguments, document
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import RequestPage, Row
-from relaybook.log.query.filters import Cursor, Filter, Term
+from relaybook.log.query.filters import SORT_FIELDS, BadFilter, Cursor, Filter, SortField, Term, parse_sort
 from relaybook.log.row import to_json
 from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
 
-_PAGING: Final = ("limit", "cursor", "around")
+_PAGING: Final = ("limit", "cursor", "around", "sort")
+_TOP: Final = 200
 _PARAMETERS = [
+    document.parameter(
+        "sort",
+        "Return the requests with the highest values of this field instead of the latest ones: highest first, among "
+        "equal values the newest first. Requests without a value and running requests are omitted. There are no "
+        f"cursors; `limit` is {_TOP} by default. Cannot be combined with `cursor` or `around`.",
+        {"type": "string", "enum": list(SORT_FIELDS)},
+    ),
     document.limit(50),
     document.parameter("cursor", "`next_cursor` or `newer_cursor` of another page."),
     document.parameter("around", "A Relaybook id. The page has this request in the middle."),
@@ -27,24 +35,43 @@ _PARAMETERS = [
 
 @routes.get("/api/requests", document.describe(RequestPage, [*document.filter_parameters(), *_PARAMETERS]))
 async def list_requests(request: Request) -> Response:
-    """Return a page of the log, newest first.
+    """Return a page of the log, newest first, or with `sort` the requests with the highest values.
 
     Different parameters must all match. If a parameter is repeated, any of its values may match (at most 100). The
     first page also contains running requests. Full-text search finds a request shortly after it is recorded: see
     `indexed_to` in `/api/status`.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
-    limit, filter_ = arguments.limit_of(paging), arguments.filter_of(rest, *_PAGING)
+    sort = _sort_of(paging)
+    limit, filter_ = arguments.limit_of(paging, _TOP if sort else 50), arguments.filter_of(rest, *_PAGING)
     cursor, around = arguments.position_of(paging)
     async_reader = async_reader_of(request)
     deadline_ns = async_reader.deadline_ns()
 
     def query(reader: Reader) -> RequestPage:
+        if sort is not None:
+            return top_of(reader, filter_, sort, limit, deadline_ns)
         if around is not None:
             return _around(reader, around, filter_, limit, deadline_ns)
         return page_of(reader, filter_, limit, cursor, deadline_ns)
 
     return Response(msgspec.json.encode(await async_reader.run(query)), media_type="application/json")
+
+
+def _sort_of(paging: dict[str, str]) -> SortField | None:
+    if "sort" not in paging:
+        return None
+    position = next((name for name in ("cursor", "around") if name in paging), None)
+    if position is not None:
+        raise BadFilter(
+            "sort", f"sort cannot be combined with {position}, because it returns one page from the top. Remove one."
+        )
+    return parse_sort(paging["sort"])
+
+
+def top_of(reader: Reader, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> RequestPage:
+    """Return the finished requests with the highest values of a field, highest first."""
+    return _request_page(reader.top(filter_, field, limit, deadline_ns))
 
 
 def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> RequestPage:

@@ -226,24 +226,33 @@ else:
 
 
 class RequestPage(Struct, kw_only=True):
-    """A page of the log, newest first."""
+    """A page of the log, newest first, or with `sort` the requests with the highest values, highest first."""
 
     data: list[Row]
     running: (
-        Annotated[list[Row], Meta(description="Running requests, latest start first. Only on the first page.")]
+        Annotated[
+            list[Row],
+            Meta(description="Running requests, latest start first. Only on the first page, and not with `sort`."),
+        ]
         | UnsetType
     ) = UNSET
     next_cursor: Annotated[
         str | None,
-        Meta(description="The `cursor` of the next, older page. `null` on the last page."),
+        Meta(description="The `cursor` of the next, older page. `null` on the last page and with `sort`."),
     ]
     newer_cursor: Annotated[
         str | None,
-        Meta(description="The `cursor` for newer requests. `null` if this page is empty: keep the previous one."),
+        Meta(
+            description="The `cursor` for newer requests. `null` if this page is empty (keep the previous one) and "
+            "with `sort`."
+        ),
     ]
     complete: Annotated[
         bool,
-        Meta(description="`false` if the search was stopped at its deadline. `next_cursor` continues it."),
+        Meta(
+            description="`false` if the search was stopped at its deadline. `next_cursor` continues it; with `sort`, "
+            "the page has the highest values found until then."
+        ),
     ]
 
 

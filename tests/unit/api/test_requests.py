@@ -227,3 +227,47 @@ def test_a_failing_store_gets_a_503(failure: Exception, code: str) -> None:
             raise failure
 
     assert error(client_of(Failing()), "/api/requests") == (503, None, code)
+
+
+def test_sort_returns_the_highest_values_without_cursors_and_running_requests() -> None:
+    store = log_of(*(record_of(number, cost_usd=cost) for number, cost in enumerate((0.2, None, 0.9, 0.5))))
+    store.commit(Batch(running=[open_of(9)]))
+    page = client_of(store).get("/api/requests?sort=cost_usd&limit=2").json()
+    assert [row["cost_usd"] for row in page["data"]] == [0.9, 0.5]
+    assert (page["next_cursor"], page["newer_cursor"], page["complete"]) == (None, None, True)
+    assert "running" not in page
+
+
+def test_sort_applies_to_the_matching_requests() -> None:
+    values = (("a", 5.0), ("b", 9.0), ("a", 7.0))
+    store = log_of(*(record_of(at, namespace=name, duration_ms=ms) for at, (name, ms) in enumerate(values)))
+    page = client_of(store).get("/api/requests?sort=duration_ms&namespace=a").json()
+    assert [row["duration_ms"] for row in page["data"]] == [7.0, 5.0]
+
+
+def test_sort_returns_200_requests_unless_a_limit_is_set() -> None:
+    client = client_of(log_of(*(record_of(number, cost_usd=0.1) for number in range(201))))
+    assert len(client.get("/api/requests?sort=cost_usd").json()["data"]) == 200
+    assert len(client.get("/api/requests?sort=cost_usd&limit=500").json()["data"]) == 201
+
+
+@pytest.mark.parametrize("position", ["cursor=o5", "around=0199a3d2-0000-7000-8000-000000000001"])
+def test_sort_with_a_position_is_rejected(position: str) -> None:
+    response = client_of(log_of()).get(f"/api/requests?sort=cost_usd&{position}")
+    assert response.status == 400
+    name = position.partition("=")[0]
+    assert response.json()["error"]["param"] == "sort"
+    assert f"sort cannot be combined with {name}" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("sort", ["", "namespace", "cost", "started_at"])
+def test_an_unknown_sort_field_is_rejected(sort: str) -> None:
+    response = client_of(log_of()).get(f"/api/requests?sort={sort}")
+    assert response.status == 400
+    assert response.json()["error"]["message"] == (
+        f"sort is {sort!r}: expected one of cost_usd, duration_ms, first_token_ms, input_tokens, output_tokens."
+    )
+
+
+def test_the_live_stream_does_not_take_sort() -> None:
+    assert error(client_of(log_of()), "/api/live?sort=cost_usd") == (400, "sort", "bad_parameter")

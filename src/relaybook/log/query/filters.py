@@ -7,7 +7,7 @@ SQL. ``query.parameters`` parses query parameters and ``query.language`` the que
 import operator
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -42,6 +42,9 @@ NAMES: Final = (
 #: The name of a term that searches prompt and response for words. Not a parameter: only ``q`` produces such terms.
 WORDS: Final = "words"
 MAX_LIMIT: Final = 500
+#: The fields of a record by which the requests with the highest values can be listed.
+SortField = Literal["cost_usd", "duration_ms", "first_token_ms", "input_tokens", "output_tokens"]
+SORT_FIELDS: Final[tuple[SortField, ...]] = get_args(SortField)
 _CURSOR = re.compile(r"([on])(\d{1,18})")
 _LIMIT = re.compile(r"\d{1,6}", re.ASCII)
 
@@ -139,6 +142,13 @@ def parse_limit(text: str, default: int = 50) -> int:
     if not (_LIMIT.fullmatch(text) and 1 <= int(text) <= MAX_LIMIT):
         raise BadFilter("limit", f"limit is {text[:80]!r}: expected an integer from 1 to {MAX_LIMIT}.")
     return int(text)
+
+
+def parse_sort(text: str) -> SortField:
+    """Parse the name of a sort field. Raises BadFilter if it is none of SORT_FIELDS."""
+    if text not in SORT_FIELDS:
+        raise BadFilter("sort", f"sort is {text[:80]!r}: expected one of {', '.join(SORT_FIELDS)}.")
+    return text
 
 
 def matches(filter_: Filter, record: Record, indexed_text: str = "", full_text: str = "") -> bool:

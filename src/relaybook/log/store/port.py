@@ -13,7 +13,7 @@ import msgspec
 
 from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
-from relaybook.log.query.filters import Cursor, Filter
+from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Detail, Gap, Record, Side
 
 #: What a commit survives: a crash of any process, or also a power cut.
@@ -248,6 +248,13 @@ class Reader(Protocol):
 
         `None` if the record does not exist. The page has at most ``limit // 2`` newer records, the record itself (even
         if it does not match), and older records.
+        """
+
+    def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
+        """Return the matching finished requests with the highest values of a field.
+
+        The highest is first; among equal values, the newest is. Requests without a value are omitted. There is one
+        page, without cursors. If the deadline ended the search, it has the highest values that were found until then.
         """
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribution, contribution_of
 from relaybook.log.aggregate.stats import Points, Stats, StatsQuery, build, groups_of, span_of
 from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
-from relaybook.log.query.filters import Cursor
+from relaybook.log.query.filters import Cursor, SortField
 from relaybook.log.query.values import check_listed
 from relaybook.log.record import Record
 from relaybook.log.store.port import Page, ValueCount
@@ -113,6 +113,13 @@ def page(records: list[Record], matched: list[Record]) -> Page:
         next_cursor=Cursor("older", oldest) if any(seq_of(record) < oldest for record in matched) else None,
         newer_cursor=Cursor("newer", seq_of(records[0])),
     )
+
+
+def top(matched: Iterable[Record], field: SortField, limit: int) -> Page:
+    """Return the records with the highest values; see ``Reader.top``."""
+    with_value = [record for record in matched if getattr(record, field) is not None]
+    with_value.sort(key=lambda record: (getattr(record, field), seq_of(record)), reverse=True)
+    return Page(records=with_value[:limit], next_cursor=None, newer_cursor=None)
 
 
 def seq_of(record: Record) -> int:

@@ -24,7 +24,7 @@ from relaybook.log.namespaces import (
     apply_change,
     looks_like_id,
 )
-from relaybook.log.query.filters import CONTAINS, Cursor, Filter, matches, needs_text
+from relaybook.log.query.filters import CONTAINS, Cursor, Filter, SortField, matches, needs_text
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.search_text import text_of
@@ -205,6 +205,9 @@ class MemoryStore:
         newer = [record for record in matched if seq_of(record) > seq][: limit // 2][::-1]
         older = [record for record in matched if seq_of(record) < seq][::-1][: limit - 1 - limit // 2]
         return lists.page([*newer, center.record, *older], matched)
+
+    def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
+        return lists.top(self._matching(filter_), field, limit)
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
         matched = self._matching(filter_)

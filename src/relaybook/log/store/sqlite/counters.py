@@ -12,7 +12,7 @@ from typing import Final
 
 from relaybook.log.aggregate.aggregates import MAX_TOKENS
 from relaybook.log.record import Record
-from relaybook.log.store.sqlite.schema import BLOCK
+from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 
 #: Fields whose values are counted, for selection lists and to estimate which condition of a filter is the most
 #: selective.
@@ -32,11 +32,21 @@ ADD_VALUES: Final = """
 INSERT INTO value_counts (field, value, requests) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests
 """
+#: ``max`` of SQLite is NULL if an argument is.
 ADD_BLOCK_RANGES: Final = """
-INSERT INTO block_ranges (block, first_at, last_at, requests, failed) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+INSERT INTO block_ranges (block, first_at, last_at, requests, failed, {columns}) VALUES (?, ?, ?, ?, ?{places})
+ON CONFLICT DO UPDATE SET
   first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at),
-  requests = requests + excluded.requests, failed = failed + excluded.failed
-"""
+  requests = requests + excluded.requests, failed = failed + excluded.failed, {maxima}
+""".format(
+    columns=", ".join(BLOCK_MAXIMA.values()),
+    places=", ?" * len(BLOCK_MAXIMA),
+    maxima=", ".join(
+        f"{column} = coalesce(max({column}, excluded.{column}), {column}, excluded.{column})"
+        for column in BLOCK_MAXIMA.values()
+    ),
+)
+_sort_values: Final = attrgetter(*BLOCK_MAXIMA)
 
 
 class _NamespaceAggregate:
@@ -109,7 +119,7 @@ def value_text(value: object) -> str:
     return "true" if value is True else str(value)
 
 
-def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int, int, int, int, int]]:
+def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int | float | None, ...]]:
     """Return the parameters of ADD_BLOCK_RANGES.
 
     The records have consecutive ``seq`` from ``first_seq``.
@@ -121,8 +131,11 @@ def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int, i
         end = (block + 1) * BLOCK - first_seq
         block_records = records[start:end]
         starts = [record.started_at for record in block_records]
-        rows.append(
-            (block, min(starts), max(starts), len(block_records), sum([record.failed for record in block_records]))
+        failed = sum([record.failed for record in block_records])
+        maxima = (
+            max([value for value in values if value is not None], default=None)
+            for values in zip(*map(_sort_values, block_records), strict=True)
         )
+        rows.append((block, min(starts), max(starts), len(block_records), failed, *maxima))
         start = end
     return rows

@@ -40,12 +40,14 @@ class Scan(NamedTuple):
 class Plan(NamedTuple):
     """Scans whose union contains every match.
 
-    ``residual`` holds the remaining conditions, ``ranges`` the ranges to search, oldest first.
+    ``residual`` holds the remaining conditions, ``ranges`` the ranges to search, oldest first. ``estimate`` is about
+    how many records the scans yield in the whole log; `None` if they scan the log itself.
     """
 
     scans: tuple[Scan, ...]
     residual: Condition
     ranges: list[SeqRange]
+    estimate: int | None
 
     def sql(self, newest_first: bool) -> str:
         """Return a SELECT of ``seq``.
@@ -127,7 +129,8 @@ def make_plan(connection: apsw.Connection, filter_: Filter, within: SeqRange) ->
     )
     sql = " AND ".join(condition.sql for condition in residual) or "1"
     bindings = tuple(value for condition in residual for value in condition.bindings)
-    return Plan(scans, Condition(sql, bindings), ranges_in_time(connection, filter_, within))
+    estimate = None if driving is None else fewest
+    return Plan(scans, Condition(sql, bindings), ranges_in_time(connection, filter_, within), estimate)
 
 
 def _reads_text(condition: Condition) -> bool:

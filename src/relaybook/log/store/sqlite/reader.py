@@ -10,7 +10,7 @@ from typing import Final
 from relaybook import clock
 from relaybook.log.aggregate.stats import Stats, StatsQuery, build, span_of
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
-from relaybook.log.query.filters import Cursor, Filter, matches
+from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.store.port import Count, Entry, Link, Page, Running, StoredRecord, StoreStatus, ValueCount, body_size
 from relaybook.log.store.sqlite import bodies, lists, pages
@@ -26,6 +26,7 @@ from relaybook.log.store.sqlite.running import decode_running, read_running
 from relaybook.log.store.sqlite.search import Deadline
 from relaybook.log.store.sqlite.stats import stats
 from relaybook.log.store.sqlite.text_index import FILE, indexed_to
+from relaybook.log.store.sqlite.top import top
 
 #: Deadline of calls without a deadline parameter.
 _DEADLINE_NS: Final = 2 * clock.NANOSECONDS
@@ -60,6 +61,13 @@ class SqliteReader:
         deadline = Deadline(deadline_ns)
         with self._pool.snapshot(deadline) as connection:
             return None if connection is None else pages.around(connection, record_id, filter_, limit, deadline)
+
+    def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            if connection is None:
+                return Page(records=[], next_cursor=None, newer_cursor=None)
+            return top(connection, filter_, field, limit, deadline)
 
     def since(self, seq: int, filter_: Filter, limit: int) -> tuple[list[Record], int]:
         deadline = _default_deadline()

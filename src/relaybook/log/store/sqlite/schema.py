@@ -9,12 +9,13 @@ from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin, get_
 
 import apsw
 
+from relaybook.log.query.filters import SORT_FIELDS
 from relaybook.log.record import FIELDS, Record
 from relaybook.log.store.errors import StoreDamaged, StoreTooNew
 
 VERSION: Final = 1
-#: Records per row of ``block_ranges``, which has the earliest and latest start time, the count and the number of
-#: failures of a block. That is 1,000 small rows per million records.
+#: Records per row of ``block_ranges``, which has the earliest and latest start time, the count, the number of failures
+#: and the maximum of every sort field of a block. That is 1,000 small rows per million records.
 BLOCK: Final = 1024
 #: Records per part of ``foreign_ids``. Partitioning keeps inserts of random hashes within a few pages.
 PART: Final = 16_384
@@ -50,6 +51,12 @@ _HINTS: Final = get_type_hints(Record, include_extras=True)
 #: In the order of the record's fields. Lists and objects are stored as JSON text, or NULL when empty.
 COLUMNS: Final = tuple(_column(name, _HINTS[name]) for name in FIELDS)
 
+#: By sort field: its column of ``block_ranges``, which is NULL if no record of the block has a value.
+BLOCK_MAXIMA: Final = {field: f"max_{field}" for field in SORT_FIELDS}
+_MAXIMA: Final = ", ".join(
+    f"{BLOCK_MAXIMA[column.name]} {column.sql_type}" for column in COLUMNS if column.name in BLOCK_MAXIMA
+)
+
 #: The maxima of a zone, see ``namespace_zones``.
 _IN_ZONE: Final = """
     requests = max(requests, new.requests), failed = max(failed, new.failed), cost_usd = max(cost_usd, new.cost_usd),
@@ -78,7 +85,7 @@ CREATE TABLE foreign_ids (part INTEGER NOT NULL, hash INTEGER NOT NULL, seq INTE
   PRIMARY KEY (part, hash, seq)) STRICT, WITHOUT ROWID;
 CREATE TABLE message_chains (seq INTEGER PRIMARY KEY, chain BLOB NOT NULL) STRICT;
 CREATE TABLE block_ranges (block INTEGER PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
-  requests INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0) STRICT;
+  requests INTEGER NOT NULL, failed INTEGER NOT NULL, {_MAXIMA}) STRICT;
 CREATE TABLE value_counts (field TEXT NOT NULL, value TEXT NOT NULL, requests INTEGER NOT NULL,
   PRIMARY KEY (field, value)) STRICT, WITHOUT ROWID;
 CREATE TABLE totals (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;

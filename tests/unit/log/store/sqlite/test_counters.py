@@ -40,12 +40,15 @@ def test_values_are_counted_once_per_record() -> None:
 
 @given(st.integers(1, 3 * BLOCK), st.integers(1, 2 * BLOCK + 5))
 def test_block_ranges_cover_every_record_in_its_block(first: int, count: int) -> None:
-    shared = a_record(started_at=50)
+    shared = a_record(started_at=50, cost_usd=0.5, first_token_ms=None)
     records = [shared] * count
-    records[-1] = a_record(started_at=90, failed=True)
+    records[-1] = a_record(started_at=90, failed=True, cost_usd=None, first_token_ms=7.0)
     found = block_ranges(records, first)
     assert [block for block, *_ in found] == list(range(first // BLOCK, (first + count - 1) // BLOCK + 1))
     assert found[-1][2] == 90
     assert {low for _, low, *_ in found} <= {50, 90}
-    assert sum(requests for *_, requests, _ in found) == count
-    assert [failed for *_, failed in found] == [0] * (len(found) - 1) + [1]
+    assert sum(block[3] for block in found) == count
+    assert [block[4] for block in found] == [0] * (len(found) - 1) + [1]
+    only_the_last = (first + count - 1) % BLOCK == 0 or count == 1
+    assert [block[5] for block in found] == [0.5] * (len(found) - 1) + [None if only_the_last else 0.5]
+    assert [block[7] for block in found] == [None] * (len(found) - 1) + [7.0]

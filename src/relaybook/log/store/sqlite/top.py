@@ -1,0 +1,94 @@
+"""Find the requests with the highest values of a field.
+
+No index has the values. ``block_ranges`` has the maximum of each block of 1,024 records, and blocks are searched in
+descending order of it: the search ends when no remaining block can contribute. If an index yields few records for the
+filter, these are read instead, newest first (decision 17).
+"""
+
+import heapq
+import math
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import apsw
+
+from relaybook.log.query.filters import Filter, SortField
+from relaybook.log.store.port import Page
+from relaybook.log.store.sqlite.block_ranges import SeqRange
+from relaybook.log.store.sqlite.filter_sql import Condition
+from relaybook.log.store.sqlite.pages import last_seq, load
+from relaybook.log.store.sqlite.plan import Plan, make_plan
+from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
+from relaybook.log.store.sqlite.search import Deadline, Windows
+
+#: Reading so many records by an index takes about as long as one statement for each of 2,000 blocks.
+_FEW: Final = 10_000
+
+
+def top(connection: apsw.Connection, filter_: Filter, field: SortField, limit: int, deadline: Deadline) -> Page:
+    """Return the page of ``Reader.top``, by the deadline."""
+    ranking = _Ranking(limit)
+    complete = True
+    deadline.watch(connection)
+    try:
+        plan = make_plan(connection, filter_, (1, last_seq(connection) + 1))
+        deadline.watch_closely(connection, plan)
+        if plan.estimate is not None and plan.estimate <= _FEW:
+            windows: Iterable[SeqRange] = Windows(plan.ranges, newest_first=True)
+        else:
+            windows = _promising_blocks(connection, plan, field, ranking)
+        for window in windows:
+            if deadline.has_passed():
+                raise apsw.InterruptError
+            _search(connection, plan, field, window, ranking)
+    except apsw.InterruptError:
+        complete = False
+    connection.set_progress_handler(None)
+    return Page(records=load(connection, ranking.seqs()), next_cursor=None, newer_cursor=None, complete=complete)
+
+
+class _Ranking:
+    """The highest values found so far, with the ``seq`` of their records. Among equal values, newer ones are higher."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._heap: list[tuple[float, int]] = []
+
+    def add(self, value: float, seq: int) -> None:
+        if len(self._heap) < self._limit:
+            heapq.heappush(self._heap, (value, seq))
+        else:
+            heapq.heappushpop(self._heap, (value, seq))
+
+    @property
+    def lowest(self) -> tuple[float, int]:
+        """What a record must exceed to be added."""
+        return self._heap[0] if len(self._heap) == self._limit else (-math.inf, 0)
+
+    def seqs(self) -> list[int]:
+        return [seq for _, seq in sorted(self._heap, reverse=True)]
+
+
+def _promising_blocks(
+    connection: apsw.Connection, plan: Plan, field: SortField, ranking: _Ranking
+) -> Iterator[SeqRange]:
+    """Yield the blocks with the highest maxima, until none can contribute to the ranking."""
+    column = BLOCK_MAXIMA[field]
+    sql = f"SELECT {column}, block FROM block_ranges WHERE block BETWEEN ? AND ? AND {column} IS NOT NULL"  # noqa: S608
+    blocks = [
+        block for start, end in plan.ranges for block in connection.execute(sql, (start // BLOCK, (end - 1) // BLOCK))
+    ]
+    for maximum, block in sorted(blocks, reverse=True):
+        start, end = block * BLOCK, (block + 1) * BLOCK
+        if (maximum, end - 1) < ranking.lowest:
+            return
+        yield start, end
+
+
+def _search(connection: apsw.Connection, plan: Plan, field: SortField, window: SeqRange, ranking: _Ranking) -> None:
+    """Add the matches within the window. The value is checked first, because it excludes most records."""
+    lowest, _ = ranking.lowest
+    residual = Condition(f"r.{field} >= ? AND {plan.residual.sql}", (lowest, *plan.residual.bindings))
+    bounded = plan._replace(residual=residual)
+    for seq, value in connection.execute(bounded.rows_sql(f", r.{field}"), bounded.bindings(window)):
+        ranking.add(value, seq)
