@@ -45,6 +45,7 @@ def entry(number: int, namespace: str) -> Entry:
         kind="chat",
         model="gpt-4o",
         namespace=namespace,
+        duration_ms=float(number % 3),
         completion_id=f"chatcmpl-{number}",
     )
     bodies = [Body(rest=[json.dumps(body).encode()]) for body in (REQUEST, RESPONSE)]
@@ -205,6 +206,7 @@ def test_the_directory_and_the_server_give_the_same_results(data: Path) -> None:
         server = ServerLog(f"http://{address}", None)
         for terms, limit in [([], 2), ([("namespace", "ios")], 500), ([("q", "raining -model:gpt-5")], 1)]:
             assert store.latest(terms, limit) == server.latest(terms, limit)
+            assert store.top(terms, "duration_ms", limit) == server.top(terms, "duration_ms", limit)
         for any_id in (odd.record.id.upper(), "chatcmpl-2", "chatcmpl-3", "none", "", "a/b?c#d %41", "x\ny"):
             assert store.find(any_id) == server.find(any_id), any_id
         for field in ("namespace", "model", "property"):

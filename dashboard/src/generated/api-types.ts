@@ -126,16 +126,16 @@ export type Result = {
   tone: "bad" | "good" | "neutral" | "running";
 };
 
-/** A page of the log, newest first. */
+/** A page of the log, newest first, or with `sort` the requests with the highest values, highest first. */
 export type RequestPage = {
   data: (Row)[];
-  /** Running requests, latest start first. Only on the first page. */
+  /** Running requests, latest start first. Only on the first page, and not with `sort`. */
   running?: (Row)[];
-  /** The `cursor` of the next, older page. `null` on the last page. */
+  /** The `cursor` of the next, older page. `null` on the last page and with `sort`. */
   next_cursor: string | null;
-  /** The `cursor` for newer requests. `null` if this page is empty: keep the previous one. */
+  /** The `cursor` for newer requests. `null` if this page is empty (keep the previous one) and with `sort`. */
   newer_cursor: string | null;
-  /** `false` if the search was stopped at its deadline. `next_cursor` continues it. */
+  /** `false` if the search was stopped at its deadline. `next_cursor` continues it; with `sort`, the page has the highest values found until then. */
   complete: boolean;
 };
 

@@ -86,7 +86,14 @@ def tail(
     ],
     lines: Annotated[int, Parameter(name=("--lines", "-n"), help="Number of requests, 1 to 500; 0 with --follow")] = 20,
     follow: Annotated[bool, Parameter(name=("--follow", "-f"), negative=(), help="Continue with new requests")] = False,
-    ids: Annotated[bool, Parameter(negative=(), help="Print the id of each request first")] = False,
+    sort: Annotated[
+        str | None,
+        Parameter(
+            help="Print the requests with the highest cost_usd, duration_ms, first_token_ms, input_tokens or "
+            "output_tokens instead, highest first"
+        ),
+    ] = None,
+    ids: Annotated[bool, Parameter(negative=(), help="Print only ids, one per line")] = False,
     json: Annotated[bool, Parameter(negative=(), help="Print one JSON object per line")] = False,
     **flags: Any,
 ) -> int:
@@ -99,7 +106,11 @@ def tail(
         raise BadArgument(f"The filter {escape(invalid[:80])} is not valid UTF-8.")
     if not (0 if follow else 1) <= lines <= 500:
         raise BadArgument(f"--lines is {lines}: expected a number from 1 to 500, or 0 with --follow.")
-    return tail(_resolve(flags), filters, lines=lines, follow=follow, with_ids=ids, as_json=json)
+    if sort is not None and follow:
+        raise BadArgument("--sort cannot be combined with --follow. Remove one.")
+    if ids and json:
+        raise BadArgument("--ids cannot be combined with --json. Remove one.")
+    return tail(_resolve(flags), filters, lines=lines, follow=follow, sort=sort, only_ids=ids, as_json=json)
 
 
 @app.command

@@ -1,4 +1,4 @@
-"""Format a request as one line: time, namespace, model, result, tokens, cost, duration, previews.
+"""Format a request as one line: time, namespace, model, tokens, cost, duration, result, previews.
 
 Unknown values are ``–``, never 0. Estimates are marked with ``≈``. Control characters in text of clients and upstreams
 are escaped, so that no log entry can move the cursor or color the terminal.
@@ -6,16 +6,16 @@ are escaped, so that no log entry can move the cursor or color the terminal.
 
 import unicodedata
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, Final
-
-from relaybook import clock
 
 #: A request as in the API.
 Row = Mapping[str, Any]
 
 UNKNOWN: Final = "–"
-_COLUMN_WIDTHS: Final = (12, 14, 15, 13, 8, 7)
+_NAME_WIDTH: Final = 18
+#: Of namespace, model, tokens, cost, duration and result. Long results shift only the previews after them.
+_COLUMN_WIDTHS: Final = (_NAME_WIDTH, _NAME_WIDTH, 16, 8, 8, 13)
 _PREVIEW: Final = 48
 #: Unicode categories to escape: control and format characters, lone surrogates, line and paragraph separators.
 _ESCAPED: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -40,11 +40,20 @@ def may_be_id(text: str) -> bool:
     return is_text(text) and not text.endswith(("/request", "/response"))
 
 
-def one_line(row: Row, day: date) -> str:
-    """Format a request as one line. The date is included if it is not ``day``."""
-    cells = (escape(row["namespace"]), escape(model(row)), result(row), tokens(row), cost(row), duration(row))
+def one_line(row: Row) -> str:
+    """Format a request as one line of columns."""
+    names = (truncate_middle(escape(name), _NAME_WIDTH) for name in (row["namespace"], model(row)))
+    cells = (*names, tokens(row), cost(row), duration(row), result(row))
     padded = [cell.ljust(width) for cell, width in zip(cells, _COLUMN_WIDTHS, strict=True)]
-    return "  ".join([clock_time(row["started_at"], day), *padded, previews(row)]).rstrip()
+    return "  ".join([local_time(row["started_at"]), *padded, previews(row)]).rstrip()
+
+
+def truncate_middle(text: str, width: int) -> str:
+    """Replace the middle of a longer text by ``…``. Names often differ only at their end."""
+    if len(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    return f"{text[: width - 1 - tail]}…{text[-tail:]}"
 
 
 _SIGNS: Final = {"running": "◐", "good": "✓", "bad": "✗", "neutral": "◌"}
@@ -85,15 +94,9 @@ def model(row: Row) -> str:
     return row["model"] or row["response_model"] or UNKNOWN
 
 
-def clock_time(timestamp: str, day: date) -> str:
-    """Format a timestamp in the local time zone, with the date if it is not ``day``."""
-    local = datetime.fromisoformat(timestamp).astimezone()
-    return local.strftime("%H:%M:%S" if local.date() == day else "%Y-%m-%d %H:%M:%S")
-
-
-def today() -> date:
-    """Return the current date in the local time zone."""
-    return datetime.fromtimestamp(clock.wall_us() / 1e6).astimezone().date()
+def local_time(timestamp: str) -> str:
+    """Format a timestamp in the local time zone, with its offset: filters take it as ``from`` or ``to``."""
+    return datetime.fromisoformat(timestamp).astimezone().isoformat(timespec="seconds")
 
 
 def previews(row: Row) -> str:

@@ -20,7 +20,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
-from relaybook.log.query.filters import MAX_LIMIT
+from relaybook.log.query.filters import MAX_LIMIT, SortField
 
 
 class NoRedirect(HTTPRedirectHandler):
@@ -131,6 +131,11 @@ class ServerLog:
                         yield row
                 limit = MAX_LIMIT
             time.sleep(_RETRY_SECONDS)
+
+    def top(self, terms: list[tuple[str, str]], field: SortField, limit: int) -> tuple[list[Row], bool]:
+        """See ``LogSource``."""
+        page = self._get_required("/api/requests", [*terms, ("sort", field), ("limit", str(limit))])
+        return page["data"], page["complete"]
 
     def find(self, text: str) -> dict[str, Any] | None:
         """See ``LogSource``."""

@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Iterator
-from datetime import date
 from typing import Any, Final
 
 from relaybook.cli.failure import CommandFailed
-from relaybook.cli.output import UNKNOWN, clock_time, cost, duration, escape, may_be_id, model, result, today, tokens
+from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, may_be_id, model, result, tokens
 from relaybook.cli.source import open_log
 from relaybook.settings.configuration import Configuration
 
@@ -25,13 +24,13 @@ _NOT_STORED: Final = {
 }
 
 
-def transcript(detail: dict[str, Any], day: date) -> str:
+def transcript(detail: dict[str, Any]) -> str:
     """Format a request of GET /api/requests/{id} as text, without a final newline."""
-    fields = [f"{label.ljust(_LABEL_WIDTH)}{escape(text)}" for label, text in _fields(detail, day) if text]
+    fields = [f"{label.ljust(_LABEL_WIDTH)}{escape(text)}" for label, text in _fields(detail) if text]
     return "\n".join([*fields, *_conversation(detail)])
 
 
-def _fields(detail: dict[str, Any], day: date) -> Iterator[tuple[str, str]]:
+def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "result", " ".join(filter(None, (result(detail), _error(detail))))
     yield "namespace", detail["namespace"]
     yield "properties", _pairs(detail["properties"])
@@ -40,7 +39,7 @@ def _fields(detail: dict[str, Any], day: date) -> Iterator[tuple[str, str]]:
         "model",
         model(detail) + (f" → {response_model}" if response_model and response_model != model(detail) else ""),
     )
-    yield "started", clock_time(detail["started_at"], day)
+    yield "started", local_time(detail["started_at"])
     yield "duration", _timing(detail)
     yield "tokens", _tokens(detail)
     yield "cost", cost(detail)
@@ -55,7 +54,7 @@ def _fields(detail: dict[str, Any], day: date) -> Iterator[tuple[str, str]]:
         for note in detail[kind]:
             yield kind.removesuffix("s"), f"{note['code']}: {note['message']}"
     for other in detail.get("also") or []:
-        yield "also", f"{other['id']}, {clock_time(other['started_at'], day)}"
+        yield "also", f"{other['id']}, {local_time(other['started_at'])}"
 
 
 def _error(detail: dict[str, Any]) -> str:
@@ -141,5 +140,5 @@ def show(configuration: Configuration, any_id: str, *, as_json: bool = False) ->
             f"No request in the log has the id {escape(any_id[:80])}. "
             "relaybook tail --ids prints the ids of the latest requests."
         )
-    print(json.dumps(detail) if as_json else transcript(detail, today()))
+    print(json.dumps(detail) if as_json else transcript(detail))
     return 0

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.cli.server_log import NoServer, ServerLog
+from relaybook.log.query.filters import SortField
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.definitions import split_address
 
@@ -29,6 +30,12 @@ class LogSource(Protocol):
         """Yield ``latest`` (nothing if ``limit`` is 0), then new requests forever.
 
         A new request is yielded once after it has run for a second, and once when it ends.
+        """
+
+    def top(self, terms: Terms, field: SortField, limit: int) -> tuple[list[Row], bool]:
+        """Return the finished requests with the highest values of a field, highest first.
+
+        The second value is False if the search was stopped at its deadline.
         """
 
     def find(self, text: str) -> dict[str, Any] | None:

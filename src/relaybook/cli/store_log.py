@@ -12,11 +12,11 @@ from relaybook import clock
 from relaybook.api.arguments import filter_of
 from relaybook.api.detail import detail_of
 from relaybook.api.errors import ApiError
-from relaybook.api.requests import page_of
+from relaybook.api.requests import page_of, top_of
 from relaybook.api.values import values_of
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
-from relaybook.log.query.filters import MAX_LIMIT
+from relaybook.log.query.filters import MAX_LIMIT, SortField
 from relaybook.log.row import to_json
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
@@ -92,6 +92,12 @@ class StoreLog:
             yield from map(to_json, records)
             if not records:
                 time.sleep(_POLL_SECONDS)
+
+    def top(self, terms: list[tuple[str, str]], field: SortField, limit: int) -> tuple[list[Row], bool]:
+        """See ``LogSource``."""
+        filter_ = filter_of(terms)
+        page = self._read(lambda reader, deadline_ns: top_of(reader, filter_, field, limit, deadline_ns))
+        return [*page.data], page.complete
 
     def find(self, text: str) -> dict[str, Any] | None:
         """See ``LogSource``."""

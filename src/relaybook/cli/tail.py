@@ -1,4 +1,7 @@
-"""``relaybook tail``: print the latest requests, one line each, and with ``--follow`` new ones."""
+"""``relaybook tail``: print the latest requests, one line each.
+
+With ``--follow`` it continues with new ones, with ``--sort`` it prints those with the highest values.
+"""
 
 import json
 import re
@@ -9,9 +12,9 @@ from typing import Final
 
 from relaybook import clock
 from relaybook.cli.failure import BadArgument
-from relaybook.cli.output import Row, escape, may_be_id, one_line, today
+from relaybook.cli.output import Row, escape, may_be_id, one_line
 from relaybook.cli.source import LogSource, open_log
-from relaybook.log.query.filters import MAX_LIMIT, WORDS, BadFilter, Filter
+from relaybook.log.query.filters import MAX_LIMIT, WORDS, BadFilter, Filter, parse_sort
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.query.values import canonical_name
 from relaybook.settings.configuration import Configuration
@@ -135,25 +138,47 @@ def tail(
     *,
     lines: int,
     follow: bool = False,
-    with_ids: bool = False,
+    sort: str | None = None,
+    only_ids: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Print requests, oldest first. With ``follow`` it does not return. Raises BadArgument and CommandFailed."""
+    """Print requests, oldest first. With ``follow`` it does not return. Raises BadArgument and CommandFailed.
+
+    With ``sort``, print the requests with the highest values of that field, highest first.
+    """
     terms = read_terms(filters)
+    if sort is not None:
+        return _print_top(configuration, terms, sort, lines, only_ids=only_ids, as_json=as_json)
     log = open_log(configuration)
     rows = log.follow(terms, lines) if follow else log.latest(terms, lines)
-    printed = _print(_line(row, with_ids=with_ids, as_json=as_json) for row in rows)
+    printed = _print(_line(row, only_ids=only_ids, as_json=as_json) for row in rows)
     if not printed:
         query = " and ".join(filters)
         print(f"No request matches {query}.{hint(log, terms)}" if query else "No requests yet.", file=sys.stderr)
     return 0
 
 
-def _line(row: Row, *, with_ids: bool, as_json: bool) -> str:
+def _print_top(
+    configuration: Configuration, terms: list[tuple[str, str]], sort: str, lines: int, *, only_ids: bool, as_json: bool
+) -> int:
+    try:
+        field = parse_sort(sort)
+    except BadFilter as error:
+        raise BadArgument(f"--{error}") from None
+    log = open_log(configuration)
+    rows, is_complete = log.top(terms, field, lines)
+    if not _print(_line(row, only_ids=only_ids, as_json=as_json) for row in rows):
+        print(f"No matching request has a value of {field}.{hint(log, terms)}", file=sys.stderr)
+    if not is_complete:
+        message = f"The search reached its time limit: requests with a higher {field} may be missing."
+        print(f"{message} Narrow it, for example with from=-1d.", file=sys.stderr)
+    return 0
+
+
+def _line(row: Row, *, only_ids: bool, as_json: bool) -> str:
     if as_json:
         return json.dumps(row)
-    line = one_line(row, today())
-    return f"{row['id']}  {line}" if with_ids else line
+    return str(row["id"]) if only_ids else one_line(row)
 
 
 def _print(lines: Iterable[str]) -> int:

@@ -58,6 +58,8 @@ def test_filters_are_suggested_for_tail_only(capsys: pytest.CaptureFixture[str])
         (["tail", "nonsense:x"], "is not a known name"),
         (["tail", "--lines", "0"], "--lines is 0: expected a number from 1 to 500, or 0 with --follow."),
         (["tail", "-f", "--lines", "501"], "--lines is 501"),
+        (["tail", "-f", "--sort", "cost_usd"], "--sort cannot be combined with --follow. Remove one."),
+        (["tail", "--ids", "--json"], "--ids cannot be combined with --json. Remove one."),
         (["tail", "-refund"], "To exclude refund, write the filter after --: relaybook tail -- -refund"),
         (["tail", "-namespace:ios"], "write the filter after --: relaybook tail -- -namespace:ios"),
         (["tail", "-model:o1", "x"], "write the filter after --: relaybook tail -- -model:o1"),

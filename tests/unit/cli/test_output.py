@@ -2,23 +2,24 @@
 
 import time
 from collections.abc import Iterator
-from datetime import date
 from typing import Any
 
 import pytest
 from tests.support.rows import row
 
 from relaybook.cli.output import (
-    clock_time,
     cost,
     duration,
     escape,
     is_text,
+    local_time,
     one_line,
     previews,
     result,
     tokens,
+    truncate_middle,
 )
+from relaybook.log.query.values import parse_timestamp
 
 
 @pytest.fixture(autouse=True)
@@ -85,10 +86,42 @@ def test_control_characters_and_direction_marks_are_escaped() -> None:
     assert escape("\U000e0001") == "\\U000e0001"
 
 
-def test_the_date_is_shown_if_it_is_another_day() -> None:
+@pytest.mark.parametrize(
+    ("zone", "text"),
+    [
+        ("UTC", "2026-11-21T14:02:27+00:00"),
+        ("Europe/Berlin", "2026-11-21T15:02:27+01:00"),
+        ("America/St_Johns", "2026-11-21T10:32:27-03:30"),
+    ],
+)
+def test_a_time_has_its_offset_and_is_a_valid_filter(zone: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
     timestamp = row()["started_at"]
-    assert clock_time(timestamp, date(2026, 11, 21)) == "14:02:27"
-    assert clock_time(timestamp, date(2026, 11, 22)) == "2026-11-21 14:02:27"
+    assert local_time(timestamp) == text
+    assert parse_timestamp(text, 0) == parse_timestamp(timestamp, 0) // 1_000_000 * 1_000_000
+
+
+def test_long_names_are_shortened_in_the_middle() -> None:
+    assert truncate_middle("gpt-4o-mini", 11) == "gpt-4o-mini"
+    assert truncate_middle("gpt-4o-mini-2024-07-18", 11) == "gpt-4…07-18"
+    assert truncate_middle("gpt-4o-mini-2024-07-18", 12) == "gpt-4o…07-18"
+
+
+def test_columns_are_aligned_whatever_the_length_of_names() -> None:
+    long = row(
+        namespace="user-8f3a2b44-5c1d-4e0f-9a77-c91e00000000",
+        model="accounts/fireworks/models/llama-v3p1-405b-instruct",
+        outcome="upstream_failed",
+        error_code="upstream_unreachable",
+        failed=True,
+        input_tokens=128_000,
+        output_tokens=16_384,
+        cost_usd=0.00001,
+        duration_ms=612_345.6,
+    )
+    starts = [one_line(each).index(sign) for each, sign in ((long, "✗"), (row(namespace="a"), "✓"))]
+    assert starts[0] == starts[1]
 
 
 def test_the_line_of_a_refused_request() -> None:
@@ -102,15 +135,15 @@ def test_the_line_of_a_refused_request() -> None:
         input_preview="Summarise\nthis",
         error_message="Rate limit reached",
     )
-    line = one_line(shown, date(2026, 11, 21))
+    line = one_line(shown)
     cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
-    assert cells[:4] == ["14:02:27", "staging", "gpt-4o-mini", "✗ 429 error"]
-    assert cells[4:] == ["2,911 → –", "–", "0.08 s", "Summarise this → Rate limit reached"]
+    assert cells[:4] == ["2026-11-21T14:02:27+00:00", "staging", "gpt-4o-mini", "2,911 → –"]
+    assert cells[4:] == ["–", "0.08 s", "✗ 429 error", "Summarise this → Rate limit reached"]
 
 
 def test_hostile_text_stays_on_one_line() -> None:
     nasty = "x\n\x1b]0;title\x07\u2028y"
-    line = one_line(row(namespace=nasty, model=nasty, input_preview=nasty, output_preview=nasty), date(2026, 11, 21))
+    line = one_line(row(namespace=nasty, model=nasty, input_preview=nasty, output_preview=nasty))
     assert line.isprintable()
 
 

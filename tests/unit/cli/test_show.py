@@ -1,7 +1,6 @@
 """``show`` prints one request."""
 
 import json
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +48,8 @@ def test_invalid_utf_8_is_not_an_id(settings: Configuration, monkeypatch: pytest
         module.show(settings, "caf\udce9")
 
 
-DAY = date(2026, 11, 21)
-
-
 def lines(**fields: Any) -> list[str]:
-    return transcript(detail(**fields), DAY).split("\n")
+    return transcript(detail(**fields)).split("\n")
 
 
 def choice(**fields: Any) -> dict[str, Any]:
@@ -114,7 +110,6 @@ def test_messages_and_response_are_printed() -> None:
             ],
             answer={"choices": [choice(text="Hello", reasoning="Hm"), choice(index=1, finish_reason=None)]},
         ),
-        DAY,
     )
     assert "── system\n   Be\n   brief" in text
     assert "── user\n   Look\n   [image_url]" in text
@@ -149,6 +144,5 @@ def test_text_of_clients_and_models_cannot_move_the_cursor() -> None:
             messages=[{"role": nasty, "text": nasty, "parts": []}],
             answer={"choices": [choice(text=nasty, finish_reason=nasty)]},
         ),
-        DAY,
     )
     assert text.replace("\n", "").isprintable()

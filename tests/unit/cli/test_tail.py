@@ -17,10 +17,13 @@ class OneRow:
     """A log of one request."""
 
     def latest(self, terms: list[tuple[str, str]], limit: int) -> list[dict[str, object]]:
-        return [row(namespace=f"{terms} {limit}")]
+        return [row(input_preview=f"{terms} {limit}")]
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> list[dict[str, object]]:
         return [row(namespace="followed")]
+
+    def top(self, terms: list[tuple[str, str]], field: str, limit: int) -> tuple[list[dict[str, object]], bool]:
+        return [row(namespace=f"{terms} {field} {limit}")], False
 
 
 @pytest.fixture
@@ -35,11 +38,34 @@ def test_each_request_is_one_line(settings: Configuration, capsys: pytest.Captur
     assert "[('kind', 'chat')] 3" in line
 
 
-def test_ids_are_printed_first_if_requested(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
-    module.tail(settings, [], lines=3)
-    module.tail(settings, [], lines=3, with_ids=True)
-    without, with_id = capsys.readouterr().out.splitlines()
-    assert with_id == f"{row()['id']}  {without}"
+def test_with_ids_each_line_is_an_id(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
+    module.tail(settings, [], lines=3, only_ids=True)
+    assert capsys.readouterr().out == f"{row()['id']}\n"
+
+
+def test_with_sort_the_highest_values_are_printed(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
+    module.tail(settings, ["kind=chat"], lines=3, sort="cost_usd", as_json=True)
+    output = capsys.readouterr()
+    assert json.loads(output.out) == row(namespace="[('kind', 'chat')] cost_usd 3")
+    assert output.err == (
+        "The search reached its time limit: requests with a higher cost_usd may be missing. "
+        "Narrow it, for example with from=-1d.\n"
+    )
+
+
+def test_an_unknown_sort_field_is_rejected(settings: Configuration) -> None:
+    with pytest.raises(BadArgument) as refused:
+        module.tail(settings, [], lines=3, sort="cost")
+    assert str(refused.value).startswith("--sort is 'cost': expected one of cost_usd, duration_ms,")
+
+
+def test_without_a_value_nothing_is_printed_but_the_reason(
+    settings: Configuration, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OneRow, "top", lambda *_: ([], True))
+    assert module.tail(settings, [], lines=3, sort="first_token_ms") == 0
+    output = capsys.readouterr()
+    assert (output.out, output.err) == ("", "No matching request has a value of first_token_ms.\n")
 
 
 def test_json_output_is_one_object_per_line(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
