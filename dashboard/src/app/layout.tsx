@@ -3,16 +3,16 @@
 import { useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { labelsQuery } from "~/api/namespaces";
-import { statusQuery } from "~/api/status";
+import { useStatus } from "~/api/status";
 import { EMPTY_SEARCH, type LogSearch, parseSearch } from "~/domain/log-search";
 import { LiveSwitch } from "~/features/requests/live-controls";
 import { SampleBar, VersionNotice } from "~/features/status/banners";
 import { StatusLine } from "~/features/status/status-bar";
-import { LabelsContext } from "~/filters/labels";
-import { HoveredValueContext, useValueHover } from "~/filters/use-hovered-value";
-import { ValueMenu } from "~/filters/value-menu";
+import { LabelsContext, labelsOf } from "~/filters/labels";
+import { ValueHover, ValueHoverContext } from "~/filters/use-hovered-value";
+import { HoveredValueMenu } from "~/filters/value-menu";
 import { FilterHrefContext, logHref } from "~/navigation/links";
 import { overviewHref, readOverview } from "~/navigation/overview-search";
 import { SearchContext } from "~/navigation/search-context";
@@ -21,72 +21,38 @@ import { CopyButton } from "~/ui/copy-button";
 import { KeyHints, KeysHelp } from "~/ui/shortcuts-help";
 import css from "./layout.module.css";
 
-/** What every page stands in: the head, notices, and the card of the value somebody points at. */
+/** The frame of every page: header, banners, the page, the status bar, and the menu of the hovered value. */
 export function AppFrame() {
-  const shown = useLocation({ select: ({ pathname }) => pageAt(pathname) });
+  const page = useLocation({ select: ({ pathname }) => pageAt(pathname) });
   const text = useLocation({ select: ({ searchStr }) => searchStr });
   const inUrl = useMemo(() => parseSearch(text), [text]);
-  // The lists are of the whole log: their URL says other things than a filter of it.
+  // The lists cover the whole log: their parameters are no filter of it.
   const search = useMemo(
-    () => (shown === "lists" ? EMPTY_SEARCH : shown === "overview" ? readOverview(inUrl).search : inUrl),
-    [shown, inUrl],
+    () => (page === "lists" ? EMPTY_SEARCH : page === "overview" ? readOverview(inUrl).search : inUrl),
+    [page, inUrl],
   );
-  // What the overview supposes where no time was named, nobody chose.
+  // The default time range of the overview stays there.
   const elsewhere = useMemo(
-    () => (shown === "overview" && readOverview(inUrl).isDefaultRange ? { ...search, range: {} } : search),
-    [shown, inUrl, search],
+    () => (page === "overview" && readOverview(inUrl).isDefaultRange ? { ...search, range: {} } : search),
+    [page, inUrl, search],
   );
   const address = useMemo(() => {
-    if (shown !== "overview") return (to: LogSearch) => logHref(to);
+    if (page !== "overview") return (to: LogSearch) => logHref(to);
     const { by } = readOverview(inUrl);
     return (to: LogSearch) => overviewHref(to, by);
-  }, [shown, inUrl]);
-  const labels = useQuery(labelsQuery(search.range)).data?.data;
-  const byName = useMemo(() => new Map(labels?.map((label) => [label.namespace, label])), [labels]);
-  const pointing = useValueHover();
-  const isLog = shown === "log";
+  }, [page, inUrl]);
+  const labels = useQuery({ ...labelsQuery(search.range), select: labelsOf }).data;
+  const labelsByName = useMemo(() => new Map(labels?.map((label) => [label.namespace, label])), [labels]);
+  const [hover] = useState(() => new ValueHover());
+  const isLog = page === "log";
 
   return (
     <SearchContext value={search}>
-      <LabelsContext value={byName}>
+      <LabelsContext value={labelsByName}>
         <FilterHrefContext value={address}>
-          <HoveredValueContext value={pointing.hovered}>
-            <div className={css.frame} {...pointing.handlers}>
-              <header className={css.head}>
-                <Link to="/requests" search={elsewhere} className={css.brand}>
-                  Relaybook
-                </Link>
-                <nav className={css.pages} aria-label="Pages">
-                  <Link to="/requests" search={elsewhere} activeProps={{ "aria-current": "page" }}>
-                    Requests
-                  </Link>
-                  <Link
-                    to="/namespaces"
-                    search={EMPTY_SEARCH}
-                    activeOptions={{ includeSearch: false }}
-                    activeProps={{ "aria-current": "page" }}
-                  >
-                    Namespaces
-                  </Link>
-                  <Link
-                    to="/overview"
-                    search={elsewhere}
-                    activeOptions={{ includeSearch: false }}
-                    activeProps={{ "aria-current": "page" }}
-                  >
-                    Overview
-                  </Link>
-                  <Link to="/connect" search={elsewhere} activeProps={{ "aria-current": "page" }}>
-                    Connect
-                  </Link>
-                </nav>
-                <div className={css.tools}>
-                  <BaseUrl />
-                  {isLog && <LiveSwitch />}
-                  <ThemeSwitch />
-                  <KeysHelp />
-                </div>
-              </header>
+          <ValueHoverContext value={hover}>
+            <div className={css.frame} {...hover.handlers}>
+              <Header search={elsewhere}>{isLog && <LiveSwitch />}</Header>
               <SampleBar />
               <VersionNotice />
               <div className={css.page}>
@@ -94,21 +60,47 @@ export function AppFrame() {
               </div>
               <StatusLine>{isLog && <KeyHints />}</StatusLine>
             </div>
-            {pointing.hovered !== undefined && (
-              <ValueMenu
-                key={`${pointing.hovered.name}=${pointing.hovered.value}`}
-                pointed={pointing.hovered}
-                onClose={pointing.close}
-                onPointerInside={pointing.keepOpen}
-                onPointerLeft={pointing.close}
-              />
-            )}
-          </HoveredValueContext>
+            <HoveredValueMenu />
+          </ValueHoverContext>
         </FilterHrefContext>
       </LabelsContext>
     </SearchContext>
   );
 }
+
+/** `search`: the filter and time range that the other pages open with. */
+function Header({ search, children }: { search: LogSearch; children: ReactNode }) {
+  return (
+    <header className={css.head}>
+      <Link to="/requests" search={search} className={css.brand}>
+        Relaybook
+      </Link>
+      <nav className={css.pages} aria-label="Pages">
+        <Link to="/requests" search={search} activeProps={CURRENT}>
+          Requests
+        </Link>
+        <Link to="/namespaces" search={EMPTY_SEARCH} activeOptions={ANY_SEARCH} activeProps={CURRENT}>
+          Namespaces
+        </Link>
+        <Link to="/overview" search={search} activeOptions={ANY_SEARCH} activeProps={CURRENT}>
+          Overview
+        </Link>
+        <Link to="/connect" search={search} activeProps={CURRENT}>
+          Connect
+        </Link>
+      </nav>
+      <div className={css.tools}>
+        <BaseUrl />
+        {children}
+        <ThemeSwitch />
+        <KeysHelp />
+      </div>
+    </header>
+  );
+}
+
+const CURRENT = { "aria-current": "page" } as const;
+const ANY_SEARCH = { includeSearch: false };
 
 function pageAt(pathname: string): "log" | "lists" | "overview" | "other" {
   if (pathname.includes("/requests")) return "log";
@@ -116,21 +108,21 @@ function pageAt(pathname: string): "log" | "lists" | "overview" | "other" {
   return pathname.endsWith("/namespaces") ? "lists" : "other";
 }
 
-/** The one thing a program changes, always at hand: `base URL http://127.0.0.1:4100/v1 ⧉`. */
+/** The base URL for clients, with a copy button. */
 export function BaseUrl() {
-  const { data: status } = useQuery(statusQuery());
-  if (status === undefined) return null;
+  const baseUrl = useStatus((status) => status.relay_base_url);
+  if (baseUrl === undefined) return null;
   return (
     <span className={css.address}>
       <span className={css.note}>
-        base URL <code>{status.relay_base_url}</code>
+        base URL <code>{baseUrl}</code>
       </span>
-      <CopyButton text={status.relay_base_url} label="base URL" />
+      <CopyButton text={baseUrl} label="base URL" />
     </span>
   );
 }
 
-/** Light or dark; follows the system until somebody chooses. */
+/** Switch between light and dark. By default the page follows the system. */
 export function ThemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();
   const shown = useComputedColorScheme("light");

@@ -1,27 +1,33 @@
 /** Labels: their lookup by namespace, and their order and groups in the namespace bar. */
 
 import { createContext, useContext } from "react";
-import type { Namespace } from "~/generated/api-types";
+import type { Namespace, NamespacePage } from "~/generated/api-types";
 
-/** Pinned namespaces by name. */
-export const LabelsContext = createContext<ReadonlyMap<string, Namespace>>(new Map());
+/** A pinned namespace, without its counts: they change every few seconds, and chips do not show them. */
+export type Label = Pick<Namespace, "namespace" | "color" | "group" | "position">;
 
-export function useLabels(): ReadonlyMap<string, Namespace> {
+/** Labels by name. */
+export const LabelsContext = createContext<ReadonlyMap<string, Label>>(new Map());
+
+export function useLabels(): ReadonlyMap<string, Label> {
   return useContext(LabelsContext);
 }
 
-export function useLabel(namespace: string): Namespace | undefined {
+export function useLabel(namespace: string): Label | undefined {
   return useLabels().get(namespace);
 }
 
-/** The labels as the namespace bar shows them: in groups, in their own order, the first nine with a key. Pure. */
-export type NumberedLabel = Namespace & { readonly key?: string };
+/** The labels of a response in their own order, which does not change with their counts. */
+export function labelsOf({ data }: NamespacePage): Label[] {
+  return inOrder(data).map(({ namespace, color, group, position }) => ({ namespace, color, group, position }));
+}
 
-export type Group = { readonly group: string; readonly labels: readonly NumberedLabel[] };
+/** The first nine labels have a key. */
+export type Group<L extends Label> = { readonly group: string; readonly labels: readonly (L & { key?: string })[] };
 
 /** Groups in the order of their first label; labels without a group come last. */
-export function groupsOf(labels: readonly Namespace[]): Group[] {
-  const groups = new Map<string, Namespace[]>();
+export function groupsOf<L extends Label>(labels: Iterable<L>): Group<L>[] {
+  const groups = new Map<string, L[]>();
   for (const label of inOrder(labels)) {
     const name = label.group ?? "";
     groups.set(name, [...(groups.get(name) ?? []), label]);
@@ -35,6 +41,6 @@ export function groupsOf(labels: readonly Namespace[]): Group[] {
   }));
 }
 
-function inOrder(labels: readonly Namespace[]): Namespace[] {
+function inOrder<L extends Label>(labels: Iterable<L>): L[] {
   return [...labels].sort((a, b) => (a.position ?? 0) - (b.position ?? 0) || (a.namespace < b.namespace ? -1 : 1));
 }

@@ -1,22 +1,24 @@
 /** Labels as tabs above the log, with a menu of all threads. */
 
 import { useQuery } from "@tanstack/react-query";
+import { labelsQuery } from "~/api/namespaces";
 import { countQuery } from "~/api/requests";
 import { clearNamespaces, hasNoNamespaceFilter, selectedValues } from "~/domain/filter";
 import { shortCount } from "~/format/number";
+import type { Namespace } from "~/generated/api-types";
 import { useFilterHref, useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { TruncateMiddle } from "~/ui/truncate-middle";
 import chipsCss from "./chips.module.css";
 import { FilterLink } from "./filter-link";
-import { groupsOf, type NumberedLabel, useLabels } from "./labels";
+import { groupsOf } from "./labels";
 import css from "./namespace-bar.module.css";
 import { ThreadsMenu } from "./threads-menu";
 
 /** The labels by group with their counts, then all the threads. A key selects each of the first nine. */
 export function NamespaceBar() {
-  const labels = [...useLabels().values()];
   const search = useLogSearch();
+  const labels = useQuery(labelsQuery(search.range)).data?.data ?? [];
   const go = useLogNavigate();
   const address = useFilterHref();
   const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: 5_000 });
@@ -59,7 +61,7 @@ export function NamespaceBar() {
   );
 }
 
-function Label({ label, isChosen }: { label: NumberedLabel; isChosen: boolean }) {
+function Label({ label, isChosen }: { label: Namespace & { key?: string }; isChosen: boolean }) {
   return (
     <span className={css.entry} data-chosen={isChosen || undefined}>
       {label.key !== undefined && <kbd className={css.key}>{label.key}</kbd>}

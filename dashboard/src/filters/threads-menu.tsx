@@ -5,7 +5,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { threadsQuery } from "~/api/namespaces";
-import { statusQuery } from "~/api/status";
+import { useStatus } from "~/api/status";
 import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
 import type { Namespace } from "~/generated/api-types";
@@ -13,11 +13,10 @@ import { useNow } from "~/ui/timestamp";
 import { NamespaceChip } from "./chips";
 import css from "./namespace-bar.module.css";
 
-/** All namespaces that are no labels: how many there are, and a list to search, the most recent first. */
+/** Namespaces that are not pinned: their number, and a list to search, most recent first. */
 export function ThreadsMenu() {
   const [isOpen, setOpen] = useState(false);
-  const status = useQuery(statusQuery()).data;
-  const threads = status === undefined ? null : status.namespaces - status.labels;
+  const threads = useStatus((status) => status.namespaces - status.labels) ?? null;
   return (
     <Popover opened={isOpen} onChange={setOpen} position="bottom-end" width={380} trapFocus withinPortal shadow="md">
       <Popover.Target>

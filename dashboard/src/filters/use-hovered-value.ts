@@ -7,100 +7,96 @@ import {
   type PointerEvent,
   type TouchEvent,
   useContext,
-  useRef,
-  useState,
+  useSyncExternalStore,
 } from "react";
 import { rowMatches } from "~/domain/filter";
 import type { Row } from "~/generated/api-types";
 
-const SOON_MS = 90;
-const LEAVING_MS = 160;
+const SHOW_MS = 90;
+const HIDE_MS = 160;
 const LONG_PRESS_MS = 500;
 
-export type ValueHover = {
+/** `at` is the position of the link. `menu`: opened by key or long press, and has the focus. */
+export type HoveredValue = { name: string; value: string; at: DOMRect; link: HTMLAnchorElement; menu: boolean };
+
+/** Holds the hovered value outside of React's state, so that only components that depend on it render. */
+export class ValueHover {
   hovered: HoveredValue | undefined;
-  /** Props of the page layout. */
-  handlers: {
-    onPointerOver: (event: PointerEvent) => void;
-    onPointerOut: (event: PointerEvent) => void;
-    onPointerDown: (event: PointerEvent) => void;
-    onPointerUp: () => void;
-    onPointerCancel: () => void;
-    onTouchEnd: (event: TouchEvent) => void;
-    onContextMenu: (event: MouseEvent) => void;
-    onKeyDown: (event: KeyboardEvent) => void;
-  };
-  /** Opens the menu of a value without a pointer. */
-  open: (link: HTMLAnchorElement) => void;
-  close: () => void;
-  /** Keeps the menu open while the pointer is on it. */
-  keepOpen: () => void;
-};
+  private readonly listeners = new Set<() => void>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private isLongPress = false;
 
-export function useValueHover(): ValueHover {
-  const [hovered, setHovered] = useState<HoveredValue>();
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const pressed = useRef(false);
-
-  const later = (ms: number, action: () => void) => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(action, ms);
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   };
-  const keepOpen = () => clearTimeout(timer.current);
-  const close = () => {
-    keepOpen();
-    setHovered(undefined);
+
+  readonly close = (): void => {
+    const last = this.hovered;
+    this.keepOpen();
+    this.set(undefined);
     // Return the focus to the link.
-    if (hovered?.menu && hovered.link.isConnected) hovered.link.focus({ preventScroll: true });
+    if (last?.menu && last.link.isConnected) last.link.focus({ preventScroll: true });
   };
-  const open = (link: HTMLAnchorElement) => setHovered(hoveredValueAt(link, true));
-  const closeSoon = () => later(LEAVING_MS, () => setHovered((last) => (last?.menu ? last : undefined)));
 
-  return {
-    hovered,
-    keepOpen,
-    close,
-    open,
-    handlers: {
-      onPointerOver: (event) => {
-        const link = valueAt(event.target);
-        if (link !== null && event.pointerType === "mouse") {
-          later(SOON_MS, () => setHovered((last) => (last?.menu ? last : hoveredValueAt(link, false))));
-        }
-      },
-      onPointerOut: (event) => {
-        if (valueAt(event.target) !== null && event.pointerType === "mouse") closeSoon();
-      },
-      onPointerDown: (event) => {
-        const link = valueAt(event.target);
-        pressed.current = false;
-        if (link === null || event.pointerType === "mouse") return;
-        later(LONG_PRESS_MS, () => {
-          pressed.current = true;
-          open(link);
+  /** Keep the menu open while the pointer is on it. */
+  readonly keepOpen = (): void => clearTimeout(this.timer);
+
+  /** Event handlers of the page layout. */
+  readonly handlers = {
+    onPointerOver: (event: PointerEvent) => {
+      const link = linkAt(event.target);
+      if (link !== null && event.pointerType === "mouse") {
+        this.later(SHOW_MS, () => {
+          if (!this.hovered?.menu) this.set(hoveredValueAt(link, false));
         });
-      },
-      onPointerUp: keepOpen,
-      onPointerCancel: keepOpen,
-      onTouchEnd: (event) => {
-        // The end of a long press is not a click.
-        if (pressed.current) event.preventDefault();
-      },
-      onContextMenu: (event) => {
-        if (pressed.current) event.preventDefault();
-      },
-      onKeyDown: (event) => {
-        const link = valueAt(event.target);
-        if (event.key !== "m" || event.ctrlKey || event.metaKey || event.altKey || link === null) return;
-        event.preventDefault();
-        event.stopPropagation();
-        open(link);
-      },
+      }
+    },
+    onPointerOut: (event: PointerEvent) => {
+      if (linkAt(event.target) === null || event.pointerType !== "mouse") return;
+      this.later(HIDE_MS, () => {
+        if (!this.hovered?.menu) this.set(undefined);
+      });
+    },
+    onPointerDown: (event: PointerEvent) => {
+      const link = linkAt(event.target);
+      this.isLongPress = false;
+      if (link === null || event.pointerType === "mouse") return;
+      this.later(LONG_PRESS_MS, () => {
+        this.isLongPress = true;
+        this.set(hoveredValueAt(link, true));
+      });
+    },
+    onPointerUp: this.keepOpen,
+    onPointerCancel: this.keepOpen,
+    onTouchEnd: (event: TouchEvent) => {
+      // The end of a long press is not a click.
+      if (this.isLongPress) event.preventDefault();
+    },
+    onContextMenu: (event: MouseEvent) => {
+      if (this.isLongPress) event.preventDefault();
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      const link = linkAt(event.target);
+      if (event.key !== "m" || event.ctrlKey || event.metaKey || event.altKey || link === null) return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.set(hoveredValueAt(link, true));
     },
   };
+
+  private set(hovered: HoveredValue | undefined): void {
+    this.hovered = hovered;
+    for (const listener of this.listeners) listener();
+  }
+
+  private later(ms: number, action: () => void): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(action, ms);
+  }
 }
 
-function valueAt(target: EventTarget): HTMLAnchorElement | null {
+function linkAt(target: EventTarget): HTMLAnchorElement | null {
   return (target as Element).closest<HTMLAnchorElement>("a[data-field]");
 }
 
@@ -110,17 +106,18 @@ function hoveredValueAt(link: HTMLAnchorElement, menu: boolean): HoveredValue | 
   return { name: field, value, at: link.getBoundingClientRect(), link, menu };
 }
 
-/** `at` is the position of the link. `menu`: opened by key or long press, and has the focus. */
-export type HoveredValue = { name: string; value: string; at: DOMRect; link: HTMLAnchorElement; menu: boolean };
-
-export const HoveredValueContext = createContext<HoveredValue | undefined>(undefined);
+export const ValueHoverContext = createContext(new ValueHover());
 
 export function useHoveredValue(): HoveredValue | undefined {
-  return useContext(HoveredValueContext);
+  const hover = useContext(ValueHoverContext);
+  return useSyncExternalStore(hover.subscribe, () => hover.hovered);
 }
 
-/** Whether a row is dimmed: another value is hovered that the row does not have. */
-export function useIsDimmed(): (row: Row) => boolean {
-  const hovered = useHoveredValue();
-  return (row) => hovered !== undefined && !rowMatches(row, hovered.name, hovered.value);
+/** Whether the row is dimmed: a value is hovered that the row does not have. */
+export function useIsDimmed(row: Row): boolean {
+  const hover = useContext(ValueHoverContext);
+  return useSyncExternalStore(hover.subscribe, () => {
+    const { hovered } = hover;
+    return hovered !== undefined && !rowMatches(row, hovered.name, hovered.value);
+  });
 }

@@ -2,7 +2,7 @@
 
 import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useContext, useState } from "react";
 import { notPinned, usePin } from "~/api/namespaces";
 import { countQuery } from "~/api/requests";
 import { addValue, describeValue, excludeValue, replaceValue } from "~/domain/filter";
@@ -16,13 +16,19 @@ import { useNow } from "~/ui/timestamp";
 import css from "./chips.module.css";
 import { anchorOf } from "./filter-link";
 import { useLabel } from "./labels";
-import type { HoveredValue } from "./use-hovered-value";
+import { type HoveredValue, useHoveredValue, type ValueHover, ValueHoverContext } from "./use-hovered-value";
 
-type Props = { pointed: HoveredValue; onClose: () => void; onPointerInside: () => void; onPointerLeft: () => void };
+/** The menu of the hovered value, if there is one. */
+export function HoveredValueMenu() {
+  const hover = useContext(ValueHoverContext);
+  const hovered = useHoveredValue();
+  return hovered && <ValueMenu key={`${hovered.name}=${hovered.value}`} hovered={hovered} hover={hover} />;
+}
 
-/** What a value somebody points at would find, and all that can be done with it. */
-export function ValueMenu({ pointed, onClose, onPointerInside, onPointerLeft }: Props) {
-  const { name, value, at, link } = pointed;
+/** The number of requests with a value, and all actions for it. */
+function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: ValueHover }) {
+  const { name, value, at, link, menu: isOpened } = hovered;
+  const { close } = hover;
   const search = useLogSearch();
   const go = useLogNavigate();
   const goToThread = useThreadNavigate();
@@ -36,15 +42,15 @@ export function ValueMenu({ pointed, onClose, onPointerInside, onPointerLeft }: 
       search: { ...search, filter: change(search.filter, name, value) },
       anchor: anchorOf(link, change === excludeValue),
     });
-    onClose();
+    close();
   };
   const openThread = () => {
     goToThread(replaceValue([], name, value));
-    onClose();
+    close();
   };
-  const togglePin = () => pinning.mutate({ namespace: value, pinned: label === undefined }, { onSuccess: onClose });
+  const togglePin = () => pinning.mutate({ namespace: value, pinned: label === undefined }, { onSuccess: close });
   const [isNotCopied, setNotCopied] = useState(false);
-  const copy = () => void toClipboard(Promise.resolve(value)).then(onClose, () => setNotCopied(true));
+  const copy = () => void toClipboard(Promise.resolve(value)).then(close, () => setNotCopied(true));
   const failure = isNotCopied
     ? "This browser lets no page copy here: mark the value in the request's detail."
     : pinning.error && notPinned(pinning.variables, pinning.error);
@@ -52,10 +58,10 @@ export function ValueMenu({ pointed, onClose, onPointerInside, onPointerLeft }: 
   return (
     <Menu
       opened
-      onClose={onClose}
+      onClose={close}
       position="bottom-start"
       offset={4}
-      trapFocus={pointed.menu}
+      trapFocus={isOpened}
       returnFocus={false}
       withInitialFocusPlaceholder={false}
       closeOnClickOutside
@@ -72,9 +78,9 @@ export function ValueMenu({ pointed, onClose, onPointerInside, onPointerLeft }: 
       </Menu.Target>
       <Menu.Dropdown
         className={css.card}
-        data-hover={pointed.menu ? undefined : ""}
-        onMouseEnter={onPointerInside}
-        onMouseLeave={pointed.menu ? undefined : onPointerLeft}
+        data-hover={isOpened ? undefined : ""}
+        onMouseEnter={hover.keepOpen}
+        onMouseLeave={isOpened ? undefined : close}
         aria-label={`${words.name} ${words.value}`}
       >
         <div className={css.found}>{failure ?? (found === undefined ? "counting…" : <MatchCount found={found} />)}</div>

@@ -84,6 +84,7 @@ export function stubSight(): { tell: (rows: readonly unknown[]) => void; isNear:
     "ResizeObserver",
     class {
       observe() {}
+      unobserve() {}
       disconnect() {}
     },
   );

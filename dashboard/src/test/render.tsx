@@ -6,12 +6,11 @@ import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } fr
 import { render } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { parseSearch } from "~/domain/log-search";
-import { LabelsContext } from "~/filters/labels";
-import type { Namespace } from "~/generated/api-types";
+import { type Label, LabelsContext } from "~/filters/labels";
 import { SearchContext } from "~/navigation/search-context";
 
 /** Renders at `/requests` with the search text; gives a way to read where the page went. */
-export async function renderAt(search: string, children: ReactNode, labels: Namespace[] = []) {
+export async function renderAt(search: string, children: ReactNode, labels: Label[] = []) {
   const history = createMemoryHistory({ initialEntries: [`/requests${search}`] });
   const root = createRootRoute({
     component: () => (

@@ -1,6 +1,7 @@
 /** Statistics by group, with colors. Pure. */
 
-import type { Aggregate, Namespace, StatsPoint, StatsResponse } from "~/generated/api-types";
+import type { Label } from "~/filters/labels";
+import type { Aggregate, StatsPoint, StatsResponse } from "~/generated/api-types";
 
 /** Number of groups that have a color and a series of their own in charts. */
 export const MAX_COLORED = 8;
@@ -18,11 +19,7 @@ export type Group = {
 };
 
 /** Largest first, `other` last. Labels have their own color; others keep theirs while the same groups are shown. */
-export function groupsOf(
-  answer: StatsResponse,
-  by: string | undefined,
-  labels: ReadonlyMap<string, Namespace>,
-): Group[] {
+export function groupsOf(answer: StatsResponse, by: string | undefined, labels: ReadonlyMap<string, Label>): Group[] {
   if (by === undefined) {
     return answer.groups.map(({ points, total }) => ({ kind: "all", value: null, colorIndex: 1, points, total }));
   }
@@ -59,7 +56,7 @@ export function fieldName(by: string | undefined): string {
 /** Assigned by name, not by size, so that colors do not change with each request. */
 function colorIndexes(
   values: readonly (string | null)[],
-  labels: ReadonlyMap<string, Namespace>,
+  labels: ReadonlyMap<string, Label>,
 ): Map<string | null, number> {
   const indexes = new Map<string | null, number>();
   const own = (value: string | null) => (value === null ? undefined : (labels.get(value)?.color ?? undefined));

@@ -50,6 +50,13 @@ describe("the live end of the log", () => {
     expect(ids(log.visible)).toBe("w z");
   });
 
+  it("keeps the visible rows as they are if no received row is one of them", () => {
+    const log = showPending(receiveRows(createLiveLog([row("z", null)]), [row("a", 1)]));
+    expect(receiveRows(log, [row("b", 2)]).visible).toBe(log.visible);
+    expect(receiveRows(log, [row("z", 2)]).visible).not.toBe(log.visible);
+    expect(showPending(log).visible).toBe(log.visible);
+  });
+
   it("does not grow for ever while nobody looks", () => {
     const many = Array.from({ length: MAX_PENDING + 5 }, (_, at) => row(`r${at}`, at + 1));
     const log = receiveRows(createLiveLog([]), many);
@@ -68,7 +75,7 @@ const gap = (minute: number): LogGap => ({
 describe("the lines of the log", () => {
   it("have each gap between the requests around it", () => {
     const items = itemsOf([rowAt("b", 4), rowAt("a", 2)], [gap(5), gap(3), gap(1)], true);
-    expect(items.map((item) => ("row" in item ? item.row.id : item.gap.from_at.slice(14, 16)))).toEqual([
+    expect(items.map((item) => ("gap" in item ? item.gap.from_at.slice(14, 16) : item.id))).toEqual([
       "05",
       "b",
       "03",

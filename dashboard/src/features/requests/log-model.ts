@@ -22,7 +22,11 @@ export function createLiveLog(running: readonly Row[], onlyRunning = false): Liv
   return { finished: [], running, visible: running, hasGap: false, onlyRunning };
 }
 
-/** Add received rows: new ones are pending, known ones are updated in place. */
+/**
+ * Add received rows: new ones are pending, known ones are updated in place.
+ *
+ * `visible` stays the same array if none of its rows changed.
+ */
 export function receiveRows(log: LiveLog, rows: readonly Row[]): LiveLog {
   const news = new Map(rows.map((row) => [row.id, row]));
   const ended = new Map(log.finished.map((row) => [row.id, row]));
@@ -37,7 +41,10 @@ export function receiveRows(log: LiveLog, rows: readonly Row[]): LiveLog {
   return {
     finished: finished.slice(0, MAX_PENDING),
     running: [...open.values()].sort((a, b) => (a.started_at < b.started_at ? 1 : -1)),
-    visible: log.visible.map((row) => ended.get(row.id) ?? open.get(row.id) ?? row),
+    visible: keepIfEqual(
+      log.visible,
+      log.visible.map((row) => ended.get(row.id) ?? open.get(row.id) ?? row),
+    ),
     hasGap: log.hasGap || finished.length > MAX_PENDING,
     onlyRunning: log.onlyRunning,
   };
@@ -56,7 +63,11 @@ export function reconcile(log: LiveLog, newestKnown: number, page: readonly Row[
 
 /** Show all pending rows: running ones first, then the last recorded. */
 export function showPending(log: LiveLog): LiveLog {
-  return { ...log, visible: wanted(log) };
+  return { ...log, visible: keepIfEqual(log.visible, wanted(log)) };
+}
+
+function keepIfEqual(last: readonly Row[], next: readonly Row[]): readonly Row[] {
+  return last.length === next.length && last.every((row, index) => row === next[index]) ? last : next;
 }
 
 /** Number of rows that are not shown yet. */
@@ -70,20 +81,21 @@ function wanted(log: LiveLog): Row[] {
 }
 
 /** A row of the log table: a request or a gap. */
-export type Item = { readonly id: string } & ({ readonly row: Row } | { readonly gap: LogGap });
+export type Item = Row | { readonly id: string; readonly gap: LogGap };
 
 /** Insert each gap between the requests before and after it, within the loaded rows. `gaps` are latest first. */
-export function itemsOf(rows: readonly Row[], gaps: readonly LogGap[], includesNewest: boolean): Item[] {
+export function itemsOf(rows: readonly Row[], gaps: readonly LogGap[], includesNewest: boolean): readonly Item[] {
+  if (gaps.length === 0) return rows;
   const items: Item[] = [];
   let next = 0;
-  const gapBefore = (moment: string) => {
-    for (let gap = gaps[next]; gap !== undefined && gap.to_at > moment; gap = gaps[++next]) {
+  const gapBefore = (timestamp: string) => {
+    for (let gap = gaps[next]; gap !== undefined && gap.to_at > timestamp; gap = gaps[++next]) {
       if (items.length > 0 || includesNewest) items.push({ id: `gap ${gap.from_at} ${gap.reason}`, gap });
     }
   };
   for (const row of rows) {
     gapBefore(row.started_at);
-    items.push({ id: row.id, row });
+    items.push(row);
   }
   return items;
 }

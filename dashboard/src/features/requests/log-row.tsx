@@ -1,12 +1,13 @@
 /** Rows of the log table: a request or a gap. */
 
-import { type MouseEvent, memo } from "react";
+import { type MouseEvent, memo, type ReactNode } from "react";
 import { propertyOf } from "~/domain/filter";
 import { GAP_WORDS, gapCount, gapSpan } from "~/domain/gaps";
 import { runningMs } from "~/domain/outcome";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
+import { useIsDimmed } from "~/filters/use-hovered-value";
 import { duration, seconds } from "~/format/duration";
 import { money } from "~/format/money";
 import { tokens } from "~/format/number";
@@ -17,31 +18,22 @@ import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import { useNow } from "~/ui/timestamp";
 import css from "./log-table.module.css";
 
-type Props = { row: Row; place: number; property: string | undefined; isSelected: boolean; isFaded: boolean };
+type RowProps = { row: Row; place: number; isSelected: boolean };
 
-/** One request. Its values are links that filter; the rest of the row opens it. */
-export const LogRow = memo(function LogRow({ row, place, property, isSelected, isFaded }: Props) {
+/** One request. Its values are links that filter; a click elsewhere opens it. */
+export const LogRow = memo(function LogRow({
+  row,
+  place,
+  property,
+  isSelected,
+}: RowProps & { property: string | undefined }) {
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
   const go = useLogNavigate();
   const value = property === undefined ? undefined : propertyOf(row, property);
 
-  const open = (event: MouseEvent) => {
-    if ((event.target as Element).closest("a, button") || hasTextSelection()) return;
-    if (event.ctrlKey || event.metaKey) window.open(logHref(search, row.id), "_blank");
-    else go({ search: searchAtClick(), id: row.id });
-  };
-
   return (
-    <tr
-      className={css.row}
-      aria-rowindex={place}
-      aria-selected={isSelected}
-      data-request={row.id}
-      data-dimmed={isFaded || undefined}
-      data-outcome={row.outcome}
-      onClick={open}
-    >
+    <RowFrame row={row} place={place} isSelected={isSelected}>
       <td className={css.time} title={utc(row.started_at)}>
         <a
           href={logHref(search, row.id)}
@@ -80,7 +72,7 @@ export const LogRow = memo(function LogRow({ row, place, property, isSelected, i
       <td className={css.cost}>{money(row.cost_usd, row.tokens_estimated)}</td>
       <td className={css.first}>{seconds(row.first_token_ms)}</td>
       <td className={css.total}>{row.outcome === "open" ? <RunsFor row={row} /> : seconds(row.duration_ms)}</td>
-    </tr>
+    </RowFrame>
   );
 
   function follow(event: MouseEvent) {
@@ -90,6 +82,34 @@ export const LogRow = memo(function LogRow({ row, place, property, isSelected, i
     go({ search: searchAtClick(), id: row.id });
   }
 });
+
+/** The `<tr>`. It renders when the hovered value changes; its cells do not. */
+function RowFrame({ row, place, isSelected, children }: RowProps & { children: ReactNode }) {
+  const search = useLogSearch();
+  const searchAtClick = useLatestSearch();
+  const go = useLogNavigate();
+  const isDimmed = useIsDimmed(row);
+
+  const open = (event: MouseEvent) => {
+    if ((event.target as Element).closest("a, button") || hasTextSelection()) return;
+    if (event.ctrlKey || event.metaKey) window.open(logHref(search, row.id), "_blank");
+    else go({ search: searchAtClick(), id: row.id });
+  };
+
+  return (
+    <tr
+      className={css.row}
+      aria-rowindex={place}
+      aria-selected={isSelected}
+      data-request={row.id}
+      data-dimmed={isDimmed || undefined}
+      data-outcome={row.outcome}
+      onClick={open}
+    >
+      {children}
+    </tr>
+  );
+}
 
 function RunsFor({ row }: { row: Row }) {
   const isPaused = useLogSearch().live === false;

@@ -3,8 +3,7 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { useLocation } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type RefObject, useLayoutEffect, useMemo, useRef } from "react";
-import { useIsDimmed } from "~/filters/use-hovered-value";
+import { memo, type RefObject, useLayoutEffect, useMemo, useRef } from "react";
 import type { LogGap } from "~/generated/api-types";
 import type { Anchor } from "~/navigation/links";
 import { LatestSearchContext, SearchContext, useLogSearch } from "~/navigation/search-context";
@@ -12,10 +11,10 @@ import { itemsOf } from "./log-model";
 import { GapRow, LogRow } from "./log-row";
 import css from "./log-table.module.css";
 import { useScrollAnchor } from "./scroll-anchor";
-import type { Log } from "./use-log";
+import type { RowList } from "./use-log";
 
 type Props = {
-  log: Log;
+  list: RowList;
   gaps: readonly LogGap[];
   /** The property that has a column of its own, if any. */
   property: string | undefined;
@@ -25,20 +24,20 @@ type Props = {
   onPointerInside: (inside: boolean) => void;
 };
 
-/** Rows that exist beyond those in sight, on each side; and how many before the end more are asked for. */
+/** Rows rendered above and below the visible ones. */
 const OVERSCAN = 20;
-const NEAR_THE_END = 300;
-const ROOM_FOR_WORDS = 60;
+/** More rows are loaded when the end is this many rows away. */
+const LOAD_AHEAD = 300;
+const MIN_NOTE_HEIGHT = 60;
 
-/** The log's rows: a real table of which only what is in sight exists. */
-export function LogTable({ log, gaps, property, anchor, selected, scroller, onPointerInside }: Props) {
+/** The rows of the log: a real table that contains only the rows near the visible ones. */
+export const LogTable = memo(function LogTable(props: Props) {
+  const { list, gaps, property, anchor, selected, scroller, onPointerInside } = props;
   const measures = useMeasures(property !== undefined);
   const rowHeight = measures.row;
-  const items = useMemo(() => itemsOf(log.rows, gaps, log.includesNewest), [log.rows, log.includesNewest, gaps]);
-  const ids = useMemo(() => items.map((item) => item.id), [items]);
+  const items = useMemo(() => itemsOf(list.rows, gaps, list.includesNewest), [list.rows, list.includesNewest, gaps]);
   const step = useLocation({ select: ({ state }) => state.__TSR_key });
-  const place = useScrollAnchor({ scroller, list: log.key, ids, measures, anchor, step });
-  const isFaded = useIsDimmed();
+  const place = useScrollAnchor({ scroller, list: list.key, items, measures, anchor, step });
   const search = useLogSearch();
   const newest = useRef(search);
   useLayoutEffect(() => {
@@ -51,8 +50,10 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
     paddingStart: place.paddingTop,
     paddingEnd: place.paddingBottom,
     overscan: OVERSCAN,
-    getItemKey: (index) => ids[index] ?? index,
   });
+  // The virtualizer keeps the heights of a wide screen otherwise.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measures again when the height of all rows changes
+  useLayoutEffect(() => virtual.measure(), [virtual, rowHeight]);
 
   const seen = virtual.getVirtualItems();
   const above = seen[0]?.start ?? place.paddingTop;
@@ -63,14 +64,14 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
     const element = scroller.current;
     if (element === null) return;
     const left = element.scrollHeight - element.scrollTop - element.clientHeight;
-    if (left < NEAR_THE_END * rowHeight) log.loadOlder();
-    if (element.scrollTop < NEAR_THE_END * rowHeight) log.loadNewer();
+    if (left < LOAD_AHEAD * rowHeight) list.loadOlder();
+    if (element.scrollTop < LOAD_AHEAD * rowHeight) list.loadNewer();
   };
 
   return (
-    // Rows that are about to go do not follow the URL any more: that would only cost time.
+    // Links of the shown rows use the search of these rows. The latest search is read at the time of a click.
     <LatestSearchContext value={newest}>
-      <SearchContext value={log.search}>
+      <SearchContext value={list.search}>
         <section
           ref={scroller}
           className={css.scrollRegion}
@@ -82,7 +83,7 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
           onPointerEnter={(event) => onPointerInside(event.pointerType === "mouse")}
           onPointerLeave={() => onPointerInside(false)}
         >
-          <table className={css.table} aria-rowcount={items.length + 1} aria-busy={log.isLoading}>
+          <table className={css.table} aria-rowcount={items.length + 1} aria-busy={list.isLoading}>
             <thead className={css.head}>
               <tr aria-rowindex={1}>
                 <th scope="col" className={css.time}>
@@ -122,9 +123,9 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
             <tbody>
               {place.paddingTop > 0 && (
                 <tr className={css.lead} style={{ height: place.paddingTop }}>
-                  {place.paddingTop > ROOM_FOR_WORDS && (
+                  {place.paddingTop > MIN_NOTE_HEIGHT && (
                     <td colSpan={measures.columns}>
-                      {log.includesNewest && "nothing newer here: the row you chose kept its place"}
+                      {list.includesNewest && "nothing newer here: the row you chose kept its place"}
                     </td>
                   )}
                 </tr>
@@ -140,11 +141,10 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
                 return (
                   <LogRow
                     key={item.id}
-                    row={item.row}
+                    row={item}
                     place={index + 2}
                     property={property}
                     isSelected={item.id === selected}
-                    isFaded={isFaded(item.row)}
                   />
                 );
               })}
@@ -155,7 +155,7 @@ export function LogTable({ log, gaps, property, anchor, selected, scroller, onPo
       </SearchContext>
     </LatestSearchContext>
   );
-}
+});
 
 /** Row heights in pixels and the number of visible columns. Keep in sync with theme.css and log-table.module.css. */
 export type Measures = { row: number; head: number; columns: number };

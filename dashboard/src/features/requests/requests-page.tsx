@@ -2,11 +2,11 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { apiUrl } from "~/api/client";
 import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
-import { statusQuery } from "~/api/status";
+import { useStatus } from "~/api/status";
 import { toApiParams } from "~/domain/log-search";
 import { withoutQuery } from "~/domain/query-parts";
 import { FilterBar } from "~/filters/filter-bar";
@@ -41,8 +41,8 @@ const Histogram = lazy(() =>
   ),
 );
 
-/** So many requests before the last row that is loaded, going from one to the next loads more. */
-const NEAR_THE_END = 5;
+/** Next and previous load more rows when the end is this many rows away. */
+const LOAD_AHEAD = 5;
 
 /** The log, newest first: filters above, one request open beside it where the URL names one. */
 export function RequestsPage() {
@@ -76,21 +76,21 @@ export function RequestsPage() {
     () => (isRefused ? { ...inUrl, filter: withoutQuery(inUrl.filter) } : inUrl),
     [inUrl, isRefused],
   );
-  const gaps = useQuery(statusQuery()).data?.gaps ?? NO_GAPS;
+  const gaps = useStatus((status) => status.gaps) ?? NO_GAPS;
   const pinning = usePin();
   const property = useQuery(propertiesQuery()).data?.data[0]?.value;
-  const ids = useMemo(() => log.rows.map((row) => row.id), [log.rows]);
+  const { rows, includesNewest } = log.list;
 
   const toNewest = () => {
     setChosen(undefined);
-    if (log.includesNewest) log.showPending();
+    if (includesNewest) log.showPending();
     if (anchor !== undefined) go({ search, replace: true });
-    else if (!log.includesNewest) log.refetch();
+    else if (!includesNewest) log.refetch();
     scroller.current?.scrollTo({ top: 0 });
   };
   useLogShortcuts({
     search,
-    rows: log.rows,
+    rows,
     scroller,
     box,
     anchor,
@@ -100,23 +100,29 @@ export function RequestsPage() {
     pinning,
   });
 
-  const { newer, older, isElsewhere } = useNeighbours(log.search, id, ids, known?.isRecorded === true);
+  const { newer, older, isElsewhere } = useNeighbours(log.list.search, id, rows, known?.isRecorded === true);
+  const indexOf = (wanted: string) => rows.findIndex((row) => row.id === wanted);
   const close = () => {
     if (id === undefined) return;
     setChosen({ anchor: anchor?.id, id });
     const there = { id, top: Math.round((scroller.current?.clientHeight ?? 0) / 3) };
     go({ search, anchor: isElsewhere ? there : anchor, replace: true });
-    requestAnimationFrame(() => scrollToRow(scroller.current, id, ids.indexOf(id)));
+    requestAnimationFrame(() => scrollToRow(scroller.current, id, indexOf(id)));
   };
 
   const goToNeighbour = (next: string) => {
-    const at = ids.indexOf(next);
-    if (at >= ids.length - NEAR_THE_END) log.loadOlder();
-    if (at !== -1 && at < NEAR_THE_END) log.loadNewer();
+    const at = indexOf(next);
+    if (at >= rows.length - LOAD_AHEAD) log.list.loadOlder();
+    if (at !== -1 && at < LOAD_AHEAD) log.list.loadNewer();
     go({ search, id: next, anchor, replace: true });
   };
 
-  const areRowsKnown = ids.length > 0 || log.isEmpty;
+  const onPointerInside = useCallback((inside: boolean) => {
+    isPointerInside.current = inside;
+    void loadDrawer();
+  }, []);
+
+  const areRowsKnown = rows.length > 0 || log.isEmpty;
   return (
     <SearchContext value={search}>
       <main className={css.page}>
@@ -129,7 +135,7 @@ export function RequestsPage() {
         </div>
         <FilterBar />
         <div className={pageCss.histogram}>
-          <Suspense>{areRowsKnown && <Histogram search={log.search} />}</Suspense>
+          <Suspense>{areRowsKnown && <Histogram search={log.list.search} />}</Suspense>
         </div>
         {pinning.error !== null && (
           <p role="alert" className={pageCss.alert}>
@@ -146,21 +152,18 @@ export function RequestsPage() {
             <EmptyLog />
           ) : (
             <LogTable
-              log={log}
+              list={log.list}
               gaps={gaps}
               property={property}
               anchor={anchor}
               selected={selected}
               scroller={scroller}
-              onPointerInside={(inside) => {
-                isPointerInside.current = inside;
-                void loadDrawer();
-              }}
+              onPointerInside={onPointerInside}
             />
           )}
           <NewRowsButton
             pendingCount={log.pendingCount}
-            isAway={anchor !== undefined || !log.includesNewest}
+            isAway={anchor !== undefined || !includesNewest}
             onClick={toNewest}
           />
         </div>

@@ -1,6 +1,6 @@
 /** Keep a row at its position on the screen while rows around it change. */
 
-import { type RefObject, useLayoutEffect, useRef } from "react";
+import { type RefObject, useLayoutEffect, useMemo, useRef } from "react";
 import type { Anchor } from "~/navigation/links";
 import { PREVIOUS_LIST } from "./use-log";
 
@@ -15,7 +15,8 @@ type Options = {
   scroller: RefObject<HTMLElement | null>;
   /** Identifies the list of rows. */
   list: string;
-  ids: readonly string[];
+  /** The rows of the list. */
+  items: readonly { readonly id: string }[];
   /** Heights of a row and of the table header. */
   measures: { row: number; head: number };
   anchor: Anchor | undefined;
@@ -24,14 +25,14 @@ type Options = {
 };
 
 /** `top` values are pixels below the top of the scroll region. All rows have the same height. */
-export function useScrollAnchor({ scroller, list, ids, measures, anchor, step }: Options): ScrollAnchor {
+export function useScrollAnchor({ scroller, list, items, measures, anchor, step }: Options): ScrollAnchor {
   const seen = useRef<{ list: string; row: Anchor | undefined }>({ list: "", row: undefined });
   const { row: rowHeight, head } = measures;
-  const at = anchor === undefined ? -1 : ids.indexOf(anchor.id);
+  const at = useMemo(() => indexOf(items, anchor?.id), [items, anchor?.id]);
   const paddingTop = anchor === undefined || at === -1 ? 0 : Math.max(0, anchor.top - head - at * rowHeight);
   const height = scroller.current?.clientHeight ?? 0;
   const reach = at === -1 ? 0 : head + paddingTop + at * rowHeight - (anchor?.top ?? 0) + height;
-  const paddingBottom = Math.max(0, reach - head - paddingTop - ids.length * rowHeight);
+  const paddingBottom = Math.max(0, reach - head - paddingTop - items.length * rowHeight);
 
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -42,15 +43,15 @@ export function useScrollAnchor({ scroller, list, ids, measures, anchor, step }:
       if (seen.current.row === undefined) element.scrollTop = 0;
     }
     const row = seen.current.row;
-    const index = row === undefined ? -1 : ids.indexOf(row.id);
+    const index = indexOf(items, row?.id);
     if (row !== undefined && index !== -1) element.scrollTop = head + paddingTop + index * rowHeight - row.top;
-  }, [scroller, list, ids, paddingTop, rowHeight, head, anchor, step]);
+  }, [scroller, list, items, paddingTop, rowHeight, head, anchor, step]);
 
   const onScroll = () => {
     const element = scroller.current;
     if (element === null || seen.current.list !== list) return;
     const index = Math.max(0, Math.floor((element.scrollTop - paddingTop) / rowHeight));
-    const id = ids[index];
+    const id = items[index]?.id;
     const isAtTop = element.scrollTop <= 0 && paddingTop === 0;
     seen.current.row =
       isAtTop || id === undefined ? undefined : { id, top: head + paddingTop + index * rowHeight - element.scrollTop };
@@ -58,6 +59,10 @@ export function useScrollAnchor({ scroller, list, ids, measures, anchor, step }:
   };
 
   return { paddingTop, paddingBottom, onScroll };
+}
+
+function indexOf(items: readonly { readonly id: string }[], id: string | undefined): number {
+  return id === undefined ? -1 : items.findIndex((item) => item.id === id);
 }
 
 /** Anchors by history entry. The oldest are dropped first. */

@@ -87,7 +87,7 @@ export function useLogShortcuts(options: Options): void {
   });
 
   function labelAction(key: string) {
-    const label = groupsOf([...labels.values()])
+    const label = groupsOf(labels.values())
       .flatMap((group) => group.labels)
       .find((each) => each.key === key);
     return label && (() => goTo(replaceValue(search.filter, "namespace", label.namespace)));

@@ -16,23 +16,28 @@ const RUSH_PER_SECOND = 50;
 /** The key while rows of the previous filter are still shown. */
 export const PREVIOUS_LIST = "previous";
 
-export type Log = {
-  /** Identifies the list. Changes when rows of another filter are shown. */
+/** What the table shows. It is the same object until something in it changes. */
+export type RowList = {
+  /** Changes when rows of another filter are shown. */
   key: string;
   /** The search that the rows belong to: the previous one while rows of the URL are loading. */
   search: LogSearch;
   rows: readonly Row[];
-  /** Number of pending rows. 0 if unknown because of a gap. */
-  pendingCount: number;
   /** The rows include the newest, so pending rows can be shown above them. */
   includesNewest: boolean;
-  isEmpty: boolean;
   isLoading: boolean;
+  loadOlder: () => void;
+  loadNewer: () => void;
+};
+
+export type Log = {
+  list: RowList;
+  /** Number of pending rows. 0 if unknown because of a gap. */
+  pendingCount: number;
+  isEmpty: boolean;
   error: Error | null;
   /** The query in the URL if the API rejects it. The rows are those without it. */
   refused: QueryError | undefined;
-  loadOlder: () => void;
-  loadNewer: () => void;
   /** Shows the pending rows. */
   showPending: () => void;
   /** Reads the log again from its newest end. */
@@ -58,7 +63,8 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
   const live = state.key === key ? state.log : start;
   const history = useMemo(() => pages?.flatMap((page) => page.data) ?? [], [pages]);
   const newest = history[0]?.seq ?? 0;
-  const includesNewest = !live.hasGap && startsAtNewest(pages, anchor);
+  const isAtNewest = startsAtNewest(pages, anchor);
+  const includesNewest = !live.hasGap && isAtNewest;
 
   const shownKey = useRef(key);
   useLayoutEffect(() => {
@@ -67,7 +73,12 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
   const change = useCallback(
     (next: (log: LiveLog) => LiveLog) => {
       // A response for a previous list may arrive late.
-      if (shownKey.current === key) setState((last) => ({ key, log: next(last.key === key ? last.log : start) }));
+      if (shownKey.current !== key) return;
+      setState((last) => {
+        const before = last.key === key ? last.log : start;
+        const log = next(before);
+        return log === before ? last : { key, log };
+      });
     },
     [key, start],
   );
@@ -88,11 +99,11 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
     },
   });
 
+  const known = useMemo(() => new Set(history.map((row) => row.id)), [history]);
   const rows = useMemo(() => {
-    if (!includesNewest) return history;
-    const known = new Set(history.map((row) => row.id));
-    return [...live.visible.filter((row) => !known.has(row.id)), ...history];
-  }, [history, live.visible, includesNewest]);
+    const added = includesNewest ? live.visible.filter((row) => !known.has(row.id)) : NONE;
+    return added.length === 0 ? history : added.concat(history);
+  }, [history, known, live.visible, includesNewest]);
 
   const { live: isLive } = search;
   const shownSearch = useMemo(
@@ -100,23 +111,43 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
     [filter, range, isLive],
   );
 
+  const { hasNextPage, isFetching, fetchNextPage, fetchPreviousPage } = query;
+  const isLoading = query.isFetchingNextPage || query.isPending;
+  const list = useMemo(
+    () => ({
+      key,
+      search: shownSearch,
+      rows,
+      includesNewest,
+      isLoading,
+      loadOlder: () => {
+        if (hasNextPage && !isFetching) void fetchNextPage();
+      },
+      loadNewer: () => {
+        if (!isAtNewest && !isFetching) void fetchPreviousPage();
+      },
+    }),
+    [
+      key,
+      shownSearch,
+      rows,
+      includesNewest,
+      isLoading,
+      hasNextPage,
+      isFetching,
+      isAtNewest,
+      fetchNextPage,
+      fetchPreviousPage,
+    ],
+  );
+
   return {
-    key,
-    search: shownSearch,
-    rows,
+    list,
     pendingCount: live.hasGap ? 0 : pendingCount(live),
-    includesNewest,
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0,
-    isLoading: query.isFetchingNextPage || query.isPending,
     error: query.error,
     // Kept while the rows are read again: a rejected query is rejected again.
     refused: first?.refused?.text === queryText(search.filter) ? first.refused : undefined,
-    loadOlder: () => {
-      if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
-    },
-    loadNewer: () => {
-      if (!startsAtNewest(pages, anchor) && !query.isFetching) void query.fetchPreviousPage();
-    },
     showPending: useCallback(() => change(showPending), [change]),
     refetch,
   };

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { neighboursQuery } from "~/api/requests";
 import type { LogSearch } from "~/domain/log-search";
+import type { Row } from "~/generated/api-types";
 
 /** `null`: there is none, or it is not known yet. */
 export type Neighbours = {
@@ -13,22 +14,22 @@ export type Neighbours = {
 };
 
 /**
- * Of request `id` in the log as it is filtered: rows that are loaded know, else the API is asked, as for a link to a
- * request of last week.
+ * The neighbours of request `id` in the filtered log: from the loaded rows, or else from the API, such as for a link to
+ * a request of last week.
  *
- * `ids`: of the rows that are loaded; empty: there are none yet, and nothing is asked. `isRecorded`: the log has it.
+ * `rows`: the loaded rows. If there are none yet, the API is not called. `isRecorded`: the log has the request.
  */
 export function useNeighbours(
   search: LogSearch,
   id: string | undefined,
-  ids: readonly string[],
+  rows: readonly Row[],
   isRecorded: boolean,
 ): Neighbours {
-  const isLoaded = id === undefined || ids.includes(id);
-  const isAsked = isRecorded && !isLoaded && ids.length > 0;
+  const isLoaded = id === undefined || rows.some((row) => row.id === id);
+  const isAsked = isRecorded && !isLoaded && rows.length > 0;
   const { data } = useQuery({ ...neighboursQuery(search, id ?? ""), enabled: isAsked });
-  const near = isLoaded ? ids : (data?.data.map((row) => row.id) ?? []);
-  const place = id === undefined ? -1 : near.indexOf(id);
+  const near = isLoaded ? rows : (data?.data ?? []);
+  const place = id === undefined ? -1 : near.findIndex((row) => row.id === id);
   if (place === -1) return { newer: null, older: null, isElsewhere: false };
-  return { newer: near[place - 1] ?? null, older: near[place + 1] ?? null, isElsewhere: !isLoaded };
+  return { newer: near[place - 1]?.id ?? null, older: near[place + 1]?.id ?? null, isElsewhere: !isLoaded };
 }

@@ -1,0 +1,117 @@
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  RouterProvider,
+} from "@tanstack/react-router";
+import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { RequestsPage } from "~/features/requests/requests-page";
+import { useScrollAnchor } from "~/features/requests/scroll-anchor";
+import { StatusLine } from "~/features/status/status-bar";
+import { FilterLink } from "~/filters/filter-link";
+import { answerThread, namespace, stubSight } from "~/test/fake-api";
+import { sampleRequest, statusWith } from "~/test/fixtures";
+import { AppFrame } from "./layout";
+
+// Each of these is called once whenever the component around it renders.
+vi.mock("~/features/status/status-bar", () => ({ StatusLine: vi.fn(() => null) }));
+vi.mock("~/features/requests/scroll-anchor", async (load) => {
+  const actual = await load<typeof import("~/features/requests/scroll-anchor")>();
+  return { ...actual, useScrollAnchor: vi.fn(actual.useScrollAnchor) };
+});
+vi.mock("~/filters/filter-link", async (load) => {
+  const actual = await load<typeof import("~/filters/filter-link")>();
+  return { ...actual, FilterLink: vi.fn(actual.FilterLink) };
+});
+
+/** Renders so far of the layout, the log table, and the models in its rows. */
+const renders = () => ({
+  layout: vi.mocked(StatusLine).mock.calls.length,
+  table: vi.mocked(useScrollAnchor).mock.calls.length,
+  cells: vi.mocked(FilterLink).mock.calls.filter(([{ name }]) => name === "model").length,
+});
+
+const ROWS = [
+  sampleRequest({ id: "r3", seq: 3, namespace: "staging" }),
+  sampleRequest({ id: "r2", seq: 2, namespace: "production" }),
+];
+/** Counts that the API returns: of all threads, and of the requests of the label. */
+let counts = { threads: 0, requests: 0 };
+let sight: ReturnType<typeof stubSight>;
+let client: QueryClient;
+
+beforeEach(async () => {
+  sight = stubSight();
+  counts = { threads: 1, requests: 1 };
+  vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
+  answerThread({
+    status: () => statusWith({ namespaces: counts.threads }),
+    requests: () => ({ data: ROWS, running: [], next_cursor: null, newer_cursor: null, complete: true }),
+    namespaces: () => ({
+      data: [namespace("production", { pinned: true, color: 1, requests: counts.requests })],
+      next_cursor: null,
+    }),
+    count: () => ({ requests: 2, failed: 0, complete: true, last_at: null }),
+    "values/property": () => ({ data: [] }),
+  });
+  client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  const root = createRootRoute({ component: AppFrame });
+  const requests = createRoute({ getParentRoute: () => root, path: "/requests", component: RequestsPage });
+  const history = createMemoryHistory({ initialEntries: ["/requests"] });
+  const router = createRouter({ routeTree: root.addChildren([requests]), history });
+  await router.load();
+  render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={client}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  );
+  await screen.findAllByRole("link", { name: "Filter by namespace staging" });
+  await waitFor(() => expect(client.isFetching()).toBe(0));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+const row = (id: string) => document.querySelector(`tr[data-request="${id}"]`);
+const poll = (name: string) => act(() => client.refetchQueries({ queryKey: [name] }));
+const bar = () => screen.getByRole("navigation", { name: "Namespaces" });
+
+it("a hovered value dims the other rows, and renders neither the layout nor the table nor any cell", async () => {
+  const before = renders();
+  expect(before.cells).toBeGreaterThan(0);
+  fireEvent.pointerOver(screen.getByRole("link", { name: "Filter by namespace staging" }), { pointerType: "mouse" });
+  await waitFor(() => expect(row("r2")).toHaveAttribute("data-dimmed"));
+  expect(row("r3")).not.toHaveAttribute("data-dimmed");
+  expect(renders()).toEqual(before);
+});
+
+it("a new status without new gaps renders neither the layout nor the table", async () => {
+  const before = renders();
+  counts.threads = 41;
+  await poll("status");
+  await waitFor(() => expect(bar()).toHaveTextContent("Threads 41"));
+  expect(renders()).toEqual(before);
+});
+
+it("new counts of labels render neither the layout nor the table nor any chip in it", async () => {
+  const before = renders();
+  counts.requests = 77;
+  await poll("labels");
+  await waitFor(() => expect(bar()).toHaveTextContent("production77"));
+  expect(renders()).toEqual(before);
+});
+
+it("rows that are not shown yet do not render the table", async () => {
+  fireEvent.pointerEnter(screen.getByRole("region", { name: "Requests" }), { pointerType: "mouse" });
+  const before = renders();
+  sight.tell([sampleRequest({ id: "r4", seq: 4 })]);
+  await screen.findByRole("button", { name: "1 new" });
+  expect(renders()).toEqual(before);
+});
