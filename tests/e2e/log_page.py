@@ -204,7 +204,9 @@ class LogPage:
 
     @property
     def drawer(self) -> Locator:
-        return self.page.get_by_role("dialog", name=re.compile("^Request "))
+        """The open request: a region beside the log, or a dialog on a narrow screen."""
+        name = re.compile("^Request ")
+        return self.page.get_by_role("region", name=name).or_(self.page.get_by_role("dialog", name=name))
 
     def open_request(self, request_id: str, path: str = "/requests") -> Locator:
         """Open a request by its address, wait for it, and return the drawer."""

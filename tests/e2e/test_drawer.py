@@ -108,7 +108,60 @@ def test_after_closing_a_request_opened_by_a_click_its_row_is_selected(tab: LogP
     tab.expect_selected(log[3])
 
 
-def test_the_focus_stays_in_the_drawer(tab: LogPage, log: list[str]) -> None:
+def test_the_log_stays_usable_beside_the_open_request(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.row(log[1]).get_by_text("Question 4?").click()
+    expect(tab.drawer).to_contain_text("Question 4?")
+    for cell in ("✓ 200", "Question 2?"):
+        expect(tab.row(log[3]).get_by_text(cell)).to_be_in_viewport(ratio=1)
+    top = tab.top_of(log[3])
+    tab.row(log[3]).get_by_text("Question 2?").click()
+    tab.wait_for_path(f"/requests/{log[3]}")
+    expect(tab.drawer).to_contain_text("Question 2?")
+    tab.expect_selected(log[3])
+    assert tab.top_of(log[3]) == top
+    tab.press("j")
+    tab.expect_selected(log[4])
+    expect(tab.drawer).to_contain_text("Question 1?")
+    tab.page.get_by_role("combobox").click()
+    tab.page.keyboard.type("jk")
+    tab.expect_selected(log[4])
+    expect(tab.drawer).to_contain_text("Question 1?")
+
+
+def test_the_width_of_the_open_request_is_dragged_or_typed_and_kept(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.open_request(log[0])
+    edge = tab.drawer.get_by_role("separator", name="Width of the request")
+
+    def width() -> int:
+        return round((tab.drawer.bounding_box() or {"width": 0})["width"])
+
+    assert width() == 600
+    box = edge.bounding_box()
+    assert box is not None
+    tab.page.mouse.move(box["x"] + box["width"] / 2, 400)
+    tab.page.mouse.down()
+    tab.page.mouse.move(700, 420, steps=4)
+    tab.page.mouse.up()
+    wait_until(lambda: width() == 740, what="the width after dragging")
+    edge.focus()
+    tab.press("ArrowRight")
+    wait_until(lambda: width() == 708, what="the width after an arrow key")
+    expect(edge).to_have_attribute("aria-valuenow", "708")
+    tab.page.reload()
+    expect(tab.drawer).to_contain_text("Question 5?")
+    assert width() == 708
+    edge.focus()
+    tab.press("End")
+    wait_until(lambda: width() == 960, what="the greatest width")
+    expect(tab.row(log[0]).get_by_text("✓ 200")).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_narrow_screen_the_request_is_a_dialog_that_keeps_the_focus(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 900, "height": 700})
     tab.open_log()
     tab.open_request(log[0])
     inside = "document.querySelector('[role=dialog]').contains(document.activeElement)"
@@ -118,6 +171,17 @@ def test_the_focus_stays_in_the_drawer(tab: LogPage, log: list[str]) -> None:
         assert tab.state(inside), tab.state("document.activeElement.outerHTML")
     tab.press("Shift+Tab")
     assert tab.state(inside)
+
+
+def test_opening_a_request_does_not_move_the_rows_of_a_filtered_log(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.chip(log[2], "namespace staging").click()
+    tab.wait_for_query(("namespace", "staging"))
+    tab.wait_for_rows(3)
+    top = tab.top_of(log[2])
+    tab.row(log[4]).get_by_text("Question 1?").click()
+    expect(tab.drawer).to_contain_text("Question 1?")
+    tab.wait_for_top(log[2], top)
 
 
 def test_the_address_of_a_request_shows_the_same_after_a_reload_and_in_another_browser(

@@ -101,7 +101,7 @@ def test_the_response_of_a_running_stream_grows_in_the_drawer(tab: LogPage, worl
     expect(tab.drawer).to_contain_text("word1 ")
     assert "word59" not in tab.drawer.inner_text()
     seen = len(tab.drawer.inner_text())
-    grown = "(length) => document.querySelector('[role=dialog]').innerText.length > length + 20"
+    grown = "(length) => document.querySelector('[data-drawer]').innerText.length > length + 20"
     tab.page.wait_for_function(grown, arg=seen)
     stream.read()
     expect(tab.drawer).to_contain_text("word59")

@@ -16,7 +16,7 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** `id`: the request opened next to the log. `replace`: do not add a history entry. */
+/** `id`: the request opened next to the log, which keeps its position. `replace`: do not add a history entry. */
 export type LogTarget = { search: LogSearch; id?: string; anchor?: Anchor | undefined; replace?: boolean };
 
 /** The address of the log with a search, for `href`. */
@@ -37,7 +37,8 @@ export function useLogNavigate(): (to: LogTarget) => void {
   return useCallback(
     ({ search, id, anchor, replace = false }) => {
       const href = id === undefined ? address(search) : logHref(search, id);
-      const state = anchor === undefined ? {} : { anchor };
+      const kept = anchor ?? (id === undefined ? undefined : router.state.location.state.anchor);
+      const state = kept === undefined ? {} : { anchor: kept };
       if (replace) router.history.replace(href, state);
       else router.history.push(href, state);
     },

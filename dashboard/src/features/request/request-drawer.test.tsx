@@ -34,7 +34,7 @@ describe("the drawer of a request", () => {
   it("tells first how it ended, then what was said", async () => {
     await open();
     expect(screen.getByText("Complete. 118 tokens in 2.41 s.")).toBeVisible();
-    const dialog = screen.getByRole("dialog", { name: "Request any-id" });
+    const dialog = screen.getByRole("region", { name: "Request any-id" });
     expect(within(dialog).getByRole("article", { name: "user" })).toHaveTextContent("Where is my refund?");
     expect(within(dialog).getByRole("article", { name: "answer" })).toHaveTextContent("It was sent.");
     expect(dialog.querySelector("[data-request]")).toHaveAttribute("data-request", sampleRequest().id);
@@ -82,7 +82,7 @@ describe("the drawer of a request", () => {
     await renderAt("", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
     expect(await screen.findByRole("alert")).toHaveTextContent("The request could not be read: The store is busy.");
     answers.set("/api/requests/any-id", () => Response.json(sampleRequest()));
-    await userEvent.click(screen.getByRole("button", { name: "again" }));
+    await userEvent.click(screen.getByRole("button", { name: "Retry" }));
     expect(await screen.findByText("Complete. 118 tokens in 2.41 s.")).toBeVisible();
   });
 

@@ -1,6 +1,6 @@
-/** The drawer of the open request: top bar, loading errors, shortcuts, focus. */
+/** The open request in a panel: top bar, loading errors, shortcuts. */
 
-import { Drawer } from "@mantine/core";
+import { Alert } from "@mantine/core";
 import { useWindowEvent } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -14,6 +14,7 @@ import type { ResponseView } from "./answer";
 import { CopyBar } from "./copy-as";
 import { RequestView } from "./request-detail";
 import css from "./request-drawer.module.css";
+import { manageFrame, SidePanel } from "./side-panel";
 import { threadOf } from "./turn-position";
 
 type RequestDrawerProps = {
@@ -25,11 +26,11 @@ type RequestDrawerProps = {
   onClose: () => void;
 };
 
-/** One request beside the log: everything that is known of it, and while it runs, as it grows. */
+/** One request beside the log, with everything known about it. While it runs, it is read again every second. */
 export function RequestDrawer({ id, newer, older, onGo, onClose }: RequestDrawerProps) {
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...requestQuery(id),
-    // The next request takes the place of the one before when it is there: no empty frame between them.
+    // The previous request stays until the next one has loaded.
     placeholderData: keepPreviousData,
   });
   const [view, setView] = useState<ResponseView>("rendered");
@@ -41,46 +42,31 @@ export function RequestDrawer({ id, newer, older, onGo, onClose }: RequestDrawer
   useDrawerShortcuts({ newer, older, onGo, onClose, onThread });
 
   return (
-    <Drawer.Root
-      opened
-      onClose={onClose}
-      position="right"
-      size={720}
-      lockScroll={false}
-      closeOnEscape={false}
-      returnFocus={false}
-      transitionProps={{ duration: 120 }}
-      classNames={{ content: css.content ?? "" }}
-    >
-      <Drawer.Overlay className={css.overlay} backgroundOpacity={0.12} />
-      <Drawer.Content aria-label={`Request ${id}`}>
-        <div
-          ref={manageDrawerFocus}
-          className={css.frame}
-          tabIndex={-1}
-          data-autofocus=""
-          data-drawer=""
-          data-request={isPlaceholderData ? id : (data?.id ?? id)}
-          data-growing={data?.outcome === "open" ? "" : undefined}
-          aria-busy={data === undefined && error === null ? true : isPlaceholderData}
-        >
-          <TopBar
-            request={isPlaceholderData ? undefined : data}
-            newer={newer}
-            older={older}
-            onGo={onGo}
-            onClose={onClose}
-          />
-          <div className={css.page} data-waits={isPlaceholderData || undefined}>
-            {error !== null && <LoadProblem error={error} onAgain={() => void refetch()} />}
-            {data === undefined && error === null && <p className={css.loading}>Reading the request…</p>}
-            {data !== undefined && (
-              <RequestView key={data.id} request={data} view={view} onView={setView} onGo={onGo} />
-            )}
-          </div>
+    <SidePanel label={`Request ${id}`} onClose={onClose}>
+      <div
+        ref={manageFrame}
+        className={css.frame}
+        tabIndex={-1}
+        data-autofocus=""
+        data-drawer=""
+        data-request={isPlaceholderData ? id : (data?.id ?? id)}
+        data-growing={data?.outcome === "open" ? "" : undefined}
+        aria-busy={data === undefined && error === null ? true : isPlaceholderData}
+      >
+        <TopBar
+          request={isPlaceholderData ? undefined : data}
+          newer={newer}
+          older={older}
+          onGo={onGo}
+          onClose={onClose}
+        />
+        <div className={css.page} data-waits={isPlaceholderData || undefined}>
+          {error !== null && <LoadProblem error={error} onRetry={() => void refetch()} />}
+          {data === undefined && error === null && <p className={css.loading}>Loading the request…</p>}
+          {data !== undefined && <RequestView key={data.id} request={data} view={view} onView={setView} onGo={onGo} />}
         </div>
-      </Drawer.Content>
-    </Drawer.Root>
+      </div>
+    </SidePanel>
   );
 }
 
@@ -92,8 +78,8 @@ type TopBarProps = {
   onClose: () => void;
 };
 
-/** Actions for the whole drawer. Always visible. */
-export function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
+/** Actions for the whole request. Always visible. */
+function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
   return (
     <div className={css.bar}>
       <QuietButton onClick={onClose}>
@@ -120,23 +106,17 @@ export function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
   );
 }
 
-/** Why the request cannot be shown: the error of the API. */
-export function LoadProblem({ error, onAgain }: { error: Error; onAgain: () => void }) {
-  if (error instanceof ApiError && error.status === 404) {
-    return (
-      <p className={css.problem} role="alert">
-        {error.message}
-      </p>
-    );
-  }
+/** Why the request cannot be shown. */
+function LoadProblem({ error, onRetry }: { error: Error; onRetry: () => void }) {
+  const isUnknown = error instanceof ApiError && error.status === 404;
   return (
-    <p className={css.problem} role="alert">
-      The request could not be read: {error.message} <QuietButton onClick={onAgain}>again</QuietButton>
-    </p>
+    <Alert className={css.problem} color="gray">
+      {isUnknown ? error.message : `The request could not be read: ${error.message} `}
+      {!isUnknown && <QuietButton onClick={onRetry}>Retry</QuietButton>}
+    </Alert>
   );
 }
 
-/** Escape closes the drawer, k opens the newer request, j the older one, t the thread. */
 type Keys = {
   newer: string | null;
   older: string | null;
@@ -145,33 +125,33 @@ type Keys = {
   onThread: () => void;
 };
 
-/** Shortcuts are off in text fields, with selected text, and if the event was already handled. */
-export function useDrawerShortcuts({ newer, older, onGo, onClose, onThread }: Keys): void {
+/**
+ * Escape closes the request, k opens the newer one, j the older one, t the thread.
+ *
+ * Shortcuts are off in text fields, with selected text, and if the event was already handled.
+ */
+function useDrawerShortcuts({ newer, older, onGo, onClose, onThread }: Keys): void {
   useWindowEvent("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (isElsewhere(event.target)) return;
-    if (event.key === "Escape") {
-      event.preventDefault();
-      onClose();
-      return;
-    }
-    if (isEditable(event.target) || hasTextSelection()) return;
-    if (event.key === "t") {
-      event.preventDefault();
-      onThread();
-      return;
-    }
-    const id = event.key === "k" ? newer : event.key === "j" ? older : null;
-    if (id === null) return;
+    const next = event.key === "k" ? newer : event.key === "j" ? older : null;
+    const action = {
+      Escape: onClose,
+      ...(!isEditable(event.target) &&
+        !hasTextSelection() && { t: onThread, ...(next !== null && { j: () => onGo(next), k: () => onGo(next) }) }),
+    }[event.key];
+    if (action === undefined) return;
     event.preventDefault();
-    onGo(id);
+    action();
   });
 }
 
-/** Whether the target is in a menu or dialog above the drawer, which handles its own keys. */
+/** Whether the target handles its own keys: a menu, another dialog, or a text field outside the request. */
 function isElsewhere(target: EventTarget | null): boolean {
-  const layer = target instanceof Element ? target.closest('[role="dialog"], [role="menu"]') : null;
-  return layer !== null && layer.querySelector("[data-drawer]") === null;
+  if (!(target instanceof Element)) return false;
+  const layer = target.closest('[role="dialog"], [role="menu"]');
+  if (layer !== null && layer.querySelector("[data-drawer]") === null) return true;
+  return isEditable(target) && target.closest("[data-drawer]") === null;
 }
 
 function isEditable(target: EventTarget | null): boolean {
@@ -180,36 +160,6 @@ function isEditable(target: EventTarget | null): boolean {
 
 function hasTextSelection(): boolean {
   return (document.getSelection()?.toString() ?? "") !== "";
-}
-
-/** Distance from the end, in pixels, within which the drawer follows a growing response. */
-const NEAR_PX = 8;
-
-/**
- * A ref callback: restores the focus when the drawer closes, and keeps the end visible while the content grows
- * (`data-growing`) if the user scrolled there. Otherwise the browser keeps the scroll position.
- */
-export function manageDrawerFocus(frame: HTMLElement | null): (() => void) | undefined {
-  if (frame === null) return undefined;
-  const before = document.activeElement;
-  let isAtEnd = false;
-  const look = () => {
-    const left = frame.scrollHeight - frame.clientHeight - frame.scrollTop;
-    isAtEnd = frame.scrollTop > 0 && left < NEAR_PX;
-  };
-  const follow = () => {
-    if (isAtEnd && frame.dataset.growing !== undefined) frame.scrollTop = frame.scrollHeight;
-  };
-  const observer = new ResizeObserver(follow);
-  for (const child of frame.children) observer.observe(child);
-  frame.addEventListener("scroll", look, { passive: true });
-  return () => {
-    observer.disconnect();
-    frame.removeEventListener("scroll", look);
-    // If another element has the focus by then, it keeps it.
-    const isFree = document.activeElement === document.body || frame.contains(document.activeElement);
-    if (isFree && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
-  };
 }
 
 /** Scroll to the top when another request is opened. */

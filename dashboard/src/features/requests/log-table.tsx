@@ -3,7 +3,7 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { useLocation } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, type RefObject, useLayoutEffect, useMemo, useRef } from "react";
+import { memo, type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from "react";
 import type { LogGap } from "~/generated/api-types";
 import type { Anchor } from "~/navigation/links";
 import { LatestSearchContext, SearchContext, useLogSearch } from "~/navigation/search-context";
@@ -33,7 +33,7 @@ const MIN_NOTE_HEIGHT = 60;
 /** The rows of the log: a real table that contains only the rows near the visible ones. */
 export const LogTable = memo(function LogTable(props: Props) {
   const { list, gaps, property, anchor, selected, scroller, onPointerInside } = props;
-  const measures = useMeasures(property !== undefined);
+  const measures = useMeasures(property !== undefined, useWidth(scroller));
   const rowHeight = measures.row;
   const items = useMemo(() => itemsOf(list.rows, gaps, list.includesNewest), [list.rows, list.includesNewest, gaps]);
   const step = useLocation({ select: ({ state }) => state.__TSR_key });
@@ -160,14 +160,23 @@ export const LogTable = memo(function LogTable(props: Props) {
 /** Row heights in pixels and the number of visible columns. Keep in sync with theme.css and log-table.module.css. */
 export type Measures = { row: number; head: number; columns: number };
 
-const AT_ONCE = { getInitialValueInEffect: false };
-
-export function useMeasures(hasProperty: boolean): Measures {
-  const isNarrow = useMediaQuery("(width <= 640px)", false, AT_ONCE);
-  const hasModelAndCost = useMediaQuery("(width >= 900px)", true, AT_ONCE);
-  const hasTokens = useMediaQuery("(width >= 1120px)", true, AT_ONCE);
-  const hasFirst = useMediaQuery("(width >= 1400px)", true, AT_ONCE);
-  const columns = 5 + 2 * Number(hasModelAndCost) + (hasTokens ? 1 + Number(hasProperty) : 0) + Number(hasFirst);
+function useMeasures(hasProperty: boolean, width: number): Measures {
+  const isNarrow = useMediaQuery("(width <= 640px)", false, { getInitialValueInEffect: false });
+  const shown = [width >= 700, width >= 780, width >= 900, width >= 1120, width >= 1120 && hasProperty, width >= 1400];
+  const columns = 4 + shown.filter(Boolean).length;
   // On a narrow screen a row has two lines, and there is no head.
   return isNarrow ? { row: 54, head: 0, columns } : { row: 30, head: 28, columns };
+}
+
+/** The width of an element in pixels, as it changes. */
+function useWidth(ref: RefObject<HTMLElement | null>): number {
+  const subscribe = useCallback(
+    (changed: () => void) => {
+      const observer = new ResizeObserver(changed);
+      if (ref.current !== null) observer.observe(ref.current);
+      return () => observer.disconnect();
+    },
+    [ref],
+  );
+  return useSyncExternalStore(subscribe, () => ref.current?.offsetWidth ?? window.innerWidth);
 }

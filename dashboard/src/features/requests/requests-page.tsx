@@ -1,4 +1,4 @@
-/** The log page: filters, histogram, table, and the drawer of the open request. */
+/** The log page: filters, histogram, table, and the open request beside it. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
@@ -21,7 +21,7 @@ import { DrawerNotLoaded, EmptyLog, LogError } from "./log-messages";
 import { LogTable } from "./log-table";
 import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
-import { scrollToRow } from "./scroll-anchor";
+import { scrollToRow, showRow } from "./scroll-anchor";
 import { useLog } from "./use-log";
 import { useLogShortcuts } from "./use-log-shortcuts";
 import { useNeighbours } from "./use-neighbours";
@@ -95,6 +95,7 @@ export function RequestsPage() {
     box,
     anchor,
     selected,
+    isOpen,
     select: (next) => setChosen({ anchor: anchor?.id, id: next }),
     toNewest,
     pinning,
@@ -114,6 +115,7 @@ export function RequestsPage() {
     const at = indexOf(next);
     if (at >= rows.length - LOAD_AHEAD) log.list.loadOlder();
     if (at !== -1 && at < LOAD_AHEAD) log.list.loadNewer();
+    showRow(scroller.current, next, at);
     go({ search, id: next, anchor, replace: true });
   };
 

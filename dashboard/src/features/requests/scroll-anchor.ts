@@ -102,8 +102,15 @@ export function firstVisibleRow(scroller: Scroller): string | undefined {
  * `index`: its index among the rows. A row far away is only rendered after scrolling there.
  */
 export function scrollToRow(scroller: Scroller, id: string, index: number): void {
+  const isRendered = showRow(scroller, id, index);
+  if (isRendered) focusOn(findRow(scroller, id));
+  else requestAnimationFrame(() => focusOn(findRow(scroller, id)));
+}
+
+/** Scrolls the row into view with the least movement, and leaves the focus. Returns whether it was rendered. */
+export function showRow(scroller: Scroller, id: string, index: number): boolean {
   const near = scroller?.querySelector<HTMLElement>("tr[data-request]");
-  if (scroller === null || !near || index < 0) return;
+  if (scroller === null || !near || index < 0) return false;
   const head = scroller.querySelector("thead")?.clientHeight ?? 0;
   const height = near.offsetHeight;
   const row = findRow(scroller, id);
@@ -111,8 +118,7 @@ export function scrollToRow(scroller: Scroller, id: string, index: number): void
   const top = row === null ? topIn(scroller, near) + (index - nearIndex) * height : topIn(scroller, row);
   if (top < head) scroller.scrollTop -= head - top;
   else if (top + height > scroller.clientHeight) scroller.scrollTop += top + height - scroller.clientHeight;
-  if (row === null) requestAnimationFrame(() => focusOn(findRow(scroller, id)));
-  else focusOn(row);
+  return row !== null;
 }
 
 function focusOn(row: HTMLElement | null): void {

@@ -19,13 +19,15 @@ type Options = {
   /** The row that keeps its place. */
   anchor: Anchor | undefined;
   selected: string | undefined;
+  /** A request is open: it handles the keys that move and close. */
+  isOpen: boolean;
   select: (id: string | undefined) => void;
   toNewest: () => void;
   pinning: ReturnType<typeof usePin>;
 };
 
 export function useLogShortcuts(options: Options): void {
-  const { search, rows, scroller, box, anchor, selected, select, toNewest, pinning } = options;
+  const { search, rows, scroller, box, anchor, selected, isOpen, select, toNewest, pinning } = options;
   const go = useLogNavigate();
   const labels = useLabels();
   const wasBusy = useRef(false);
@@ -58,6 +60,7 @@ export function useLogShortcuts(options: Options): void {
   );
   useWindowEvent("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || wasBusy.current) return;
+    if (isOpen && KEYS_OF_REQUEST.includes(event.key)) return;
     const row = rows.find((each) => each.id === selected);
     const action =
       {
@@ -93,6 +96,8 @@ export function useLogShortcuts(options: Options): void {
     return label && (() => goTo(replaceValue(search.filter, "namespace", label.namespace)));
   }
 }
+
+const KEYS_OF_REQUEST = ["j", "k", "t", "ArrowDown", "ArrowUp", "Enter", "Escape", "Home"];
 
 function isLink(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("a, button") !== null;

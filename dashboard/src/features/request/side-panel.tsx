@@ -1,0 +1,140 @@
+/** The panel beside the list: its width, its edge, focus. */
+
+import { Drawer } from "@mantine/core";
+import { useLocalStorage, useMediaQuery } from "@mantine/hooks";
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useCallback } from "react";
+import css from "./request-drawer.module.css";
+
+type SidePanelProps = { label: string; onClose: () => void; children: ReactNode };
+
+/** A panel beside the list, which stays usable. On a narrow screen it is a dialog over the whole page. */
+export function SidePanel({ label, onClose, children }: SidePanelProps) {
+  const isDialog = useMediaQuery("(width <= 900px)", false, { getInitialValueInEffect: false });
+  if (!isDialog) {
+    return (
+      <section className={css.panel} aria-label={label} data-panel="">
+        <ResizeHandle />
+        {children}
+      </section>
+    );
+  }
+  return (
+    <Drawer.Root
+      opened
+      onClose={onClose}
+      position="right"
+      size="100%"
+      lockScroll={false}
+      closeOnEscape={false}
+      returnFocus={false}
+      transitionProps={{ duration: 120 }}
+    >
+      <Drawer.Content aria-label={label} classNames={{ content: css.dialog ?? "" }}>
+        {children}
+      </Drawer.Content>
+    </Drawer.Root>
+  );
+}
+
+const MIN_PX = 400;
+const DEFAULT_PX = 600;
+const STEP_PX = 32;
+/** Width that the list keeps. */
+const LIST_PX = 480;
+
+/** The widest the panel can be in this window. */
+function maxWidth(): number {
+  return Math.max(MIN_PX, window.innerWidth - LIST_PX);
+}
+
+/** The edge between list and panel: dragged, or moved with the arrow keys. The width is kept in the browser. */
+function ResizeHandle() {
+  const [width, setWidth] = useLocalStorage({
+    key: "relaybook.request-width",
+    defaultValue: DEFAULT_PX,
+    getInitialValueInEffect: false,
+  });
+  const max = maxWidth();
+  const shown = Math.min(Math.max(width, MIN_PX), max);
+  const resize = (to: number) => setWidth(Math.round(Math.min(Math.max(to, MIN_PX), max)));
+  // The page leaves this much space beside the list.
+  const apply = useCallback(
+    (handle: HTMLElement | null) => {
+      const page = handle?.closest("main");
+      page?.style.setProperty("--panel-space", `clamp(${MIN_PX}px, ${width}px, calc(100vw - ${LIST_PX}px))`);
+      return () => void page?.style.removeProperty("--panel-space");
+    },
+    [width],
+  );
+
+  const onPointerDown = (event: PointerEvent<HTMLElement>) => {
+    event.preventDefault();
+    event.currentTarget.setPointerCapture(event.pointerId);
+    event.currentTarget.focus({ preventScroll: true });
+  };
+  const onPointerMove = (event: PointerEvent<HTMLElement>) => {
+    if (event.currentTarget.hasPointerCapture(event.pointerId)) resize(window.innerWidth - event.clientX);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const to = {
+      ArrowLeft: shown + STEP_PX,
+      ArrowRight: shown - STEP_PX,
+      Home: MIN_PX,
+      End: max,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    resize(to);
+  };
+
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: an <hr> cannot have a value
+    <div
+      ref={apply}
+      className={css.edge}
+      role="separator"
+      tabIndex={0}
+      aria-label="Width of the request"
+      aria-orientation="vertical"
+      aria-valuemin={MIN_PX}
+      aria-valuemax={max}
+      aria-valuenow={shown}
+      title="Drag to resize. Double-click to reset."
+      onPointerDown={onPointerDown}
+      onPointerMove={onPointerMove}
+      onKeyDown={onKeyDown}
+      onDoubleClick={() => setWidth(DEFAULT_PX)}
+    />
+  );
+}
+
+/** Distance from the end, in pixels, within which the panel follows a growing response. */
+const NEAR_PX = 8;
+
+/**
+ * A ref callback for the scrolled frame: takes the focus, and returns it when the panel closes. While the content
+ * grows (`data-growing`), the end stays visible if the user scrolled there.
+ */
+export function manageFrame(frame: HTMLElement | null): (() => void) | undefined {
+  if (frame === null) return undefined;
+  const before = document.activeElement;
+  frame.focus({ preventScroll: true });
+  let isAtEnd = false;
+  const onScroll = () => {
+    const left = frame.scrollHeight - frame.clientHeight - frame.scrollTop;
+    isAtEnd = frame.scrollTop > 0 && left < NEAR_PX;
+  };
+  const follow = () => {
+    if (isAtEnd && frame.dataset.growing !== undefined) frame.scrollTop = frame.scrollHeight;
+  };
+  const observer = new ResizeObserver(follow);
+  for (const child of frame.children) observer.observe(child);
+  frame.addEventListener("scroll", onScroll, { passive: true });
+  return () => {
+    observer.disconnect();
+    frame.removeEventListener("scroll", onScroll);
+    // If another element has the focus by then, it keeps it.
+    const isFree = document.activeElement === document.body || frame.contains(document.activeElement);
+    if (isFree && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+  };
+}
