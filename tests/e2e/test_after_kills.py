@@ -58,4 +58,4 @@ def test_after_any_kill_the_page_shows_every_request_that_a_client_knows(service
         page.wait_for_rows(27)
         assert set(page.all_ids()) == set(known)
         for stream in interrupted:
-            expect(page.row(stream.id)).to_contain_text("✗ relay stopped")
+            expect(page.row(stream.id)).to_contain_text("✗ Relay stopped")

@@ -138,13 +138,28 @@ def test_a_property_filters_like_a_namespace(tab: LogPage, log: dict[str, list[s
     assert set(tab.values("property.channel")) == {"web"}
 
 
-def test_a_result_filters_by_outcome(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
+def test_a_result_filters_by_the_same_result(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
     [limited] = world.log(Call(namespace="limited", directives={"Status": "429"}))
     tab.open_log("/requests?namespace=limited")
-    expect(tab.row(limited)).to_contain_text("✗ 429 error")
-    tab.chip(limited, "status 429").click()
-    tab.wait_for_query(("namespace", "limited"), ("status", "429"))
+    expect(tab.row(limited)).to_contain_text("✗ 429 rate limited")
+    tab.chip(limited, "result rate limited").click()
+    tab.wait_for_query(("namespace", "limited"), ("result", "rate_limited"))
     tab.wait_for_rows(1)
+
+
+def test_a_successful_result_does_not_select_failures_with_the_same_status(tab: LogPage, world: World) -> None:
+    broken = world.stream(Call(namespace="results", directives={"Break": "event:3 rst"}))
+    broken.read_until_it_breaks()
+    truncated = Call(namespace="results", directives={"Answer-Tokens": "50"}, more={"max_tokens": 3})
+    complete, cut = world.log(Call(namespace="results"), truncated)
+    world.wait_for([broken.id])
+    tab.open_log("/requests?namespace=results")
+    expect(tab.row(broken.id)).to_contain_text("✗ Stream interrupted by provider")
+    expect(tab.row(cut)).to_contain_text("✓ 200 · token limit")
+    tab.chip(complete, "result complete").click()
+    tab.wait_for_query(("namespace", "results"), ("result", "complete"))
+    tab.wait_for_rows(1)
+    tab.expect_selected(complete)
 
 
 def test_p_pins_the_namespace_of_a_row_for_everyone(

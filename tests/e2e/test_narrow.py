@@ -47,7 +47,7 @@ def test_at_390_pixels_a_row_has_two_lines_and_nothing_scrolls_sideways(
         assert cell["y"] == pytest.approx(time["y"], abs=6)
     assert text["y"] >= time["y"] + time["height"] - 6
     assert result["x"] + result["width"] <= 390
-    expect(tab.row(log[0])).to_contain_text("✗ 429 error")
+    expect(tab.row(log[0])).to_contain_text("✗ 429 rate limited")
     expect(tab.row(log[0])).to_contain_text("Summarise this")
 
 
@@ -121,7 +121,7 @@ def test_with_forced_colors_labels_results_and_the_selected_row_are_distinguisha
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     tab = open_tab(world.dashboard, forced_colors="active").open_log()
-    expect(tab.row(log[0])).to_contain_text("✗ 429 error")
+    expect(tab.row(log[0])).to_contain_text("✗ 429 rate limited")
     tab.press("j")
     tab.expect_selected(log[0])
     outline, other = (tab.row(each).evaluate("(row) => getComputedStyle(row).outlineStyle") for each in log[:2])
@@ -135,7 +135,7 @@ def test_with_reduced_motion_nothing_moves(open_tab: OpenTab, world: World, log:
     options: dict[str, Any] = {"reduced_motion": "reduce"}
     tab = open_tab(world.dashboard, **options).open_log()
     stream = world.stream(Call(directives={"Answer-Tokens": "200", "Tokens-Per-Second": "20"}))
-    expect(tab.row(stream.id)).to_contain_text("running")
+    expect(tab.row(stream.id)).to_contain_text("Running")
     tab.chip(log[0], "namespace staging").hover()
     expect(tab.page.get_by_role("menu")).to_be_visible()
     moving = """

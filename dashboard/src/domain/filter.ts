@@ -91,6 +91,7 @@ export function rowMatches(row: Row, name: string, value: string): boolean {
   if (name.startsWith("property.")) return propertyOf(row, name.slice("property.".length)) === value;
   if (name === "status") return hasStatus(row, value);
   if (name === "failed") return String(row.failed) === value;
+  if (name === "result") return row.result.code === value;
   const field = Object.hasOwn(row, name) ? (row as Record<string, unknown>)[name] : undefined;
   return typeof field === "string" && field === value;
 }
@@ -105,13 +106,16 @@ export function describeValue(
   if (name === "namespace_prefix") return { name: shown, verb: negated ? "does not begin with" : "begins with", value };
   if (name === "failed")
     return { name: "request", verb: (value === "true") !== negated ? "has" : "has not", value: "failed" };
-  return { name: shown, verb: negated ? "is not" : "is", value };
+  return {
+    name: shown,
+    verb: negated ? "is not" : "is",
+    value: name === "result" ? value.replaceAll("_", " ") : value,
+  };
 }
 
 const WORDS = new Map([
   ["namespace_prefix", "namespace"],
   ["finish_reason", "finish reason"],
-  ["outcome", "result"],
 ]);
 
 function hasStatus(row: Row, value: string): boolean {

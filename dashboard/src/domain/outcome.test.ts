@@ -11,11 +11,11 @@ const shown = (result: Row["result"]) => {
 };
 
 it("has the words of the API, a sign, and the time of a running request", () => {
-  expect(shown({ code: "running", text: "running", tone: "running" })).toBe("◐ running 3.20 s");
-  expect(shown({ code: "tool_calls", text: "200 tool calls", tone: "good" })).toBe("✓ 200 tool calls");
-  expect(shown({ code: "error", text: "429 error", tone: "bad" })).toBe("✗ 429 error");
-  expect(shown({ code: "client_disconnected", text: "client disconnected", tone: "neutral" })).toBe(
-    "◌ client disconnected",
+  expect(shown({ code: "running", text: "Running", tone: "running" })).toBe("◐ Running 3.20 s");
+  expect(shown({ code: "tool_calls", text: "200 · tool calls", tone: "good" })).toBe("✓ 200 · tool calls");
+  expect(shown({ code: "rate_limited", text: "429 rate limited", tone: "bad" })).toBe("✗ 429 rate limited");
+  expect(shown({ code: "client_disconnected", text: "Client disconnected", tone: "neutral" })).toBe(
+    "◌ Client disconnected",
   );
 });
 

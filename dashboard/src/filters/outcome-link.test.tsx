@@ -4,30 +4,23 @@ import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { ResultLink } from "./outcome-link";
 
-it("leads to all that were answered with the same status, or ended in the same way", async () => {
-  await renderAt("?model=o1", <ResultLink row={sampleRequest({ status: 429, failed: true })} className="a" />);
-  const link = await screen.findByRole("link", { name: /^Filter by status 429/ });
-  expect(link).toHaveAttribute("href", "/requests?model=o1&status=429");
-  expect(link).toHaveTextContent("✗ 429 error");
-});
-
-it("leads by how it ended where no status tells", async () => {
-  await renderAt("", <ResultLink row={sampleRequest({ outcome: "client_closed" })} className="a" />);
-  expect(await screen.findByRole("link", { name: /client disconnected/ })).toHaveAttribute(
-    "href",
-    "/requests?outcome=client_closed",
-  );
-});
-
-it("leads from an error inside a stream to what failed, not to all good answers", async () => {
-  await renderAt("", <ResultLink row={sampleRequest({ status: 200, failed: true })} className="a" />);
-  const link = await screen.findByRole("link", { name: /error in stream/ });
-  expect(link).toHaveAttribute("href", "/requests?failed=true");
+it.each([
+  [{ code: "complete", text: "200", tone: "good" }, "✓ 200"],
+  [{ code: "rate_limited", text: "429 rate limited", tone: "bad" }, "✗ 429 rate limited"],
+  [{ code: "error_in_stream", text: "200 · error in stream", tone: "bad" }, "✗ 200 · error in stream"],
+  [{ code: "client_disconnected", text: "Client disconnected", tone: "neutral" }, "◌ Client disconnected"],
+] as const)("links to the requests with the same result: %j", async (result, text) => {
+  await renderAt("?model=o1", <ResultLink row={sampleRequest({ result })} className="a" />);
+  const link = await screen.findByRole("link", {
+    name: `Filter by result ${result.code.replaceAll("_", " ")}: ${result.text}`,
+  });
+  expect(link).toHaveAttribute("href", `/requests?model=o1&result=${result.code}`);
+  expect(link).toHaveTextContent(text);
 });
 
 it("is no link while the request runs", async () => {
   const started_at = new Date(Date.now() - 3_200).toISOString();
   await renderAt("", <ResultLink row={sampleRequest({ outcome: "open", started_at, status: null })} className="a" />);
-  expect(await screen.findByText(/running 3/)).toBeVisible();
+  expect(await screen.findByText(/Running 3/)).toBeVisible();
   expect(screen.queryByRole("link")).toBeNull();
 });

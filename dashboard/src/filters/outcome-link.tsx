@@ -10,17 +10,16 @@ import { FilterLink } from "./filter-link";
 /** `className`: how a value looks where the link stands. */
 type Props = { row: Row; className: string | undefined };
 
-/** How a request ended, by sign and word; a link to all that ended so. */
+/** The result of a request, by sign and text. It links to all requests with the same result. */
 export function ResultLink({ row, className }: Props) {
   if (row.outcome === "open") return <Running row={row} />;
   const { sign, words, tone } = resultOf(row, EPOCH);
-  const [name, value] = alike(row);
   return (
     <FilterLink
-      name={name}
-      value={value}
+      name="result"
+      value={row.result.code}
       className={`${className} ${css[tone]}`}
-      title={row.error_message ?? undefined}
+      title={row.error_message === null ? words : `${words}\n${row.error_message}`}
       seen={words}
     >
       <span aria-hidden="true">{sign}</span> {words}
@@ -28,13 +27,7 @@ export function ResultLink({ row, className }: Props) {
   );
 }
 
-/** The filter that finds what ended in the same way: an error inside a good status is found among what failed. */
-function alike({ outcome, status, failed }: Row): [name: string, value: string] {
-  if (outcome !== "complete" || status === null) return ["outcome", outcome];
-  return failed && status < 400 ? ["failed", "true"] : ["status", String(status)];
-}
-
-/** While the log is paused nobody knows whether it still runs. */
+/** While the log is paused, the page does not know whether the request is still running. */
 function Running({ row }: { row: Row }) {
   const isPaused = useLogSearch().live === false;
   const { sign, words, tone } = resultOf(row, useNow());
@@ -43,10 +36,10 @@ function Running({ row }: { row: Row }) {
       <span className={css.pulse} aria-hidden="true">
         {sign}
       </span>{" "}
-      {isPaused ? "ran when paused" : words}
+      {isPaused ? "In progress when paused" : words}
     </span>
   );
 }
 
-/** Only running requests are told by the clock. */
+/** Only running requests show a time. */
 const EPOCH = new Date(0);

@@ -119,8 +119,8 @@ export type Note = {
 /** How a request ended, for people. */
 export type Result = {
   /** The result, for programs. More codes may be added. */
-  code: "client_disconnected" | "complete" | "error" | "error_in_stream" | "filtered" | "log_failed" | "refused" | "relay_stopped" | "running" | "tool_calls" | "truncated" | "upstream_disconnected" | "upstream_timeout" | "upstream_unreachable";
-  /** The result in one to three words, such as `200` or `429 error`. */
+  code: "bad_gateway" | "bad_request" | "client_disconnected" | "complete" | "conflict" | "error" | "error_in_stream" | "filtered" | "forbidden" | "gateway_timeout" | "log_failed" | "not_found" | "overloaded" | "payment_required" | "rate_limited" | "refused" | "relay_stopped" | "request_timeout" | "running" | "server_error" | "too_large" | "tool_calls" | "truncated" | "unauthorized" | "unavailable" | "unprocessable" | "upstream_failed" | "upstream_protocol_error" | "upstream_reset" | "upstream_stream_interrupted" | "upstream_timeout" | "upstream_unreachable";
+  /** The result in a few words, such as `200` or `429 rate limited`. */
   text: string;
   /** How the result is shown. `neutral`: the client disconnected first. */
   tone: "bad" | "good" | "neutral" | "running";

@@ -103,13 +103,13 @@ export function sampleRequest(different: Partial<RequestDetail> = {}): RequestDe
 
 /** A result as the API would give it, as far as tests of the page look at it. */
 function resultFor({ outcome, failed, status }: Omit<RequestDetail, "result">): RequestDetail["result"] {
-  if (outcome === "open") return { code: "running", text: "running", tone: "running" };
+  if (outcome === "open") return { code: "running", text: "Running", tone: "running" };
   if (outcome === "client_closed" && !failed) {
-    return { code: "client_disconnected", text: "client disconnected", tone: "neutral" };
+    return { code: "client_disconnected", text: "Client disconnected", tone: "neutral" };
   }
   if (failed || outcome !== "complete") {
     return status === 200
-      ? { code: "error_in_stream", text: "200 error in stream", tone: "bad" }
+      ? { code: "error_in_stream", text: "200 · error in stream", tone: "bad" }
       : { code: "error", text: `${status} error`, tone: "bad" };
   }
   return { code: "complete", text: String(status), tone: "good" };

@@ -34,6 +34,8 @@ _VALUE_MEANINGS: Final = {
     "namespace_prefix": "Prefix of the namespace.",
     "status": "A status such as `200`, a class such as `4xx`, or `error` (the same as `failed=true`).",
     "failed": "`true` or `false`.",
+    "result": "Code of the result that the list shows. For example, `complete` excludes responses that ended at the "
+    "token limit.",
     "warning": "Code of a warning about the request's tags.",
     "advice": "Code of a remark on the request's parameters.",
     "from": "Earliest start, inclusive: RFC 3339, or relative such as `-15m`, `-7d` (s, m, h, d, w).",

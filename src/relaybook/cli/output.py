@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 UNKNOWN: Final = "–"
 _NAME_WIDTH: Final = 18
 #: Of namespace, model, tokens, cost, duration and result. Long results shift only the previews after them.
-_COLUMN_WIDTHS: Final = (_NAME_WIDTH, _NAME_WIDTH, 16, 8, 8, 13)
+_COLUMN_WIDTHS: Final = (_NAME_WIDTH, _NAME_WIDTH, 16, 8, 8, 20)
 _PREVIEW: Final = 48
 #: Unicode categories to escape: control and format characters, lone surrogates, line and paragraph separators.
 _ESCAPED: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -62,7 +62,7 @@ _SIGNS: Final = {"running": "◐", "good": "✓", "bad": "✗", "neutral": "◌"
 def result(row: Row) -> str:
     """Return the result with its sign, as the page shows it."""
     if row["outcome"] == "open" and not row.get("is_served", True):
-        return "◌ unfinished"
+        return "◌ Unfinished"
     return f"{_SIGNS[row['result']['tone']]} {row['result']['text']}"
 
 

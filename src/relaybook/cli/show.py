@@ -31,7 +31,7 @@ def transcript(detail: dict[str, Any]) -> str:
 
 
 def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "result", " ".join(filter(None, (result(detail), _error(detail))))
+    yield "result", ", ".join(filter(None, (result(detail), _error(detail))))
     yield "namespace", detail["namespace"]
     yield "properties", _pairs(detail["properties"])
     response_model = detail["response_model"]

@@ -5,7 +5,7 @@ from typing import Final, Literal
 Finish = Literal["tool_calls", "token_limit", "context_window", "filtered"]
 
 #: Reasons that are not listed, such as ``stop`` and ``end_turn``, mean that the response is complete.
-_FINISHES: Final[dict[str, Finish]] = {
+FINISH_REASONS: Final[dict[str, Finish]] = {
     # Chat and legacy completions
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
@@ -23,4 +23,4 @@ _FINISHES: Final[dict[str, Finish]] = {
 
 def finish_of(reason: str | None) -> Finish | None:
     """Return what a finish reason means. `None` if the response is complete, or the reason is not known."""
-    return None if reason is None else _FINISHES.get(reason)
+    return None if reason is None else FINISH_REASONS.get(reason)

@@ -9,78 +9,129 @@ import msgspec
 from msgspec import Meta
 
 from relaybook.clock import format_timestamp
-from relaybook.log.finish_reasons import finish_of
+from relaybook.log.finish_reasons import Finish, finish_of
 from relaybook.log.record import TIMESTAMPS, Record
 
 Tone = Literal["running", "good", "bad", "neutral"]
+Code = Literal[
+    "running",
+    "complete",
+    "tool_calls",
+    "truncated",
+    "filtered",
+    "bad_request",
+    "unauthorized",
+    "payment_required",
+    "forbidden",
+    "not_found",
+    "request_timeout",
+    "conflict",
+    "too_large",
+    "unprocessable",
+    "rate_limited",
+    "server_error",
+    "bad_gateway",
+    "unavailable",
+    "gateway_timeout",
+    "overloaded",
+    "error",
+    "error_in_stream",
+    "upstream_unreachable",
+    "upstream_timeout",
+    "upstream_reset",
+    "upstream_protocol_error",
+    "upstream_stream_interrupted",
+    "upstream_failed",
+    "client_disconnected",
+    "relay_stopped",
+    "log_failed",
+    "refused",
+]
 
 
 class Result(msgspec.Struct, frozen=True):
     """How a request ended, for people."""
 
-    code: Annotated[
-        Literal[
-            "running",
-            "complete",
-            "tool_calls",
-            "truncated",
-            "filtered",
-            "error",
-            "error_in_stream",
-            "upstream_unreachable",
-            "upstream_timeout",
-            "upstream_disconnected",
-            "client_disconnected",
-            "relay_stopped",
-            "log_failed",
-            "refused",
-        ],
-        Meta(description="The result, for programs. More codes may be added."),
-    ]
-    text: Annotated[str, Meta(description="The result in one to three words, such as `200` or `429 error`.")]
+    code: Annotated[Code, Meta(description="The result, for programs. More codes may be added.")]
+    text: Annotated[str, Meta(description="The result in a few words, such as `200` or `429 rate limited`.")]
     tone: Annotated[Tone, Meta(description="How the result is shown. `neutral`: the client disconnected first.")]
 
 
-_RUNNING: Final = Result("running", "running", "running")
-_CLIENT_DISCONNECTED: Final = Result("client_disconnected", "client disconnected", "neutral")
-_RELAY_STOPPED: Final = Result("relay_stopped", "relay stopped", "bad")
-_LOG_FAILED: Final = Result("log_failed", "log failed", "bad")
-#: The journal could not be written: the response was cut, or continued without a log.
-_LOG_ERRORS: Final = ("log_unavailable", "log_incomplete")
-_UPSTREAM_DISCONNECTED: Final = Result("upstream_disconnected", "upstream disconnected", "bad")
-#: By error code.
-_UPSTREAM_FAILED: Final = {
-    "upstream_unreachable": Result("upstream_unreachable", "upstream unreachable", "bad"),
-    "upstream_timeout": Result("upstream_timeout", "upstream timeout", "bad"),
+#: Codes and texts of error responses of the upstream, by status. Other statuses are an ``error``.
+ERROR_STATUSES: Final[dict[int, tuple[Code, str]]] = {
+    400: ("bad_request", "bad request"),
+    401: ("unauthorized", "unauthorized"),
+    402: ("payment_required", "payment required"),
+    403: ("forbidden", "forbidden"),
+    404: ("not_found", "not found"),
+    408: ("request_timeout", "request timeout"),
+    409: ("conflict", "conflict"),
+    413: ("too_large", "too large"),
+    422: ("unprocessable", "unprocessable"),
+    429: ("rate_limited", "rate limited"),
+    500: ("server_error", "server error"),
+    502: ("bad_gateway", "bad gateway"),
+    503: ("unavailable", "unavailable"),
+    504: ("gateway_timeout", "gateway timeout"),
+    529: ("overloaded", "overloaded"),
 }
+#: Texts of failures of the upstream, by error code, which is also the code of the result.
+UPSTREAM_FAILURES: Final[dict[Code, str]] = {
+    "upstream_unreachable": "upstream unreachable",
+    "upstream_timeout": "upstream timeout",
+    "upstream_reset": "connection reset by provider",
+    "upstream_protocol_error": "invalid upstream response",
+    "upstream_stream_interrupted": "stream interrupted by provider",
+}
+#: Codes and texts of complete responses, by the meaning of their finish reason.
+FINISHES: Final[dict[Finish, tuple[Code, str]]] = {
+    "tool_calls": ("tool_calls", "tool calls"),
+    "token_limit": ("truncated", "token limit"),
+    "context_window": ("truncated", "token limit"),
+    "filtered": ("filtered", "content filter"),
+}
+#: Error codes of requests whose journal could not be written: the response was cut, or continued without a log.
+LOG_ERRORS: Final = ("log_unavailable", "log_incomplete")
+_RUNNING: Final = Result("running", "Running", "running")
+_CLIENT_DISCONNECTED: Final = Result("client_disconnected", "Client disconnected", "neutral")
+_RELAY_STOPPED: Final = Result("relay_stopped", "Relay stopped", "bad")
+_LOG_FAILED: Final = Result("log_failed", "Log failed", "bad")
 
 
 def result_of(record: Record) -> Result:
-    """Return the result of a finished or running request."""
+    """Return the result of a finished or running request. The filter ``result`` selects by its code."""
+    status = record.status
     match record.outcome:
         case "open":
             return _RUNNING
         case "client_closed" if not record.failed:
             return _CLIENT_DISCONNECTED
         case "interrupted":
-            return _LOG_FAILED if record.error_code in _LOG_ERRORS else _RELAY_STOPPED
+            return _LOG_FAILED if record.error_code in LOG_ERRORS else _RELAY_STOPPED
         case "refused":
-            return Result("refused", f"{record.status} refused" if record.status else "refused", "bad")
+            return Result("refused", f"{status} refused" if status else "Refused", "bad")
         case "upstream_failed":
-            return _UPSTREAM_FAILED.get(record.error_code or "", _UPSTREAM_DISCONNECTED)
-    status = record.status
-    if record.failed and (status or 0) >= 400:
-        return Result("error", f"{status} error", "bad")
+            return _upstream_failure(record.error_code, status)
+    if record.failed and status is not None and status >= 400:
+        code, text = ERROR_STATUSES.get(status, ("error", "error"))
+        return Result(code, f"{status} {text}", "bad")
     if record.failed:
-        return Result("error_in_stream", f"{status} error in stream", "bad")
-    match finish_of(record.finish_reason):
-        case "tool_calls":
-            return Result("tool_calls", f"{status} tool calls", "good")
-        case "token_limit" | "context_window":
-            return Result("truncated", f"{status} truncated", "good")
-        case "filtered":
-            return Result("filtered", f"{status} filtered", "good")
-    return Result("complete", str(status), "good")
+        return Result("error_in_stream", f"{status} · error in stream" if status else "Error in stream", "bad")
+    finish = finish_of(record.finish_reason)
+    if finish is None:
+        return Result("complete", str(status), "good")
+    code, text = FINISHES[finish]
+    return Result(code, f"{status} · {text}", "good")
+
+
+def _upstream_failure(error_code: str | None, status: int | None) -> Result:
+    """Return the result of a failed upstream. The status is shown if it is Relaybook's own error response."""
+    code, text = next(
+        (failure for failure in UPSTREAM_FAILURES.items() if failure[0] == error_code),
+        ("upstream_failed", "upstream failed"),
+    )
+    is_ours = status is not None and status >= 500 and code in ("upstream_unreachable", "upstream_timeout")
+    return Result(code, f"{status} {text}" if is_ours else text[0].upper() + text[1:], "bad")
 
 
 def to_json(record: Record) -> dict[str, Any]:

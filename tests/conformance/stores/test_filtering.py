@@ -3,6 +3,7 @@
 import tempfile
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,6 +14,7 @@ from tests.support.records import a_batch, a_record, an_entry, entries_of, new_r
 
 from relaybook.log.query.filters import NAMES, Cursor, Filter, Term, matches
 from relaybook.log.record import Note, Record
+from relaybook.log.row import Code
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Count
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -43,10 +45,11 @@ CHOICES = {
     "key": ("aaa", "bbb"),
     "user": TEXTS,
     "route": ("default", "cursor"),
-    "finish_reason": ("stop", "length"),
+    "finish_reason": ("stop", "length", "tool_calls", "refusal"),
     "id": tuple(new_record_id() for _ in range(12)),
     "status": ("200", "404", "429", "500", "999", "2xx", "4xx", "5xx", "error"),
     "failed": ("true", "false"),
+    "result": get_args(Code),
     "warning": ("value_cut", "unknown_header"),
     "advice": ("doubled_path", "value_cut"),
     "from": ("0", "5", "2000000000000000"),
@@ -88,6 +91,7 @@ records = st.builds(
     retry_count=st.none() | st.integers(0, 2),
     input_tokens=st.none() | st.sampled_from((0, 48, 2**62)),
     status=st.none() | st.sampled_from((200, 204, 404, 429, 500, 599, 999)),
+    error_code=st.none() | st.sampled_from(("upstream_timeout", "upstream_reset", "log_incomplete", "rate_limited")),
 )
 exact_terms = st.sampled_from(sorted(CHOICES)).flatmap(
     lambda name: st.builds(
@@ -135,6 +139,7 @@ def test_each_filter_selects_what_it_defines(store: Store, name: str, negated: b
             key=("aaa", None, "bbb")[n % 3],
             finish_reason=("stop", "length", None)[n % 3],
             status=(200, 404, None, 429, 500)[n % 5],
+            error_code=(None, "upstream_timeout", "log_incomplete")[n % 3],
             first_token_ms=(None, 0.5, 2.0)[n % 3],
             cost_usd=(None, 0.0, 0.25, 1.0)[n % 4],
             retry_count=(None, 0, 1)[n % 3],

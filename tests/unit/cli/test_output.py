@@ -34,22 +34,25 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({"outcome": "open", "status": None}, "◐ running"),
+        ({"outcome": "open", "status": None}, "◐ Running"),
         ({}, "✓ 200"),
-        ({"finish_reason": "tool_calls"}, "✓ 200 tool calls"),
-        ({"status": 429, "failed": True}, "✗ 429 error"),
-        ({"failed": True}, "✗ 200 error in stream"),
+        ({"finish_reason": "tool_calls"}, "✓ 200 · tool calls"),
+        ({"status": 429, "failed": True}, "✗ 429 rate limited"),
+        ({"failed": True}, "✗ 200 · error in stream"),
         (
-            {"outcome": "upstream_failed", "error_code": "upstream_unreachable", "failed": True},
-            "✗ upstream unreachable",
+            {"outcome": "upstream_failed", "error_code": "upstream_unreachable", "failed": True, "status": 502},
+            "✗ 502 upstream unreachable",
         ),
-        ({"outcome": "upstream_failed", "error_code": "upstream_reset", "failed": True}, "✗ upstream disconnected"),
-        ({"outcome": "client_closed"}, "◌ client disconnected"),
-        ({"outcome": "client_closed", "failed": True}, "✗ 200 error in stream"),
-        ({"outcome": "open"}, "◐ running"),
-        ({"outcome": "interrupted", "failed": True}, "✗ relay stopped"),
+        (
+            {"outcome": "upstream_failed", "error_code": "upstream_reset", "failed": True},
+            "✗ Connection reset by provider",
+        ),
+        ({"outcome": "client_closed"}, "◌ Client disconnected"),
+        ({"outcome": "client_closed", "failed": True}, "✗ 200 · error in stream"),
+        ({"outcome": "open"}, "◐ Running"),
+        ({"outcome": "interrupted", "failed": True}, "✗ Relay stopped"),
         ({"outcome": "refused", "status": 413, "failed": True}, "✗ 413 refused"),
-        ({"outcome": "refused", "status": None, "failed": True}, "✗ refused"),
+        ({"outcome": "refused", "status": None, "failed": True}, "✗ Refused"),
     ],
 )
 def test_the_result_describes_the_outcome(fields: dict[str, Any], text: str) -> None:
@@ -57,7 +60,7 @@ def test_the_result_describes_the_outcome(fields: dict[str, Any], text: str) -> 
 
 
 def test_an_open_request_without_a_server_is_unfinished() -> None:
-    assert result(row(outcome="open") | {"is_served": False}) == "◌ unfinished"
+    assert result(row(outcome="open") | {"is_served": False}) == "◌ Unfinished"
 
 
 def test_unknown_values_are_a_dash_and_not_zero() -> None:
@@ -138,7 +141,7 @@ def test_the_line_of_a_refused_request() -> None:
     line = one_line(shown)
     cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
     assert cells[:4] == ["2026-11-21T14:02:27+00:00", "staging", "gpt-4o-mini", "2,911 → –"]
-    assert cells[4:] == ["–", "0.08 s", "✗ 429 error", "Summarise this → Rate limit reached"]
+    assert cells[4:] == ["–", "0.08 s", "✗ 429 rate limited", "Summarise this → Rate limit reached"]
 
 
 def test_hostile_text_stays_on_one_line() -> None:

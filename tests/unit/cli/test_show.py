@@ -68,15 +68,15 @@ def test_fields_come_first_and_empty_ones_are_omitted() -> None:
 
 def test_the_error_follows_the_result() -> None:
     shown = lines(status=429, failed=True, error_code="rate_limit_exceeded", error_message="Slow down")
-    assert shown[0] == "result      ✗ 429 error rate_limit_exceeded: Slow down"
+    assert shown[0] == "result      ✗ 429 rate limited, rate_limit_exceeded: Slow down"
 
 
 def test_the_reason_is_shown_only_for_failures() -> None:
     assert lines(reason="OK")[0] == "result      ✓ 200"
     assert "OK" not in lines(outcome="open", duration_ms=None, reason="OK")[0]
-    assert lines(outcome="client_closed", reason="OK")[0] == "result      ◌ client disconnected"
+    assert lines(outcome="client_closed", reason="OK")[0] == "result      ◌ Client disconnected"
     cut = lines(outcome="upstream_failed", failed=True, error_code="upstream_reset", reason="It closed.")
-    assert cut[0] == "result      ✗ upstream disconnected upstream_reset: It closed."
+    assert cut[0] == "result      ✗ Connection reset by provider, upstream_reset: It closed."
 
 
 def test_every_id_has_a_label_that_fits() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.support.records import a_record
 
 from relaybook.log.record import FIELDS, TIMESTAMPS, Note
-from relaybook.log.row import Result, result_of, to_json
+from relaybook.log.row import Code, Result, result_of, to_json
 
 
 def test_json_has_every_field_by_its_name() -> None:
@@ -32,49 +32,60 @@ def test_json_can_be_written() -> None:
     assert msgspec.json.decode(msgspec.json.encode(to_json(a_record())))["status"] == 200
 
 
+def failed(outcome: str = "complete", status: int | None = 200, error_code: str | None = None) -> dict[str, Any]:
+    """Return the fields of a failed request."""
+    return {"failed": True, "outcome": outcome, "status": status, "error_code": error_code}
+
+
 @pytest.mark.parametrize(
     ("fields", "result"),
     [
-        ({"outcome": "open", "status": None}, Result("running", "running", "running")),
+        ({"outcome": "open", "status": None}, Result("running", "Running", "running")),
         ({}, Result("complete", "200", "good")),
-        ({"finish_reason": "tool_calls"}, Result("tool_calls", "200 tool calls", "good")),
-        ({"finish_reason": "function_call"}, Result("tool_calls", "200 tool calls", "good")),
-        ({"finish_reason": "length"}, Result("truncated", "200 truncated", "good")),
-        ({"finish_reason": "content_filter"}, Result("filtered", "200 filtered", "good")),
-        ({"finish_reason": "max_output_tokens"}, Result("truncated", "200 truncated", "good")),
         ({"finish_reason": "end_turn"}, Result("complete", "200", "good")),
-        ({"finish_reason": "tool_use"}, Result("tool_calls", "200 tool calls", "good")),
-        ({"finish_reason": "max_tokens"}, Result("truncated", "200 truncated", "good")),
-        ({"finish_reason": "model_context_window_exceeded"}, Result("truncated", "200 truncated", "good")),
-        ({"finish_reason": "refusal"}, Result("filtered", "200 filtered", "good")),
-        ({"status": 429, "failed": True}, Result("error", "429 error", "bad")),
-        ({"failed": True}, Result("error_in_stream", "200 error in stream", "bad")),
-        ({"outcome": "client_closed"}, Result("client_disconnected", "client disconnected", "neutral")),
-        ({"outcome": "client_closed", "failed": True, "status": 500}, Result("error", "500 error", "bad")),
-        ({"outcome": "interrupted", "failed": True}, Result("relay_stopped", "relay stopped", "bad")),
-        (
-            {"outcome": "interrupted", "failed": True, "error_code": "log_unavailable"},
-            Result("log_failed", "log failed", "bad"),
+        *(
+            ({"finish_reason": reason}, Result("tool_calls", "200 · tool calls", "good"))
+            for reason in ("tool_calls", "function_call", "tool_use")
         ),
-        (
-            {"outcome": "interrupted", "failed": True, "error_code": "log_incomplete"},
-            Result("log_failed", "log failed", "bad"),
+        *(
+            ({"finish_reason": reason}, Result("truncated", "200 · token limit", "good"))
+            for reason in ("length", "max_output_tokens", "max_tokens", "model_context_window_exceeded")
         ),
-        ({"outcome": "refused", "status": 413, "failed": True}, Result("refused", "413 refused", "bad")),
-        ({"outcome": "refused", "status": None, "failed": True}, Result("refused", "refused", "bad")),
-        (
-            {"outcome": "upstream_failed", "failed": True, "error_code": "upstream_unreachable"},
-            Result("upstream_unreachable", "upstream unreachable", "bad"),
+        *(
+            ({"finish_reason": reason}, Result("filtered", "200 · content filter", "good"))
+            for reason in ("content_filter", "refusal")
         ),
-        (
-            {"outcome": "upstream_failed", "failed": True, "error_code": "upstream_timeout"},
-            Result("upstream_timeout", "upstream timeout", "bad"),
-        ),
-        (
-            {"outcome": "upstream_failed", "failed": True, "error_code": "upstream_disconnected"},
-            Result("upstream_disconnected", "upstream disconnected", "bad"),
-        ),
+        (failed(status=429), Result("rate_limited", "429 rate limited", "bad")),
+        (failed(status=401), Result("unauthorized", "401 unauthorized", "bad")),
+        (failed(status=529), Result("overloaded", "529 overloaded", "bad")),
+        (failed(status=418), Result("error", "418 error", "bad")),
+        (failed(), Result("error_in_stream", "200 · error in stream", "bad")),
+        (failed(status=None), Result("error_in_stream", "Error in stream", "bad")),
+        ({"outcome": "client_closed"}, Result("client_disconnected", "Client disconnected", "neutral")),
+        (failed("client_closed", 500), Result("server_error", "500 server error", "bad")),
+        (failed("interrupted"), Result("relay_stopped", "Relay stopped", "bad")),
+        (failed("interrupted", 200, "log_unavailable"), Result("log_failed", "Log failed", "bad")),
+        (failed("interrupted", 200, "log_incomplete"), Result("log_failed", "Log failed", "bad")),
+        (failed("refused", 413), Result("refused", "413 refused", "bad")),
+        (failed("refused", None), Result("refused", "Refused", "bad")),
     ],
 )
 def test_results(fields: dict[str, Any], result: Result) -> None:
     assert result_of(a_record(**fields)) == result
+
+
+@pytest.mark.parametrize(
+    ("error_code", "status", "code", "text"),
+    [
+        ("upstream_unreachable", 502, "upstream_unreachable", "502 upstream unreachable"),
+        ("upstream_timeout", 504, "upstream_timeout", "504 upstream timeout"),
+        ("upstream_timeout", 200, "upstream_timeout", "Upstream timeout"),
+        ("upstream_reset", 502, "upstream_reset", "Connection reset by provider"),
+        ("upstream_reset", 200, "upstream_reset", "Connection reset by provider"),
+        ("upstream_protocol_error", 502, "upstream_protocol_error", "Invalid upstream response"),
+        ("upstream_stream_interrupted", 200, "upstream_stream_interrupted", "Stream interrupted by provider"),
+        (None, None, "upstream_failed", "Upstream failed"),
+    ],
+)
+def test_results_of_a_failed_upstream(error_code: str | None, status: int | None, code: Code, text: str) -> None:
+    assert result_of(a_record(**failed("upstream_failed", status, error_code))) == Result(code, text, "bad")

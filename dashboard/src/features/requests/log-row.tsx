@@ -132,26 +132,36 @@ export function GapRow({ gap, place, columns }: { gap: LogGap; place: number; co
   );
 }
 
-/** What was asked and what came back, in one line; where it failed, why. */
+/** Question and response in one line. If the request failed, the error comes first. */
 export function PreviewCell({ row }: { row: Row }) {
-  const isKept = row.body_state !== "no_bodies";
-  if (!isKept)
-    return <span className={css.dim}>{row.error_message ?? `${row.method} ${row.path}, no bodies kept`}</span>;
-  const asked = row.input_preview ?? (row.kind === "chat" ? null : `${row.method} ${row.path}`);
-  const answered = row.failed ? (row.error_message ?? row.output_preview) : row.output_preview;
+  const call = `${row.method} ${row.path}`;
+  if (row.body_state === "no_bodies")
+    return <span className={css.dim}>{row.error_message ?? `${call}, no bodies stored`}</span>;
+  const question = row.input_preview ?? (row.kind === "chat" && row.output_preview !== null ? null : call);
+  const error = row.failed ? row.error_message : null;
+  if (error !== null) {
+    return (
+      <>
+        <bdi className={css.error}>{error}</bdi>
+        {question !== null && (
+          <>
+            <span className={css.dim}> · </span>
+            <bdi className={css.answer}>{question}</bdi>
+          </>
+        )}
+      </>
+    );
+  }
   return (
     <>
-      {asked !== null && <bdi className={css.question}>{asked}</bdi>}
-      {answered !== null && (
+      {question !== null && <bdi>{question}</bdi>}
+      {row.output_preview !== null && (
         <>
           <span className={css.dim}> → </span>
-          <bdi className={row.failed ? css.error : css.answer}>{answered}</bdi>
+          <bdi className={css.answer}>{row.output_preview}</bdi>
         </>
       )}
       {row.outcome === "open" && <span className={css.caret} aria-hidden="true" />}
-      {asked === null && answered === null && (
-        <span className={css.dim}>{row.error_message ?? `${row.method} ${row.path}`}</span>
-      )}
     </>
   );
 }

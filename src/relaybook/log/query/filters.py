@@ -13,6 +13,7 @@ import msgspec
 
 from relaybook.log.query import words
 from relaybook.log.record import Record
+from relaybook.log.row import result_of
 
 #: Names of terms that compare text with the record's field of the same name.
 TEXT_FIELDS: Final = ("namespace", "model", "outcome", "kind", "path", "key", "user", "route", "finish_reason", "id")
@@ -32,6 +33,7 @@ NAMES: Final = (
     "namespace_prefix",
     "status",
     "failed",
+    "result",
     "warning",
     "advice",
     "from",
@@ -201,6 +203,8 @@ def _has(name: str, value: str, record: Record) -> bool:
             return record.failed == (value == "true")
         case "status":
             return _has_status(value, record)
+        case "result":
+            return result_of(record).code == value
         case "warning":
             return any(note.code == value for note in record.warnings)
         case "advice":

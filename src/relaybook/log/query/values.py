@@ -10,6 +10,7 @@ from relaybook.ids import parse_id
 from relaybook.kinds import Kind
 from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, BadFilter
 from relaybook.log.record import AdviceCode, Outcome
+from relaybook.log.row import Code
 from relaybook.tags import WarningCode
 
 MAX_SUBSTRING: Final = 1000
@@ -33,6 +34,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "warning": get_args(WarningCode),
     "advice": get_args(AdviceCode),
     "failed": ("true", "false"),
+    "result": get_args(Code),
 }
 
 

@@ -11,7 +11,9 @@ from typing import Final, NamedTuple
 
 import apsw
 
+from relaybook.log.finish_reasons import FINISH_REASONS
 from relaybook.log.query.filters import WORDS, Filter, Term
+from relaybook.log.row import FINISHES, UPSTREAM_FAILURES
 from relaybook.log.store.sqlite.block_ranges import SeqRange, ranges_in_time
 from relaybook.log.store.sqlite.filter_sql import Bindings, Condition, conditions, placeholders, starts_with
 from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PHRASE
@@ -114,6 +116,7 @@ def make_plan(connection: apsw.Connection, filter_: Filter, within: SeqRange) ->
     """Plan a search. ``within`` is the range of ``seq`` to search."""
     term_conditions = conditions(filter_)
     driving: int | None = None
+    is_exact = True
     scans: tuple[Scan, ...] = (_LOG_SCAN,)
     fewest = -1
     is_covered = all(term.name in _COVERED_BY_FAILURES for term in filter_.terms)
@@ -123,9 +126,10 @@ def make_plan(connection: apsw.Connection, filter_: Filter, within: SeqRange) ->
             continue
         records = candidates.records // (_DISCOUNT if is_covered and candidates.scans == (_FAILURE_SCAN,) else 1)
         if driving is None or records < fewest:
-            driving, scans, fewest = index, candidates.scans, records
+            driving, scans, fewest, is_exact = index, candidates.scans, records, candidates.is_exact
     residual = sorted(
-        (condition for index, condition in enumerate(term_conditions) if index != driving), key=_reads_text
+        (condition for index, condition in enumerate(term_conditions) if index != driving or not is_exact),
+        key=_reads_text,
     )
     sql = " AND ".join(condition.sql for condition in residual) or "1"
     bindings = tuple(value for condition in residual for value in condition.bindings)
@@ -138,10 +142,14 @@ def _reads_text(condition: Condition) -> bool:
 
 
 class _Candidates(NamedTuple):
-    """Scans that together yield all matches of a term, and their estimated number."""
+    """Scans that together yield all matches of a term, and their estimated number.
+
+    ``is_exact``: they yield nothing else. Otherwise the term is checked on each record.
+    """
 
     scans: tuple[Scan, ...]
     records: int
+    is_exact: bool = True
 
 
 def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
@@ -171,6 +179,8 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
             return _uncommon_values(connection, name, values)
         case "failed" | "status" | "outcome":
             return _failures(connection, name, values)
+        case "result":
+            return _results(connection, values)
     if name.startswith("property."):
         pairs = ((name.removeprefix("property."), value) for value in values)
         scans = tuple(_by_table("properties", ("name", "value"), pair) for pair in pairs)
@@ -216,6 +226,40 @@ def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> 
     if name == "status" and all(value.isascii() and len(value) == 3 and value[0] in "45" for value in values):
         return _error_statuses(connection, values)
     return None
+
+
+def _condition_of_result(code: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return a field and the values of it that all requests with this result have. `None` if nearly all have them."""
+    if code in _OUTCOMES:
+        return "outcome", (_OUTCOMES[code],)
+    reasons = tuple(reason for reason, finish in FINISH_REASONS.items() if FINISHES[finish][0] == code)
+    if reasons:
+        return "finish_reason", reasons
+    return None if code in ("complete", "running") else ("failed", ("true",))
+
+
+_OUTCOMES: Final = {
+    **dict.fromkeys((*UPSTREAM_FAILURES, "upstream_failed"), "upstream_failed"),
+    **dict.fromkeys(("relay_stopped", "log_failed"), "interrupted"),
+    "refused": "refused",
+    "client_disconnected": "client_closed",
+}
+
+
+def _results(connection: apsw.Connection, codes: Sequence[str]) -> _Candidates | None:
+    """Return the scans of outcomes, finish reasons and failures that include all requests with these results."""
+    scans: dict[Scan, None] = {}
+    records = 0
+    for condition in {_condition_of_result(code) for code in codes}:
+        if condition is None:
+            return None
+        name, values = condition
+        found = (_uncommon_values if name == "finish_reason" else _failures)(connection, name, values)
+        if found is None:
+            return None
+        scans |= dict.fromkeys(found.scans)
+        records += found.records
+    return _Candidates(tuple(scans), records, is_exact=False)
 
 
 def _error_statuses(connection: apsw.Connection, values: Sequence[str]) -> _Candidates:
