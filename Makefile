@@ -86,10 +86,11 @@ bench: .venv/.dev ## Compare with nginx and other proxies; results go to benchma
 	@$(BIN)/python -m benchmarks $(or $(ARGS),comparison recorder latency memory)
 
 .PHONY: docs
-docs: .venv/.dev ## Write the generated pages again: settings, API, malformed requests, the page's types
+docs: .venv/.dev ## Write the generated pages again: settings, API, malformed requests, the page's types and vocabulary
 	@$(BIN)/python -m tests.support.settings_page
 	@$(BIN)/python -m tests.support.api_page
 	@$(BIN)/python -m tests.support.types_page
+	@$(BIN)/python -m tests.support.vocabulary_page
 	@$(BIN)/python -m tests.integration.test_bad_input
 
 .PHONY: lock

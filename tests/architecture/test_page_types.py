@@ -1,7 +1,12 @@
-"""The page's types match those of the API."""
+"""The page's types and its vocabulary match those of the API."""
 
+from tests.support import vocabulary_page
 from tests.support.types_page import PAGE, types_page
 
 
 def test_the_page_types_are_up_to_date() -> None:
     assert PAGE.read_text("utf-8") == types_page(), "run: make docs"
+
+
+def test_the_page_vocabulary_is_up_to_date() -> None:
+    assert vocabulary_page.PAGE.read_text("utf-8") == vocabulary_page.vocabulary_page(), "run: make docs"

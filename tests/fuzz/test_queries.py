@@ -17,11 +17,14 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 PATHS: Final = [
     *("/api/requests", "/api/count", "/api/namespaces", "/api/values/namespace", "/api/values/property.user"),
     *("/api/requests/%d", "/api/requests/1/request", "/api/status", "/api/values/model"),
+    *("/api/query", "/api/query"),
 ]
 SEEDS: Final = [
     b"namespace=ios&model=gpt-4o&limit=5&not.status=4xx&failed=true&from=-7d&to=2026-01-01T00:00:00Z",
     b"property.user_id=42&namespace_prefix=a%25&cursor=o5&outcome=complete&kind=chat&warning=x",
     b"around=00000000-0000-7000-8000-000000000001&limit=500",
+    b"words=refund&begins.model=gpt&not.begins.words=la&begins.property.user=4",
+    b"q=model:gpt*+-%22late%22*+duration:%3E2s+property.user:1&caret=7",
     b"prefix=%25&limit=1&sort=last_at&pinned=true&as=sent&q=x",
     b"namespace=%27%3B+DROP+TABLE+records%3B--&property.a%27b=%22&not.property.%00=1",
 ]

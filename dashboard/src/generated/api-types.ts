@@ -560,6 +560,61 @@ export type FieldValue = {
   requests: number;
 };
 
+/** A parsed query. */
+export type ParsedQuery = {
+  /** Parameters of `GET /api/requests` with the same meaning. Empty if the query is invalid. */
+  params: ([string, string])[];
+  /** The id, if the query is nothing but the id of a request. Otherwise `null`. */
+  request_id: string | null;
+  /** The parts of the query, in order. */
+  tokens: (QueryToken)[];
+  /** `null` if the query is valid. */
+  error: QueryError | null;
+  suggestions: Suggestions;
+};
+
+/** One part of a query. Offsets are in UTF-16 code units. */
+export type QueryToken = {
+  start: number;
+  end: number;
+  /** Name of the filter; `words` for a word or a phrase. */
+  field: string;
+  negated: boolean;
+};
+
+/** What is wrong with a query. Offsets are in UTF-16 code units. */
+export type QueryError = {
+  /** Start of the first invalid part. */
+  start: number;
+  end: number;
+  /** What is wrong, for programs. More codes may be added. */
+  code: "bad_value" | "misplaced_star" | "missing_colon" | "missing_value" | "open_quote" | "repeated" | "too_long" | "unknown_name" | "unsupported_operator";
+  /** What is wrong, and what to write instead. */
+  message: string;
+  /** A valid part to write instead. `null` if there is no likely one. */
+  replacement: string | null;
+};
+
+/** Completions of the part at the caret. Offsets are in UTF-16 code units. */
+export type Suggestions = {
+  /** Start of the text that a completion replaces. */
+  start: number;
+  end: number;
+  items: (Suggestion)[];
+};
+
+/** A completion of a query. */
+export type Suggestion = {
+  /** The text to insert. It ends in a colon if a value has to follow. */
+  insert: string;
+  /** The text to show. */
+  label: string;
+  /** What it means, in a few words. */
+  hint: string | null;
+  /** How many requests have the value. `null` if not counted. */
+  requests: number | null;
+};
+
 /** The state of Relaybook. */
 export type Status = {
   version: string;
@@ -639,4 +694,8 @@ export type Problem = {
   type: "api_error" | "invalid_request_error";
   param: string | null;
   code: string;
+  /** The invalid part of the query, if `param` is `q`. */
+  term?: string;
+  /** Offset of `term` in the query, in UTF-16 code units. */
+  at?: number;
 };

@@ -40,6 +40,7 @@ _VALUE_MEANINGS: Final = {
     "advice": "Code of a remark on the request's parameters.",
     "from": "Earliest start, inclusive: RFC 3339, or relative such as `-15m`, `-7d` (s, m, h, d, w).",
     "to": "Latest start, exclusive: RFC 3339, or relative.",
+    "words": "A word or a phrase in prompt or response; case and diacritics are ignored. If repeated, all must match.",
     "contains": "A substring of prompt or response, case-insensitive. Requires `from`, because it scans the bodies of "
     "all requests since then.",
     "duration": "A comparison with a unit: `>2s`, `<=300ms`. If repeated, all must match.",
@@ -52,6 +53,7 @@ _VALUE_MEANINGS: Final = {
 _QUERY_MEANING: Final = (
     'The query language: words and "phrases" in prompt and response, `refun*` for a prefix, `name:value` with the '
     "names of this table, `name:valu*` for a prefix of the value, `duration:>2s`, and `-` before a term to exclude it. "
+    "`GET /api/query` translates it into parameters. "
     f"At most {language.MAX_CHARACTERS} characters and {language.MAX_PARTS} terms."
 )
 
@@ -79,6 +81,12 @@ def filter_parameters() -> list[dict[str, Any]]:
         *known,
         parameter("q", _QUERY_MEANING),
         parameter("property.<name>", "Exact value of the property.", texts),
+        parameter(
+            "begins.<name>",
+            "Prefix of `property.<name>` or of a name above whose values are free text: any of its values and "
+            "prefixes may match. `begins.words=my refun` matches a phrase whose last word starts like this.",
+            texts,
+        ),
         parameter("not.<name>", "Exclude matches of any name above except `from`, `to` and `q`.", texts),
     ]
 

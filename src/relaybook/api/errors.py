@@ -44,13 +44,18 @@ AUTHENTICATE: Final = {"WWW-Authenticate": 'Bearer realm="relaybook"'}
 class ApiError(Exception):
     """An error with one of CODES. The message says what is wrong and how to fix it.
 
-    ``param`` is the offending parameter, field or header, or ``None``.
+    ``param`` is the offending parameter, field or header, or ``None``. If it is a query, ``term`` is the invalid part
+    and ``at`` its offset in UTF-16 code units.
     """
 
-    def __init__(self, code: str, message: str, param: str | None = None) -> None:
+    def __init__(
+        self, code: str, message: str, param: str | None = None, *, term: str | None = None, at: int | None = None
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.param = param
+        self.term = term
+        self.at = at
 
     @property
     def status(self) -> int:
@@ -62,8 +67,9 @@ def error_response(error: ApiError) -> Response:
     """Return the error as a response."""
     kind = "api_error" if error.status >= 500 else "invalid_request_error"
     body = {"message": str(error), "type": kind, "param": error.param, "code": error.code}
+    place = {} if error.term is None else {"term": error.term, "at": error.at}
     headers = AUTHENTICATE if error.status == 401 else None
-    return Response(msgspec.json.encode({"error": body}), error.status, headers, "application/json")
+    return Response(msgspec.json.encode({"error": body | place}), error.status, headers, "application/json")
 
 
 async def handle_error(request: Request, error: Exception) -> Response:
@@ -79,8 +85,10 @@ def _as_api_error(error: Exception, request: Request) -> ApiError:
     match error:
         case ApiError():
             return error
+        case BadFilter(parameter=name, term=""):
+            return ApiError("bad_parameter", error.advice(), name[:80])
         case BadFilter(parameter=name):
-            return ApiError("bad_parameter", str(error), name[:80])
+            return ApiError("bad_parameter", error.advice(), name[:80], term=error.term, at=error.at)
         case DeadlinePassed():
             return ApiError(
                 "deadline",

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from relaybook.log.namespaces import LabelChange
+from relaybook.log.query.filters import BadTermCode
 from relaybook.log.record import FIELDS, TIMESTAMPS, Record
 from relaybook.log.row import Result
 
@@ -354,6 +355,59 @@ class FieldValues(Struct, kw_only=True):
     data: list[FieldValue]
 
 
+class QueryToken(Struct, kw_only=True):
+    """One part of a query. Offsets are in UTF-16 code units."""
+
+    start: int
+    end: int
+    field: Annotated[str, Meta(description="Name of the filter; `words` for a word or a phrase.")]
+    negated: bool
+
+
+class QueryError(Struct, kw_only=True):
+    """What is wrong with a query. Offsets are in UTF-16 code units."""
+
+    start: Annotated[int, Meta(description="Start of the first invalid part.")]
+    end: int
+    code: Annotated[BadTermCode, Meta(description="What is wrong, for programs. More codes may be added.")]
+    message: Annotated[str, Meta(description="What is wrong, and what to write instead.")]
+    replacement: Annotated[
+        str | None, Meta(description="A valid part to write instead. `null` if there is no likely one.")
+    ]
+
+
+class Suggestion(Struct, kw_only=True):
+    """A completion of a query."""
+
+    insert: Annotated[str, Meta(description="The text to insert. It ends in a colon if a value has to follow.")]
+    label: Annotated[str, Meta(description="The text to show.")]
+    hint: Annotated[str | None, Meta(description="What it means, in a few words.")]
+    requests: Annotated[int | None, Meta(description="How many requests have the value. `null` if not counted.")]
+
+
+class Suggestions(Struct, kw_only=True):
+    """Completions of the part at the caret. Offsets are in UTF-16 code units."""
+
+    start: Annotated[int, Meta(description="Start of the text that a completion replaces.")]
+    end: int
+    items: list[Suggestion]
+
+
+class ParsedQuery(Struct, kw_only=True):
+    """A parsed query."""
+
+    params: Annotated[
+        list[tuple[str, str]],
+        Meta(description="Parameters of `GET /api/requests` with the same meaning. Empty if the query is invalid."),
+    ]
+    request_id: Annotated[
+        str | None, Meta(description="The id, if the query is nothing but the id of a request. Otherwise `null`.")
+    ]
+    tokens: Annotated[list[QueryToken], Meta(description="The parts of the query, in order.")]
+    error: Annotated[QueryError | None, Meta(description="`null` if the query is valid.")]
+    suggestions: Suggestions
+
+
 class LogGap(Struct, kw_only=True):
     """A time range in which requests were refused or not logged, or in which records were lost."""
 
@@ -427,6 +481,8 @@ class Problem(Struct, kw_only=True):
     type: Literal["invalid_request_error", "api_error"]
     param: str | None
     code: str
+    term: Annotated[str, Meta(description="The invalid part of the query, if `param` is `q`.")] | UnsetType = UNSET
+    at: Annotated[int, Meta(description="Offset of `term` in the query, in UTF-16 code units.")] | UnsetType = UNSET
 
 
 class ErrorResponse(Struct, kw_only=True):
@@ -457,6 +513,7 @@ MODELS: tuple[Any, ...] = (
     NamespacePage,
     LabelChange,
     FieldValues,
+    ParsedQuery,
     Status,
     Health,
     SignIn,

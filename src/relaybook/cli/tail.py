@@ -32,7 +32,8 @@ def hint(log: LogSource, terms: Sequence[tuple[str, str]]) -> str:
 def _literal_star(terms: Sequence[tuple[str, str]]) -> str:
     """Explain that ``name=value*`` is not a prefix."""
     name, value = next(((name, value) for name, value in terms if name != "q" and value.endswith("*")), ("", ""))
-    term = f"-{name.removeprefix('not.')}" if name.startswith("not.") else name
+    field = name.removeprefix("not.").removeprefix("begins.")
+    term = f"-{field}" if name.startswith("not.") else field
     return f" A * after = is matched literally. For a prefix, write {term}:{value}." if name else ""
 
 
@@ -63,10 +64,10 @@ def _unknown_name(log: LogSource, parsed: Filter) -> str:
 
 def _text_hint(log: LogSource, parsed: Filter) -> str:
     """Explain a search for an id, a namespace or a part of a word, or a log without bodies."""
-    words = [term.values[0] for term in parsed.terms if term.name == WORDS and not term.negated]
-    if words and any(row["body_state"] == "no_bodies" for row in log.latest([], 1)):
+    found = [term for term in parsed.terms if term.name == WORDS and not term.negated]
+    if found and any(row["body_state"] == "no_bodies" for row in log.latest([], 1)):
         return " The latest request was logged without bodies (setting log or header Service-Log), so it has no text."
-    word = next((word for word in words if not word.endswith("*")), "")
+    word = next((term.values[0] for term in found if term.values), "")
     if not word:
         return ""
     if may_be_id(word) and log.find(word) is not None:
@@ -78,7 +79,7 @@ def _text_hint(log: LogSource, parsed: Filter) -> str:
 
 _FIELD: Final = re.compile(r"-?[A-Za-z][\w.-]*:")
 _NUMBER: Final = re.compile(r"-\d+", re.ASCII)
-_PARAMETER: Final = re.compile(r"(?:not\.)?(?:property\.[^=]+|[A-Za-z_.-]+)=")
+_PARAMETER: Final = re.compile(r"(?:not\.)?(?:begins\.)?(?:property\.[^=]+|[A-Za-z_.-]+)=")
 
 
 def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:

@@ -25,6 +25,9 @@ SAID = (
 
 
 def says(phrase: str, *, negated: bool = False) -> Term:
+    """Return the term that searches a phrase. If it ends in ``*``, its last word is a prefix."""
+    if phrase.endswith("*"):
+        return Term(WORDS, (), negated, prefixes=(phrase[:-1],))
     return Term(WORDS, (phrase,), negated)
 
 
@@ -85,6 +88,13 @@ def find(store: Store, *terms: Term, limit: int = 50) -> list[str]:
 def test_words_find_the_records_that_contain_them(store: Store, phrase: str, numbers: tuple[int, ...]) -> None:
     ids = fill(store)[::-1]
     assert find(store, says(phrase)) == [ids[number] for number in numbers]
+
+
+def test_a_star_in_a_phrase_is_no_prefix(store: Store) -> None:
+    ids = fill(store)[::-1]
+    assert find(store, Term(WORDS, ("refun*",))) == []
+    assert find(store, Term(WORDS, ("my refund*",))) == [ids[0]]
+    assert find(store, Term(WORDS, ("Monday",), prefixes=("quot",))) == [ids[3], ids[1]]
 
 
 def test_a_prefix_of_more_words_than_an_index_merges_is_still_found(store: Store) -> None:

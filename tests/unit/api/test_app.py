@@ -91,6 +91,7 @@ def test_the_document_lists_every_route() -> None:
         "/api/thread",
         "/api/namespaces",
         "/api/values/{field}",
+        "/api/query",
         "/api/status",
         "/api/live",
         "/api/session",
@@ -103,7 +104,7 @@ def test_the_document_lists_every_route() -> None:
 @pytest.mark.parametrize("path", ["/api/requests", "/api/count", "/api/stats", "/api/live"])
 def test_the_document_lists_every_filter(path: str) -> None:
     named = {parameter["name"] for parameter in app_of().openapi()["paths"][path]["get"]["parameters"]}
-    assert {*NAMES, "property.<name>", "not.<name>"} <= named
+    assert {*NAMES, "property.<name>", "begins.<name>", "not.<name>"} <= named
 
 
 def test_the_row_model_describes_every_field() -> None:

@@ -43,6 +43,11 @@ def test_each_expected_error_has_its_code(error: Exception, status: int, code: s
     assert body["message"]
 
 
+def test_the_error_of_a_query_has_the_invalid_term_as_a_field() -> None:
+    _, body = handled(BadFilter("q", "why.", term="model:", at=7))
+    assert (body["message"], body["term"], body["at"]) == ("why.", "model:", 7)
+
+
 def test_codes_have_error_statuses_and_meanings() -> None:
     assert all(400 <= status < 600 and meaning for status, meaning in CODES.values())
 

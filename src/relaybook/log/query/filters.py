@@ -19,6 +19,8 @@ from relaybook.log.row import result_of
 TEXT_FIELDS: Final = ("namespace", "model", "outcome", "kind", "path", "key", "user", "route", "finish_reason", "id")
 #: The name of a term that searches prompt and response for a substring.
 CONTAINS: Final = "contains"
+#: The name of a term that searches prompt and response for words or a phrase.
+WORDS: Final = "words"
 #: Names of terms that compare a number with a field of the record, such as ``>2000.0``; and that field.
 NUMBERS: Final = {
     "duration": "duration_ms",
@@ -38,11 +40,10 @@ NAMES: Final = (
     "advice",
     "from",
     "to",
+    WORDS,
     CONTAINS,
     *NUMBERS,
 )
-#: The name of a term that searches prompt and response for words. Not a parameter: only ``q`` produces such terms.
-WORDS: Final = "words"
 MAX_LIMIT: Final = 500
 #: The fields of a record by which the requests with the highest values can be listed.
 SortField = Literal["cost_usd", "duration_ms", "first_token_ms", "input_tokens", "output_tokens"]
@@ -58,11 +59,27 @@ class Correction(NamedTuple):
     purpose: str = ""
 
 
+#: What is wrong with a term of the query language, for programs.
+BadTermCode = Literal[
+    "unknown_name",
+    "missing_colon",
+    "missing_value",
+    "bad_value",
+    "misplaced_star",
+    "unsupported_operator",
+    "open_quote",
+    "repeated",
+    "too_long",
+]
+
+
 class BadFilter(ValueError):
-    """A query parameter is invalid. ``str`` returns the error message of the API.
+    """A query parameter is invalid. ``str`` returns a message that contains the invalid term and its position.
 
     ``reason`` says what is wrong and what is expected. If the parameter is a query, ``term`` is the invalid term as
-    written, and ``at`` its offset in the query. ``known_names`` are the valid names, if the name of the term is not.
+    written, ``at`` its offset in the query in UTF-16 code units, ``code`` says what is wrong with it, and
+    ``replacement`` is a valid term that the user probably meant. ``known_names`` are the valid names, if the name of
+    the term is not.
     """
 
     def __init__(
@@ -72,6 +89,8 @@ class BadFilter(ValueError):
         *,
         term: str = "",
         at: int = 0,
+        code: BadTermCode = "bad_value",
+        replacement: str | None = None,
         corrections: Sequence[Correction] = (),
         known_names: Sequence[str] = (),
     ) -> None:
@@ -80,6 +99,8 @@ class BadFilter(ValueError):
         self.reason = reason
         self.term = term
         self.at = at
+        self.code: BadTermCode = code
+        self.replacement = replacement
         self.corrections = corrections
         self.known_names = known_names
 
@@ -101,9 +122,9 @@ class Term(msgspec.Struct, frozen=True):
     """One condition: the field ``name`` equals one of ``values`` or starts with one of ``prefixes``.
 
     If ``negated``, records that satisfy the condition are excluded. ``name`` is one of NAMES (except
-    ``namespace_prefix``), ``property.<name>`` or WORDS. Values have the record's representation: ``failed`` is "true"
+    ``namespace_prefix``) or ``property.<name>``. Values have the record's representation: ``failed`` is "true"
     or "false", ``status`` is "200", "4xx" or "error", timestamps are microseconds, and numbers are preceded by their
-    comparison operator: ``>2000.0``. Only text fields have ``prefixes``.
+    comparison operator: ``>2000.0``. Only text fields and WORDS have ``prefixes``: of WORDS, the last word is a prefix.
     """
 
     name: str
@@ -175,7 +196,9 @@ def comparison(value: str) -> tuple[str, float]:
 
 def _satisfies(term: Term, record: Record, indexed_text: str, full_text: str) -> bool:
     if term.name == WORDS:
-        return any(words.contains(indexed_text, phrase) for phrase in term.values)
+        return any(words.contains(indexed_text, phrase) for phrase in term.values) or any(
+            words.contains(indexed_text, phrase, is_prefix=True) for phrase in term.prefixes
+        )
     if term.name == CONTAINS:
         return any(words.has_substring(full_text, substring) for substring in term.values)
     if any(_has(term.name, value, record) for value in term.values):

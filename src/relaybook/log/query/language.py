@@ -1,142 +1,232 @@
 """Parse the query language: ``namespace:production -model:gpt-4o* duration:>2s "where is my refund"``.
 
-Bare words and quoted phrases are searched in prompt and response, and all must be found. ``refun*`` matches words with
-that prefix. ``name:value`` uses the names of the query parameters. Several values of one name match any of them. A
-leading ``-`` excludes. Values with white space are quoted. Text values may end in ``*``. Pure: no I/O.
+Bare words and quoted phrases are searched in prompt and response, and all must be found. ``name:value`` uses the names
+of the query parameters. Several values of one name match any of them. A leading ``-`` excludes. Values with white space
+are quoted. A ``*`` at the end, outside quotes, makes a text value or the last word a prefix; inside quotes it is an
+ordinary character. Every query can be written as query parameters: ``parameters_of`` translates it. Pure: no I/O.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, NoReturn
 
-from relaybook.log.query.filters import NAMES, NUMBERS, TEXT_FIELDS, WORDS, BadFilter, Correction, Term
-from relaybook.log.query.values import canonical_name, checked_value
-from relaybook.log.query.words import has_words
-from relaybook.settings.suggestions import suggest
+from relaybook.log.query.filters import CONTAINS, NAMES, WORDS, BadFilter, BadTermCode, Correction
+from relaybook.log.query.values import Parameter, allows_prefix, canonical_name, checked_value
+from relaybook.settings.suggestions import closest
 
 MAX_CHARACTERS: Final = 4000
 MAX_PARTS: Final = 100
 #: A name directly followed by a comparison: the colon is missing.
 _MISSING_COLON: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
-
 #: Operators of other query languages. As plain words they would silently match nothing, so they are rejected.
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
+#: The form of Relaybook's ids, and of ids that providers give to requests and responses.
+_REQUEST_ID: Final = re.compile(
+    r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(chatcmpl|req|resp|cmpl|msg)[-_]\S+", re.ASCII | re.IGNORECASE
+)
 
 
-class _Part(NamedTuple):
-    """One part of the query as written. ``name`` is empty for words and phrases."""
+class Part(NamedTuple):
+    """One part of a query as written. Offsets are in code points. ``name`` is empty for words and phrases.
 
-    at: int
+    ``value`` is without quotes and without the ``*`` that follows it if ``has_star``. If ``is_open``, the closing quote
+    is missing, and the part extends to the end of the query.
+    """
+
+    start: int
+    end: int
+    written: str
     negated: bool
     name: str
     value: str
+    has_star: bool
     is_quoted: bool
-    written: str
+    is_open: bool
 
 
-def parse_query(text: str, now_us: int) -> tuple[Term, ...]:
-    """Parse a query into terms, all of which must hold. A blank query has no terms.
+def parameters_of(text: str, now_us: int) -> list[tuple[str, str]]:
+    """Translate a query into query parameters with the same meaning, in the order of its parts.
 
     Raises BadFilter for parameter ``q``, with the invalid part as its ``term``.
     """
     if len(text) > MAX_CHARACTERS:
-        raise BadFilter("q", f"q has {len(text)} characters. The maximum is {MAX_CHARACTERS}.")
-    fields: dict[tuple[str, bool], tuple[list[str], list[str]]] = {}
-    ungrouped: list[Term] = []
-    parts = list(_parts(text))
+        raise BadFilter("q", f"q has {len(text)} characters. The maximum is {MAX_CHARACTERS}.", code="too_long")
+    parts = parts_of(text)
     if len(parts) > MAX_PARTS:
-        raise BadFilter("q", f"q has {len(parts)} parts. The maximum is {MAX_PARTS}.")
+        raise BadFilter("q", f"q has {len(parts)} parts. The maximum is {MAX_PARTS}.", code="too_long")
+    pairs: list[tuple[str, str]] = []
     for part in parts:
-        if not part.name:
-            ungrouped.append(_text_term(part))
-            continue
+        try:
+            parameter, value = _parameter(part, now_us)
+            if parameter.name in ("from", "to") and any(name == parameter.name for name, _ in pairs):
+                _reject(part, f"{parameter.name} cannot be repeated.", code="repeated")
+        except BadFilter as error:
+            error.at = utf16_length(text[: part.start])
+            raise
+        pairs.append((str(parameter), value))
+    return pairs
+
+
+def request_id_of(text: str) -> str | None:
+    """Return the id if the query consists of nothing but the id of a request. `None` otherwise."""
+    text = text.strip()
+    return text if _REQUEST_ID.fullmatch(text) else None
+
+
+def utf16_length(text: str) -> int:
+    """Return the length in UTF-16 code units, in which JavaScript counts offsets."""
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def _parameter(part: Part, now_us: int) -> tuple[Parameter, str]:
+    """Return the parameter and the value that mean the same as the part."""
+    if part.is_open:
+        _reject(part, "the closing quote is missing.", code="open_quote", replacement=f'{part.written}"')
+    if not part.name:
+        _reject_unlikely_text(part)
+        name: str | None = WORDS
+    else:
         name = canonical_name(part.name)
-        if name is None:
-            _reject_name(part)
-        value, is_prefix = _value(part, name, now_us)
-        if name in NUMBERS or name in ("from", "to"):
-            if part.negated and name in ("from", "to"):
-                _reject(part, f"{name} cannot be excluded. A time range needs from, to, or both.")
-            ungrouped.append(Term(name, (value,), part.negated))
-            continue
-        if name == "namespace_prefix":
-            name, is_prefix = "namespace", True
-        exact, prefixes = fields.setdefault((name, part.negated), ([], []))
-        (prefixes if is_prefix else exact).append(value)
-    grouped = (
-        Term(name, tuple(exact), negated, tuple(prefixes)) for (name, negated), (exact, prefixes) in fields.items()
-    )
-    return (*grouped, *ungrouped)
-
-
-def _value(part: _Part, name: str, now_us: int) -> tuple[str, bool]:
-    """Return the value, and whether it is a prefix."""
-    if not part.value and not part.is_quoted:
-        _reject(part, f"the value is missing. Write {part.name}:value.")
-    is_free_text = name in TEXT_FIELDS and name not in ("outcome", "kind")
-    allows_prefix = (is_free_text or name.startswith("property.")) and not part.is_quoted
-    is_prefix = allows_prefix and part.value.endswith("*")
-    written = part.value[:-1] if is_prefix else part.value
-    if allows_prefix and "*" in written:
-        quoted = f'{"-" if part.negated else ""}{part.name}:"{part.value[:80]}"'
-        correction = Correction(quoted, "For a value that contains a *")
-        _reject(part, "a * is only allowed at the end of a value.", correction)
+    if name is None:
+        _reject_name(part)
+    if part.negated and name in ("from", "to"):
+        _reject(part, f"{name} cannot be excluded. A time range needs from, to, or both.")
+    _reject_bad_star(part, name)
+    is_prefix = name == "namespace_prefix" or (part.has_star and allows_prefix(name))
+    value = part.value if is_prefix or not part.has_star else f"{part.value}*"
+    if not part.value and not part.is_quoted and not part.has_star:
+        _reject(part, f"the value is missing. Write {part.name}:value.", code="missing_value")
+    if name == "namespace_prefix":
+        name = "namespace"
     try:
-        return checked_value(name, written, now_us, part.name, is_prefix=is_prefix), is_prefix
+        checked_value(name, value, now_us, part.name or "the word", is_prefix=is_prefix)
     except BadFilter as error:
         _reject(part, error.reason)
+    return Parameter(name, part.negated, is_prefix), value
 
 
-def _text_term(part: _Part) -> Term:
-    match = None if part.is_quoted else _MISSING_COLON.fullmatch(part.value)
+def _reject_unlikely_text(part: Part) -> None:
+    """Reject words that are probably meant as a filter or an operator. Quoted words are always text."""
+    if part.is_quoted:
+        return
+    minus = "-" if part.negated else ""
+    match = _MISSING_COLON.fullmatch(part.value)
     if match is not None and canonical_name(match[1]) is not None:
-        minus = "-" if part.negated else ""
-        corrected = f"{minus}{match[1]}:{match[2].removeprefix('=')}"
-        _reject(part, "the colon after the name is missing.", Correction(corrected[:80]), _as_text(part.value))
-    if not part.is_quoted and part.value in _OPERATORS:
+        corrected = f"{minus}{match[1]}:{match[2].removeprefix('=')}{'*' if part.has_star else ''}"
+        _reject(
+            part,
+            "the colon after the name is missing.",
+            Correction(corrected[:80]),
+            _as_text(part.value),
+            code="missing_colon",
+            replacement=corrected,
+        )
+    if part.value in _OPERATORS and not part.has_star:
         _reject(
             part,
             f"operator {part.value} is not supported. All parts must match. To exclude a part, put - before it. To "
             "match any of several values, list them (model:a model:b).",
             Correction(f'"{part.value}"', "To search for this word"),
+            code="unsupported_operator",
+            replacement=f'{minus}"{part.value}"',
         )
-    if not has_words(part.value):
-        _reject(part, "a search term needs at least one letter or digit.")
-    if not part.is_quoted and "*" in part.value[:-1]:
-        _reject(
-            part, "a * is only allowed at the end of a word. To search for a substring, write contains:text from:-1h."
-        )
-    return Term(WORDS, (part.value,), part.negated)
 
 
-def _reject_name(part: _Part) -> NoReturn:
-    suggestion = suggest(part.name, NAMES)
+def _reject_bad_star(part: Part, name: str) -> None:
+    """Reject a ``*`` outside quotes unless it is at the end of a value that can be a prefix.
+
+    Fields that are not free text reject it as a part of their value.
+    """
+    quoted = quoted_value(part.value + ("*" if part.has_star else ""))
+    literal = f"{'-' if part.negated else ''}{part.name}:{quoted}"
+    if allows_prefix(name) or name == "namespace_prefix":
+        if part.is_quoted or "*" not in part.value:
+            return
+        if name == WORDS:
+            _reject(
+                part,
+                "a * is only allowed at the end of a word. To search for a substring, write contains:text from:-1h.",
+                code="misplaced_star",
+            )
+        correction = Correction(literal[:80], "For a value that contains a *")
+        reason = "a * is only allowed at the end of a value."
+        _reject(part, reason, correction, code="misplaced_star", replacement=literal)
+    elif name == CONTAINS and (part.has_star or ("*" in part.value and not part.is_quoted)):
+        correction = Correction(literal[:80], "To search for a *")
+        reason = "contains matches any part of the text, so it needs no *."
+        _reject(part, reason, correction, code="misplaced_star", replacement=literal)
+
+
+def _reject_name(part: Part) -> NoReturn:
+    closest_name = closest(part.name, NAMES)
+    suggestion = f" Did you mean {closest_name}?" if closest_name else ""
     corrections = [_as_text(part.written)]
     if part.name[0].isalpha():
         corrections.append(Correction(f"property.{part.name[:80]}", "To filter by a property"))
-    known_names = () if suggestion else (*NAMES, "property.<name>")
-    _reject(part, f"{part.name[:80]!r} is not a known name.{suggestion}", *corrections, known_names=known_names)
+    minus = "-" if part.negated else ""
+    behind_name = part.written[len(minus) + len(part.name) :]
+    _reject(
+        part,
+        f"{part.name[:80]!r} is not a known name.{suggestion}",
+        *corrections,
+        code="unknown_name",
+        replacement=f"{minus}{closest_name}{behind_name}" if closest_name else quoted_value(part.written),
+        known_names=() if suggestion else (*NAMES, "property.<name>"),
+    )
 
 
 def _as_text(written: str) -> Correction:
     return Correction(f'"{written[:80]}"', "To search for this text")
 
 
-def _reject(part: _Part, reason: str, *corrections: Correction, known_names: Sequence[str] = ()) -> NoReturn:
-    raise BadFilter("q", reason, term=part.written, at=part.at, corrections=corrections, known_names=known_names)
+def _reject(
+    part: Part,
+    reason: str,
+    *corrections: Correction,
+    code: BadTermCode = "bad_value",
+    replacement: str | None = None,
+    known_names: Sequence[str] = (),
+) -> NoReturn:
+    raise BadFilter(
+        "q",
+        reason,
+        term=part.written,
+        code=code,
+        replacement=replacement,
+        corrections=corrections,
+        known_names=known_names,
+    )
 
 
-def _parts(text: str) -> Iterator[_Part]:
+def written_value(value: str) -> str:
+    """Return a value as it is written after ``name:``, quoted if it would otherwise be read differently."""
+    is_plain = value and value[0] != '"' and "*" not in value and not any(map(str.isspace, value))
+    return value if is_plain else quoted_value(value)
+
+
+def quoted_value(value: str) -> str:
+    """Return a value in quotes."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def parts_of(text: str) -> list[Part]:
+    """Split a query into its parts. Never fails."""
+    return list(_parts(text))
+
+
+def _parts(text: str) -> Iterator[Part]:
     at = 0
     while at < len(text):
         if text[at].isspace():
             at += 1
             continue
-        part, at = _part(text, at)
+        part = _part(text, at)
         yield part
+        at = part.end
 
 
-def _part(text: str, start: int) -> tuple[_Part, int]:
+def _part(text: str, start: int) -> Part:
     at = start
     negated = text[at] == "-" and at + 1 < len(text) and not text[at + 1].isspace()
     at += negated
@@ -146,14 +236,17 @@ def _part(text: str, start: int) -> tuple[_Part, int]:
         colon = text.find(":", at, end)
         if colon > at and text[at:colon].replace("_", "").replace("-", "").replace(".", "").isalnum():
             name, at = text[at:colon], colon + 1
-    if at < len(text) and text[at] == '"':
-        value, at = _quoted(text, start, at)
-        # a * after the closing quote makes the phrase a prefix
-        if not name and at < len(text) and text[at] == "*":
-            value, at = value + "*", at + 1
-        return _Part(start, negated, name, value, True, text[start:at]), at
-    end = _end_of_word(text, at)
-    return _Part(start, negated, name, text[at:end], False, text[start:end]), end
+    is_quoted = at < len(text) and text[at] == '"'
+    is_open = False
+    if is_quoted:
+        value, end, is_open = _quoted(text, at)
+        has_star = text[end : end + 1] == "*"
+        end += has_star
+    else:
+        end = _end_of_word(text, at)
+        has_star = text[at:end].endswith("*")
+        value = text[at : end - has_star]
+    return Part(start, end, text[start:end], negated, name, value, has_star, is_quoted, is_open)
 
 
 def _end_of_word(text: str, at: int) -> int:
@@ -162,8 +255,11 @@ def _end_of_word(text: str, at: int) -> int:
     return at
 
 
-def _quoted(text: str, start: int, at: int) -> tuple[str, int]:
-    """Return the quoted text and the offset behind it. ``\\"`` and ``\\\\`` stand for a quote and a backslash."""
+def _quoted(text: str, at: int) -> tuple[str, int, bool]:
+    """Return the quoted text, the offset behind it, and whether the closing quote is missing.
+
+    ``\\"`` and ``\\\\`` stand for a quote and a backslash.
+    """
     characters: list[str] = []
     at += 1
     while at < len(text):
@@ -172,7 +268,7 @@ def _quoted(text: str, start: int, at: int) -> tuple[str, int]:
             character = text[at + 1]
             at += 1
         elif character == '"':
-            return "".join(characters), at + 1
+            return "".join(characters), at + 1, False
         characters.append(character)
         at += 1
-    raise BadFilter("q", "the closing quote is missing.", term=text[start:], at=start)
+    return "".join(characters), at, True

@@ -1,49 +1,68 @@
 """Parse query parameters into a filter. Unknown names and invalid values are rejected. Pure: no I/O."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from relaybook.clock import format_timestamp
-from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, BadFilter, Filter, Term
-from relaybook.log.query.language import parse_query
-from relaybook.log.query.values import canonical_name, checked_value
+from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, WORDS, BadFilter, Filter, Term
+from relaybook.log.query.language import parameters_of
+from relaybook.log.query.values import checked_value, parse_parameter
 from relaybook.settings.suggestions import suggest
 
 MAX_VALUES: Final = 100
+#: Fields of which several values must all match. Of other fields, any value may match.
+ALL_MUST_MATCH: Final = frozenset({WORDS, *NUMBERS})
 
 
 def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[str] = ()) -> Filter:
     """Parse pairs of name and value into a filter.
 
     Relative times are relative to ``now_us``. ``other_names`` are parameters that the caller parses itself; error
-    messages list them. Names are those of NAMES and ``property.<name>``, optionally preceded by ``not.``, and ``q``.
-    Raises BadFilter if a name is unknown, a value is invalid, or ``from``, ``to`` or ``q`` is repeated.
+    messages list them. Names are those of NAMES and ``property.<name>``, optionally preceded by ``not.``, ``begins.``
+    or both, and ``q``. Raises BadFilter if a name is unknown, a value is invalid, or ``from``, ``to`` or ``q`` is
+    repeated.
     """
-    values_by_name: dict[tuple[str, bool], list[str]] = {}
-    query: str | None = None
-    for raw_name, value in pairs:
-        if raw_name == "q":
-            if query is not None:
-                raise BadFilter("q", "q is repeated. Combine the queries into one q.")
-            query = value
-            continue
-        negated = raw_name.startswith("not.")
-        name = canonical_name(raw_name.removeprefix("not."))
-        if name is None:
-            suggestion = suggest(raw_name.removeprefix("not."), (*NAMES, *other_names))
-            hint = suggestion or f" Known: {', '.join((*NAMES, 'property.<name>', 'q', *other_names))}."
-            raise BadFilter(raw_name, f"{raw_name[:80]!r} is not a known parameter.{hint}")
-        if name in ("from", "to") and (negated or (name, negated) in values_by_name):
-            raise BadFilter(raw_name, f"{raw_name} cannot be repeated or negated.")
-        values = values_by_name.setdefault((name, negated), [])
-        values.append(checked_value(name, value, now_us, raw_name))
-        if len(values) > MAX_VALUES:
-            raise BadFilter(raw_name, f"{raw_name} has more than {MAX_VALUES} values. Send fewer per request.")
-    terms = [term for (name, negated), values in values_by_name.items() for term in terms_of(name, values, negated)]
-    terms += parse_query(query, now_us) if query is not None else ()
+    queries: list[str] = []
+    rest: list[tuple[str, str]] = []
+    for name, value in pairs:
+        if name == "q":
+            queries.append(value)
+        else:
+            rest.append((name, value))
+    if len(queries) > 1:
+        raise BadFilter("q", "q is repeated. Combine the queries into one q.")
+    terms = _terms(rest, now_us, other_names)
+    for query in queries:
+        # Separately: values of one field in the query must match in addition to those in parameters.
+        terms += _terms(parameters_of(query, now_us), now_us, ())
     _reject_unbounded_search(terms)
     _reject_empty_range(terms)
     return Filter(tuple(terms))
+
+
+def _terms(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[str]) -> list[Term]:
+    """Return the terms of parameters, in the order in which they first occur."""
+    groups: dict[tuple[str, bool, int], tuple[list[str], list[str]]] = {}
+    counts: Counter[tuple[str, bool]] = Counter()
+    for raw_name, value in pairs:
+        parameter = parse_parameter(raw_name)
+        if parameter is None:
+            suggestion = suggest(raw_name.removeprefix("not.").removeprefix("begins."), (*NAMES, *other_names))
+            known = ", ".join((*NAMES, "property.<name>", "q", *other_names))
+            raise BadFilter(raw_name, f"{raw_name[:80]!r} is not a known parameter.{suggestion or f' Known: {known}.'}")
+        name, negated, is_prefix = parameter
+        if name in ("from", "to") and (negated or counts[name, negated]):
+            raise BadFilter(raw_name, f"{raw_name} cannot be repeated or negated.")
+        key = (name, negated, len(groups) if name in ALL_MUST_MATCH else 0)
+        values = groups.setdefault(key, ([], []))[is_prefix]
+        values.append(checked_value(name, value, now_us, raw_name, is_prefix=is_prefix))
+        counts[name, negated] += 1
+        if counts[name, negated] > MAX_VALUES:
+            raise BadFilter(raw_name, f"{raw_name} has more than {MAX_VALUES} values. Send fewer per request.")
+    return [
+        Term(name, tuple(exact), negated, tuple(prefixes)) for (name, negated, _), (exact, prefixes) in groups.items()
+    ]
 
 
 def _reject_unbounded_search(terms: Iterable[Term]) -> None:
@@ -63,12 +82,3 @@ def _reject_empty_range(terms: Iterable[Term]) -> None:
     if start is not None and end is not None and start >= end:
         bounds = f"from is {format_timestamp(start)} and to is {format_timestamp(end)}"
         raise BadFilter("from", f"{bounds}: the time in from must be before the time in to.")
-
-
-def terms_of(name: str, values: list[str], negated: bool) -> Iterable[Term]:
-    """Return the terms of a parameter. A text term matches any of its values; bounds of a number must all hold."""
-    if name == "namespace_prefix":
-        return (Term("namespace", (), negated, tuple(values)),)
-    if name in NUMBERS:
-        return (Term(name, (value,), negated) for value in values)
-    return (Term(name, tuple(values), negated),)

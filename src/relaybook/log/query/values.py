@@ -3,12 +3,13 @@
 import math
 import re
 from datetime import UTC, datetime
-from typing import Final, NoReturn, get_args
+from typing import Final, NamedTuple, NoReturn, get_args
 
 from relaybook import clock
 from relaybook.ids import parse_id
 from relaybook.kinds import Kind
-from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, BadFilter
+from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, TEXT_FIELDS, WORDS, BadFilter
+from relaybook.log.query.words import has_words
 from relaybook.log.record import AdviceCode, Outcome
 from relaybook.log.row import Code
 from relaybook.tags import WarningCode
@@ -47,6 +48,39 @@ def canonical_name(name: str) -> str | None:
     return None
 
 
+class Parameter(NamedTuple):
+    """The name of a query parameter, split into its parts: ``not.begins.model`` is a negated prefix of ``model``."""
+
+    name: str
+    negated: bool
+    is_prefix: bool
+
+    def __str__(self) -> str:
+        return f"{'not.' if self.negated else ''}{'begins.' if self.is_prefix else ''}{self.name}"
+
+
+def parse_parameter(text: str) -> Parameter | None:
+    """Split the name of a query parameter. `None` if there is no such filter.
+
+    Raises BadFilter if it is a prefix of a field whose values have no prefixes.
+    """
+    rest = text.removeprefix("not.")
+    name = canonical_name(rest.removeprefix("begins."))
+    if name is None:
+        return None
+    is_prefix = rest.startswith("begins.")
+    if is_prefix and not allows_prefix(name):
+        raise BadFilter(text, f"{name} cannot be searched by prefix. Write {text.replace('begins.', '', 1)}=value.")
+    if name == "namespace_prefix":
+        name, is_prefix = "namespace", True
+    return Parameter(name, rest != text, is_prefix)
+
+
+def allows_prefix(name: str) -> bool:
+    """Return whether values of the field can be searched by prefix: they are free text."""
+    return (name in TEXT_FIELDS and name not in CHOICES) or name == WORDS or name.startswith("property.")
+
+
 def listed_field(field: str) -> str:
     """Return a field as it is stored: the name of a property in lower case. Raises BadFilter as ``check_listed``."""
     name = field.removeprefix("property.")
@@ -81,6 +115,8 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
 
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         reject("text without NUL or lone surrogates")
+    if name == WORDS and not has_words(value):
+        raise BadFilter(shown_name, "a search term needs at least one letter or digit.")
     choices = CHOICES.get(name)
     if choices is not None and value not in choices:
         reject(f"one of {', '.join(choices)}")

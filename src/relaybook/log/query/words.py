@@ -37,12 +37,11 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def contains(text: str, phrase: str) -> bool:
+def contains(text: str, phrase: str, *, is_prefix: bool = False) -> bool:
     """Return whether the text contains the phrase's words consecutively.
 
-    If the phrase ends in ``*``, its last word matches as a prefix. A phrase without words is never contained.
+    With ``is_prefix``, the last word matches as a prefix. A phrase without words is never contained.
     """
-    is_prefix = phrase.endswith("*")
     phrase_words, words = words_of(phrase), words_of(text)
     if not phrase_words:
         return False

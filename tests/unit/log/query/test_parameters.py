@@ -58,6 +58,11 @@ def test_property_names_in_parameters_are_normalized_like_tags() -> None:
         ("namespace", "\ud800", "without NUL or lone surrogates"),
         ("not.from", "-1h", "cannot be repeated or negated"),
         ("from", "", "a timestamp"),
+        ("begins.modell", "x", "is not a known parameter. Did you mean model?"),
+        ("begins.", "x", "is not a known parameter"),
+        ("begins.not.model", "x", "is not a known parameter"),
+        ("words", "!!", "at least one letter or digit"),
+        ("begins.words", "*", "at least one letter or digit"),
         ("contains", "", "0 characters: expected 1 to 1000"),
         ("contains", "x" * 1001, "1001 characters"),
         ("from", "yesterday", "a relative time such as -15m"),
@@ -115,15 +120,34 @@ def test_too_many_values_are_rejected() -> None:
 
 @given(st.text(max_size=12), st.text(max_size=12))
 def test_any_parameter_is_parsed_or_rejected(name: str, value: str) -> None:
-    for given_name in (name, f"property.{name}", f"not.{name}", "q", *NAMES):
+    for given_name in (name, f"property.{name}", f"not.{name}", f"begins.{name}", "q", "begins.words", *NAMES):
         with suppress(BadFilter):
             read((given_name, value))
 
 
-def test_a_namespace_prefix_is_a_term_of_namespace() -> None:
-    assert read(("namespace_prefix", "a"), ("namespace_prefix", "b"), ("namespace", "x")) == (
-        Term("namespace", (), prefixes=("a", "b")),
-        Term("namespace", ("x",)),
+def test_values_and_prefixes_of_a_field_are_one_term() -> None:
+    assert read(("namespace_prefix", "a"), ("begins.namespace", "b"), ("namespace", "x")) == (
+        Term("namespace", ("x",), prefixes=("a", "b")),
+    )
+    assert read(("not.begins.property.Tier", "g"), ("not.property.tier", "free")) == (
+        Term("property.tier", ("free",), negated=True, prefixes=("g",)),
+    )
+    assert read(("begins.key", "3F")) == (Term("key", (), prefixes=("3f",)),)
+
+
+@pytest.mark.parametrize("name", ["status", "outcome", "contains", "duration", "from", "failed"])
+def test_fields_without_free_text_have_no_prefixes(name: str) -> None:
+    with pytest.raises(BadFilter, match=f"{name} cannot be searched by prefix. Write not.{name}=value.") as error:
+        read((f"not.begins.{name}", "x"))
+    assert error.value.parameter == f"not.begins.{name}"
+
+
+def test_all_words_must_match() -> None:
+    assert read(("words", "refund"), ("words", "where is"), ("begins.words", "lat"), ("not.words", "refun*")) == (
+        Term("words", ("refund",)),
+        Term("words", ("where is",)),
+        Term("words", (), prefixes=("lat",)),
+        Term("words", ("refun*",), negated=True),
     )
 
 
@@ -138,8 +162,8 @@ def test_several_bounds_of_a_number_must_all_hold() -> None:
 def test_a_query_adds_its_terms_and_cannot_be_repeated() -> None:
     assert read(("model", "a"), ("q", "refund model:b")) == (
         Term("model", ("a",)),
-        Term("model", ("b",)),
         Term("words", ("refund",)),
+        Term("model", ("b",)),
     )
     assert read(("q", "  ")) == ()
     with pytest.raises(BadFilter, match="q is repeated"):

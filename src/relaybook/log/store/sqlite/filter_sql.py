@@ -11,7 +11,7 @@ from relaybook.log.finish_reasons import FINISH_REASONS
 from relaybook.log.query.filters import NUMBERS, TEXT_FIELDS, WORDS, BadFilter, Filter, Term, comparison
 from relaybook.log.query.words import spaced
 from relaybook.log.row import ERROR_STATUSES, FINISHES, LOG_ERRORS, UPSTREAM_FAILURES
-from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PHRASE
+from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
 
 Bindings = tuple[str | int | float, ...]
 
@@ -70,7 +70,7 @@ def _any_of(term: Term) -> Condition:
         return _any(_comparison(f"r.{NUMBERS[name]}", value) for value in values)
     match name:
         case "words":
-            return _any(_phrase(phrase) for phrase in values)
+            return _any([*map(_phrase, values), *map(_phrase_prefix, term.prefixes)])
         case "contains":
             return _any(Condition(f"{CONTAINS_TEXT}(r.seq, ?)", (substring,)) for substring in values)
         case "status":
@@ -107,14 +107,16 @@ def _comparison(column: str, value: str) -> Condition:
 
 
 def _phrase(phrase: str) -> Condition:
-    """Match a phrase with the index.
-
-    A phrase that ends with a prefix is matched in the text, because the index would merge many words.
-    """
-    if phrase.endswith("*"):
-        return Condition(f"{MATCHES_PHRASE}(r.seq, ?)", (phrase,))
     sql = f"EXISTS (SELECT 1 FROM {WORDS} AS w WHERE w.rowid = r.seq AND {WORDS} MATCH ?)"  # noqa: S608
     return Condition(sql, (fts_phrase(phrase),))
+
+
+def _phrase_prefix(phrase: str) -> Condition:
+    """Match a phrase whose last word is a prefix.
+
+    It is matched in the text, because the index would merge many words.
+    """
+    return Condition(f"{MATCHES_PREFIX}(r.seq, ?)", (phrase,))
 
 
 def fts_phrase(phrase: str) -> str:

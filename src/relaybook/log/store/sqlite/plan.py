@@ -15,9 +15,16 @@ from relaybook.log.finish_reasons import FINISH_REASONS
 from relaybook.log.query.filters import WORDS, Filter, Term
 from relaybook.log.row import FINISHES, UPSTREAM_FAILURES
 from relaybook.log.store.sqlite.block_ranges import SeqRange, ranges_in_time
-from relaybook.log.store.sqlite.filter_sql import Bindings, Condition, conditions, placeholders, starts_with
-from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PHRASE
-from relaybook.log.store.sqlite.vocabulary import match_query
+from relaybook.log.store.sqlite.filter_sql import (
+    Bindings,
+    Condition,
+    conditions,
+    fts_phrase,
+    placeholders,
+    starts_with,
+)
+from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
+from relaybook.log.store.sqlite.vocabulary import prefix_query
 
 #: A prefix that matches more values than this is checked record by record.
 _MAX_EXPANDED: Final = 64
@@ -108,7 +115,7 @@ _LOG_SCAN: Final = Scan("requests AS r NOT INDEXED", "r.seq", Condition("1"))
 _BY_FAILURE: Final = "requests AS r INDEXED BY requests_failed"
 _FAILURE_SCAN: Final = Scan(_BY_FAILURE, "r.seq", Condition("r.failed = 1"), _BY_FAILURE)
 #: The terms that index can check without the record, and about how much cheaper that is than reading the record.
-_COVERED_BY_FAILURES: Final = frozenset({"failed", "namespace", "namespace_prefix", "model", "from", "to"})
+_COVERED_BY_FAILURES: Final = frozenset({"failed", "namespace", "model", "from", "to"})
 _DISCOUNT: Final = 8
 
 
@@ -138,7 +145,7 @@ def make_plan(connection: apsw.Connection, filter_: Filter, within: SeqRange) ->
 
 
 def _reads_text(condition: Condition) -> bool:
-    return f"{CONTAINS_TEXT}(" in condition.sql or f"{MATCHES_PHRASE}(" in condition.sql
+    return f"{CONTAINS_TEXT}(" in condition.sql or f"{MATCHES_PREFIX}(" in condition.sql
 
 
 class _Candidates(NamedTuple):
@@ -157,6 +164,8 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
     if term.negated:
         return None
     name = term.name
+    if name == WORDS:
+        return _word_scans(connection, term)
     values = _expand_prefixes(connection, term) if term.prefixes else term.values
     if values is None:
         return None
@@ -165,8 +174,6 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
     match name:
         case "id":
             return _Candidates(tuple(_by_column("requests_id", "id", value) for value in values), len(values))
-        case "words":
-            return _word_scans(connection, values)
         case "namespace":
             return _namespace_scans(connection, values)
         case "model" | "user" | "key":
@@ -311,12 +318,11 @@ def _expand_prefixes(connection: apsw.Connection, term: Term) -> Sequence[str] |
     return sorted(matching)
 
 
-def _word_scans(connection: apsw.Connection, phrases: Sequence[str]) -> _Candidates | None:
+def _word_scans(connection: apsw.Connection, term: Term) -> _Candidates | None:
     keys = f"{WORDS} AS d"
     source = f"{keys} CROSS JOIN requests AS r ON r.seq = d.rowid"
     scans: list[Scan] = []
-    for phrase in phrases:
-        query = match_query(connection, phrase)
+    for query in (*map(fts_phrase, term.values), *(prefix_query(connection, phrase) for phrase in term.prefixes)):
         if query is None:
             return None
         scans.append(Scan(source, "d.rowid", Condition(f"d.{WORDS} MATCH ?", (query,)), keys))

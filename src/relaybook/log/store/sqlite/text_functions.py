@@ -1,8 +1,8 @@
 """Define SQL functions that search the text of a request.
 
-They serve conditions that no index serves. ``contains_text(seq, text)`` matches a substring, and
-``matches_phrase(seq, phrase)`` a phrase of words. Each call reads the request's bodies, about 0.2 ms. Evaluate them
-after all other conditions, and with a deadline.
+They serve conditions that no index serves. ``contains_text(seq, text)`` matches a substring,
+``matches_phrase_prefix(seq, phrase)`` a phrase whose last word is a prefix. Each call reads the request's bodies,
+about 0.2 ms. Evaluate them after all other conditions, and with a deadline.
 """
 
 import sys
@@ -18,7 +18,7 @@ from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 
 CONTAINS_TEXT: Final = "contains_text"
-MATCHES_PHRASE: Final = "matches_phrase"
+MATCHES_PREFIX: Final = "matches_phrase_prefix"
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 
 
@@ -33,13 +33,13 @@ class TextFunctions:
         seq, substring = arguments
         return words.has_substring(self._text(seq, sys.maxsize), substring)
 
-    def matches_phrase(self, *arguments: Any) -> bool:
+    def matches_phrase_prefix(self, *arguments: Any) -> bool:
         """Match only the text that the index would contain.
 
         Both therefore give the same result.
         """
         seq, phrase = arguments
-        return words.contains(self._text(seq, MAX_CHARACTERS), phrase)
+        return words.contains(self._text(seq, MAX_CHARACTERS), phrase, is_prefix=True)
 
     def _text(self, seq: int, max_characters: int) -> str:
         *row, bodies = next(self._connection.execute(_BY_SEQ, (seq,)))
@@ -50,4 +50,4 @@ def add_functions(connection: apsw.Connection, packs: PackReader) -> None:
     """Register the functions on a reader's connection."""
     functions = TextFunctions(connection, packs)
     connection.create_scalar_function(CONTAINS_TEXT, functions.contains_text, 2)
-    connection.create_scalar_function(MATCHES_PHRASE, functions.matches_phrase, 2)
+    connection.create_scalar_function(MATCHES_PREFIX, functions.matches_phrase_prefix, 2)

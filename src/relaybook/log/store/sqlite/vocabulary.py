@@ -24,19 +24,16 @@ _SUCCESSOR: Final = "\x01"
 
 
 def add_vocabulary(connection: apsw.Connection, schema: str) -> None:
-    """Give ``match_query`` access to the words of the index in the schema."""
+    """Give ``prefix_query`` access to the words of the index in the schema."""
     connection.execute(_TABLE.format(schema))
 
 
-def match_query(connection: apsw.Connection, phrase: str) -> str | None:
-    """Return the FTS5 query for a phrase.
+def prefix_query(connection: apsw.Connection, phrase: str) -> str | None:
+    """Return the FTS5 query for a phrase whose last word is a prefix.
 
-    A ``*`` at its end matches any word with that prefix. `None` if more than ``MAX_WORDS`` words have the prefix,
-    because the index would take too long.
+    `None` if more than ``MAX_WORDS`` words have the prefix, because the index would take too long.
     """
-    if not phrase.endswith("*"):
-        return fts_phrase(phrase)
-    tokens = _tokens(connection, phrase.rstrip("*"))
+    tokens = _tokens(connection, phrase)
     words = _words_with_prefix(connection, tokens[-1]) if tokens else []
     if words is None:
         return None

@@ -1,0 +1,39 @@
+// Generated from relaybook/log/descriptions.py by `make docs`; a test compares the two.
+
+/** Labels of fields, if they differ from the name. */
+export const FIELD_LABELS: Readonly<Record<string, string>> = {
+  finish_reason: "finish reason",
+  first_token: "first token",
+  input_tokens: "input tokens",
+  output_tokens: "output tokens",
+  contains: "text",
+  words: "text",
+  from: "started since",
+  to: "started before",
+  retry_count: "retry count",
+  namespace_prefix: "namespace",
+};
+
+/** What happened to the requests of a gap. Follows their number. */
+export const GAP_REASONS: Readonly<Record<string, string>> = {
+  log_unavailable: "refused because the log could not be written",
+  forwarded_unlogged: "relayed but not logged because the log could not be written",
+  damaged: "damaged in the journal and not readable; their content is missing from the log",
+  store_set_aside: "in a damaged or deleted log that was moved aside in the data directory; relaybook check --salvage recovers what is readable",
+};
+
+/** Why requests were not admitted, by error code. */
+export const REFUSALS: Readonly<Record<string, string>> = {
+  bad_request: "The request is malformed or ambiguous HTTP, or Host is not allowed.",
+  not_found: "The path is not below a base URL. Usually /v1 is missing from the base URL.",
+  method_not_allowed: "CONNECT and TRACE are not supported.",
+  request_timeout: "The headers did not arrive within header_timeout.",
+  uri_too_long: "The request line is longer than 8 KiB.",
+  expectation_failed: "Expect is not 100-continue.",
+  headers_too_large: "The headers are larger than 64 KiB, one is larger than 32 KiB, or there are more than 100.",
+  not_supported: "WebSocket upgrades are not supported.",
+  version_not_supported: "The HTTP version is neither 1.0 nor 1.1.",
+  overloaded: "max_in_flight requests are running, or max_connections connections are open.",
+  log_unavailable: "The log cannot be written. See the gaps.",
+  shutting_down: "The relay is stopping.",
+};

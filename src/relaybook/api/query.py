@@ -1,0 +1,120 @@
+"""Parse a query: what it means as parameters, what is wrong with it, and how it can be completed."""
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from relaybook import clock
+from relaybook.api import arguments, document
+from relaybook.api.reading import async_reader_of
+from relaybook.api.routes import Routes
+from relaybook.api.schemas import ParsedQuery, QueryError, QueryToken, Suggestion, Suggestions
+from relaybook.log.query.completion import ListValues, complete
+from relaybook.log.query.filters import BadFilter
+from relaybook.log.query.language import MAX_CHARACTERS, parameters_of, parts_of, request_id_of, utf16_length
+from relaybook.log.query.values import canonical_name
+from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+from relaybook.log.store.port import Reader
+
+routes = Routes("log")
+
+#: Time limit for reading values to suggest. Suggestions that arrive later are of no use to somebody who types.
+SUGGESTION_NS: Final = 300_000_000
+_MAX_VALUES: Final = 20
+_PARAMETERS = [
+    document.parameter("q", "The query, as for `GET /api/requests`. Empty by default."),
+    document.parameter(
+        "caret",
+        "Offset of the caret in UTF-16 code units, at which the query is completed. At the end by default.",
+        {"type": "integer", "minimum": 0},
+    ),
+]
+
+
+@routes.get("/api/query", document.describe(ParsedQuery, _PARAMETERS))
+async def parse_query(request: Request) -> Response:
+    """Parse a query and suggest completions, without searching the log.
+
+    An invalid query is not an error of the call: the status is 200 and `error` describes what is wrong. Offsets are in
+    UTF-16 code units, as in JavaScript.
+    """
+    params = arguments.only(arguments.pairs_of(request), "q", "caret")
+    text = params.get("q", "")
+    caret = _caret(params.get("caret"), text)
+    async_reader = async_reader_of(request)
+    deadline_ns = min(async_reader.deadline_ns(), clock.monotonic_ns() + SUGGESTION_NS)
+    parsed = await async_reader.run(lambda reader: parsed_query(text, caret, values_until(reader, deadline_ns)))
+    return Response(msgspec.json.encode(parsed), media_type="application/json")
+
+
+def _caret(text: str | None, query: str) -> int:
+    """Return the caret as an offset in code points. Raises BadFilter if it is no offset in the query."""
+    length = utf16_length(query)
+    if text is None:
+        return len(query)
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= length):
+        raise BadFilter("caret", f"caret is {text[:80]!r}: expected an integer from 0 to {length}, the length of q.")
+    return len(query.encode("utf-16-le", "surrogatepass")[: 2 * int(text)].decode("utf-16-le", "ignore"))
+
+
+def values_until(reader: Reader, deadline_ns: int) -> ListValues:
+    """Return a function that lists values of a field. It returns nothing if the store cannot be read in time."""
+
+    def list_values(field: str, prefix: str) -> list[tuple[str, int]]:
+        try:
+            return [(row.value, row.requests) for row in reader.values(field, prefix, _MAX_VALUES, deadline_ns)]
+        except (DeadlinePassed, StoreUnavailable):
+            return []
+
+    return list_values
+
+
+def parsed_query(text: str, caret: int, list_values: ListValues) -> ParsedQuery:
+    """Return the response for a query. ``caret`` is in code points."""
+    is_readable = len(text) <= MAX_CHARACTERS
+    to_utf16 = _converter(text)
+    parts = parts_of(text) if is_readable else []
+    tokens = [
+        QueryToken(
+            start=to_utf16(part.start),
+            end=to_utf16(part.end),
+            field=(canonical_name(part.name) or part.name) if part.name else "words",
+            negated=part.negated,
+        )
+        for part in parts
+    ]
+    params: list[tuple[str, str]] = []
+    error = None
+    try:
+        params = parameters_of(text, clock.wall_us())
+    except BadFilter as problem:
+        end = problem.at + utf16_length(problem.term) if problem.term else utf16_length(text)
+        error = QueryError(
+            start=problem.at,
+            end=end,
+            code=problem.code,
+            message=problem.advice(),
+            replacement=problem.replacement,
+        )
+    start, end, items = complete(text, caret, list_values) if is_readable else (caret, caret, [])
+    return ParsedQuery(
+        params=params,
+        request_id=request_id_of(text),
+        tokens=tokens,
+        error=error,
+        suggestions=Suggestions(
+            start=to_utf16(start),
+            end=to_utf16(end),
+            items=[Suggestion(**item._asdict()) for item in items],
+        ),
+    )
+
+
+def _converter(text: str) -> Callable[[int], int]:
+    """Return a function that converts offsets in the text from code points to UTF-16 code units."""
+    if text.isascii():
+        return lambda at: at
+    return lambda at: utf16_length(text[:at])

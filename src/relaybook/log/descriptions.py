@@ -1,0 +1,122 @@
+"""Describe fields, their values, gaps and error codes in words.
+
+The suggestions of the query input and the page's generated vocabulary are made from these tables. Pure: no I/O.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+
+class Field(NamedTuple):
+    """A field as shown to people.
+
+    ``hint`` says what it is. ``bounds`` are comparisons worth suggesting, ``choices`` are values that are the same in
+    every log, with their meaning.
+    """
+
+    label: str
+    hint: str
+    bounds: tuple[str, ...] = ()
+    choices: Mapping[str, str] = MappingProxyType({})
+
+
+#: By name, in the order in which they are suggested: the most common first.
+FIELDS: Final[dict[str, Field]] = {
+    "namespace": Field("namespace", "tag that the client sent"),
+    "model": Field("model", "model in the request"),
+    "status": Field(
+        "status",
+        "HTTP status: 429, 4xx, or error for all failures",
+        choices={
+            "error": "all failed requests",
+            "4xx": "client errors",
+            "5xx": "errors of the provider or of Relaybook",
+            "200": "success",
+            "400": "invalid request",
+            "401": "invalid API key",
+            "404": "unknown model or path",
+            "429": "rate limited",
+        },
+    ),
+    "duration": Field("duration", "total time: >2s", (">500ms", ">2s", ">10s", ">1m", "<300ms")),
+    "cost": Field("cost", "US dollars: >0.01", (">0.01", ">0.1", ">1", "<0.001")),
+    "user": Field("user", "user in the request body"),
+    "outcome": Field(
+        "outcome",
+        "how the request ended",
+        choices={
+            "complete": "the response was relayed to its end",
+            "client_closed": "the client disconnected first",
+            "upstream_failed": "the upstream was unreachable, broke off or timed out",
+            "interrupted": "Relaybook was stopped",
+            "refused": "rejected by Relaybook, not sent to the upstream",
+            "open": "still running",
+        },
+    ),
+    "finish_reason": Field("finish reason", "why the model stopped"),
+    "first_token": Field("first token", "time to the first token: >500ms", (">300ms", ">1s", ">5s", "<200ms")),
+    "input_tokens": Field("input tokens", "tokens of the request: >1000", (">1000", ">10000", "<100")),
+    "output_tokens": Field("output tokens", "tokens of the response: >1000", (">1000", ">100", "<10")),
+    "contains": Field("text", "substring of prompt or response; requires from"),
+    "words": Field("text", "words of prompt or response"),
+    "from": Field(
+        "started since",
+        "earliest start: -1h",
+        choices={
+            "-15m": "last 15 minutes",
+            "-1h": "last hour",
+            "-24h": "last 24 hours",
+            "-7d": "last 7 days",
+            "-30d": "last 30 days",
+        },
+    ),
+    "to": Field("started before", "latest start: -15m"),
+    "key": Field("key", "fingerprint of the API key"),
+    "kind": Field(
+        "kind",
+        "kind of request",
+        choices={
+            "chat": "chat completions",
+            "completion": "text completions",
+            "response": "Responses API",
+            "message": "Anthropic messages",
+            "embedding": "embeddings",
+            "models": "list of models",
+            "other": "all other paths",
+        },
+    ),
+    "failed": Field("failed", "true or false", choices={"true": "failed requests", "false": "all others"}),
+    "retry_count": Field("retry count", "retries by the SDK: >=1", (">=1", ">=2")),
+    "namespace_prefix": Field("namespace", "prefix of the namespace"),
+    "path": Field("path", "path of the request"),
+    "route": Field("route", "route of the base URL"),
+    "warning": Field("warning", "warning about tags"),
+    "advice": Field("advice", "parameter warning"),
+    "id": Field("id", "Relaybook id of the request"),
+}
+
+#: Why there is a gap in the log. Follows a number of requests: "137 requests …".
+GAP_REASONS: Final[dict[str, str]] = {
+    "log_unavailable": "refused because the log could not be written",
+    "forwarded_unlogged": "relayed but not logged because the log could not be written",
+    "damaged": "damaged in the journal and not readable; their content is missing from the log",
+    "store_set_aside": "in a damaged or deleted log that was moved aside in the data directory; "
+    "relaybook check --salvage recovers what is readable",
+}
+
+#: Why requests were not admitted, by error code.
+REFUSALS: Final[dict[str, str]] = {
+    "bad_request": "The request is malformed or ambiguous HTTP, or Host is not allowed.",
+    "not_found": "The path is not below a base URL. Usually /v1 is missing from the base URL.",
+    "method_not_allowed": "CONNECT and TRACE are not supported.",
+    "request_timeout": "The headers did not arrive within header_timeout.",
+    "uri_too_long": "The request line is longer than 8 KiB.",
+    "expectation_failed": "Expect is not 100-continue.",
+    "headers_too_large": "The headers are larger than 64 KiB, one is larger than 32 KiB, or there are more than 100.",
+    "not_supported": "WebSocket upgrades are not supported.",
+    "version_not_supported": "The HTTP version is neither 1.0 nor 1.1.",
+    "overloaded": "max_in_flight requests are running, or max_connections connections are open.",
+    "log_unavailable": "The log cannot be written. See the gaps.",
+    "shutting_down": "The relay is stopping.",
+}

@@ -1,0 +1,106 @@
+"""Complete the part of a query at the caret: names of fields, their values in the log, bounds and choices. Pure."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from relaybook.log.descriptions import FIELDS
+from relaybook.log.query.language import Part, parts_of, written_value
+from relaybook.log.query.values import LISTED_FIELDS, canonical_name
+
+#: Returns values of a field that start with a prefix, and their number of requests, most frequent first.
+ListValues: TypeAlias = Callable[[str, str], Iterable[tuple[str, int]]]
+
+_BOUND: Final = re.compile(r"(>=|<=|>|<)?(\d+(?:\.\d+)?)", re.ASCII)
+_UNITS: Final = {"duration": ("s", "ms", "m"), "first_token": ("s", "ms", "m")}
+
+
+class Item(NamedTuple):
+    """A suggestion: the text to insert, the text to show, what it means, and how many requests have the value."""
+
+    insert: str
+    label: str
+    hint: str | None = None
+    requests: int | None = None
+
+
+class Completion(NamedTuple):
+    """Suggestions for the text between two offsets, in code points. Each replaces that text."""
+
+    start: int
+    end: int
+    items: list[Item]
+
+
+def complete(text: str, caret: int, list_values: ListValues) -> Completion:
+    """Return suggestions for the part of the query at the caret, or for a new part if there is none."""
+    part = _part_before(text, caret)
+    if part is None or not part.name:
+        items = [] if part is not None and part.is_quoted else list(_names(part, list_values))
+    else:
+        items = [_whole(item) for item in _values(part, list_values)]
+    start = caret if part is None else part.start
+    end = caret
+    while part is not None and end < len(text) and not text[end].isspace():
+        end += 1
+    # A complete term brings its own space.
+    while items and items[0].insert.endswith(" ") and end < len(text) and text[end].isspace():
+        end += 1
+    return Completion(start, end, items)
+
+
+def _part_before(text: str, caret: int) -> Part | None:
+    """Return the part that ends at the caret, without the text behind the caret."""
+    before = text[:caret]
+    last = next(reversed(parts_of(before)), None)
+    return last if last is not None and last.end == caret else None
+
+
+def _whole(item: Item) -> Item:
+    return item._replace(insert=f"{item.insert} ")
+
+
+def _names(part: Part | None, list_values: ListValues) -> Iterator[Item]:
+    typed = part.value if part else ""
+    minus = "-" if part and part.negated else ""
+    for name, field in FIELDS.items():
+        if name.startswith(typed) and not (minus and name in ("from", "to")):
+            yield Item(f"{minus}{name}:", f"{minus}{name}:", field.hint)
+    for name, requests in list_values("property", ""):
+        written = f"property.{name}:"
+        if (name.startswith(typed) or written.startswith(typed)) and _can_be_written(name):
+            yield Item(minus + written, minus + written, "property", requests)
+
+
+def _can_be_written(name: str) -> bool:
+    """Return whether the query language can express the property. Names with spaces or colons need a parameter."""
+    return parts_of(f"property.{name}:x")[0].name == f"property.{name}"
+
+
+def _values(part: Part, list_values: ListValues) -> Iterator[Item]:
+    name = canonical_name(part.name)
+    if name is None:
+        return
+    before = f"{'-' if part.negated else ''}{part.name}:"
+    field = FIELDS.get(name)
+    if field is not None and field.bounds:
+        yield from (Item(before + bound, bound) for bound in _bounds(name, field.bounds, part.value))
+    elif field is not None and field.choices:
+        matching = ((value, hint) for value, hint in field.choices.items() if value.startswith(part.value))
+        yield from (Item(before + value, value, hint) for value, hint in matching)
+    elif name in LISTED_FIELDS or name.startswith("property."):
+        found = list(list_values(name, part.value))
+        for value, requests in found:
+            yield Item(before + written_value(value), value, requests=requests)
+        if len(found) > 1 and part.value and not part.is_quoted:
+            yield Item(f"{before}{part.value}*", f"{part.value}*", "all values with this prefix")
+
+
+def _bounds(name: str, suggested: Iterable[str], typed: str) -> Iterator[str]:
+    """Yield the typed number with each unit it can have, or else suggested bounds."""
+    match = _BOUND.fullmatch(typed)
+    if match is None:
+        yield from (bound for bound in suggested if bound.startswith(typed))
+        return
+    operators = (match[1],) if match[1] else (">", "<")
+    yield from (f"{operator}{match[2]}{unit}" for operator in operators for unit in _UNITS.get(name, ("",)))

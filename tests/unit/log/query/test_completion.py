@@ -1,0 +1,103 @@
+"""Test completion of queries: names, values of the log, choices and bounds."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relaybook.log.query.completion import Item, complete
+from relaybook.log.query.language import parameters_of
+
+VALUES = {
+    "property": [("channel", 12), ("tenant id", 3), ("a:b", 2), ("größe", 1)],
+    "namespace": [("production", 40), ("iOS app", 7), ("preview*", 1)],
+    "model": [("gpt-4o", 9), ("gpt-5", 8), ("o1", 1)],
+    "property.channel": [("iOS", 4)],
+}
+
+
+def list_values(field: str, prefix: str) -> Sequence[tuple[str, int]]:
+    return [(value, requests) for value, requests in VALUES.get(field, []) if value.startswith(prefix)]
+
+
+def labels(text: str) -> list[str]:
+    return [item.label for item in complete(text, len(text), list_values).items]
+
+
+def completed(text: str, caret: int, label: str) -> tuple[str, int]:
+    """Return the text with a suggestion inserted, and the position of the caret then."""
+    start, end, items = complete(text, caret, list_values)
+    insert = next(item.insert for item in items if item.label == label)
+    return text[:start] + insert + text[end:], start + len(insert)
+
+
+def test_names_are_suggested_by_prefix_with_a_hint_and_properties_with_their_count() -> None:
+    assert complete("refund mod", 10, list_values).items == [Item("model:", "model:", "model in the request")]
+    assert complete("chan", 4, list_values).items == [
+        Item("property.channel:", "property.channel:", "property", requests=12)
+    ]
+    assert labels("-chan") == ["-property.channel:"]
+    assert "namespace:" in labels("")
+    assert labels("fro") == ["from:"]
+    assert labels("-fro") == []
+
+
+def test_properties_that_a_query_cannot_express_are_not_suggested() -> None:
+    assert labels("property.") == ["property.channel:", "property.größe:"]
+
+
+def test_nothing_is_suggested_in_a_phrase_or_for_other_words() -> None:
+    assert labels('"mod') == labels("refund") == labels("nothing:x") == []
+
+
+def test_values_are_suggested_with_counts_and_quoted_if_necessary() -> None:
+    assert complete("-namespace:i", 12, list_values).items == [
+        Item('-namespace:"iOS app" ', "iOS app", requests=7),
+    ]
+    assert [item.insert for item in complete('namespace:"pre', 14, list_values).items] == ['namespace:"preview*" ']
+    assert labels("model:gpt") == ["gpt-4o", "gpt-5", "gpt*"]
+    assert labels('model:"gpt') == ["gpt-4o", "gpt-5"]
+    assert labels("property.Channel:") == ["iOS"]
+
+
+def test_choices_are_suggested_with_their_meaning() -> None:
+    assert labels("status:4") == ["4xx", "400", "401", "404", "429"]
+    assert complete("failed:t", 8, list_values).items == [Item("failed:true ", "true", "failed requests")]
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("duration:>3", [">3s", ">3ms", ">3m"]),
+        ("duration:3", [">3s", ">3ms", ">3m", "<3s", "<3ms", "<3m"]),
+        ("cost:0.5", [">0.5", "<0.5"]),
+        ("retry_count:", [">=1", ">=2"]),
+    ],
+)
+def test_bounds_are_suggested_with_units(text: str, bounds: list[str]) -> None:
+    assert labels(text) == bounds
+
+
+@pytest.mark.parametrize(
+    ("text", "caret", "label", "expected"),
+    [
+        ("refund mo", 9, "model:", ("refund model:", 13)),
+        ("refund modxx late", 10, "model:", ("refund model: late", 13)),
+        ("model: late", 6, "o1", ("model:o1 late", 9)),
+        ("late ", 5, "model:", ("late model:", 11)),
+        ("status:42", 8, "429", ("status:429 ", 11)),
+    ],
+)
+def test_a_suggestion_replaces_the_part_at_the_caret(
+    text: str, caret: int, label: str, expected: tuple[str, int]
+) -> None:
+    assert completed(text, caret, label) == expected
+
+
+@given(st.sampled_from(["", "mod", "-mo", "model:", "-status:", "duration:>2", 'namespace:"', "from:", "refund na"]))
+def test_completed_values_are_valid(text: str) -> None:
+    start, _, items = complete(text, len(text), list_values)
+    for item in items:
+        if not item.insert.endswith(":"):
+            assert parameters_of(text[:start] + item.insert, 0)
