@@ -137,6 +137,18 @@ export type RequestPage = {
   newer_cursor: string | null;
   /** `false` if the search was stopped at its deadline. `next_cursor` continues it; with `sort`, the page has the highest values found until then. */
   complete: boolean;
+  /** Only if nothing was found: values of the filter that no request has, and likely ones. */
+  advice?: (Advice)[];
+};
+
+/** A value in the filter that no request has, and what was probably meant. */
+export type Advice = {
+  /** Name of the parameter. */
+  param: string;
+  value: string;
+  /** The name and the value of the parameter that was probably meant. */
+  instead: [string, string];
+  message: string;
 };
 
 /** Everything known about a request. */

@@ -3,16 +3,19 @@
 from typing import Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook.api import arguments, document
+from relaybook.api.count import count_deadline_ns
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import RequestPage, Row
+from relaybook.log.advice import Advice, advice_on
 from relaybook.log.query.filters import SORT_FIELDS, BadFilter, Cursor, Filter, SortField, Term, parse_sort
 from relaybook.log.row import to_json
+from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
@@ -82,7 +85,17 @@ def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, 
     if running is not None:
         finished = {row["id"] for row in page.data}
         page.running = [row for row in running if row["id"] not in finished]
+        if page.complete and not page.data and not page.running:
+            page.advice = _advice(reader, filter_, deadline_ns)
     return page
+
+
+def _advice(reader: Reader, filter_: Filter, deadline_ns: int) -> list[Advice] | UnsetType:
+    """Return what was probably meant instead of values that no request has. UNSET if nothing is likely."""
+    try:
+        return advice_on(reader, filter_, count_deadline_ns(deadline_ns)) or UNSET
+    except DeadlinePassed:
+        return UNSET
 
 
 def _around(reader: Reader, record_id: str, filter_: Filter, limit: int, deadline_ns: int) -> RequestPage:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from relaybook.log.advice import Advice
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadTermCode
 from relaybook.log.record import FIELDS, TIMESTAMPS, Record
@@ -255,6 +256,13 @@ class RequestPage(Struct, kw_only=True):
             "the page has the highest values found until then."
         ),
     ]
+    advice: (
+        Annotated[
+            list[Advice],
+            Meta(description="Only if nothing was found: values of the filter that no request has, and likely ones."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class Sighting(Struct, kw_only=True):

@@ -14,11 +14,11 @@ from relaybook import clock
 from relaybook.cli.failure import BadArgument
 from relaybook.cli.output import Row, escape, may_be_id, one_line
 from relaybook.cli.source import LogSource, open_log
+from relaybook.log.advice import likely_value
 from relaybook.log.query.filters import MAX_LIMIT, WORDS, BadFilter, Filter, parse_sort
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.query.values import canonical_name
 from relaybook.settings.configuration import Configuration
-from relaybook.settings.suggestions import suggest
 
 _MAX_LISTED: Final = 8
 
@@ -57,9 +57,14 @@ def _unknown_name(log: LogSource, parsed: Filter) -> str:
             continue
         if is_property:
             listed = f" Known properties: {', '.join(known)}." if 0 < len(known) <= _MAX_LISTED else ""
-            return f" No request has a property {name}.{suggest(name, known) or listed}"
-        return f" No request has the namespace {name}.{suggest(name, known)}"
+            return f" No request has a property {name}.{_did_you_mean(name, known) or listed}"
+        return f" No request has the namespace {name}.{_did_you_mean(name, known)}"
     return ""
+
+
+def _did_you_mean(value: str, known: Iterable[str]) -> str:
+    likely = likely_value(value, known)
+    return f" Did you mean {likely}?" if likely else ""
 
 
 def _text_hint(log: LogSource, parsed: Filter) -> str:

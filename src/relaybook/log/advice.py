@@ -1,0 +1,84 @@
+"""Suggest the value that was probably meant, if a filter has a value that no request has."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from relaybook.log.descriptions import FIELDS
+from relaybook.log.query.filters import MAX_LIMIT, Filter, Term
+from relaybook.log.query.values import LISTED_FIELDS
+from relaybook.log.store.port import Reader
+from relaybook.settings.suggestions import closest
+
+#: Shorter parts of a value occur in too many others.
+_MIN_PART: Final = 4
+
+
+class Advice(msgspec.Struct, frozen=True, kw_only=True):
+    """A value in the filter that no request has, and what was probably meant."""
+
+    param: Annotated[str, Meta(description="Name of the parameter.")]
+    value: str
+    instead: Annotated[
+        tuple[str, str], Meta(description="The name and the value of the parameter that was probably meant.")
+    ]
+    message: str
+
+
+def advice_on(reader: Reader, filter_: Filter, deadline_ns: int) -> list[Advice]:
+    """Return advice on the values of a filter that found nothing. Raises DeadlinePassed."""
+    return [advice for term in filter_.terms if not term.negated for advice in _advice(reader, term, deadline_ns)]
+
+
+def _advice(reader: Reader, term: Term, deadline_ns: int) -> Iterator[Advice]:
+    name = term.name.removeprefix("property.")
+    if name != term.name:
+        properties = _values(reader, "property", "", deadline_ns)
+        if name not in properties:
+            meant = likely_value(name, properties)
+            for value in term.values if meant else ():
+                yield _instead(term, value, f"property.{meant}", value, f"has a property {name}", str(meant))
+            return
+    elif name not in LISTED_FIELDS:
+        return
+    for value in term.values:
+        if reader.count(Filter((Term(term.name, (value,)),)), deadline_ns).requests:
+            continue
+        what = f"has the {_label(term.name)} {value}"
+        with_prefix = _values(reader, term.name, value, deadline_ns) if value else []
+        if len(with_prefix) > 1:
+            yield _instead(term, value, f"begins.{term.name}", value, what, f"a value that begins with {value}")
+            continue
+        meant = likely_value(value, [*with_prefix, *_values(reader, term.name, "", deadline_ns)])
+        if meant is not None:
+            yield _instead(term, value, term.name, meant, what, meant)
+
+
+def _values(reader: Reader, field: str, prefix: str, deadline_ns: int) -> list[str]:
+    return [row.value for row in reader.values(field, prefix, MAX_LIMIT, deadline_ns)]
+
+
+def _label(name: str) -> str:
+    return FIELDS[name].label if name in FIELDS else name.removeprefix("property.")
+
+
+def _instead(term: Term, value: str, param: str, meant: str, what: str, shown: str) -> Advice:
+    message = f"No request {what}. Did you mean {shown}?"
+    return Advice(param=term.name, value=value, instead=(param, meant), message=message)
+
+
+def likely_value(value: str, known: Iterable[str]) -> str | None:
+    """Return the known value that was probably meant. `None` if there is none, or if it is not clear which.
+
+    It differs only by case, or contains the value, or is spelled similarly.
+    """
+    candidates: Sequence[str] = list(dict.fromkeys(known))
+    folded = value.casefold()
+    same = [other for other in candidates if other.casefold() == folded]
+    containing = [other for other in candidates if len(value) >= _MIN_PART and folded in other.casefold()]
+    for found in (same, containing):
+        if len(found) == 1:
+            return found[0]
+    return closest(value, candidates) if not same and not containing else None
