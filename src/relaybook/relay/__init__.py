@@ -14,9 +14,10 @@ exchange: ``downstream`` responds to it and counts it.
 
 Modules: ``downstream`` and ``upstream`` are the client's and the upstream's connection (``connection`` is their base
 class, ``peers`` the interface that an exchange uses). ``request_head``, ``response_head``, ``header_rules``,
-``head_cache``, ``framing``, ``client_framing``, ``cors``, ``refuse`` and ``fingerprints`` are pure. ``gate`` keeps the
-order of journal and network. ``context`` is what the connections of a worker share, ``relay`` its timers,
-``worker`` the process.
+``head_cache``, ``framing``, ``client_framing``, ``cors``, ``refuse`` and ``fingerprints`` are pure. ``gate`` ensures
+that the journal is written before bytes are sent. ``context`` is the state that the connections of a worker share.
+``relay`` has the worker's timers, and ``worker`` is its process.
 
-The relay never parses a body, reaches a store, repeats a request that was sent, or opens a file other than the journal.
+The relay never parses a body, accesses a store, repeats a request that was sent, or opens a file other than the
+journal.
 """

@@ -1,7 +1,7 @@
 """Decide which requests are admitted, and make the responses that need no upstream.
 
-Contains all checks of a request head that need more than the head: routes, load limits, the state of the relay. A
-refusal raises HeadRefused. Nothing here writes to a connection.
+Contains all checks of a request head that need more than the head itself, such as routes, load limits and the state of
+the relay. A refusal raises HeadRefused. Nothing here writes to a connection.
 """
 
 import re
@@ -21,7 +21,7 @@ _LOOPBACK: Final = re.compile(rb"127(?:\.\d{1,10}){1,3}")
 
 
 def check(relay: RelayContext, head: RequestHead) -> None:
-    """Check what does not depend on the route. An absolute target becomes a path. Raises HeadRefused."""
+    """Make the checks that do not depend on the route, and turn an absolute target into a path. Raises HeadRefused."""
     if head.method in (b"CONNECT", b"TRACE"):
         method = head.method.decode()
         raise HeadRefused(RelayError.METHOD_NOT_ALLOWED, f"{method} is not supported.")
@@ -50,7 +50,7 @@ def _check_host(relay: RelayContext, head: RequestHead) -> None:
 
 
 def _make_origin_form(head: RequestHead) -> None:
-    """Remove scheme and authority from an absolute target (RFC 9112 §3.2.2). The authority must be that of Host."""
+    """Remove scheme and authority from an absolute target (RFC 9112 §3.2.2). The authority must match Host."""
     scheme, mark, rest = head.target.partition(b"://")
     authority, slash, path = rest.partition(b"/")
     if not mark or scheme.lower() not in (b"http", b"https"):
@@ -136,8 +136,8 @@ def _not_found_message(relay: RelayContext, head: RequestHead) -> str:
 def client_address(relay: RelayContext, remote_address: str, head: RequestHead) -> str:
     """Return the client's address.
 
-    This is the remote address of the connection. If that is a trusted proxy, it is the last address in X-Forwarded-For
-    that is not one.
+    This is the remote address of the connection, or, if that belongs to a trusted proxy, the last address in
+    X-Forwarded-For that is not a trusted proxy.
     """
     trusted = relay.settings.trusted_proxies
     if remote_address not in trusted:

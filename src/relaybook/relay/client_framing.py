@@ -21,7 +21,7 @@ class ClientFraming:
         self.ends_with_close = not (no_body or self._chunked or head.length is not None)
         if head.chunked and version_1_0:
             self._lines = [line for line in head.lines if not line.lower().startswith(b"transfer-encoding:")]
-        #: The relay can add an error event: the body is an event stream that is chunked and not compressed.
+        #: Whether the relay can add an error event, which requires an event stream that is chunked and not compressed.
         self.is_event_stream = head.event_stream and self._chunked and not head.encoded
         self._tail = b""
         self._head = b""
@@ -36,7 +36,7 @@ class ClientFraming:
         )
 
     def encode(self, chunk: bytes, *, complete: bool = False) -> bytes:
-        """Return the bytes to send for the body bytes of one read. Set ``complete`` for the last ones."""
+        """Return the bytes to send for the body bytes of one read. Set ``complete`` for the last body bytes."""
         if self.is_event_stream and chunk:
             self._tail = chunk[-4:] if len(chunk) >= 4 else (self._tail + chunk)[-4:]
         if self._chunked:

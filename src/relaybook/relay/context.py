@@ -1,4 +1,4 @@
-"""What the connections and exchanges of one worker share: settings, parsers, the gate, counts.
+"""The state that the connections and exchanges of one worker share: settings, parsers, the gate, counts.
 
 Does not depend on the connection classes; ``Relay`` adds them.
 """
@@ -25,7 +25,7 @@ _LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")
 
 
 class RelayContext:
-    """What all connections of one worker share. Implements ``ExchangeContext``.
+    """The state that all connections of one worker share. Implements ``ExchangeContext``.
 
     ``now`` is the loop time of the last sweep, exact enough for timeouts of seconds.
     """
@@ -93,7 +93,7 @@ class RelayContext:
         self.exchanges.pop(exchange.id, None)
 
     def route_of(self, target: bytes) -> Route | None:
-        """Return the route that a target is below, or `None` if there is none."""
+        """Return the route whose prefix a target has, or `None` if there is none."""
         return self.route if self.route.has(target) else None
 
     def log_url(self, record_id: str) -> str | None:

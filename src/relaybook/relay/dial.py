@@ -42,7 +42,7 @@ def _reason(error: Exception) -> str:
     """Return why a connection could not be established, in words, such as ``connection refused``."""
     if not isinstance(error, OSError) or isinstance(error, ssl.SSLError) or error.errno is None:
         return str(error)
-    # asyncio replaces the text of the system by the address; resolver errors have negative numbers and their own text
+    # asyncio replaces the system's error text by the address; resolver errors have negative numbers and their own text
     text = os.strerror(error.errno) if error.errno > 0 else error.strerror or str(error)
     return text[:1].lower() + text[1:]
 

@@ -1,4 +1,4 @@
-"""The connection to a client: read requests one after the other, have them admitted, write responses.
+"""The connection to a client: read requests one after the other, pass them to admission, write responses.
 
 Handles framing, limits and the order of requests; ``Exchange`` handles the request itself. A request that is not
 admitted gets its response here. It is counted, but not journaled.
@@ -36,7 +36,7 @@ class ClientConnection(Connection):
         self.head_cache = HeadCache()
         self.address = ""
         self.body_bytes, self.body_since = 0, 0.0
-        #: When the next bytes, or the rest of a head, must have arrived, in loop time.
+        #: Loop time by which the next bytes, or the rest of a head, must arrive.
         self.deadline = relay.now + relay.settings.header_timeout
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -64,7 +64,7 @@ class ClientConnection(Connection):
                 self.set_reading(False)
 
     def _read_heads(self, data: bytes) -> None:
-        """Parse heads as long as the relay itself responds; one read can contain a thousand.
+        """Parse heads while the relay itself responds to them; one read can contain a thousand heads.
 
         Stops while the client does not read its responses.
         """
@@ -136,9 +136,9 @@ class ClientConnection(Connection):
             exchange.send()
 
     def _end_body(self, body: Body, surplus: bytes) -> None:
-        """Keep the bytes after a request as the start of the next one.
+        """Keep the bytes after a request as the start of the next request.
 
-        After a chunked body it is not known where they start, so the connection closes after the response instead.
+        After a chunked body, their start is unknown, so the connection closes after the response instead.
         """
         if isinstance(body, ChunkedBody) and surplus:
             self.keep_alive = False
@@ -155,7 +155,7 @@ class ClientConnection(Connection):
         self.deadline = self.relay.now + self.relay.settings.body_timeout
         self.body_bytes += len(chunk)
         if exchange.request_state == RequestState.ABANDONED:
-            # early response: read some of the rest, or a TCP reset could destroy the response
+            # early response: read some of the request's rest, otherwise a TCP reset could destroy the response
             self.set_reading(self.body_bytes <= LINGER_BYTES)
         elif self.body_bytes > self.relay.settings.max_request_bytes:
             exchange.refuse_large(self.body_bytes)

@@ -72,7 +72,7 @@ _STOPPED = "Relaybook stopped before the response was complete."
 
 
 class RequestState(IntEnum):
-    """The progress of a request. The rest of an abandoned one is neither journaled nor forwarded."""
+    """The progress of a request. The rest of an abandoned request is neither journaled nor forwarded."""
 
     READING = 0
     SENT = 1
@@ -80,7 +80,7 @@ class RequestState(IntEnum):
 
 
 class ResponseState(IntEnum):
-    """The progress of a response: its head was not received yet, or was; it is complete, or was given up."""
+    """The progress of a response: before its head, after its head, complete, or given up."""
 
     WAITING = 0
     STREAMING = 1
@@ -88,7 +88,7 @@ class ResponseState(IntEnum):
 
 
 class ExchangeContext(Protocol):
-    """What an exchange uses of its worker."""
+    """The part of the worker that an exchange uses."""
 
     settings: Settings
     gate: Gate
@@ -148,7 +148,7 @@ class Exchange:
     def open(self, head: RequestHead, client_address: str, body: bytes, *, complete: bool) -> None:
         """Journal the request head with the body bytes that arrived with it, and queue both for the upstream.
 
-        ``complete``: they are the whole body.
+        ``complete``: these bytes are the whole body.
         """
         relay, tags, route = self.relay, self.tags, self.route
         opened = Opened(
@@ -248,9 +248,9 @@ class Exchange:
         self.send()
 
     def reconnect(self, unwritten: list[bytes]) -> None:
-        """Send the request on a new connection.
+        """Send the request on a new connection, because the pooled one was lost before any byte was written to it.
 
-        The pooled one was lost before a byte of the request was written to it. ``unwritten``: what was queued there.
+        ``unwritten``: the bytes that were queued on the pooled connection.
         """
         self.upstream = None
         self.pending[:0] = unwritten
@@ -270,7 +270,7 @@ class Exchange:
             self.client.set_reading(False)
 
     def client_ready(self, is_ready: bool) -> None:
-        """Start or stop reading from the upstream, because the client accepts more bytes or does not."""
+        """Start or stop reading from the upstream, depending on whether the client accepts more bytes."""
         if self.upstream is not None:
             self.upstream.set_reading(is_ready)
 
@@ -295,7 +295,7 @@ class Exchange:
             self._response_complete()
 
     def response_chunk(self, chunk: bytes, complete: bool) -> None:
-        """Handle the response body bytes of one read. ``complete``: they are the last ones."""
+        """Handle the response body bytes of one read. ``complete``: these are the last body bytes."""
         if chunk:
             self.frame(FrameKind.RECEIVED, self.id, self._masked(chunk))
         client = self.client
@@ -406,7 +406,7 @@ class Exchange:
             client.abandon()
 
     def _give_up(self) -> ResponseState:
-        """Stop both messages and release the upstream connection. Return the state of the response before."""
+        """Stop both messages and release the upstream connection. Return the previous state of the response."""
         if self.dialing is not None:
             self.dialing.cancel()
             self.dialing = None

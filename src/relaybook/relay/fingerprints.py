@@ -10,14 +10,14 @@ from typing import Final
 from relaybook.relay.limits import MIN_SECRET_BYTES
 
 _SCHEME: Final = re.compile(rb"(?i)(?:bearer|basic|digest|negotiate|hmac|aws4-hmac-sha256) +")
-#: Query parameters whose name ends with one of these words. A name cannot contain ?, so that each is scanned only once:
-#: otherwise 8 KiB of ?- took a second.
+#: Query parameters whose name ends with one of these words. A name cannot contain ?, so that each name is scanned only
+#: once. Otherwise, scanning 8 KiB of ?- would take a second.
 _SECRET_PARAMETER: Final = re.compile(
     rb"(?i)([?&](?:[^=&#?]*[-_.])?(?:(?:api|access|auth)?(?:key|token)|secret|signature|sig|password|credential)=)"
     rb"([^&#]*)"
 )
 
-#: Longer values are not cached: clients choose them, and thousands of them would stay in memory.
+#: Longer values are not cached, because clients choose them, and thousands of them would stay in memory.
 _MAX_CACHED_BYTES: Final = 4096
 
 

@@ -1,8 +1,7 @@
 """Decode message bodies: find their end and remove the framing (RFC 9112 §6–7). Pure.
 
 ``feed`` takes the bytes of one read and returns the body bytes among them. Afterwards ``complete`` is true if the body
-ended in that read. ``surplus`` is what followed the end: the bytes themselves, but after a chunked body only one
-of them.
+ended in that read. ``surplus`` has the bytes after the end of the body; after a chunked body, only one of them.
 """
 
 from typing import Final

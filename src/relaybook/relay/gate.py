@@ -37,7 +37,7 @@ class Gate:
     ) -> None:
         """``on_failure`` is called when a batch was lost. It returns whether the actions of the batch run nevertheless.
 
-        If it returns false, it must have cut every exchange that had frames in the batch.
+        If it returns false, it must already have cut every exchange that has frames in the batch.
         """
         self._loop = loop
         self._journal = journal
@@ -45,7 +45,7 @@ class Gate:
         self._actions: _Queue = []
         self._armed = False
         self._syncing: _Queue | None = None
-        #: Whether frames are written but not synced, and the timer that syncs them if no action does it before.
+        #: Whether frames are written but not synced, and the timer that syncs them if no action syncs them earlier.
         self._is_unsynced = False
         self._late_timer: asyncio.TimerHandle | None = None
         self._syncer = _Syncer(loop, journal, self._synced) if durable else None
@@ -121,7 +121,7 @@ class Gate:
                 self._on_failure(error)
 
     def close(self) -> None:
-        """Write, sync if needed, and run what is queued. Later frames and actions are handled at once, too.
+        """Write, sync if needed, and run the queued actions. Later frames and actions are also handled at once.
 
         The journal stays open.
         """
@@ -149,7 +149,7 @@ class _Syncer:
         self._sync_thread.start()
 
     def start(self) -> None:
-        """Start a sync. ``done`` is called with its error or `None`; after ``stop``, before this method returns."""
+        """Start a sync. ``done`` gets its error or `None`; after ``stop``, it is called before this method returns."""
         if self._is_stopped:
             self._sync()
             self._done(self._error)

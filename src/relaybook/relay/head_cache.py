@@ -1,7 +1,7 @@
 """Reuse a parsed request head if the next one differs only in its Content-Length. Pure.
 
 Most clients send the same head repeatedly on a connection, and parsing it takes a quarter of the Python time of a
-request. The result of parsing a head holds for every head with the same bytes around the digits of Content-Length. A
+request. The result of parsing a head is valid for every head with the same bytes around the digits of Content-Length. A
 cache belongs to one connection, and contains only a head that was parsed, checked and admitted.
 """
 
@@ -21,7 +21,7 @@ SplitHead = tuple[bytes, bytes]
 class HeadCache:
     """A cache of one head for one connection.
 
-    If the heads of a client always differ, more and more of them are skipped before one is stored.
+    If the heads of a client always differ, more and more heads are skipped before the next one is stored.
     """
 
     __slots__ = ("_after", "_backoff", "_before", "_head", "_logged", "_stores_to_skip", "_wire")
@@ -69,6 +69,6 @@ class HeadCache:
 
 
 def _split_at_length(text: bytes) -> SplitHead | None:
-    """Return the bytes before and after the digits of Content-Length, or `None` if there are none or unusual ones."""
+    """Return the bytes before and after the digits of Content-Length, or `None` if they are missing or unusual."""
     match = _LENGTH.search(text)
     return (text[: match.start(1)], text[match.end(1) :]) if match else None

@@ -21,7 +21,7 @@ Handler = Callable[[H, bytes, bytes], None]
 
 
 def holds_secret(name: bytes) -> bool:
-    """Return whether a header of this name (lower case) has a secret value, which must not be journaled."""
+    """Return whether a header with this name (in lower case) has a secret value, which must not be journaled."""
     return bool(_SECRET.search(name)) and not _NO_SECRET.match(name)
 
 

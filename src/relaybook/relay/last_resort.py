@@ -1,8 +1,8 @@
 """End the relay process when continuing could lose log entries unnoticed.
 
 The effect is that of SIGKILL: the journal has everything that was sent, running exchanges are recorded as interrupted,
-and the supervisor starts another relay. An error in a callback of one connection closes only that connection; the event
-loop does that.
+and the supervisor starts another relay. If a callback of one connection fails, the event loop closes only that
+connection.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ def exit_now(error: BaseException) -> NoReturn:
 def install(loop: asyncio.AbstractEventLoop) -> None:
     """End the process from now on if memory runs out anywhere, or if a callback of the event loop itself fails.
 
-    Such a callback belongs to the gate: actions may be lost whose frames are in the journal already.
+    Such a callback belongs to the gate, so actions may be lost whose frames are already in the journal.
     """
     loop.set_exception_handler(_unhandled)
     threading.excepthook = _thread_failed
 
 
 def exit_on_failure(task: asyncio.Task[None]) -> None:
-    """End the process if a task failed. Add it as a done callback to tasks that the relay cannot work without."""
+    """End the process if a task failed. Use this as done callback of tasks that the relay cannot work without."""
     if not task.cancelled() and (error := task.exception()):
         exit_now(error)
 

@@ -15,7 +15,7 @@ class Client(Protocol):
 
     keep_alive: bool
     version_1_0: bool
-    #: A broken response must end with a reset, because a closed connection would look like a clean end.
+    #: Whether a broken response must end with a reset, because a closed connection would look like a clean end.
     reset_on_cut: bool
     #: Number of bytes that wait for the journal.
     queued_bytes: int

@@ -14,8 +14,8 @@ _MAX_IDLE: Final = 1024
 class Pooled(Protocol):
     """A connection that can be pooled."""
 
-    #: Whether another request may be sent on it: request and response are complete, neither the upstream nor HTTP/1.0
-    #: closes it, and no bytes are left over in either direction.
+    #: Whether another request may be sent on the connection. Request and response must be complete, no bytes may be
+    #: left over in either direction, and neither the upstream nor HTTP/1.0 may close the connection.
     reusable: bool
     lost: bool
     idle_since: float
@@ -29,12 +29,12 @@ C = TypeVar("C", bound=Pooled)
 
 
 class Pool(Generic[C]):
-    """Idle connections to ``upstream``. They have no exchange and no unread bytes."""
+    """Holds idle connections to ``upstream``. None of them is assigned to an exchange or has unread bytes."""
 
     def __init__(self, upstream: UpstreamUrl, tls: ssl.SSLContext | None) -> None:
         self.upstream = upstream
         self.tls = tls
-        #: In the order in which they became idle.
+        #: The connections, in the order in which they became idle.
         self._idle: dict[C, None] = {}
         self._closed = False
 
@@ -43,7 +43,7 @@ class Pool(Generic[C]):
         return self._idle.popitem()[0] if self._idle else None
 
     def put(self, connection: C, now: float) -> None:
-        """Add a connection, or close it if it is not reusable or lost, or the pool is full or closed."""
+        """Add a connection. Close it instead if it is lost or not reusable, or if the pool is full or closed."""
         if not connection.reusable or connection.lost or self._closed or len(self._idle) >= _MAX_IDLE:
             connection.abort()
             return
@@ -62,7 +62,7 @@ class Pool(Generic[C]):
             connection.abort()
 
     def close(self) -> None:
-        """Close all connections, and from now on every connection that is put."""
+        """Close all connections, and every connection that is added later."""
         self._closed = True
         while self._idle:
             self._idle.popitem()[0].abort()

@@ -1,7 +1,7 @@
 """Build error responses, and the relay's headers for every response. Pure.
 
-The body of an error has OpenAI's format, so that every SDK shows the message. The header ``Service-Error`` tells it
-from an error of the upstream.
+The body of an error has OpenAI's format, so that every SDK shows the message. The header ``Service-Error``
+distinguishes it from an error of the upstream.
 """
 
 import json
@@ -12,11 +12,11 @@ from relaybook.errors import RelayError
 from relaybook.relay.limits import MAX_WARNING_HEADERS
 from relaybook.tags import Tags
 
-#: Value of ``retry-after-ms`` when the relay is overloaded, shutting down or cannot log: milliseconds.
+#: Value of ``retry-after-ms``, in milliseconds, when the relay is overloaded, is shutting down or cannot log.
 RETRY_AFTER_MS: Final = 1000
 #: The code of the warning on responses to requests that are not logged.
 NOT_LOGGED: Final = "not_logged"
-#: A response with 405 has to list the supported methods (RFC 9110 §15.5.6). Methods of extensions are relayed too.
+#: A response with 405 has to list the supported methods (RFC 9110 §15.5.6). Extension methods are relayed, too.
 _ALLOW: Final = b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _RETRY: Final = (RelayError.OVERLOADED, RelayError.LOG_UNAVAILABLE, RelayError.SHUTTING_DOWN)
 

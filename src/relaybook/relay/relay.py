@@ -74,9 +74,9 @@ class Relay(RelayContext):
     # -- state of the log ------------------------------------------------------------------------------------------
 
     def log_failed(self, error: JournalUnavailable) -> bool:
-        """Handle the loss of a journal batch, with which the log of every running exchange may be incomplete.
+        """Handle the loss of a journal batch, which may make the log of every running exchange incomplete.
 
-        They are cut and nothing of the batch is sent; or with ``when_log_fails = forward`` they continue unlogged.
+        Cut all exchanges and send nothing in the batch. With ``when_log_fails = forward``, continue them unlogged.
         Return whether the batch is sent.
         """
         log.error("journal_failed", extra={"reason": str(error)})
@@ -100,7 +100,7 @@ class Relay(RelayContext):
                 self._journal.add_lost_end(exchange.id)
 
     def _write_refusal_counts(self) -> None:
-        # while draining, this is the last chance to record them
+        # while draining, this is the last chance to record the counts
         if self.counts_since_ns and (self.log_problem is None or self.draining):
             counts = RefusalCounts(self.counts_since_ns, clock.wall_ns(), dict(self.refused), self.unlogged)
             self.gate.frame(FrameKind.COUNTED, NO_EXCHANGE, encode_event(counts))
@@ -132,7 +132,7 @@ class Relay(RelayContext):
         self.log_problem = f"The log cannot take new requests: {problem}." if problem else None
 
     def sweep(self) -> Iterator[None]:
-        """Enforce timeouts, clean up the pool, check the log. Run a few times a second, in steps.
+        """Enforce timeouts, clean up the pool, check the log. Called a few times a second and run in steps.
 
         Yields after each step so that the event loop can serve connections in between: sweeping ten thousand idle
         connections takes several milliseconds (benchmarks/parts/idle.py).

@@ -1,8 +1,8 @@
-"""Parse request heads: what is forwarded to the upstream, what is dropped, what is logged. Pure.
+"""Parse request heads, and decide what is forwarded to the upstream, what is dropped and what is logged. Pure.
 
-A head stays bytes: it is split into lines, and the name of each line, as it was spelled, is looked up in a table of
-handlers. llhttp checks the syntax first. Heads that llhttp accepts, but that an upstream might read differently, are
-refused here (RFC 9110 §7.6.1, RFC 9112 §3 and §6).
+A head is not decoded to text. It is split into lines, and the name of each line, as it was spelled, is looked up in a
+table of handlers. llhttp checks the syntax first. Heads that llhttp accepts, but that an upstream might read
+differently, are refused here (RFC 9110 §7.6.1, RFC 9112 §3 and §6).
 """
 
 import re
@@ -267,7 +267,7 @@ def skip_empty_lines(data: bytes) -> bytes:
 
 
 def check_beginning(data: bytes) -> None:
-    """Raise HeadRefused if an incomplete head is invalid, whatever follows."""
+    """Raise HeadRefused if an incomplete head is invalid regardless of the bytes that follow."""
     if data.startswith(b"\x16\x03"):
         raise HeadRefused(
             RelayError.BAD_REQUEST, "The relay does not use TLS on this port. Use http:// instead of https://."

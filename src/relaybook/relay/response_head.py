@@ -1,6 +1,6 @@
-"""Parse response heads: what is forwarded to the client and what is logged. Pure.
+"""Parse response heads, and decide what is forwarded to the client and what is logged. Pure.
 
-Works like ``request_head``. The bytes of an upstream are trusted as little as those of a client.
+Works like ``request_head``. Bytes from an upstream are trusted as little as bytes from a client.
 """
 
 import re

@@ -40,7 +40,7 @@ class Route:
     tags: TagReader
 
     def has(self, target: bytes) -> bool:
-        """Return whether a target is below this route."""
+        """Return whether a target has this route's prefix."""
         return target.startswith(self.prefix) and target[len(self.prefix) :][:1] in b"/?"
 
     def map(self, target: bytes) -> bytes:

@@ -1,7 +1,7 @@
 """The connection to the upstream: send one request at a time and read its response.
 
-Bytes after the end of a response, or on an idle connection, close the connection, so that no response can reach another
-client (RFC 9112 §6.3). Handles framing and limits of responses; ``Exchange`` handles the response itself.
+If bytes arrive after the end of a response, or while the connection is idle, it is closed, so that no response can
+reach another client (RFC 9112 §6.3). Handles framing and limits of responses; ``Exchange`` handles the response itself.
 """
 
 import select
@@ -31,7 +31,8 @@ class UpstreamConnection(Connection):
         self.relay = relay
         self.pool = pool
         self.exchange: Exchange | None = None
-        #: Whether it was never in the pool. The upstream may have closed a pooled connection in the meantime.
+        #: Whether the connection was never in the pool. The upstream may have closed a pooled connection in the
+        #: meantime.
         self.fresh = True
         #: Whether a byte of the current request was written to the socket.
         self.wrote = False
@@ -86,13 +87,13 @@ class UpstreamConnection(Connection):
         exchange.request_written()
 
     def _return_request(self, exchange: Exchange) -> None:
-        """Have the request sent on a new connection: not one byte of it was written to this one."""
+        """Have the request sent on a new connection, because no byte of it was written to this one."""
         unwritten, self.unwritten = self.unwritten, []
         self.abort()
         exchange.reconnect(unwritten)
 
     def _has_ended(self) -> bool:
-        """Return whether the idle socket has ended, or has unread data: an end, or unexpected bytes."""
+        """Return whether the idle socket has ended or has unread data, which is either its end or unexpected bytes."""
         if self.has_eof:
             return True
         if self.poll is None:

@@ -1,8 +1,8 @@
 """The relay process: an event loop, an inherited listening socket, signals, and the pipe to the supervisor.
 
-SIGTERM, SIGINT, or the supervisor closing the pipe make it drain; a second signal ends the wait. SIGHUP means that
-other workers listen now: it serves its existing connections, then drains in the same way. Whenever the process ends,
-the journal has everything that was sent.
+On SIGTERM, SIGINT, or when the supervisor closes the pipe, the process drains; a second signal ends the wait. SIGHUP
+means that other workers listen now: the process serves its existing connections, then drains in the same way. Whenever
+the process ends, the journal has everything that was sent.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ def run_worker(
 
 
 def _raise_descriptor_limit() -> None:
-    """Raise the limit of open files to its maximum: each request needs two descriptors."""
+    """Raise the limit of open files to its maximum, because each request needs two descriptors."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     soft = 1 << 20 if hard == resource.RLIM_INFINITY else hard
     try:
