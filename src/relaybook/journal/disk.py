@@ -1,6 +1,7 @@
 """Allocate, sync and lock files, on Linux and macOS.
 
-The only module that depends on which system calls a platform has. All functions raise the OSError of the system call.
+This is the only module that depends on the system calls of a platform. All functions raise the OSError of the system
+call.
 """
 
 import fcntl
@@ -38,7 +39,7 @@ def make_directory(path: Path) -> None:
 
 
 def allocate(descriptor: int, size: int, *, zero: bool) -> None:
-    """Allocate the full size of a new file. With ``zero`` it is filled with zeros, so that syncs cost half."""
+    """Allocate the full size of a new file. With ``zero`` it is filled with zeros, which halves the cost of syncs."""
     if not zero and hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, 0, size)
     elif not zero and hasattr(fcntl, "F_PREALLOCATE"):

@@ -1,8 +1,8 @@
 """Payloads of the journal frames that contain more than body bytes.
 
-Encoded as msgpack arrays, so new fields are only added at the end, with a default. Secrets are replaced before that. A
-head frame includes the body bytes that arrived in the same read, so that most requests and responses are one frame
-instead of three.
+Payloads are msgpack arrays, so new fields may be added only at the end, with a default. Secrets are replaced before
+encoding. A head frame includes the body bytes that arrived in the same read, so that most requests and responses take
+one frame instead of three.
 """
 
 from typing import Final, Literal
@@ -45,7 +45,7 @@ ClosedOutcome = Literal["complete", "upstream_failed", "client_closed", "interru
 
 
 class Closed(msgspec.Struct, array_like=True, frozen=True):
-    """How an exchange ended. ``relay_ns``: time in the relay, from reading the last request byte until sending it."""
+    """How an exchange ended. ``relay_ns``: time from reading the last request byte until sending it."""
 
     outcome: ClosedOutcome
     error_code: str | None = None
@@ -54,7 +54,7 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
 
 
 class RefusalCounts(msgspec.Struct, array_like=True, frozen=True):
-    """Numbers of requests not admitted since the last such frame, by code. Times are wall-clock nanoseconds."""
+    """Numbers of requests that were not admitted since the last COUNTED frame, by code. Times: wall-clock nanoseconds."""
 
     from_ns: int
     to_ns: int

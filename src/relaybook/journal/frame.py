@@ -89,7 +89,7 @@ def find_next(data: bytes, start: int, secret: int, last_number: int, skipped: i
     """Return the offset, from ``start``, of the next frame that can follow ``last_number``; `None` if there is none.
 
     ``skipped`` bytes were skipped before ``data[0]``. A frame is accepted only if its seeded check matches and its
-    number is at most ``bytes skipped / 41 + 1`` ahead, so that bytes of a client cannot be read as a frame.
+    number is at most ``bytes skipped / 41 + 1`` ahead, so that bytes from a client cannot be read as a frame.
     """
     unpack = HEAD.unpack_from
     for at in range(start, len(data) - HEAD_BYTES + 1):

@@ -1,7 +1,7 @@
 """Read one run of the journal, while it is written or after its writer has ended.
 
 Returns complete frames in order, each number once. Deletes files only in ``remove_before`` and ``remove``. Never reads
-beyond the mark while the writer lives.
+beyond the mark while the writer runs.
 """
 
 import os
@@ -28,7 +28,7 @@ class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """Number of unread bytes, and when the first unread frame was written (monotonic clock; `None` if none is)."""
+    """Number of unread bytes, and when the first unread frame was written (monotonic clock; `None` if all are read)."""
 
     bytes: int
     since_ns: int | None
@@ -60,7 +60,8 @@ class RunReader:
         self._skipped = 0
         self._sealed = False
         self._finished = False
-        #: Whether earlier files were recorded to a store that is gone and deleted. Their frames do not count as lost.
+        #: Whether earlier files were recorded to a store that no longer exists, and then deleted. Their frames do not
+        #: count as lost.
         self._begins_late = False
 
     @property
@@ -97,7 +98,7 @@ class RunReader:
         return []
 
     def _read_here(self, most_bytes: int, over: bool) -> list[Frame]:
-        """Return frames of the current file. Empty, with ``place`` unchanged, if it has no more for now."""
+        """Return frames of the current file; empty, with ``place`` unchanged, if there are no more for now."""
         segment = self._open()
         if segment is None or self._sealed:
             return []
@@ -148,7 +149,7 @@ class RunReader:
         self.place = Place(segment.sequence, at + step, self.place.number)
 
     def _open(self) -> OldSegment | None:
-        """Return the current segment, which is first the run's first one. `None` if it is missing or damaged."""
+        """Return the current segment, initially the run's first segment. `None` if it is missing or damaged."""
         if self._segment is not None:
             return self._segment
         with suppress(FileNotFoundError):
@@ -179,7 +180,7 @@ class RunReader:
         return None
 
     def _left_behind(self) -> bool:
-        """Return whether the writer left this file unsealed: it is read to its mark, and a later file is in use."""
+        """Return whether the writer left this file unsealed: it has no more frames, and a later file is in use."""
         in_use = False
         with suppress(FileNotFoundError):
             in_use = any(self._in_use(number) for number in sequences(self.path) if number > self.place.segment)

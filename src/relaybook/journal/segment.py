@@ -1,7 +1,7 @@
-"""Segment files: their header, and the write mark that writer and readers map into memory.
+"""Segment files, with their header and the write mark that writer and readers map into memory.
 
-A segment is written by one process and read by others; they share only the mark. It is set with one aligned 8-byte
-store, so a reader sees the old value or the new one, never a mixture.
+A segment is written by one process and read by others, which share only the mark. The mark is set with one aligned
+8-byte store, so a reader sees the old value or the new one, never a mixture.
 """
 
 import mmap
@@ -76,7 +76,7 @@ class NewSegment:
         return self.size - self.position
 
     def write(self, data: bytes) -> None:
-        """Append bytes. Raises OSError; after it the segment must not be used again."""
+        """Append bytes. Raises OSError; after that the segment must not be used again."""
         disk.write_all(self.descriptor, data, self.position)
         self.position += len(data)
         if self._marks_writes:
@@ -128,7 +128,7 @@ class OldSegment:
 
     @property
     def mark(self) -> int:
-        """Up to where the file is written. Never larger than the file."""
+        """The offset up to which the file is written. Never larger than the file."""
         return min(self._marks[_MARK_INDEX], self.size)
 
     def read(self, start: int, end: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Keep what must be recorded about lost batches until the journal can be written again."""
+"""Keep the frames that report lost batches until the journal can be written again."""
 
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -13,13 +13,13 @@ _LOST: Final = encode_event(
     Closed(
         "interrupted",
         "log_incomplete",
-        "The journal could not be written. The log does not have what came after this.",
+        "The journal could not be written. The log does not contain the rest.",
     )
 )
 
 
 class UnreportedLoss:
-    """Frames to append for lost ones: the ends of exchanges that the log contains, and refusal counts."""
+    """Collects frames to append for lost frames: the ends of exchanges that the log contains, and refusal counts."""
 
     def __init__(self) -> None:
         self._frames: list[LossFrame] = []
@@ -29,10 +29,11 @@ class UnreportedLoss:
         self._frames.append((FrameKind.CLOSED, exchange, _LOST))
 
     def add_lost(self, parts: list[bytes]) -> AbstractSet[bytes]:
-        """Add what must be recorded about a lost batch, given as alternating frame heads and payloads.
+        """Add frames that report a lost batch, which is given as alternating frame heads and payloads.
 
-        Return the exchanges whose OPENED is in the batch. If they ended in it, their ends are added as well, because a
-        part of the batch may be in a segment. The recorder ignores the end of an exchange whose OPENED it did not read.
+        Return the exchanges whose OPENED is in the batch. If they ended in the batch, their ends are added as well,
+        because a part of the batch may have been written to a segment. The recorder ignores the end of an exchange
+        whose OPENED it did not read.
         """
         frames = [(head[16], head[17:33], payload) for head, payload in zip(parts[::2], parts[1::2], strict=True)]
         for kind, exchange, payload in frames:

@@ -19,7 +19,7 @@ from relaybook.journal.frame import HEAD_BYTES, NO_EXCHANGE, FrameKind, encode
 from relaybook.journal.segment import NewSegment
 from relaybook.journal.unreported_loss import UnreportedLoss
 
-#: Seconds after which a segment is sealed that contains frames of a request with ``Service-Log: no-bodies``.
+#: Seconds after which a segment is sealed if it contains frames of a request with ``Service-Log: no-bodies``.
 SEAL_AFTER_SECONDS: Final = 60.0
 
 
@@ -59,14 +59,15 @@ class JournalWriter:
         self._number = self._written = 0
         self._parts: list[bytes] = []
         self._unreported_loss = UnreportedLoss()
-        #: ``add_lost_end(exchange)``: the rest of the exchange is lost; append its end as soon as there is room.
+        #: ``add_lost_end(exchange)`` reports that the rest of the exchange is lost; its end is appended as soon as
+        #: there is room.
         self.add_lost_end = self._unreported_loss.add_end
         #: Called when the first frame is added to the batch.
         self.wake: Callable[[], None] = lambda: None
         self._unsynced: list[bytes] = []
         self._seal_at_ns: int | None = None
         self._seal_wanted = self._is_made = False
-        #: Whether a write or sync of the segment has failed. It is not written or synced again.
+        #: Whether a write or sync of the segment has failed. If so, the segment is not written or synced again.
         self._is_spoiled = True
         self._maker = ThreadPoolExecutor(1, "journal-spare")
         self._lock: int | None = None
@@ -128,11 +129,11 @@ class JournalWriter:
         return self._spare.done() and self._spare.exception() is None
 
     def write(self) -> None:
-        """Write the batch to the operating system. After it the batch survives the process.
+        """Write the batch to the operating system. Afterwards the batch survives the process.
 
         If the write fails, all unsynced frames and the whole batch are written again to the spare segment, with the
-        same numbers. Raises JournalUnavailable if that fails as well; then the batch is dropped and nothing of it may
-        be sent.
+        same numbers. Raises JournalUnavailable if that fails as well. In that case, the batch is dropped and nothing in
+        it may be sent.
         """
         parts, self._parts = self._parts, []
         if self._durable:
@@ -171,7 +172,7 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def _gave_up(self, parts: list[bytes], error: Exception) -> JournalUnavailable:
-        """Drop the batch, and keep what ``tick`` must record about it later."""
+        """Drop the batch, and keep the frames that ``tick`` must append about it later."""
         del self._unsynced[-len(parts) :]
         opened = self._unreported_loss.add_lost(parts)
         return JournalUnavailable(f"the journal in {self.path} cannot be written: {error}", opened)
@@ -255,7 +256,7 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def mend(self) -> BaseException | None:
-        """Try again to create the spare segment if that had failed, and return the error; `None` if it had not."""
+        """If creating the spare segment failed, try again and return the earlier error; otherwise return `None`."""
         failed = self._spare.exception() if self._spare.done() else None
         if failed is not None:
             self._spare = self._maker.submit(self._make_segment, self._sequence + 1)
@@ -266,7 +267,7 @@ class JournalWriter:
         self._seal_wanted = True
 
     def tick(self) -> None:
-        """Seal the segment if it is time, and append what is still to be recorded about lost batches.
+        """Seal the segment if it is time, and append the frames that report lost batches.
 
         Call this about once a second, with an empty batch. Raises JournalUnavailable.
         """
