@@ -1,8 +1,8 @@
 """Decide how much of a body is stored, and where it is kept while its exchange is open.
 
 Up to 256 KiB of an open exchange stay in memory. Beyond that, they are moved to the store before their record is
-written. Bodies of unsupported formats are stored whole up to a limit; of larger ones, the first 64 KiB, the length and
-the SHA-256 are stored. A few open exchanges are shown with the bytes received so far.
+written. Bodies of unsupported formats are stored whole up to a limit. For larger bodies, only the first 64 KiB, the
+length and the SHA-256 are stored. A few open exchanges are shown with the bytes received so far.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from relaybook.recorder.fold import Exchange
 
 MAX_HELD_BYTES: Final = 256 << 10
 TRUNCATED_BYTES: Final = 64 << 10
-#: Limits of open exchanges shown with their bytes. These bytes are copied to the store again every second.
+#: Limits for open exchanges that are shown with their bytes. These bytes are copied to the store again every second.
 MAX_SHOWN: Final = 32
 MAX_SHOWN_BYTES: Final = 512 << 10
 

@@ -1,7 +1,7 @@
 """Reserve disk space in a file, so that the recorder can continue when other programs have filled the disk.
 
-Recording frees space, because recorded segments of the journal are removed. But on a full disk, it could not commit the
-first batch. Failing to create or keep the file is not an error.
+Recording frees space, because recorded segments of the journal are removed. But on a full disk, the recorder could not
+commit the first batch. Failing to create or keep the file is not an error.
 """
 
 import logging
@@ -28,7 +28,7 @@ class DiskReserve:
         self._is_held = False
 
     def acquire(self) -> None:
-        """Create the file if it does not exist and at least ``min_free`` bytes remain free in addition to it."""
+        """Create the file if it does not exist and at least ``min_free`` bytes remain free afterwards."""
         if self._is_held or not self._size:
             return
         with suppress(OSError):

@@ -26,7 +26,7 @@ _MAX_CHUNKS: Final = 100_000
 
 
 class Exchange(msgspec.Struct, array_like=True):
-    """The state of one exchange as far as the journal was read. Encoded as msgpack if it is moved to the store."""
+    """The state of one exchange, as far as the journal was read. Encoded as msgpack when moved to the store."""
 
     id: bytes
     opened: Opened
@@ -43,7 +43,7 @@ class Exchange(msgspec.Struct, array_like=True):
     chunk_at_us: list[int] = []
     chunk_bytes: list[int] = []
     chunks: int = 0
-    #: Bytes in memory: those in ``rest`` of both bodies.
+    #: Number of bytes in memory, which are in ``rest`` of both bodies.
     held: int = 0
     #: The first frame needed to rebuild this state: (segment, offset, number). `None` if the state is in the store.
     first: tuple[int, int, int] | None = None
@@ -63,8 +63,8 @@ decode_exchange: Final = msgspec.msgpack.Decoder(Exchange).decode
 class Fold:
     """The exchanges of one run.
 
-    ``recorded_to`` is the number of the last frame that was folded before a restart. ``checkpoints`` are open
-    exchanges whose state was moved to the store.
+    ``recorded_to`` is the number of the last frame that was folded before a restart. ``checkpoints`` are open exchanges
+    whose state was moved to the store.
     """
 
     def __init__(self, recorded_to: int = 0, checkpoints: Iterable[Exchange] = ()) -> None:

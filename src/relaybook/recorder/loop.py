@@ -92,7 +92,8 @@ _RUNNING_EVERY_NS: Final = 1 * clock.NANOSECONDS
 _RUNNING_AFTER_NS: Final = 1 * clock.NANOSECONDS
 _LIST_RUNS_EVERY_NS: Final = 500_000_000
 _IDLE_SECONDS: Final = 0.05
-#: Maximum duration of background work, during which no records are written. None is done while the recorder is behind.
+#: Maximum duration of background work, during which no records are written. While the recorder lags, it does no
+#: background work.
 _IDLE_NS: Final = 50_000_000
 _BUSY_NS: Final = 100_000_000
 _MANY_FRAMES: Final = 2000
@@ -138,7 +139,7 @@ class Recorder:
         self._runs_listed_ns = 0
         self._running_written_ns = 0
         self._had_running = False
-        #: The last step read many frames, so more are probably waiting.
+        #: Whether the last step read many frames, so that more are probably waiting.
         self._is_behind = False
 
     def run(self) -> None:
@@ -294,7 +295,7 @@ class Recorder:
         return checkpoints
 
     def _running(self, now: int) -> list[Running] | None:
-        """Return requests that have run for over a second. `None` if there are none and there were none before."""
+        """Return requests that have run for over a second. `None` if there are none now and there were none before."""
         self._running_written_ns = now
         exchanges = [
             exchange

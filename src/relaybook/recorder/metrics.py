@@ -1,6 +1,6 @@
 """Measure the recorder's work, and write the metrics to a small file for ``/metrics``.
 
-They start at zero with each recorder process.
+The metrics start at zero with each recorder process.
 """
 
 import os

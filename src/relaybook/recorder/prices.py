@@ -1,10 +1,10 @@
-"""Compute the cost of a response in US dollars: the cost that the provider states, else by genai-prices, else unknown.
+"""Compute the cost of a response in US dollars: from the provider's statement, otherwise from genai-prices.
 
-An unknown cost is `None`, never 0: an unknown upstream, model or usage must not look free. Prices are those bundled
-with the installed genai-prices; nothing is downloaded. The library takes 220 µs per response, so its prices of a model
-are cached as plain rates per token for the rest of the day. Responses that such rates cannot price (context tiers,
-prices by the hour, audio, searches) are priced by the library. Importing it takes 0.24 s and is deferred until the
-first price.
+An unknown cost is `None`, never 0, because an unknown upstream, model or usage must not look free. Prices are those
+bundled with the installed genai-prices; nothing is downloaded. The library takes 220 µs per response, so its prices of
+a model are cached as plain rates per token for the rest of the day. Responses that such rates cannot price (context
+tiers, prices by the hour, audio, searches) are priced by the library. Importing it takes 0.24 s and is deferred until
+the first price.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ Cost: TypeAlias = tuple[float | None, str | None]
 
 FROM_PROVIDER: Final = "provider"
 
-#: The most expensive responses cost some hundred dollars. A stated cost above this limit is a mistake, and would make
+#: The most expensive responses cost a few hundred dollars. A stated cost above this limit is a mistake, and would make
 #: every sum useless.
 _MAX_STATED_USD: Final = 1e6
 _UNKNOWN: Final[Cost] = (None, None)
@@ -31,7 +31,8 @@ _DECIMALS: Final = 12
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: Model names come from clients, so the cache is bounded.
 _MAX_CACHED_PLANS: Final = 4096
-#: Shape of usage → names of the library's extractors for it; and, in ``_SHAPE_COUNTS``, the counts that it always has.
+#: Names of the library's extractors for each shape of usage, and in ``_SHAPE_COUNTS`` the counts that the shape always
+#: has.
 _FLAVORS: Final = {
     "chat": ("chat", "default"),
     "messages": ("default",),
@@ -44,14 +45,14 @@ _SHAPE_COUNTS: Final = {
     "responses": frozenset({"input_tokens", "output_tokens"}),
     "embeddings": frozenset({"prompt_tokens"}),
 }
-#: Shape of usage → the provider whose extractor is used, because others do not count all of the shape's fields.
+#: The provider whose extractor is used for each shape of usage, because others do not count all of the shape's fields.
 _EXTRACTED_AS: Final = {"messages": "anthropic"}
 #: Counts that plain rates can price. Reasoning is part of the output and priced with it.
 _COUNTED_BY_RATES: Final = frozenset(
     {"input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "output_reasoning_tokens"}
 )
 _RATES: Final = ("input_mtok", "cache_read_mtok", "cache_write_mtok", "output_mtok")
-#: Prices that cannot apply to usage that has only those counts.
+#: Prices that cannot apply to usage with only these counts.
 _IRRELEVANT_PRICES: Final = frozenset(
     {
         "cache_write_1h_mtok",
@@ -240,8 +241,8 @@ def _count(paths: tuple[_Path, ...], usage: Usage) -> dict[str, int | float]:
         number = within.get(name) if isinstance(within, dict) else None
         if isinstance(number, bool) or not isinstance(number, int | float):
             continue
-        # Zero counts of tokens are kept, because the library detects if their details contradict them. Other zeros
-        # have no price.
+        # Zero token counts are kept, because the library detects whether the details contradict them. Other zeros have
+        # no price.
         if number > 0 or (number == 0 and counted in _COUNTED_BY_RATES):
             counts[counted] = counts.get(counted, 0) + number
     return counts

@@ -19,7 +19,7 @@ class Quarantine:
         self._directory = directory
 
     def put(self, entry: Entry, reason: str) -> None:
-        """Save the entry. Values that msgpack cannot encode are replaced by the nearest that it can.
+        """Save the entry. Values that msgpack cannot encode are replaced by the nearest values that it can encode.
 
         Saving the same entry again replaces its file. Raises OSError.
         """

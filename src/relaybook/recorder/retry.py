@@ -1,4 +1,4 @@
-"""Retry operations that the environment refuses until they succeed. Meanwhile, the journal keeps unrecorded data."""
+"""Retry operations that the environment makes fail. Meanwhile, the journal keeps unrecorded data."""
 
 import logging
 import time
@@ -12,7 +12,7 @@ log = logging.getLogger("relaybook.recorder")
 
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _MAX_PAUSE_SECONDS: Final = 5.0
-#: Number of attempts after a stop was requested: over 1.5 seconds.
+#: Number of attempts after a stop was requested, which take over 1.5 seconds.
 _TRIES_AFTER_STOP: Final = 5
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""Fill the text index from the log, in order of recording, when the recorder is idle.
+"""Fill the text index from the log, in recording order, when the recorder is idle.
 
 Recording never waits for the index. Failed writes (a full disk, a locked file) are retried later, and a lost index is
 rebuilt from the log.
@@ -18,7 +18,7 @@ from relaybook.log.store.port import Entry, TextIndex, body_size
 log = logging.getLogger("relaybook.recorder")
 
 _BATCH_ENTRIES: Final = 200
-#: Limits of committed entries, and of their body bytes, kept in memory until they are indexed.
+#: Maximum number of committed entries, and of their body bytes, that are kept in memory until they are indexed.
 _MAX_FRESH: Final = 2000
 _MAX_FRESH_BYTES: Final = 16 << 20
 _RETRY_NS: Final = 5 * clock.NANOSECONDS
