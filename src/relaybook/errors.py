@@ -1,4 +1,4 @@
-"""Define the errors of the relay: code and HTTP status."""
+"""Define the relay's errors, each with its code and HTTP status."""
 
 from enum import Enum
 

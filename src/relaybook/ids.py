@@ -1,7 +1,7 @@
 """Create the ids of records and runs: UUIDv7 (RFC 9562 §5.7), increasing within a process.
 
-An id is 16 bytes inside the program and its canonical text outside. The random bits only need to make collisions
-unlikely; ids are not secret.
+Inside the program an id has 16 bytes; outside it is written as canonical text. The random bits only need to make
+collisions unlikely; ids are not secret.
 """
 
 import os

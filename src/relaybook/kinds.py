@@ -11,7 +11,7 @@ Kind = Literal["chat", "completion", "response", "message", "embedding", "models
 
 
 class _Row(NamedTuple):
-    """The paths of a kind below the base URL, and the error event of its streams. `None`: it has no event streams."""
+    """The paths of a kind below the base URL, and the error event for its streams (`None` without event streams)."""
 
     kind: Kind
     paths: tuple[str, ...]
@@ -25,7 +25,7 @@ def _openai_error_event(code: str, message: str) -> bytes:
 
 
 def _anthropic_error_event(code: str, message: str) -> bytes:
-    """Return an event that makes Anthropic's SDKs raise an error. They have no place for our code."""
+    """Return an event that makes Anthropic's SDKs raise an error. Their error format has no field for our code."""
     error = {"type": "api_error", "message": message}
     return b"event: error\ndata: %b\n\n" % _encode({"type": "error", "error": error})
 

@@ -19,10 +19,10 @@ import msgspec
 MAX_CHARACTERS: Final = 256
 MAX_PROPERTIES: Final = 64
 _TRUNCATED_CHARACTERS: Final = MAX_CHARACTERS - 17
-#: Only this many characters are normalized: longer text is truncated anyway, and a run of combining marks takes
-#: quadratic time.
+#: Only this many characters are normalized. Longer text is truncated anyway, and normalizing a run of combining marks
+#: takes quadratic time.
 _MAX_NORMALIZED: Final = 1024
-#: Longer values are not cached: clients choose them, and thousands of them would stay in memory.
+#: Longer values are not cached, because clients choose them, and thousands of them would stay in memory.
 _MAX_CACHED_BYTES: Final = 1024
 _MAX_CACHED_TAGS_BYTES: Final = 4096
 _BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -141,7 +141,7 @@ class TagReader:
 
 
 class _Reading:
-    """The tags of one request while they are parsed."""
+    """Collects the tags of one request, header by header."""
 
     def __init__(self, namespace: str, log: LogMode, prefixes: dict[str, str]) -> None:
         self._default = namespace
