@@ -54,7 +54,7 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
 
 
 class RefusalCounts(msgspec.Struct, array_like=True, frozen=True):
-    """Numbers of requests that were not admitted since the last COUNTED frame, by code. Times: wall-clock nanoseconds."""
+    """Numbers of requests not admitted since the last COUNTED frame, by code. Times are wall-clock nanoseconds."""
 
     from_ns: int
     to_ns: int

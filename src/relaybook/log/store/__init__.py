@@ -1,4 +1,4 @@
-"""The log store: the interface in ``port``, one package per implementation, and ``open_store`` to choose one."""
+"""The log store, with its interface in ``port``, one package per implementation, and ``open_store`` to choose one."""
 
 from pathlib import Path
 

@@ -8,7 +8,7 @@ batch that cannot be stored.
 class StoreUnavailable(Exception):
     """The environment prevented the operation.
 
-    Nothing of the batch was stored; the same call can be retried later.
+    Nothing was stored; the same call can be retried later.
     """
 
 
@@ -41,14 +41,14 @@ class BodyDamaged(StoreUnavailable):
 class BatchRejected(Exception):
     """The batch contains data that cannot be stored.
 
-    Commit its entries one by one to find which.
+    Commit its entries one by one to find this data.
     """
 
 
 class StoreTooNew(Exception):
     """The store was written by a later version of Relaybook.
 
-    The message names the version and what to do.
+    The message names the version and says what to do.
     """
 
 

@@ -16,7 +16,7 @@ from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Detail, Gap, Record, Side
 
-#: What a commit survives: a crash of any process, or also a power cut.
+#: Whether a commit survives only a crash of any process, or also a power cut.
 Durability = Literal["process", "power"]
 
 
@@ -115,10 +115,10 @@ class Page(msgspec.Struct, kw_only=True):
     """A page of the log, newest first.
 
     ``complete`` is False if the deadline ended the search early. ``next_cursor`` is `None` if there are no older
-    matches. ``newer_cursor`` is `None` for an empty page: keep using the previous one. If the deadline ended the
-    search, the cursor of its direction points to where the search stopped, even if nothing was found. The
-    ``next_cursor`` of a full page may lead to an empty page: the store does not spend long on finding out whether there
-    is one more match.
+    matches. ``newer_cursor`` is `None` for an empty page, so keep using the previous cursor. If the deadline ended the
+    search, the cursor for the direction of the search points to where it stopped, even if nothing was found. The
+    ``next_cursor`` of a full page may lead to an empty page, because the store limits the time for finding out whether
+    there is one more match.
     """
 
     records: list[Record]
@@ -130,8 +130,8 @@ class Page(msgspec.Struct, kw_only=True):
 class StoredRecord(msgspec.Struct, kw_only=True):
     """A record with the data for the detail view.
 
-    Sizes are those of the transferred bodies; `None` if the body is not stored. ``request`` and ``response`` are set if
-    the bodies were read at no extra cost; otherwise they are `None` and ``Reader.body`` reads them.
+    Sizes refer to the transferred bodies; `None` if the body is not stored. ``request`` and ``response`` are set if the
+    bodies were read at no extra cost; otherwise they are `None` and ``Reader.body`` reads them.
     """
 
     record: Record
@@ -159,7 +159,7 @@ class Link(msgspec.Struct, kw_only=True):
 class Count(msgspec.Struct, frozen=True, kw_only=True):
     """The number of matching requests.
 
-    ``last_at`` is the start time of the latest one; `None` if there is none. ``complete`` is False if the deadline
+    ``last_at`` is the start time of the latest match; `None` if there is none. ``complete`` is False if the deadline
     ended the count. The newest matches are counted first, and the true count may be higher.
     """
 
@@ -194,7 +194,7 @@ class StoreStatus(msgspec.Struct, kw_only=True):
 
 
 class Writer(Protocol):
-    """The recorder's interface of a store. Used by one thread of one process."""
+    """The interface through which the recorder writes to a store. Used by one thread of one process."""
 
     def commit(self, batch: Batch) -> None:
         """Store the batch in one transaction and assign each record its ``seq``.
@@ -209,7 +209,7 @@ class Writer(Protocol):
     def write_body(self, data: bytes) -> BodyRef:
         """Write body bytes before their record exists.
 
-        They count once a commit has the reference.
+        They become part of the store when a commit contains the reference.
         """
 
     def read_body(self, ref: BodyRef) -> bytes:
@@ -231,10 +231,10 @@ class Writer(Protocol):
 
 
 class Reader(Protocol):
-    """The interface for queries of the API and the command line.
+    """The interface through which the API and the command line query a store.
 
     Thread-safe. Each call sees one consistent snapshot. ``deadline_ns`` is the time on the monotonic clock at which a
-    call stops: a page or a count is then returned as incomplete, other calls raise DeadlinePassed.
+    call stops. A page or a count is then returned as incomplete; other calls raise DeadlinePassed.
     """
 
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
@@ -260,7 +260,8 @@ class Reader(Protocol):
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
         """Count the matching finished requests.
 
-        Immediate for the whole log and for namespaces without a time range, which are counted on write.
+        The count is immediate for the whole log, and for namespaces without a time range, because these are counted on
+        write.
         """
 
     def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:
@@ -272,7 +273,7 @@ class Reader(Protocol):
     def running(self, filter_: Filter) -> list[Record]:
         """Return the matching running requests, latest started first.
 
-        ``seq`` is `None`. Cheap: reads no bodies.
+        ``seq`` is `None`. This is cheap, because no bodies are read.
         """
 
     def open_request(self, record_id: str) -> Running | None:
@@ -294,7 +295,7 @@ class Reader(Protocol):
     def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
         """Return the data that links requests to the ones they continue.
 
-        Pagination is that of ``page``, newest first.
+        Pagination works as in ``page``, newest first.
         """
 
     def find(self, foreign_id: str, limit: int) -> list[Record]:
@@ -314,8 +315,8 @@ class Reader(Protocol):
     ) -> tuple[list[NamespaceRow], str | None]:
         """Return a page of namespaces and the cursor of the next page.
 
-        They are sorted descending, ties by name. A namespace without requests is included only while it is pinned.
-        Raises BadFilter if ``after`` is not a valid cursor.
+        Namespaces are sorted in descending order, ties by name. A namespace without requests is included only while it
+        is pinned. Raises BadFilter if ``after`` is not a valid cursor.
         """
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
@@ -356,9 +357,9 @@ def body_size(body: Body | None) -> int | None:
 
 
 class TextIndex(Protocol):
-    """Interface of the single writer of the text index.
+    """The interface of the text index for its single writer.
 
-    Raises the errors of ``log/store/errors.py``.
+    Methods raise the errors of ``log/store/errors.py``.
     """
 
     def indexed_to(self) -> int:
@@ -367,7 +368,7 @@ class TextIndex(Protocol):
     def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
         """Add the text of records, and set ``indexed_to`` to ``up_to``.
 
-        The records must be in ascending order of ``seq``. All or nothing.
+        The records must be in ascending order of ``seq``. Either all texts are added or none.
         """
 
     def close(self) -> None: ...
@@ -378,23 +379,23 @@ class SetAside(Protocol):
 
     @property
     def location(self) -> str:
-        """Where it is, for people."""
+        """The store's location, for messages."""
 
     def gap(self) -> Gap:
-        """Return the gap that it leaves in the log, as far as it can be read."""
+        """Return the gap that this store leaves in the log, as far as the store can be read."""
 
     def entries(self) -> Iterator[Entry | None]:
-        """Yield what can still be read, oldest first; `None` for each request that cannot be read.
+        """Yield the requests that can still be read, oldest first; `None` for each request that cannot be read.
 
         Details and bodies that cannot be read are omitted. Raises StoreDamaged if nothing can be read.
         """
 
     def mark_salvaged(self) -> str:
-        """Rename it, so that it is not listed again. Returns its new location."""
+        """Rename the store, so that it is not listed again. Returns its new location."""
 
 
 class Store(Protocol):
-    """A store. Its parts can be opened in different processes; nothing is opened or created before that."""
+    """A store. Its parts can be opened in different processes. Nothing is opened or created before a part is opened."""
 
     def exists(self) -> bool:
         """Return whether the store was created by a writer."""
@@ -416,7 +417,7 @@ class Store(Protocol):
         """Open the labels for changes, alongside the writer."""
 
     def bytes_per_day(self) -> float | None:
-        """Return how much was written per day in the last week. `None` if that was less than 1 MiB."""
+        """Return the number of bytes written per day in the last week. `None` if less than 1 MiB was written."""
 
     def set_aside(self) -> str | None:
         """Move the damaged store aside, so that an empty one can replace it, and return its new location.

@@ -1,6 +1,6 @@
-"""Compute query results of the in-memory store.
+"""Compute the in-memory store's query results: pages, namespaces, values and statistics.
 
-These are pages, namespaces, values and statistics. Nothing is cached; each call starts from the records.
+Nothing is cached; each call computes its result from all records.
 """
 
 from collections import Counter, defaultdict

@@ -52,7 +52,7 @@ from relaybook.log.store.port import (
 def reject_unstorable(batch: Batch) -> None:
     """Raise BatchRejected for values that a database would reject.
 
-    These are text that is not UTF-8 and integers over 64 bits.
+    Such values are text that is not UTF-8 and integers over 64 bits.
     """
     try:
         msgspec.msgpack.encode(batch)
@@ -65,7 +65,7 @@ def reject_unstorable(batch: Batch) -> None:
 
 
 class MemoryStore:
-    """A store that lives as long as the object.
+    """A store that exists only as long as the object.
 
     Any thread can read while one thread writes.
     """
@@ -150,7 +150,7 @@ class MemoryStore:
         return False
 
     def close(self) -> None:
-        """Do nothing: the same object keeps serving queries."""
+        """Do nothing, because the same object continues to serve queries."""
 
     # Text index
 

@@ -2,8 +2,8 @@
 
 Only blocks of records that overlap the time range are searched. The table ``block_ranges`` has the earliest and latest
 start time of each block of 1,024 records (a block range index). An index on ``started_at`` would cost 0.6 µs per record
-and could not bound a search: a long request is recorded late, so the order by start time differs from the order by
-``seq``.
+and could not bound a search, because a long request is recorded late, so the order by start time differs from the order
+by ``seq``.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.sqlite.filter_sql import clamped_int
 from relaybook.log.store.sqlite.schema import BLOCK
 
-#: Half-open: includes the first ``seq``, excludes the second.
+#: A half-open range, which includes the first ``seq`` and excludes the second.
 SeqRange = tuple[int, int]
 
 
@@ -27,7 +27,7 @@ class ClassifiedRange(NamedTuple):
 
 
 def classified_ranges(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> list[ClassifiedRange]:
-    """Return the ranges that may contain records of the time range, in order.
+    """Return the ranges that may contain records in the time range, in order.
 
     Ranges that are completely inside are separate from those that are partly inside.
     """
@@ -38,7 +38,7 @@ def classified_ranges(connection: apsw.Connection, filter_: Filter, within: SeqR
 def without_time_terms(filter_: Filter) -> Filter:
     """Return the filter without its time terms.
 
-    It applies to a range whose records are all inside the time range.
+    Use it for a range whose records are all inside the time range.
     """
     return Filter(
         tuple(term for term in filter_.terms if not any(term is time_term for time_term in _time_terms(filter_)))
@@ -46,7 +46,7 @@ def without_time_terms(filter_: Filter) -> Filter:
 
 
 def ranges_in_time(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> list[SeqRange]:
-    """Return the ranges that may contain records of the time range, oldest first."""
+    """Return the ranges that may contain records in the time range, oldest first."""
     blocks = _overlapping_blocks(connection, filter_, within)
     return (
         [within]

@@ -14,7 +14,7 @@ from relaybook.log.store.sqlite import disk
 
 DATABASE: Final = "relaybook.sqlite"
 
-#: A commit takes 6 % less time than with pages of 4 KiB; 16 KiB gain nothing more (benchmarks/store_writing.py).
+#: A commit takes 6 % less time than with pages of 4 KiB. Pages of 16 KiB are not faster (benchmarks/store_writing.py).
 _PAGE_BYTES: Final = 8192
 #: The WAL is checkpointed each time it has grown by this much.
 _CHECKPOINT_BYTES: Final = 32 << 20
@@ -49,7 +49,7 @@ def open_for_writing(directory: Path, durability: Durability, busy_s: float) -> 
 def open_for_change(directory: Path, busy_s: float) -> apsw.Connection:
     """Open a connection for a short transaction alongside the writer.
 
-    The writer alone checkpoints the WAL. A commit survives a power failure. Raises apsw.CantOpenError if the database
+    Only the writer checkpoints the WAL. A commit survives a power failure. Raises apsw.CantOpenError if the database
     does not exist.
     """
     connection = apsw.Connection(str(directory / DATABASE), flags=apsw.SQLITE_OPEN_READWRITE)

@@ -1,11 +1,11 @@
 """Count the matching records, until finished or until the deadline passes.
 
-The cheapest source is used. For a block of records that lies completely in the requested time range, start times need
-not be checked: its counts are stored, or the index of a term counts its records. Records are read only at the edges of
-the time range, and where no index serves all conditions.
+The cheapest source is used. If a block of records lies completely in the requested time range, start times need not be
+checked, because the block's counts are stored or the index of a term counts its records. Records are read only at the
+edges of the time range, and where no index serves all conditions.
 
-Times for a million records on two shared cores: a time range alone 2 ms; with a namespace 8 ms; with one model of three
-17–25 ms; by reading records (two terms, or one without an index) 200–400 ms.
+With a million records on two shared cores, a time range alone takes 2 ms, with a namespace 8 ms, with one model of
+three 17–25 ms. Reading records (two terms, or one without an index) takes 200–400 ms.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ _LATEST: Final = "SELECT coalesce(max(last_at), 0) FROM block_ranges WHERE block
 def count(connection: apsw.Connection, filter_: Filter, deadline: Deadline) -> Count:
     """Count the matches.
 
-    Returns by the deadline, with ``complete`` False if it was reached.
+    Returns by the deadline. ``complete`` is False if the deadline was reached.
     """
     tally = _Tally(connection, deadline)
     complete = True
@@ -105,7 +105,7 @@ class _Tally:
     def _windows(self, seq_range: SeqRange) -> Iterator[SeqRange]:
         """Yield windows, newest first.
 
-        The first is small, because the latest start time is searched in it.
+        The first window is small, because the latest start time is searched in it.
         """
         for window in Windows([seq_range], newest_first=True, first_size=BLOCK):
             if self._deadline.has_passed():

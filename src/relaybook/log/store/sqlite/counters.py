@@ -1,8 +1,7 @@
-"""Compute what a batch adds to the counters.
+"""Compute the amounts that a batch adds to the counters.
 
-There are counters of namespaces, of values of fields, and of block ranges. Readers never count the log. A batch is
-aggregated here, in memory, so that the database gets one update per namespace or value and batch instead of one per
-record.
+Namespaces, field values and block ranges have counters, so readers never count the log. A batch is aggregated here, in
+memory. So the database gets one update per batch for each namespace or value, instead of one per record.
 """
 
 from collections import Counter
@@ -50,7 +49,7 @@ _sort_values: Final = attrgetter(*BLOCK_MAXIMA)
 
 
 class _NamespaceAggregate:
-    """What one batch adds to one namespace."""
+    """The amounts that one batch adds to the counters of one namespace."""
 
     __slots__ = ("cost_usd", "costed", "failed", "first_at", "input_tokens", "last_at", "output_tokens", "requests")
 
@@ -97,7 +96,7 @@ def namespace_counters(records: Iterable[Record]) -> list[tuple[object, ...]]:
 def value_counters(records: Sequence[Record]) -> list[tuple[str, str, int]]:
     """Return the parameters of ADD_VALUES, sorted.
 
-    Combinations of values are counted first, because few occur.
+    Combinations of values are counted first, because only a few different ones occur.
     """
     totals: Counter[tuple[str, str]] = Counter()
     for values, requests in Counter(map(_facets, records)).items():
@@ -115,7 +114,7 @@ def value_counters(records: Sequence[Record]) -> list[tuple[str, str, int]]:
 
 
 def value_text(value: object) -> str:
-    """Return the text under which a value is counted, as a filter's term has it."""
+    """Return the text under which a value is counted, as it is written in a filter's term."""
     return "true" if value is True else str(value)
 
 

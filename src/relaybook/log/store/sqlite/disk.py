@@ -1,4 +1,4 @@
-"""Wrap file system calls that Python does not provide in the form needed.
+"""Wrap file system calls that Python does not provide in the required form.
 
 Files are opened without following symbolic links, are not inherited by child processes, and have their modes regardless
 of the umask. Errors are raised as OSError; callers translate them.

@@ -1,7 +1,7 @@
-"""Write finished requests and their contribution to the counters.
+"""Write finished requests, and add them to the counters.
 
-They consist of frames, rows, properties, codes, message chains and foreign ids. Each statement processes a whole batch,
-sorted by key. 1,000 records cost about 21 µs each (benchmarks/store_writing.py).
+Finished requests consist of frames, rows, properties, codes, message chains and foreign ids. Each statement processes a
+whole batch, sorted by key. 1,000 records cost about 21 µs each (benchmarks/store_writing.py).
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,12 +1,14 @@
 """Find records by foreign ids.
 
-The ids are indexed by hash. The index is partitioned by record number, and its parts are merged in levels. A part holds
-the hashes of 16,384 records, so that inserts of random hashes touch few pages. A lookup searches every part. Therefore,
-when the recorder is idle, four full parts are merged into one of the next level, four of those again, and so on, one
-slice of the hash range at a time. With ten million records a lookup searches 5 to 15 parts instead of 610; each costs a
-disk read if nothing is cached. (With 16-way merges it would be 10 to 40 parts, and a record would cost 5 µs less.)
+The ids are indexed by hash, and the index is partitioned by record number. A part of level 0 holds the hashes of 16,384
+records, so that inserts of random hashes touch few pages.
 
-The parts of a level are counted from 0, the oldest. A part's number in the table is its position plus 2**40 times its
+A lookup searches every part. To keep their number small, the recorder merges parts when it is idle: four full parts of
+a level become one part of the next level. Each transaction merges one slice of the hash range. With ten million
+records, a lookup searches 5 to 15 parts instead of 610, and each part costs a disk read if nothing is cached. With
+16-way merges, a lookup would search 10 to 40 parts, and a record would cost 5 µs less.
+
+The parts of a level are numbered from 0, the oldest. In the table, a part's number is its position plus 2**40 times its
 level.
 """
 
@@ -23,9 +25,10 @@ from relaybook.log.store.sqlite.pages import last_seq, load
 from relaybook.log.store.sqlite.schema import PART
 
 _MERGE_FACTOR: Final = 4
-#: Upper bound on the parts of one level: at 16,384 records each, they would hold 2**54 requests.
+#: Upper bound on the number of parts in one level. With 16,384 records each, they would hold 2**54 requests.
 _PARTS_PER_LEVEL: Final = 2**40
-#: Number of transactions that merge a group of level 0, about 12,000 rows each. The next level has four times as many.
+#: Number of transactions that merge a group of level 0, with about 12,000 rows each. The next level needs four times as
+#: many.
 _SLICES: Final = 16
 _COPY: Final = (
     "INSERT OR IGNORE INTO foreign_ids SELECT :merged, hash, seq FROM foreign_ids"
@@ -157,7 +160,7 @@ class ForeignIdMerger:
         return False
 
     def _first_slice(self, group: _Group) -> int:
-        """Return the slice to start with: a crash may have interrupted the merge."""
+        """Return the slice to start with, because a crash may have interrupted the merge."""
         hashes: list[int | None] = [self._connection.execute(_FIRST_HASH, (part,)).get for part in group.parts()]
         return (min(first_hash for first_hash in hashes if first_hash is not None) + 2**63) * group.slices // 2**64
 

@@ -1,6 +1,6 @@
 """Change labels in the SQLite store.
 
-People change them from any process. The writer creates the automatic labels of a new log.
+Any process can change labels for a user. The writer creates the automatic labels of a new log.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ class SqliteLabels:
     """
 
     def __init__(self, directory: Path, *, busy_s: float = 2.0) -> None:
-        """Opens nothing yet.
+        """Create the object without opening anything.
 
         ``busy_s`` is how long a change waits for other programs that hold the database.
         """
@@ -83,7 +83,7 @@ class AutoPins:
     def store(self, records: Iterable[Record]) -> None:
         """Examine the namespaces of newly added records.
 
-        This ends when all automatic labels have been created.
+        It stops doing so when all automatic labels have been created.
         """
         created, examined = self._created, set[str]()
         if created < MAX_AUTO_PINNED:

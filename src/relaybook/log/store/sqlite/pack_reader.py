@@ -1,7 +1,4 @@
-"""Read the details and bodies of requests from the packs.
-
-Their locations are stored in the rows.
-"""
+"""Read the details and bodies of requests from the packs, at the locations that the rows hold."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -84,7 +81,7 @@ class PackReader:
     def _body_in_memory(self, body: bodies.BodyLocation | None, rest: bytes, max_bytes: int | None) -> Body | None:
         """Return one body in memory.
 
-        ``rest`` starts with the bytes of it that are in the shared frame.
+        ``rest`` starts with the body's bytes that are in the shared frame.
         """
         if body is None or (max_bytes is not None and (bodies.size(body) or 0) > max_bytes):
             return None

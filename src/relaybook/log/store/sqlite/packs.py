@@ -1,12 +1,12 @@
 """Read and write packs: append-only files of zstd frames.
 
-There is one series per day of recording (UTC). A pack's number consists of the digits of its date and of its index
-within the day: ``2026112100001`` is ``2026-11-21-01.pack``.
+Each day of recording (UTC) has its own series of packs. A pack's number consists of the digits of its date and of its
+index within the day: ``2026112100001`` is ``2026-11-21-01.pack``.
 
-Bytes count only after a transaction has stored the pack's new length. A writer truncates every pack to its stored
-length when it opens. A pack is added to the database before its file is created. Files that are not in the database are
-left alone: they belong to a database that was moved away. Bodies expire by deleting a pack; erasing a body punches a
-hole.
+Appended bytes are part of the store only after a transaction has stored the pack's new length. A writer truncates every
+pack to its stored length when it opens. A pack is added to the database before its file is created. Files that are not
+in the database are not changed, because they belong to a database that was moved away. Bodies expire by deleting a
+pack; erasing a body punches a hole.
 """
 
 import os
@@ -41,7 +41,7 @@ def pack_name(number: int) -> str:
 def pack_number(name: str) -> int | None:
     """Return the number of a pack from its file name.
 
-    `None` if the name is not that of a pack.
+    `None` if the name does not belong to a pack.
     """
     parts = name.removesuffix(".pack").split("-")
     if len(parts) != 4 or not all(part.isdecimal() and part.isascii() for part in parts):
@@ -138,8 +138,8 @@ class PackWriter:
     def sync(self) -> None:
         """Flush everything appended to stable storage.
 
-        Older packs were synced when they were closed. Raises SyncFailed: a second sync of the same descriptor would
-        succeed without the data that the first one dropped.
+        Older packs were synced when they were closed. Raises SyncFailed. A second sync of the same descriptor would
+        report success without the data that the first sync dropped.
         """
         if self.lengths and self._fd >= 0:
             try:
@@ -184,7 +184,7 @@ class PackWriter:
 def read_body(directory: Path, ref: BodyRef) -> Iterator[bytes]:
     """Yield the original bytes of a frame in chunks of at most 128 KiB.
 
-    Raises BodyDamaged if they cannot be restored.
+    Raises BodyDamaged if the bytes cannot be restored.
     """
     pack, offset, length = ref.location
     path = directory / pack_name(pack)

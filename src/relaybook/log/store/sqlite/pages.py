@@ -1,6 +1,6 @@
 """Build pages of the log from searches.
 
-A page starts at a cursor, surrounds a record, or has the new records since one.
+A page starts at a cursor, surrounds a record, or contains the records after a given one.
 """
 
 from collections.abc import Sequence

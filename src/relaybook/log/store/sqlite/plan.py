@@ -36,8 +36,8 @@ _ASSUMED_WORD_MATCHES: Final = 2000
 class Scan(NamedTuple):
     """One ordered source of ``seq``.
 
-    It consists of a FROM clause, its ``seq`` column, and the condition that selects from it. ``keys`` is the FROM
-    clause that suffices if only ``seq`` is needed; `None` if the records are always needed.
+    It consists of a FROM clause, the ``seq`` column, and the condition that selects rows. ``keys`` is the FROM clause
+    to use if only ``seq`` is needed; `None` if the records are always needed.
     """
 
     source: str
@@ -61,12 +61,12 @@ class Plan(NamedTuple):
     def sql(self, newest_first: bool) -> str:
         """Return a SELECT of ``seq``.
 
-        Parameters: those of ``bindings``, then the maximum number of rows.
+        Its parameters are ``bindings``, then the maximum number of rows.
         """
         return f"{self._union('')} ORDER BY 1 {'DESC' if newest_first else 'ASC'} LIMIT ?"
 
     def aggregates_sql(self) -> str:
-        """Return a SELECT that gives the number of matches, the number of failed ones, and the latest start time."""
+        """Return a SELECT of the number of matches, the number of failed matches, and the latest start time."""
         rows = self._union(", r.failed AS failed, r.started_at AS started_at")
         return f"SELECT count(*), coalesce(sum(failed), 0), max(started_at) FROM ({rows})"  # noqa: S608 - our own parts
 
@@ -104,7 +104,7 @@ class Plan(NamedTuple):
     def bindings(self, seq_range: SeqRange) -> Bindings:
         """Return the parameters for a search within the range.
 
-        They are the same for every statement.
+        The parameters are the same for every statement.
         """
         return tuple(
             value for scan in self.scans for value in (*scan.condition.bindings, *seq_range, *self.residual.bindings)
@@ -114,7 +114,7 @@ class Plan(NamedTuple):
 _LOG_SCAN: Final = Scan("requests AS r NOT INDEXED", "r.seq", Condition("1"))
 _BY_FAILURE: Final = "requests AS r INDEXED BY requests_failed"
 _FAILURE_SCAN: Final = Scan(_BY_FAILURE, "r.seq", Condition("r.failed = 1"), _BY_FAILURE)
-#: The terms that index can check without the record, and about how much cheaper that is than reading the record.
+#: The terms that the index on failures can check without the record, and about how many times cheaper that is.
 _COVERED_BY_FAILURES: Final = frozenset({"failed", "namespace", "model", "from", "to"})
 _DISCOUNT: Final = 8
 
@@ -149,9 +149,9 @@ def _reads_text(condition: Condition) -> bool:
 
 
 class _Candidates(NamedTuple):
-    """Scans that together yield all matches of a term, and their estimated number.
+    """Scans that together yield all matches of a term, and the estimated number of matches.
 
-    ``is_exact``: they yield nothing else. Otherwise the term is checked on each record.
+    ``is_exact`` is true if they yield nothing else. Otherwise the term is checked on each record.
     """
 
     scans: tuple[Scan, ...]
@@ -205,7 +205,7 @@ def _by_table(table: str, columns: tuple[str, str], values: tuple[str, str]) -> 
     return Scan(f"{table} AS d CROSS JOIN requests AS r ON r.seq = d.seq", "d.seq", condition, f"{table} AS d")
 
 
-#: By field: the partial index, and the common value that it omits.
+#: For each field, the partial index and the common value that it omits.
 _PARTIAL_INDEXES: Final = {"kind": ("requests_kind", "chat"), "finish_reason": ("requests_finish", "stop")}
 
 
@@ -222,7 +222,7 @@ def _uncommon_values(connection: apsw.Connection, name: str, values: Sequence[st
 def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Candidates | None:
     """Return the scans for failures, error statuses and outcomes other than complete.
 
-    There are few of them, so each has a partial index.
+    Such requests are few, so each condition has a partial index.
     """
     if name == "outcome" and "complete" not in values:
         implied = " AND r.outcome <> 'complete'"

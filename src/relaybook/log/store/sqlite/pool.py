@@ -44,8 +44,8 @@ class Pool:
     def snapshot(self, deadline: Deadline) -> Iterator[apsw.Connection | None]:
         """Yield a connection with one consistent snapshot.
 
-        The connection is `None` if there is no store yet. Raises the port's errors; DeadlinePassed if the block did not
-        finish in time.
+        The connection is `None` if there is no store yet. Raises the port's errors, and DeadlinePassed if the block did
+        not finish in time.
         """
         with translated(self._path):
             acquired = self._acquire()
@@ -93,7 +93,7 @@ class Pool:
         is_attached = attach(connection, self._directory)
         add_functions(connection, self._packs)
         connection.pragma("query_only", True)
-        # An index that exists but could not be attached may still be under construction: use this connection once.
+        # An index that exists but could not be attached may still be under construction, so use this connection once.
         return connection, (files[0], files[1] if is_attached else None)
 
     def _release(self, connection: apsw.Connection, files: _Files) -> None:

@@ -1,6 +1,6 @@
-"""Read the SQLite store: each call sees one snapshot and ends by its deadline.
+"""Read the SQLite store. Each call sees one snapshot and ends by its deadline.
 
-The reader never writes. It works while a writer of another process is active, and before the store exists.
+The reader never writes. It works while another process writes, and before the store exists.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Write the contents of a batch other than finished requests.
 
-These are positions, checkpoints, gaps, refusal counts, pending erasures and pack lengths.
+This includes positions, checkpoints, gaps, refusal counts, pending erasures and pack lengths.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class RecorderStateTables:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        #: The run of each exchange that has a checkpoint. Nearly always empty, which saves a statement per entry.
+        #: The run of each exchange that has a checkpoint. It is nearly always empty, which saves a statement per entry.
         self._runs: dict[bytes, str] = dict(connection.execute("SELECT exchange, run FROM checkpoints"))
         self._has_erasures = True
 

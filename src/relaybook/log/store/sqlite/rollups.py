@@ -1,10 +1,10 @@
 """Maintain aggregates over time, in total and per value of a field.
 
-There are aggregates per minute, hour and day. They are updated with every write. A *series* is a value of a field whose
+Each minute, hour and day has aggregates, which are updated with every write. A *series* is a value of a field whose
 requests are aggregated: every outcome, the first 256 models, the first 256 namespaces whose names do not look like ids,
 and the values of the first 64 properties. A property with more than 64 values is *open*: its series are deleted, and
-its charts are computed from the log, as are those of a namespace that looks like an id. All other namespaces share one
-series, and so do the models beyond the 256th.
+its charts are computed from the log, as for a namespace that looks like an id. All other namespaces share one series,
+and so do the models beyond the 256th.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ LEVELS: Final = (1, 60, 1440)
 MAX_VALUES: Final = {"model": 256, "namespace": 256, "outcome": 16}
 MAX_PROPERTY_VALUES: Final = 64
 MAX_PROPERTIES: Final = 64
-#: The field of the series of all requests; its only value is "".
+#: The field whose only series contains all requests; its only value is "".
 ALL: Final = ""
 
 _SET: Final = "INSERT OR REPLACE INTO rollups (level, field, at, series, aggregates) VALUES (?, ?, ?, ?, ?)"
@@ -143,7 +143,7 @@ class RollupTables:
     def _namespace_series(self, name: str) -> _Series | None:
         """Return the series of a namespace.
 
-        Names that look like ids share one series; their own charts are computed from the log.
+        All names that look like ids share one series; charts for one such name are computed from the log.
         """
         field = self._fields.get("namespace") or self._new_field("namespace")
         existing = field.series.get(name)

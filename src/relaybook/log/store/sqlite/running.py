@@ -1,8 +1,8 @@
 """Store the running requests.
 
-They are replaced as a whole, but only changes are written. The recorder sends all of them once a second, most of them
-unchanged. Lists read only the records. Detail and body bytes so far are separate rows, so that a growing response does
-not rewrite its request.
+The recorder sends all running requests once a second, most of them unchanged, so only changes are written. Lists read
+only the records. Detail and body bytes so far are in separate rows, so that the request is not rewritten when its
+response grows.
 """
 
 from collections.abc import Mapping, Set
@@ -18,7 +18,7 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 decode_running: Final = msgspec.msgpack.Decoder(Record).decode
 _decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
 
-#: The request's id; for a part, also the name of the part.
+#: The request's id and, for a part, also the name of the part.
 _Key = tuple[str, ...]
 
 

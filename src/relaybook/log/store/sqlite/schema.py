@@ -1,7 +1,7 @@
 """Define the tables.
 
 The columns of ``requests`` are derived from ``Record``. ``PRAGMA user_version`` is the version of the schema. A
-database with a higher number is rejected (``StoreTooNew``).
+database with a higher version is rejected (``StoreTooNew``).
 """
 
 from types import NoneType
@@ -15,7 +15,7 @@ from relaybook.log.store.errors import StoreDamaged, StoreTooNew
 
 VERSION: Final = 1
 #: Records per row of ``block_ranges``, which has the earliest and latest start time, the count, the number of failures
-#: and the maximum of every sort field of a block. That is 1,000 small rows per million records.
+#: and the maximum of every sort field of a block. This takes 1,000 small rows per million records.
 BLOCK: Final = 1024
 #: Records per part of ``foreign_ids``. Partitioning keeps inserts of random hashes within a few pages.
 PART: Final = 16_384
@@ -64,8 +64,8 @@ _IN_ZONE: Final = """
     WHERE first = (SELECT max(first) FROM namespace_zones WHERE first <= new.namespace); END;
 """
 
-#: The indexes on failures, outcomes and statuses include the columns by which they are usually counted or that most
-#: filters combine with them, so that no record is read for that. Indexes omit values that nearly every record has.
+#: The indexes on failures, outcomes and statuses include the columns that most counts and filters combine with them, so
+#: that no record needs to be read. Indexes omit values that nearly every record has.
 _TABLES: Final = f"""
 CREATE UNIQUE INDEX requests_id ON requests(id);
 CREATE INDEX requests_namespace ON requests(namespace);
@@ -140,8 +140,8 @@ CREATE TABLE packs (pack INTEGER PRIMARY KEY, length INTEGER NOT NULL) STRICT;
 def create_tables(connection: apsw.Connection, name: str) -> None:
     """Create the tables if the database is empty. ``name`` is for messages.
 
-    Concurrent readers see an empty database or all tables. Raises StoreTooNew for a database of a later version,
-    StoreDamaged for one of another program.
+    Concurrent readers see an empty database or all tables. Raises StoreTooNew if a later version created the database,
+    StoreDamaged if another program did.
     """
     if is_created(connection, name):
         return

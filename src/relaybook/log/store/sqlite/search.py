@@ -1,8 +1,8 @@
 """Scan the log by ``seq`` in either direction.
 
-The scan ends when enough matches are found, the end is reached or the deadline passes. It proceeds in windows of
-``seq`` that grow while they are fast. At the deadline it is therefore known how far the search got, even if it found
-nothing.
+The scan ends when enough matches are found, the end is reached or the deadline passes. Each query covers a window of
+``seq`` values, and the windows grow while queries are fast. So the position that the scan has reached at the deadline
+is known, even if it found nothing.
 """
 
 import sys
@@ -16,17 +16,18 @@ from relaybook.log.store.sqlite.block_ranges import SeqRange
 from relaybook.log.store.sqlite.plan import Plan
 
 _FIRST_WINDOW: Final = 16_384
-#: Windows for plans that read each record's text, which takes 0.2 ms, and much more for large bodies. The first window
-#: finishes within any deadline, so that every page makes progress; the largest takes 0.4 s of the 2 s that a page has.
+#: Window sizes for plans that read each record's text. This takes 0.2 ms per record, and much more for large bodies.
+#: The first window finishes within any deadline, so that every page makes progress; the largest takes 0.4 s of the 2 s
+#: that a page has.
 _FIRST_TEXT_WINDOW: Final = 1
 _MAX_TEXT_WINDOW: Final = 2048
 _GROWTH: Final = 8
 _FAST_NS: Final = 20_000_000
-#: Time limit for finding out whether there is one record more than the page holds.
+#: Time limit for finding out whether there is one more record than the page holds.
 _ONE_MORE_NS: Final = 50_000_000
 #: Number of SQLite virtual machine instructions between two checks of the clock: about 20 µs.
 _INSTRUCTIONS_PER_CHECK: Final = 1000
-#: The same for plans that read each record's text: about one record.
+#: The same for plans that read each record's text. This many instructions check about one record.
 _INSTRUCTIONS_PER_TEXT_CHECK: Final = 20
 
 
@@ -47,7 +48,7 @@ class Deadline:
     def limit_lookahead(self) -> None:
         """Limit the remaining time, because the page is full.
 
-        Only whether there are more matches is left to find out.
+        The search only needs to find out whether there are more matches.
         """
         self.at_ns = min(self.at_ns, clock.monotonic_ns() + _ONE_MORE_NS)
 
@@ -73,8 +74,8 @@ def search(
 ) -> SearchResult:
     """Return at most ``limit`` matches.
 
-    The search starts at the end of the plan's ranges that the direction determines. If newest first, search for one
-    more match to determine ``has_more``. Callers do not need it in the other direction.
+    With ``newest_first``, the search starts at the end of the plan's ranges, and looks for one more match to determine
+    ``has_more``. Otherwise it starts at their beginning, and callers do not need ``has_more``.
     """
     seqs: list[int] = []
     target = limit + 1 if newest_first else limit
@@ -141,6 +142,6 @@ class Windows:
         return window[1] if self._newest_first else window[0] - 1
 
     def furthest(self, window: SeqRange, seqs: list[int]) -> int:
-        """Return how far a scan got that was stopped within the window."""
+        """Return the furthest ``seq`` that a scan reached before it was stopped within the window."""
         positions = [self.edge(window), *seqs[-1:]]
         return min(positions) if self._newest_first else max(positions)

@@ -37,7 +37,7 @@ def set_aside(directory: Path) -> Path | None:
 def list_set_aside(directory: Path) -> list[Path]:
     """Return the directories of this store that were moved aside, oldest first.
 
-    Directories that a person named similarly are not included.
+    Directories to which a person gave a similar name are not included.
     """
     found = directory.parent.glob(f"{directory.name}.corrupt-*")
     return sorted(path for path in found if path.name.rpartition("-")[2].isdecimal())

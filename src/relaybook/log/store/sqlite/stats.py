@@ -1,7 +1,4 @@
-"""Compute aggregates over time.
-
-They come from the rollups if those cover the query, else from the records.
-"""
+"""Compute aggregates over time, from the rollups if they cover the query, otherwise from the records."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -53,9 +50,9 @@ def stats(connection: apsw.Connection, question: StatsQuery, deadline: Deadline)
 
 
 class _CoveredSeries(NamedTuple):
-    """The series to read from the rollups: all series of a field, or those of a term.
+    """The series to read from the rollups, which are all series of a field, or the series of a term's values.
 
-    ``field`` is `None` if the rollups do not have the field, that is, no record has it.
+    ``field`` is `None` if the rollups do not have the field, because no record has it.
     """
 
     field: int | None
@@ -116,7 +113,7 @@ def _days(
 ) -> tuple[Span, dict[int, Aggregates]] | None:
     """Return the full days within a range and their aggregates by series.
 
-    They are cheaper to add up than many buckets. `None` if the range is too short to benefit.
+    Adding up days is cheaper than adding up many buckets. `None` if the range is too short for that.
     """
     first, last = -(-span.from_us // _DAY_US) * _DAY_US, span.to_us // _DAY_US * _DAY_US
     if span.bucket_us >= _DAY_US or last - first < 2 * _DAY_US:
@@ -152,7 +149,7 @@ def _points(
 ) -> dict[int, Points]:
     """Return the aggregates of these series per bucket.
 
-    They stay packed if a bucket is a single row.
+    Aggregates stay packed if a bucket is a single row.
     """
     found: dict[int, Points] = {number: {} for number in values}
     minutes = span.bucket_us // MINUTE_US
@@ -226,7 +223,7 @@ def _share(
     duration_ms: float | None,
     first_token_ms: float | None,
 ) -> Contribution:
-    """Return the same as ``aggregates.contribution_of`` does for the record."""
+    """Return the same result as ``aggregates.contribution_of`` for the record."""
     input_tokens, output_tokens = min(input_tokens or 0, MAX_TOKENS), min(output_tokens or 0, MAX_TOKENS)
     return (
         bool(failed),

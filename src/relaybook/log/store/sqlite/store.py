@@ -1,4 +1,4 @@
-"""The SQLite store as a whole: open its parts, move it aside, measure it.
+"""Open the parts of the SQLite store, move the store aside, and measure it.
 
 Modules that need ``apsw`` are imported when a part is opened, so that a process loads only what it uses.
 """

@@ -1,8 +1,8 @@
 """Write and attach the text index.
 
-It is a separate database next to the log, ``text.sqlite``, with one FTS5 table. It belongs to one log and has that
-log's random identity. An index is deleted and rebuilt if it belongs to another log, is ahead of its log or is damaged.
-It stores words and their positions, not the texts. Readers attach it; see ``attach``.
+The index is a separate database next to the log, ``text.sqlite``, with one FTS5 table. It belongs to one log and stores
+that log's random identity. An index is deleted and rebuilt if it belongs to another log, is ahead of its log or is
+damaged. It stores words and their positions, not the texts. Readers attach it; see ``attach``.
 """
 
 import os
@@ -132,7 +132,7 @@ def _log(directory: Path) -> _Log:
 def drop_if_ahead(directory: Path) -> None:
     """Delete an index that is ahead of its log.
 
-    Call it before the log grows: afterwards it cannot be detected that the index contains words of lost requests.
+    Call this before the log grows. Afterwards, words of lost requests in the index cannot be detected.
     """
     if not (directory / FILE).exists():
         return
@@ -150,8 +150,8 @@ def log_identity(connection: apsw.Connection) -> int:
 def attach(connection: apsw.Connection, directory: Path) -> bool:
     """Attach the log's text index to a reader's connection.
 
-    Returns whether the index is available. If the index is missing, unreadable or of another log, empty temporary
-    tables take its place.
+    Returns whether the index is available. If the index is missing, unreadable or belongs to another log, empty
+    temporary tables take its place.
     """
     path = directory / FILE
     if path.exists():

@@ -1,8 +1,8 @@
 """Expand word prefixes to words, using the vocabulary of an attached text index.
 
-For a prefix query, FTS5 merges the positions of all words with the prefix before it yields the first match: that takes
-seconds and hundreds of megabytes in a log of ten million records. For single words it yields matches immediately, so a
-prefix is expanded to the words that have it.
+For a prefix query, FTS5 merges the positions of all words with the prefix before it yields the first match. In a log of
+ten million records, this takes seconds and hundreds of megabytes. For single words, FTS5 yields matches immediately, so
+a prefix is expanded to the words that have it.
 """
 
 from typing import Final
@@ -19,7 +19,7 @@ TOKENIZER: Final = ("unicode61", ["remove_diacritics", "2"])
 MAX_WORDS: Final = 256
 _TABLE: Final = f"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('{{}}', '{WORDS}', 'instance')"
 _NEXT: Final = "SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT 1"
-#: Does not occur in words: the smallest string greater than a word is the word followed by this character.
+#: This character does not occur in words. The smallest string greater than a word is the word followed by it.
 _SUCCESSOR: Final = "\x01"
 
 
@@ -31,7 +31,7 @@ def add_vocabulary(connection: apsw.Connection, schema: str) -> None:
 def prefix_query(connection: apsw.Connection, phrase: str) -> str | None:
     """Return the FTS5 query for a phrase whose last word is a prefix.
 
-    `None` if more than ``MAX_WORDS`` words have the prefix, because the index would take too long.
+    `None` if more than ``MAX_WORDS`` words have the prefix, because the query would take too long.
     """
     tokens = _tokens(connection, phrase)
     words = _words_with_prefix(connection, tokens[-1]) if tokens else []
@@ -52,7 +52,7 @@ def _tokens(connection: apsw.Connection, text: str) -> list[str]:
 def _words_with_prefix(connection: apsw.Connection, prefix: str) -> list[str] | None:
     """Return the words with the prefix.
 
-    `None` if there are more than ``MAX_WORDS``.
+    `None` if there are more than ``MAX_WORDS`` words.
     """
     found: list[str] = []
     start = prefix

@@ -1,7 +1,7 @@
-"""Write to the SQLite store: one transaction per batch.
+"""Write to the SQLite store, with one transaction per batch.
 
 A commit writes frames to the pack (synced with ``power``), then rows, counters and the pack's length, then commits the
-transaction. A failure before that leaves only bytes in the pack, which the next append overwrites.
+transaction. A failure before the transaction commits leaves only bytes in the pack, which the next append overwrites.
 """
 
 import os
@@ -44,8 +44,8 @@ class SqliteWriter:
         """Create or open the store and recover from a crash.
 
         Raises StoreUnavailable if another writer holds the directory for ``lock_wait_s``, or if the directory is not
-        usable; StoreDamaged if its files are not a store; StoreTooNew if a later version wrote it. ``busy_s`` is how
-        long a commit waits for other programs that hold the database.
+        usable; StoreDamaged if its files are not a store; StoreTooNew if a later version wrote it. ``busy_s`` is the
+        time that a commit waits for other programs that hold the database.
         """
         self._path = directory / DATABASE
         self._durability = durability

@@ -13,7 +13,8 @@ import apsw
 from relaybook.log.namespaces import NamespaceCursor, SortValue
 from relaybook.log.store.sqlite.filter_sql import Condition, after_prefix
 
-#: Names in a zone. A page of 50 reads about as many zones, so small zones reduce reads; but all zone maps are scanned.
+#: Maximum number of names in a zone. A page of 50 rows reads about 50 zones, so small zones reduce reads; but all zone
+#: maps are scanned.
 _MAX_NAMES: Final = 512
 _SPLIT_NAMES: Final = 256
 
@@ -27,8 +28,8 @@ FROM (SELECT *, (row_number() OVER (ORDER BY namespace) - 1) * :parts / :names A
   WHERE namespace >= :first AND namespace < :end)
 GROUP BY part
 """
-#: SQLite sorts all text before any BLOB. As an upper bound it makes an open range a bounded one, which the primary key
-#: serves.
+#: SQLite sorts all text before any BLOB. Used as an upper bound, it turns an open range into a bounded one, which the
+#: primary key can serve.
 _AFTER_ALL_TEXT: Final = b""
 
 
@@ -60,10 +61,10 @@ class ZoneMap(NamedTuple):
 
 
 def zones(connection: apsw.Connection, column: str, prefix: str, after: NamespaceCursor | None) -> list[ZoneMap]:
-    """Return the zones that can contain rows of the next page.
+    """Return the zones that can contain rows of the next page, which have the prefix and come after ``after``.
 
-    These are rows with the prefix that come after ``after``. Zones are clipped to the prefix. Sorted by the first row
-    that they can contain: by maximum of the column, largest first, then by name.
+    Zones are clipped to the prefix. They are sorted by the first row that they can contain: by the maximum of the
+    column, largest first, then by name.
     """
     sql = f"SELECT first, {column} FROM namespace_zones ORDER BY first"  # noqa: S608 - one of four columns
     rows = list(connection.execute(sql))
