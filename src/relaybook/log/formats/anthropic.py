@@ -4,8 +4,8 @@ A message is a text or a list of blocks, and tool results are blocks of a user's
 detail view use the structure of chat instead: ``system`` is the first message, each tool result is a message of role
 ``tool``, ``tool_use`` blocks are tool calls, and thinking is reasoning.
 
-A stream is complete at ``message_stop``. ``message_start`` has the input tokens, and ``message_delta`` the cumulative
-output tokens, so those of a stream that broke off are unknown and estimated.
+A stream is complete at ``message_stop``. ``message_start`` has the number of input tokens, and ``message_delta`` the
+cumulative number of output tokens. If a stream broke off before that, output tokens are estimated.
 Source: the types of Anthropic's SDK, version 2.13.
 """
 
@@ -132,7 +132,7 @@ def read_request(data: bytes) -> RequestFacts:
 
 
 def _chat_messages(request: _Request) -> list[Message]:
-    """Return the messages in the structure of chat. Their number and order are those of ``_list_messages``."""
+    """Return the messages in the structure of chat, in the same number and order as ``_list_messages``."""
     has_system = bytes(request.system).lstrip()[:1] in (b'"', b"[")
     messages = [Message("system")] if has_system else []
     for message in request.messages or ():
@@ -172,7 +172,7 @@ def _is_call(kind: str | None, name: object) -> bool:
 
 
 def _sorted_json(value: object) -> str:
-    """Return arguments in one notation. Clients send them back with other white space, some in another order."""
+    """Return arguments in one notation, because clients send them back with other white space or order."""
     return msgspec.json.encode(lenient.sanitize(value or {}), order="sorted").decode()
 
 
@@ -337,7 +337,7 @@ def first_token_offset(data: bytes) -> int | None:
 
 
 def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate the output tokens of a response that does not state them, and its input tokens if they are missing."""
+    """Estimate the number of output tokens if the response does not state it, and of input tokens if missing."""
     if facts.output_tokens is not None or (facts.response_model is None and not facts.output_characters):
         return False
     facts.output_tokens = estimate_tokens(facts.output_characters)
@@ -412,7 +412,7 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
 
 
 def _assemble_fields(data: bytes) -> dict[str, Any]:
-    """Return the message of a stream with all its blocks, as the response would be if it were not streamed."""
+    """Return the message of a stream with all its blocks, like a response that is not streamed."""
     fields: dict[str, Any] = {}
     blocks: dict[int, dict[str, Any]] = {}
     for value in objects(data, streamed=True):

@@ -27,7 +27,7 @@ def choice_of(index: int, output_text: OutputText) -> dict[str, Any]:
 
 
 def objects(data: bytes, streamed: bool) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects of a response: the body itself, or those of its events up to ``[DONE]``."""
+    """Yield the JSON objects of a response: the body itself, or the data of its events up to ``[DONE]``."""
     decoder = lenient.LenientDecoder(lenient.ANY)
     payloads = read_events(data) if streamed else iter((data,))
     for payload in payloads:
@@ -39,12 +39,12 @@ def objects(data: bytes, streamed: bool) -> Iterator[dict[str, Any]]:
 
 
 def sanitize_object(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of an object as any JSON encoder accepts them, without ``obfuscation``."""
+    """Return an object's fields, except ``obfuscation``, in a form that any JSON encoder accepts."""
     return {str(name): lenient.sanitize(item) for name, item in value.items() if name not in DROPPED}
 
 
 class _JoinedText:
-    """A text of which each chunk carries a part."""
+    """A text that arrives in parts, one per chunk."""
 
     __slots__ = ("texts",)
 

@@ -1,4 +1,4 @@
-"""Parse chat completions: facts of requests and responses, the offset of the first token, and the detail view.
+"""Parse chat completions into facts, the offset of the first token, and the detail view.
 
 Responses to legacy completions (``choices[].text``) and embeddings (no choices) have the same top-level fields and are
 parsed here too.
@@ -22,7 +22,7 @@ from relaybook.log.formats.wire import CHAT_RESPONSE, REQUEST, ChatResponse, Emb
 
 _DONE: Final = b"[DONE]"
 _ERROR_EVENT: Final = "error"
-#: The maximum of OpenAI's API. Further choices are ignored.
+#: The maximum number of choices in OpenAI's API. Further choices are ignored.
 _MAX_CHOICES: Final = 128
 _READ_FROM_CHOICE: Final = frozenset({"index", "delta", "message", "text", "finish_reason"})
 _READ_FROM_MESSAGE: Final = frozenset(
@@ -180,7 +180,7 @@ def _finish_reason(outputs: list[OutputText]) -> str | None:
 
 
 def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate both counts if the response has no usage: a stream without usage, or one that broke off."""
+    """Estimate both token counts if the response has no usage, as in a stream without usage or one that broke off."""
     if facts.usage is not None:
         return False
     facts.output_tokens = estimate_tokens(facts.output_characters)

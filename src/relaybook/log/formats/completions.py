@@ -1,4 +1,4 @@
-"""Parse legacy completions. Their responses have the same structure as those of chat."""
+"""Parse legacy completions. Their responses have the same structure as chat completions."""
 
 from dataclasses import replace
 from typing import Final

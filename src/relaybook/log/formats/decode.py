@@ -1,7 +1,7 @@
 """Decode content codings (gzip, deflate, br, zstd) of a stored body, within limits.
 
-Bodies are stored as they were transferred. Of a truncated body, the decodable beginning is returned. Decompression
-bombs stop at the limit: 16 MiB, and 100 times the compressed length if that is more than 1 MiB.
+Bodies are stored as they were transferred. If a body is truncated, its decodable beginning is returned. Decoding stops
+at 16 MiB, and beyond 1 MiB also at 100 times the compressed length, because of decompression bombs.
 Sources: RFC 9110 §8.4 (order of codings), RFC 9659 (zstd windows over HTTP are at most 8 MiB).
 """
 
@@ -25,7 +25,7 @@ _ZSTD_CHUNK_BYTES: Final = 256
 _ZSTD_WINDOW_BYTES: Final = 8 << 20
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-#: Limit of concatenated gzip members or zstd frames. Each takes microseconds, however short it is.
+#: Maximum number of concatenated gzip members or zstd frames. Each takes microseconds, however short it is.
 _MAX_MEMBERS: Final = 100_000
 _GZIP: Final = 31
 _ZLIB: Final = 15
@@ -36,7 +36,8 @@ class Decoded(NamedTuple):
     """A body and how much of it was decoded.
 
     ``plain`` has no content coding. ``decoded`` is the whole body, ``cut`` the decodable beginning, ``too_large`` the
-    part up to the limit. ``undecodable`` (unknown coding, or not one byte could be decoded) has the undecoded data.
+    part up to the limit. ``undecodable`` has the undecoded data, because the coding is unknown or not a single byte
+    could be decoded.
     """
 
     data: bytes
@@ -51,7 +52,7 @@ class _Truncated(Exception):
 
 
 def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTES, ratio: int = RATIO) -> Decoded:
-    """Decode all codings of a ``Content-Encoding`` value, last applied first. Never raises.
+    """Decode all codings of a ``Content-Encoding`` value, starting with the one that was applied last. Never raises.
 
     ``limit`` is the maximum size in bytes, ``ratio`` the maximum ratio to the compressed size for results over 1 MiB.
     """

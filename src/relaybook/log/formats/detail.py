@@ -1,6 +1,6 @@
 """Extract messages and parameters from a request body for the detail view. Omitted messages are counted.
 
-Works on the messages that a format lists. ``openai_messages`` lists those of OpenAI's formats.
+Works on the messages that a format lists. ``openai_messages`` lists the messages of OpenAI's formats.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ _COPIED_FIELDS: Final = (
     "reasoning",
     "reasoning_content",
 )
-#: Number of messages returned from each end of the list; also of parts of a message.
+#: Number of messages returned from each end of the list. The same number applies to the parts of a message.
 _MAX_PER_END: Final = 5000
 
 
@@ -33,7 +33,7 @@ def messages(data: bytes, list_messages: ListMessages) -> list[dict[str, Any]]:
     ``parts`` is empty if the content is a string, else a list of ``{"type", "text", "raw"}``; ``raw`` is the part as
     sent, present if it is more than text. ``name``, ``tool_calls`` and similar fields are included as sent; all other
     fields are in ``other``. If there are more than 10,000 messages, the first and the last 5,000 are returned with a
-    message without role between them that says how many are omitted. The same holds for parts of a message.
+    message without role between them that says how many are omitted. The same applies to the parts of a message.
     """
     first, omitted, last = _items(data, list_messages)
     found = [_message(item) for item in first]
@@ -81,7 +81,7 @@ def openai_messages(body: dict[str, Any]) -> list[object]:
 
 
 def openai_message_fields(body: dict[str, Any]) -> tuple[str, ...]:
-    """Return the field that has the messages of a request."""
+    """Return the name of the field that has the messages of a request."""
     return (next((name for name in _MESSAGE_FIELDS if name in body), _MESSAGE_FIELDS[0]),)
 
 

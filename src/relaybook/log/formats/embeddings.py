@@ -1,4 +1,4 @@
-"""Parse embeddings. Their responses have the same top-level fields as those of chat, but no choices."""
+"""Parse embeddings. Their responses have the same top-level fields as chat completions, but no choices."""
 
 from dataclasses import replace
 from typing import Final

@@ -9,7 +9,7 @@ from relaybook.log.formats import lenient
 from relaybook.log.formats.facts import ERROR_CHARACTERS
 from relaybook.log.formats.text import clean_or_none, preview
 
-#: Possessive quantifiers, so that an unclosed tag is scanned only once.
+#: Possessive quantifiers ensure that an unclosed tag is scanned only once.
 _TAG: Final = re.compile(r"<(/?)(\w*+)[^<>]*+>")
 _INVISIBLE: Final = frozenset({"script", "style", "head"})
 #: Errors are small. Larger bodies are not parsed as JSON; only their beginning is read, as text.

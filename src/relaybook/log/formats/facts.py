@@ -26,8 +26,8 @@ Usage: TypeAlias = dict[str, _Scalar | dict[str, _Scalar]]
 class Origin(Struct, array_like=True, frozen=True, gc=False):
     """An earlier exchange that a request may continue; see ``message_chain``.
 
-    ``new_from`` is the index of the first message after the assistant message that ended that exchange. ``window`` is 0
-    if there are too few messages for a window key.
+    ``new_from`` is the index of the first message after the assistant message that ended the earlier exchange.
+    ``window`` is 0 if there are too few messages for a window key.
     """
 
     new_from: int
@@ -53,7 +53,8 @@ class RequestFacts(Struct, gc=False):
     user: str | None = None
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
-    #: Names and values as sent (values other than strings as JSON), cleaned but not truncated: the tag rules do that.
+    #: Names and values as sent (values other than strings as JSON). They are cleaned but not truncated, because the tag
+    #: rules do that.
     metadata: dict[str, str] = {}
     input_preview: str | None = None
     temperature: float | None = None
@@ -80,7 +81,7 @@ class ResponseFacts(Struct, gc=False):
     error_code: str | None = None
     error_message: str | None = None
     output_preview: str | None = None
-    #: Characters of text, reasoning, refusal and tool arguments of all choices.
+    #: Number of characters of text, reasoning, refusal and tool arguments in all choices.
     output_characters: int = 0
     stream_ended: StreamEnded | None = None
     error_in_stream: bool = False

@@ -1,7 +1,7 @@
-"""Declare what a format is: how the bodies of one API are parsed.
+"""Declare the interface of a format, which parses the bodies of one API.
 
-Each API has a module with one ``Format``; ``registry`` lists them by kind. Every function is total: it never raises,
-whatever the bytes are, and values that cannot be parsed are `None`.
+Each API has a module with one ``Format``; ``registry`` lists them by kind. No function raises, whatever bytes a body
+contains. Values that cannot be parsed are `None`.
 """
 
 from collections.abc import Callable
@@ -19,20 +19,21 @@ class ReadStream(Protocol):
 
 
 def leave_unknown(facts: ResponseFacts, request: bytes) -> bool:
-    """Leave token counts unknown that the response does not state."""
+    """Do not estimate the token counts that the response does not state."""
     return False
 
 
 @dataclass(frozen=True)
 class Format:
-    """How the bodies of requests of one kind are parsed. All bodies are decoded ones."""
+    """Parses the bodies of requests of one kind. All bodies must be decoded."""
 
     kind: Kind
     read_request: Callable[[bytes], RequestFacts]
     #: Facts of a response that is one JSON object. `None` if it is not a JSON object.
     read_whole: Callable[[bytes], ResponseFacts | None]
     read_stream: ReadStream
-    #: The end offset of the event with the first token of a stream, directly behind its blank line. `None` without one.
+    #: The end offset of the event with a stream's first token, directly behind its blank line. `None` if there is no
+    #: token.
     first_token_offset: Callable[[bytes], int | None]
     #: The response for the detail view; the argument tells whether to parse it as a stream. See ``assemble_response``.
     assemble: Callable[[bytes, bool], dict[str, Any]]
@@ -40,7 +41,8 @@ class Format:
     list_messages: Callable[[dict[str, Any]], list[object]]
     #: The fields of a request body that ``list_messages`` reads. All others are parameters.
     message_fields: Callable[[dict[str, Any]], tuple[str, ...]]
-    #: Estimate token counts that a response to this request body does not state. Returns whether any was estimated.
+    #: Estimates token counts that a response to this request body does not state. Returns whether it estimated any
+    #: count.
     estimate_usage: Callable[[ResponseFacts, bytes], bool] = leave_unknown
     #: The response header with the provider's id of the request.
     request_id_header: str = "x-request-id"

@@ -1,8 +1,8 @@
 """Parse JSON leniently: accept what a strict decoder rejects, and fit it to a struct field by field.
 
-Bodies are logged whatever they contain. A lone surrogate, a byte order mark, NaN, a 5,000-digit integer or one field of
-the wrong type must not hide all other facts. The strict typed decoder is tried first (it is ten times faster); lenient
-parsing follows if it fails. Nothing here raises, and no returned text contains a lone surrogate.
+Bodies are logged, whatever they contain. A lone surrogate, a byte order mark, NaN, a 5,000-digit integer or one field
+of the wrong type must not hide all other facts. The strict typed decoder is tried first (it is ten times faster);
+lenient parsing follows if it fails. Nothing here raises, and no returned text contains a lone surrogate.
 """
 
 import json
@@ -19,10 +19,11 @@ _T = TypeVar("_T")
 _ESCAPE: Final = re.compile(
     r"\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))"
 )
-#: Integers with at least this many digits are returned as text: stores have 64 bits, and int() rejects 4,300 digits.
+#: Integers with at least this many digits are returned as text, because stores have 64 bits and int() rejects 4,300
+#: digits.
 _LONG_INTEGER: Final = 19
 _MAX_DEPTH: Final = 100
-#: Maximum number of elements that are fitted of one list or object, to bound the time per body.
+#: Maximum number of elements of one list or object that are fitted, to bound the time per body.
 _MAX_ITEMS: Final = 10_000
 #: Maximum number of objects and lists in one document. 16 MiB can hold five million, which take 10 s and 3 GB.
 _MAX_VALUES: Final = 1_000_000
@@ -109,7 +110,7 @@ def _finite_or_none(digits: str) -> float | None:
 
 
 def sanitize(value: object, depth: int = _MAX_DEPTH) -> object:
-    """Return the value as any JSON encoder and browser accepts it: long integers as text, at most 100 levels."""
+    """Make a value acceptable to any JSON encoder and browser: long integers as text, at most 100 levels."""
     if isinstance(value, dict | list):
         if not depth:
             return "[nested deeper than 100 levels]"
@@ -151,7 +152,7 @@ def fit(value: object, target: object) -> object:
 
 
 def _fit_union(value: object, shape: inspect.UnionType) -> object:
-    # An integer is only tried as an integer, so that one out of range is not returned as a float.
+    # An integer is only tried as an integer, so that an integer out of range is not returned as a float.
     types = shape.types
     if type(value) is int and any(isinstance(member, inspect.IntType) for member in types):
         types = tuple(member for member in types if isinstance(member, inspect.IntType))

@@ -1,11 +1,11 @@
 """Compute the keys that show that a request continues an earlier exchange.
 
 A request continues an exchange if its messages start with that exchange's messages, followed by its response. So each
-exchange has keys for requests that continue it (its messages and the response, one key per choice), and keys of the
-exchanges that it may continue itself (its messages up to each of its last assistant messages). Keys are hashes of role,
-text and tool calls. System messages are ignored because they change. A second key, the window key, covers only the last
-two messages before a response, so that it still matches if a client trims the oldest messages. Keys have 63 bits, so
-collisions of different conversations are negligible. Pure: no I/O.
+exchange has two sets of keys. The first is for requests that continue it: its messages and the response, one key per
+choice. The second is for exchanges that it may itself continue: its messages up to each of its last assistant messages.
+Keys are hashes of role, text and tool calls. System messages are ignored because they change. A second key, the window
+key, covers only the last two messages before a response, so that it still matches if a client trims the oldest
+messages. Keys have 63 bits, so collisions between different conversations are negligible. Pure: no I/O.
 """
 
 from collections import deque
@@ -85,7 +85,7 @@ def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
     """Yield the messages except system messages, with consecutive assistant messages as one.
 
-    Each is the index of its end, whether it is an assistant message, and its key.
+    The values are the index of the message's end, whether it is an assistant message, and its key.
     """
     texts: list[str] = []
     calls: list[tuple[str | None, str]] = []
@@ -134,7 +134,7 @@ def _key(role: str, text: str, calls: Sequence[tuple[str | None, str]]) -> bytes
 
 
 def _window(last: Sequence[bytes], key: bytes) -> int:
-    """Return the window key; 0 if fewer than two messages precede it, because single messages are often equal."""
+    """Return the window key; 0 with fewer than two messages before the response: single messages are often equal."""
     return _number(_hash(b"".join((*last, key)))) if len(last) == _WINDOW else 0
 
 

@@ -12,7 +12,7 @@ _EMPTY: Final = AssistantMessage()
 
 
 class Tool:
-    """One tool call. ``arguments`` are the parts in which they arrived."""
+    """One tool call. ``arguments`` has the parts in which the arguments arrived."""
 
     __slots__ = ("arguments", "id", "name", "type")
 

@@ -61,7 +61,7 @@ def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) ->
 
 
 def is_stream(data: bytes, streamed: bool) -> bool:
-    """Return whether to parse a response as a stream: if it was sent as one (``streamed``), unless the bytes differ."""
+    """Return whether to parse a response as a stream, judging by its bytes and how it was sent (``streamed``)."""
     if data.startswith(_STREAM_STARTS) == streamed:
         return streamed
     return lenient.read(_OBJECT, data) is None
@@ -77,7 +77,7 @@ def first_token_offset(data: bytes, kind: Kind = "chat") -> int | None:
 
 
 def estimate_usage(kind: Kind, facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate the token counts that a response does not state, if its format does so. Returns whether any was."""
+    """Estimate token counts that a response does not state, if its format does so. Returns whether it did."""
     found = FORMATS.get(kind)
     return found is not None and found.estimate_usage(facts, request)
 
@@ -87,8 +87,8 @@ def assemble_response(data: bytes, streamed: bool, kind: Kind = "chat") -> dict[
 
     A choice is ``{"index", "text", "reasoning", "refusal", "tool_calls": [{"id", "type", "name", "arguments"}],
     "finish_reason"}``. If the choice or its message has other fields, they are in ``other``, merged over all chunks:
-    texts and lists are joined, objects merged, and of other values the last is kept. ``obfuscation`` is dropped. Never
-    raises.
+    texts and lists are joined, objects are merged, and for other values the last one is kept. ``obfuscation`` is
+    dropped. Never raises.
     """
     return FORMATS.get(kind, chat.FORMAT).assemble(data, is_stream(data, streamed))
 

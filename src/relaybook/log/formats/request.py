@@ -1,4 +1,4 @@
-"""Turn a parsed request into facts, for OpenAI's formats; previews of messages for all formats."""
+"""Turn a parsed request of OpenAI's formats into facts, and build previews of messages for all formats."""
 
 from itertools import islice
 from typing import Final
@@ -11,7 +11,7 @@ from relaybook.log.formats.media import describe_part
 from relaybook.log.formats.text import clean, clean_or_none, preview
 from relaybook.log.formats.wire import MESSAGES, Message, Part, Request
 
-#: Far above the number that the tag rules accept.
+#: This is far above the number that the tag rules accept.
 _MAX_METADATA: Final = 1000
 _MAX_INTEGER: Final = 2**63 - 1
 
@@ -44,7 +44,7 @@ def in_range(number: int | None) -> int | None:
 
 
 def metadata_texts(pairs: dict[str, object]) -> dict[str, str]:
-    """Return metadata as texts: values other than strings as JSON."""
+    """Return metadata as texts; values other than strings become JSON."""
     some = islice(pairs.items(), _MAX_METADATA)
     return {clean(name, len(name)): _metadata_value(value) for name, value in some}
 

@@ -2,8 +2,8 @@
 
 Follows https://html.spec.whatwg.org/multipage/server-sent-events.html: lines end in CR, LF or CRLF; a leading byte
 order mark, comments and unknown fields are ignored; several ``data`` lines form one event; events without data are
-dropped. ``id`` and ``retry`` are for reconnecting clients and are ignored. Data stays bytes, so that split or invalid
-characters do no harm.
+dropped. ``id`` and ``retry`` are for reconnecting clients and are ignored. Data is not decoded to text, so that split
+or invalid characters do no harm.
 """
 
 import re
@@ -100,7 +100,7 @@ class SseReader:
         if len(self._line) + len(chunk) > self._line_limit or self._event_bytes > 16 * self._line_limit:
             self._is_overlong = True
         if self._is_overlong:
-            # Keep one byte, so that a line with text is not taken for a blank one.
+            # Keep one byte, so that a line with text is not mistaken for a blank line.
             self._line[:] = b":" if self._line or chunk else b""
         else:
             self._line += chunk
@@ -138,7 +138,7 @@ def split_stream(data: bytes) -> tuple[bytes, list[bytes]]:
 
 
 def events_of(lines: bytes, *, unfinished: bool = False) -> Iterator[Event]:
-    """Yield the events in any lines. With ``unfinished``, include a last event that no blank line ends."""
+    """Yield the events in any lines. With ``unfinished``, include a last event that does not end with a blank line."""
     *blocks, rest = _BLANK_LINE.split(lines)
     if unfinished:
         blocks.append(rest)
