@@ -1,12 +1,12 @@
-"""Group requests into conversations: find which request continues which, what is new in it, and which are repeats.
+"""Group requests into conversations: find continued requests, new messages and repeats.
 
 The rules for a request B and the requests before it:
 
-1. B continues the request that produced the last known assistant message in B's messages. The match is by all messages
-   before that assistant message, else by the last two before it (clients trim the oldest). If several requests match,
-   the latest is used.
+1. B continues the request that produced the last known assistant message in B's messages. All messages before that
+   assistant message must match, or at least the last two before it (clients trim the oldest). If several requests
+   match, the latest is used.
 2. Otherwise B continues the response that it names (Responses API).
-3. A request with the same messages as an earlier one repeats it: a retry, or a variant with a different response.
+3. A request with the same messages as an earlier one repeats it. It is a retry, or a variant with a different response.
 4. Any other request starts a conversation.
 
 Pure: no I/O.
@@ -40,8 +40,8 @@ class Conversations:
 
     def __init__(self) -> None:
         self._positions: dict[str, Position] = {}
-        # Each maps to the id of the latest request: by key of all its messages and a response, by key of the last two
-        # messages and a response, by completion id, and by key of its messages alone.
+        # Each maps a key to the id of the latest request. The keys are: all its messages and a response, the last two
+        # messages and a response, the completion id, and its messages alone.
         self._by_response_key: dict[int, str] = {}
         self._by_window_key: dict[int, str] = {}
         self._by_completion_id: dict[str, str] = {}

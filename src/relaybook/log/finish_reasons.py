@@ -1,4 +1,4 @@
-"""Say what a provider's finish reason means. Records keep the provider's own value. Pure."""
+"""Classify a provider's finish reason. Records keep the provider's own value. Pure."""
 
 from typing import Final, Literal
 

@@ -88,7 +88,7 @@ class Record(msgspec.Struct, kw_only=True):
 
 
 class Detail(msgspec.Struct, kw_only=True, array_like=True):
-    """Fields that only the detail view shows, besides the bodies. Secrets were redacted before they were written."""
+    """Fields that only the detail view shows, besides the bodies. Secrets in them are already redacted."""
 
     reason: str = ""
     #: Header lines as received, joined by CRLF.

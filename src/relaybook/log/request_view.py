@@ -19,7 +19,7 @@ MAX_BODY_BYTES: Final = 16 << 20
 
 
 def decode_body(data: bytes, content_encoding: str | None) -> bytes | None:
-    """Return a body with its content codings removed; of a truncated one, the decodable beginning.
+    """Return a body without its content codings; if it is truncated, return its decodable beginning.
 
     `None` if it is larger than 16 MiB, before or after decoding, or if it cannot be decoded.
     """
@@ -113,7 +113,7 @@ class RequestView:
         return self._sizes[side]
 
     def transferred(self, side: Side) -> Iterator[bytes] | None:
-        """Return the body as transferred, in chunks; of a running request, the part so far. `None` if not stored."""
+        """Return the body as transferred, in chunks (the part so far if it is running). `None` if it is not stored."""
         return self._transferred(side)
 
     def body(self, side: Side) -> bytes | None:
@@ -145,7 +145,8 @@ def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, 
     """Find a request by any of its ids. `None` if no request has it.
 
     Returns the finished or running request with this Relaybook id, otherwise the newest record that has the id as a
-    foreign id, otherwise a running request that has it; and at most ``limit`` other records with the id, latest first.
+    foreign id, otherwise a running request that has it. Also returns at most ``limit`` other records with the id,
+    latest first.
     """
     matching = reader.find(any_id, limit + 1)
     for record_id in _candidate_ids(reader, any_id, matching):
@@ -155,7 +156,7 @@ def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, 
 
 
 def _candidate_ids(reader: Reader, any_id: str, matching: list[Record]) -> Iterator[str]:
-    """Yield the Relaybook ids that the id may refer to. Each one that is not found costs three queries."""
+    """Yield the Relaybook ids that the id may refer to. Each id that is not found costs three queries."""
     own_id = any_id.lower()  # RFC 9562 §4: output is lower case, input is case-insensitive
     if parse_id(own_id) is not None:
         yield own_id

@@ -1,4 +1,4 @@
-"""Extract the search text of a finished request: the response first, then the messages, newest first.
+"""Extract the search text of a finished request, first the response, then the messages from newest to oldest.
 
 The text index holds at most 16,384 characters of it. The oldest messages of a long conversation are omitted; they are
 indexed with the requests that sent them first. A request logged without bodies has no text.

@@ -21,11 +21,11 @@ from relaybook.log.record import Record
 Distribution = dict[int, int]
 
 _distribution: Final = msgspec.msgpack.Decoder(Distribution).decode
-#: Number of distributions whose percentiles are cached (13 MB). Past buckets do not change: loading a chart of 30 days
-#: by the hour again needs the same 13,000.
+#: Number of distributions whose percentiles are cached (13 MB). Past buckets do not change, so a chart of 30 days by
+#: the hour needs the same 13,000 each time it is loaded.
 _CACHED_DISTRIBUTIONS: Final = 32_768
 _PER_OCTAVE: Final = 8
-#: Steps per bin. Percentiles are interpolated within a bin in steps of 0.3 %; the few values are computed once each.
+#: Steps per bin. Percentiles are interpolated within a bin in steps of 0.3 %; each of the few values is computed once.
 _STEPS: Final = 32
 #: Token counts are capped at this value, far above any real request, so that a wrong count cannot overflow a sum.
 MAX_TOKENS: Final = 10**12
@@ -73,7 +73,7 @@ class Aggregates(msgspec.Struct, array_like=True):
         _add(self.first_token, other.first_token)
 
     def unpacked(self) -> "Aggregates":
-        """Return ``self``: these aggregates are not packed."""
+        """Return ``self``, because these aggregates are not packed."""
         return self
 
     def without(self, others: Iterable["Aggregates"]) -> "Aggregates | None":
@@ -167,7 +167,7 @@ def _percentiles(encoded: bytes, fractions: tuple[float, ...]) -> tuple[float | 
 
 @cache
 def _milliseconds(step: int) -> float:
-    """Return the middle of a step, rounded to three digits: more would suggest a false precision."""
+    """Return the middle of a step, rounded to three digits, because more digits would suggest a false precision."""
     return float(f"{2 ** ((step + 0.5) / _STEPS / _PER_OCTAVE) / 1000:.3g}")
 
 

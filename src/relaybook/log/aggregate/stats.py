@@ -18,7 +18,7 @@ MINUTE_US: Final = 60_000_000
 _DAY_S: Final = 86_400
 #: Allowed bucket lengths in seconds. Each divides a day.
 BUCKETS: Final = (60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, _DAY_S)
-#: Without a given length, the shortest one is chosen that does not give more buckets than this.
+#: If no length is given, the shortest length is chosen that gives at most this number of buckets.
 _TARGET_BUCKETS: Final = 120
 MAX_BUCKETS: Final = 3000
 MAX_GROUPS: Final = 20
@@ -32,9 +32,9 @@ Points = dict[int, Aggregates | PackedAggregates]
 class StatsQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A query for statistics.
 
-    ``filter_`` has no terms of time. ``from_us`` is `None` for the start of the log. ``bucket_s`` is `None` if the
-    length is chosen to fit the time range. ``by`` is one of FIELDS, ``property.<name>``, or `None` for a single group
-    of all requests.
+    ``filter_`` has no time terms. ``from_us`` is `None` for the start of the log. ``bucket_s`` is `None` if the length
+    is chosen to fit the time range. ``by`` is one of FIELDS, ``property.<name>``, or `None` for a single group of all
+    requests.
     """
 
     filter_: Filter
@@ -130,8 +130,8 @@ def groups_of(points_by_value: Mapping[str | None, Points]) -> list[Group]:
 def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"], rest: Iterable[Group] = ()) -> Stats:
     """Return statistics with the largest groups first.
 
-    Groups beyond the first MAX_GROUPS are merged into ``other``, with ``rest``: groups that were merged when they were
-    stored and cannot be separated again.
+    Groups beyond the first MAX_GROUPS are merged into ``other``. So are the groups in ``rest``, which were merged when
+    they were stored and cannot be separated again.
     """
     largest = sorted(
         (group for group in groups if group.points),
