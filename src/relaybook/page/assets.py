@@ -20,7 +20,7 @@ _MEDIA_TYPES: Final = {
 
 @dataclass(frozen=True)
 class Asset:
-    """One file. Its name contains a hash of its content, so the content of a name never changes."""
+    """One file. Its name contains a hash of its content, so files with the same name have the same content."""
 
     media_type: str
     raw: bytes

@@ -1,4 +1,4 @@
-"""Hold the built page's two HTML documents, and fill in nonce, sub-path and policy for each load."""
+"""Hold the built page's two HTML documents, and insert nonce, sub-path and policy each time one is loaded."""
 
 import re
 import secrets
@@ -22,7 +22,7 @@ _POLICY: Final = (
 
 @dataclass(frozen=True)
 class Document:
-    """The HTML of one load and its ``Content-Security-Policy``."""
+    """The HTML for one load of the page, and its ``Content-Security-Policy``."""
 
     text: str
     policy: str
@@ -57,7 +57,7 @@ def load_page(static: Path = STATIC) -> Page | None:
 
 
 def _read(path: Path) -> str:
-    """Return a document with absolute asset paths: a relative ``./assets`` would not resolve at /requests/<id>."""
+    """Return a document with absolute asset paths, because ``./assets`` would not resolve at /requests/<id>."""
     return path.read_text("utf-8").replace('"./assets/', '"__BASE__/assets/')
 
 
