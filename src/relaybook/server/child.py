@@ -11,7 +11,7 @@ from relaybook.server.worker_config import decode_config
 
 
 def main() -> int:
-    """Run the role. Returns the exit code. Standard input stays open: it is closed when the supervisor dies."""
+    """Run the role. Returns the exit code. Standard input stays open until the supervisor dies."""
     with os.fdopen(0, "rb", buffering=0, closefd=False) as supervisor_pipe:
         line = supervisor_pipe.readline()
     if not line.endswith(b"\n"):

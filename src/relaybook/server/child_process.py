@@ -1,4 +1,4 @@
-"""Manage child processes: those of this program, and those of the program before a reload."""
+"""Manage the child processes of this program, and of the program before a reload."""
 
 import logging
 import os
@@ -25,13 +25,13 @@ _STABLE_NS: Final = 10 * clock.NANOSECONDS
 class Child:
     """A child process. It is restarted when it dies, with exponential backoff from 0.1 s to 5 s.
 
-    The backoff is reset when the child has run for 10 s. Standard input of the child is one end of a socket pair
-    (``channel`` is the other end): the child reads its configuration from it, and the end of file if the supervisor
-    dies. A relay writes a line to it when it listens, the recorder when it handles signals.
+    The backoff is reset when the child has run for 10 s. Standard input of the child is one end of a socket pair;
+    ``channel`` is the other end. From it, the child reads its configuration, and the end of file if the supervisor
+    dies. A relay writes a line to its end when it listens, and the recorder when it handles signals.
     """
 
     def __init__(self, config: WorkerConfig, listener: socket.socket | None, children_lock: int) -> None:
-        """The child inherits ``listener`` and ``children_lock``, a locked file that shows that it is running."""
+        """The child inherits ``listener`` and the locked file ``children_lock``, which shows that it is running."""
         self.role = config.role
         self.is_ready = False
         self._children_lock = children_lock
@@ -93,7 +93,7 @@ class Child:
             self.is_ready = bool(self.channel.recv(64, socket.MSG_DONTWAIT)) or self.is_ready
 
     def wait_until_ready(self, seconds: float) -> None:
-        """Wait until the child is ready, has died, or the time is over."""
+        """Wait until the child is ready or has died, at most ``seconds``."""
         is_starting = self._process is not None and self.due_ns is None and not self.is_ready
         if is_starting and select.select([self.channel], [], [], seconds)[0]:
             self.read_ready()
@@ -141,7 +141,7 @@ class Child:
 
 
 class Predecessor:
-    """A child of the program before a reload. It is never restarted, and told to finish once its successor is ready."""
+    """A child of the program before a reload. It is told to finish once its successor is ready, and never restarted."""
 
     def __init__(self, running: RunningChild) -> None:
         self.role = running.role
@@ -149,7 +149,7 @@ class Predecessor:
         self._has_ended = False
 
     def finish(self) -> None:
-        """Tell the child to finish, once. A relay serves its current connections, the others end at once."""
+        """Tell the child to finish, once. A relay serves its current connections; other children end at once."""
         if self._running.is_told:
             return
         self._running.is_told = True
@@ -189,10 +189,10 @@ class Predecessor:
         return True
 
     def wait_until_ready(self, seconds: float) -> None:
-        """Do nothing: the child is ready."""
+        """Do nothing, because the child is ready."""
 
     def close_listener(self) -> None:
-        """Do nothing: the listening socket belongs to its successor."""
+        """Do nothing, because the listening socket belongs to the child's successor."""
 
     def to_hand_over(self) -> list[RunningChild]:
         """Return the process to hand over to the next program; empty if it has ended."""

@@ -15,11 +15,11 @@ _LOCK: Final = "serve.lock"
 
 
 class DataInUse(Exception):
-    """Another server uses the data directory. The message says which, and what to do."""
+    """Another server uses the data directory. The message names the directory and says what to do."""
 
 
 class Serving(msgspec.Struct, frozen=True):
-    """State of the server, stored in the lock file. ``reason`` is that of the last refused reload."""
+    """State of the server, stored in the lock file. ``reason`` is the reason for the last refused reload."""
 
     pid: int
     version: str
@@ -91,7 +91,7 @@ class DataDirectory:
             return self._secret.read_bytes()
         except FileNotFoundError:
             new = self._secret.with_name(f".new-secret-{os.getpid()}")
-            new.unlink(missing_ok=True)  # left by a start on a full disk; in a container all starts have the same pid
+            new.unlink(missing_ok=True)  # left by a start on a full disk; in a container, all starts have the same pid
             descriptor = disk.create_file(new)
             try:
                 os.write(descriptor, os.urandom(32))
@@ -145,7 +145,7 @@ class DataDirectory:
         return self.read_serving() if self.is_served() else None
 
     def is_served(self) -> bool:
-        """Return whether a server is running. Does not create the lock file, because the caller would be its owner."""
+        """Return whether a server is running. Does not create the lock file, because the caller would then own it."""
         if not (self.path / _LOCK).exists():
             return False
         lock = disk.try_lock(self.path / _LOCK)

@@ -10,7 +10,7 @@ from typing import Final
 
 from relaybook import clock
 
-#: What a terminal shows for each warning and error.
+#: The sentence that a terminal shows for each warning and error.
 SENTENCES: Final = {
     "api_failed": "{method} {path} failed on the dashboard. Please report this error:",
     "ballast_given": "the disk is full; the recorder freed its reserve of {bytes} bytes and continues",

@@ -44,7 +44,7 @@ class DataProbe:
 
 
 def _seconds_since(oldest_ns: int | None) -> float | None:
-    """Return the age of the oldest unread frame: 0 if there is none, `None` if it was written before the last boot."""
+    """Return the age of the oldest unread frame; 0 if there is none, `None` if it was written before the last boot."""
     if oldest_ns is None:
         return 0.0
     waited_ns = clock.monotonic_ns() - oldest_ns

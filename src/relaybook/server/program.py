@@ -59,7 +59,7 @@ def _serve(
     log_to_stderr()
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
-    # No core dumps, also of children: memory contains the token, API keys and bodies.
+    # No core dumps, also of children, because memory contains the token, API keys and bodies.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     handed = taken_over()
     data = DataDirectory(settings.data)
@@ -122,7 +122,7 @@ def _serve(
 
 
 def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver) -> None:
-    """Raises BadSetting if a setting changed that a reload cannot change: ``listen``, ``dashboard`` or ``data``."""
+    """Raises BadSetting if ``listen``, ``dashboard`` or ``data`` changed, because a reload cannot change them."""
     for name in ("listen", "dashboard"):
         if _listener_key(settings, name) not in handed.listeners:
             (before,) = (each for each in handed.listeners if each.startswith(f"{name} "))
@@ -139,7 +139,7 @@ def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver
 
 
 def _import_roles() -> None:
-    """Import what the children will import, so that a rehearsal finds import errors."""
+    """Import the modules that the children will import, so that a rehearsal finds import errors."""
     import relaybook.api.app
     import relaybook.relay.worker
     import relaybook.server.recording
@@ -166,7 +166,7 @@ def _listener(settings: Settings, name: str, data: DataDirectory, handed: Handed
 
 
 class LaterVersion(Exception):
-    """The data was written by a later version. The message says which, and what to do."""
+    """The data was written by a later version. The message names the version and says what to do."""
 
 
 def _check_ca_file(settings: Settings) -> None:

@@ -1,6 +1,6 @@
 """Run the recorder process: open the store, record until told to stop, and set a damaged store aside.
 
-Frames that are not recorded stay in the journal, so problems of the store do not affect the relay.
+Frames that are not recorded stay in the journal, so store problems do not affect the relay.
 """
 
 import ctypes
@@ -39,7 +39,7 @@ from relaybook.settings.definitions import Settings
 _ATTRIBUTES: Final = struct.Struct("=IIQiIQQQ")
 #: The longest slice that Linux allows. Its default is about 3 ms.
 _SLICE_NS: Final = 100_000_000
-#: Number of the system call by machine. glibc has no function for it before 2.41.
+#: Number of the system call, by machine. glibc before 2.41 has no function for it.
 _SCHED_SETATTR: Final = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
 
 
@@ -47,8 +47,8 @@ def take_long_slices() -> None:
     """Request long time slices for this thread and threads started later, because their work is not urgent.
 
     Since Linux 6.12, a process that wakes up preempts a process with a longer slice. Without this, the running process
-    keeps the core until the next tick, up to 4 ms. The share of CPU time does not change. Does nothing if the system
-    does not support slices or the process has a scheduling policy other than SCHED_OTHER.
+    keeps the core until the next tick, for up to 4 ms. The share of CPU time does not change. Does nothing if the
+    system does not support slices or the process has a scheduling policy other than SCHED_OTHER.
     """
     call = _SCHED_SETATTR.get(platform.machine())
     if sys.platform != "linux" or call is None or os.sched_getscheduler(0) != os.SCHED_OTHER:
@@ -127,7 +127,7 @@ def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Wri
 
 
 def _record_set_aside_gaps(store: Store, writer: Writer) -> None:
-    """Record a gap for each store that was set aside, unless it has one, also if the recorder died before it did so."""
+    """Record a gap for each store that was set aside and has none, for example because the recorder died before."""
     set_aside = store.list_set_aside()
     if not set_aside:
         return
@@ -142,7 +142,7 @@ def _record_set_aside_gaps(store: Store, writer: Writer) -> None:
 
 
 class _StopRequests:
-    """Count the requests to stop. Uses no lock, because a signal handler can interrupt the main thread anywhere."""
+    """Counts the requests to stop. Uses no lock, because a signal handler can interrupt the main thread anywhere."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -1,9 +1,9 @@
-"""Reload the server: replace the supervisor's program with the installed one, without dropping requests.
+"""Reload the server by replacing the supervisor's program with the installed one, without dropping requests.
 
 The supervisor calls ``exec``, so the new program has the same process id and keeps the listening sockets, the locks of
 the data directory, and the children. It starts new children and lets the earlier ones finish. Before that, the
-installed program is rehearsed in a separate process. If it fails before the point where it would start children, the
-reload is refused.
+installed program is rehearsed in a separate process. If the rehearsal fails before the point where it would start
+children, the reload is refused.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-#: Not a setting, so it does not have the prefix of settings.
+#: This is not a setting, so its name does not have the prefix of settings.
 _VARIABLE: Final = "_RELAYBOOK_HANDED_OVER"
 _REHEARSAL_SECONDS: Final = 60.0
 #: Signals that are blocked until the new program handles them.
@@ -23,7 +23,7 @@ SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class RunningChild(msgspec.Struct):
-    """A child that is handed over. ``channel`` is our end of its standard input; ``is_told``: it was told to finish."""
+    """A child to hand over. ``channel`` is our end of its standard input, ``is_told`` whether it was told to finish."""
 
     role: str
     pid: int
@@ -46,7 +46,7 @@ class HandedOver(msgspec.Struct):
 
 
 def taken_over() -> HandedOver | None:
-    """Return what the previous program handed over, or `None` if this is not a reload. Call it once."""
+    """Return the objects that the previous program handed over, or `None` if this is not a reload. Call it once."""
     text = os.environ.pop(_VARIABLE, None)
     if text is None:
         return None

@@ -79,7 +79,7 @@ def _simulate(config: WorkerConfig, supervisor_pipe: int) -> None:
 
 def _send_samples(config: WorkerConfig, supervisor_pipe: int) -> None:
     for name in [name for name in os.environ if name.startswith("OPENAI_")]:
-        del os.environ[name]  # the SDK must not read settings of the user
+        del os.environ[name]  # the SDK must not read the user's settings
 
     async def send() -> None:
         task = asyncio.current_task()

@@ -1,7 +1,7 @@
 """Supervise the children: start them, restart them, stop them in order, and hand them over at a reload.
 
-The supervisor relays and records nothing, so there is little that can crash it. If it dies anyway, the children read
-the end of their standard input and exit.
+The supervisor relays and records nothing, so it is unlikely to crash. If it dies anyway, the children read the end of
+their standard input and exit.
 """
 
 import logging
@@ -24,13 +24,14 @@ _KILLED: Final = 1
 #: The order in which children are stopped: traffic, relays, then recorder and simulator, then the dashboard.
 _STOP_ORDER: Final = {"traffic": 0, "relay": 1, "dashboard": 3}
 _DEFAULT_STOP_ORDER: Final = 2
-#: Relays start first, so that they can accept requests sooner. The others start when the relays listen, or after this.
+#: Relays start first, so that they can accept requests sooner. The other children start when the relays listen, or
+#: after this number of seconds.
 _OTHERS_DELAY_NS: Final = 1 * clock.NANOSECONDS
 _READY_SECONDS: Final = 10.0
 
 
 class Supervisor:
-    """Run children until a signal, then stop them in order; the recorder after the relays have ended."""
+    """Runs children until a signal, then stops them in order, the recorder after the relays have ended."""
 
     def __init__(
         self,
@@ -98,7 +99,7 @@ class Supervisor:
             self._is_reload_requested = True
 
     def _start_due(self) -> float:
-        """Detect dead children and start those that are due. Returns the seconds until the next is due, at most 10."""
+        """Detect dead children and start the due ones. Returns the seconds until the next is due, at most 10."""
         now = clock.monotonic_ns()
         pause = 10.0
         for child in self._children:
@@ -152,7 +153,7 @@ class Supervisor:
                 if each.role == "relay":
                     each.close_listener()
                 if each.role == "recorder":
-                    each.wait_until_ready(_READY_SECONDS)  # otherwise it would exit before it has recorded anything
+                    each.wait_until_ready(_READY_SECONDS)  # otherwise it could exit before it recorded anything
                 each.signal(signal.SIGTERM)
                 if self._signals > 1:
                     each.signal(signal.SIGTERM)
