@@ -22,7 +22,7 @@ PREFIX: Final = "RELAYBOOK_"
 FILE_NAME: Final = "relaybook.toml"
 FIELDS: Final = {field.name: field for field in dataclasses.fields(Settings)}
 TYPES: Final[dict[str, Any]] = get_type_hints(Settings)
-#: Settings that have a flag. The others are secrets, which a process list would show.
+#: Settings that have a flag. The others are secrets, because a process list shows flags.
 FLAGS: Final = tuple(name for name, field in FIELDS.items() if field.metadata["flag"])
 
 
@@ -43,7 +43,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class _RawValue:
-    """A value before parsing. ``relaybook config`` shows ``source``, errors show ``name``; ``base`` is for paths."""
+    """A value before parsing. ``source`` is shown by ``relaybook config``, ``name`` in errors; ``base`` is for paths."""
 
     value: object
     source: str
@@ -75,9 +75,9 @@ def resolve(
 ) -> Configuration:
     """Return all settings, validated. Raises BadSetting.
 
-    ``flags`` contains only the flags that were passed. Relative paths are relative to ``directory``, paths in the file
-    to the file. Reads the file ``config``, or else RELAYBOOK_CONFIG, or else relaybook.toml in ``directory`` if it
-    exists. An empty variable counts as not set. ``data`` is absolute.
+    ``flags`` contains only the flags that were passed. Relative paths are relative to ``directory``; paths in the file
+    are relative to the file. Reads the file ``config``, or else RELAYBOOK_CONFIG, or else relaybook.toml in
+    ``directory`` if it exists. An empty variable counts as not set. ``data`` is absolute.
     """
     raw: dict[str, _RawValue] = {}
     raw.update(_from_file(config, environ, directory))

@@ -1,6 +1,7 @@
 """Parse and format the value of a setting according to its declared type.
 
-Values come as text (flags, variables) or from TOML. ``BadValue`` says what was expected; the caller adds the source.
+Values are text (from flags and variables) or TOML values. ``BadValue`` says what was expected; the caller adds the
+source.
 """
 
 import re
