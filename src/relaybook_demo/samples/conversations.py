@@ -127,5 +127,5 @@ OTHER_LANGUAGES: Final = (
     Conversation(turns=("夕方に飲むお茶のおすすめはありますか？",), feature="search", model="gpt-4o"),
 )
 
-#: All conversations. Other languages are rarer because there are fewer of them.
+#: All conversations. Fewer of them are in other languages, so those appear less often.
 ALL: Final = (*ENGLISH, *OTHER_LANGUAGES)

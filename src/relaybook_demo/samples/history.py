@@ -1,4 +1,4 @@
-"""Build the scenarios of the first seconds: every namespace in order, then each kind of entry in the log once."""
+"""Build the scenarios for the first seconds: first every namespace in order, then each kind of log entry once."""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Define who sends the sample traffic: programs with API keys and system prompts, and customers with various ids."""
+"""Define the senders of the sample traffic: programs with API keys and system prompts, and customers with ids."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -58,7 +58,7 @@ def shuffled_forever(items: Sequence[T], rng: random.Random) -> Iterator[T]:
 
 
 def pace(model: str, rng: random.Random, speedup: float = 1.0) -> dict[str, str]:
-    """Return directives for the speed of one response. With ``speedup`` 3 it is three times as fast."""
+    """Return directives for the speed of one response. With ``speedup`` 3, the response is three times as fast."""
     first_ms, per_second = {"gpt-4o-mini": (260, 85), "o4-mini": (700, 95)}.get(model, (420, 60))
     return {
         "Sim-First-Token-Ms": f"{first_ms * rng.uniform(0.6, 1.9) / speedup:.0f}",

@@ -37,8 +37,9 @@ CLIENT_TIMEOUT: Final = Fault(directives={"Sim-First-Token-Ms": "9000"}, timeout
 class Scenario:
     """Requests of one client. Each is sent after the response to the previous one.
 
-    If ``namespace`` is `None`, no header is sent. ``tool`` is the tool that is offered. ``directives`` replace those
-    for the usual speed. ``fault`` is the fault of turn ``fault_turn``. The turns of ``embeddings`` are the inputs.
+    If ``namespace`` is `None`, no header is sent. ``tool`` is the tool that is offered. ``directives`` replace the
+    directives for the usual speed. ``fault`` is the fault of turn ``fault_turn``. The turns of ``embeddings`` are the
+    inputs.
     """
 
     app: App

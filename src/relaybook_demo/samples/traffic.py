@@ -1,7 +1,7 @@
 """Send the sample traffic: a history in the first seconds, then everyday traffic until cancelled.
 
-At most ten scenarios of the history, three long responses and one scenario of each other kind of client run at a time
-(two of customers), each with one running request. Memory use therefore does not grow over time.
+At any time, at most ten scenarios of the history, three long responses, two customers and one scenario of each other
+kind of client run, each with one running request. Therefore, memory use does not grow over time.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from relaybook_demo.samples.scenario import Fault, Scenario
 
 Seconds = tuple[float, float]
 
-#: A seed whose first scenarios differ from those of the history.
+#: A seed whose first scenarios differ from the scenarios of the history.
 _SEED: Final = 1923
 #: The history is sent faster than people would type and read.
 _HISTORY_SPEEDUP: Final = 2.5

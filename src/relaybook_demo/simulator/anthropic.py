@@ -1,6 +1,6 @@
-"""Respond to Anthropic's Messages API: messages, whole or streamed, the number of their tokens, and errors.
+"""Respond to requests of Anthropic's Messages API with messages (whole or streamed), token counts and errors.
 
-The content is that of a chat completion for the same conversation (``answers``), written in Anthropic's format.
+The content is the same as in a chat completion for the same conversation (``answers``), but in Anthropic's format.
 """
 
 from collections.abc import Iterator

@@ -74,11 +74,11 @@ class Connection(asyncio.Protocol):
         self._disconnect("fin" if exc is None else "rst")
 
     def pause_writing(self) -> None:
-        """Make ``drain`` wait: the socket's write buffer is full."""
+        """Make ``drain`` wait, because the socket's write buffer is full."""
         self._writable = asyncio.get_running_loop().create_future()
 
     def resume_writing(self) -> None:
-        """Wake ``drain``: the socket's write buffer has room again."""
+        """Wake ``drain``, because the socket's write buffer has room again."""
         if self._writable is not None and not self._writable.done():
             self._writable.set_result(None)
         self._writable = None
@@ -100,7 +100,7 @@ class Connection(asyncio.Protocol):
             await self._writable
 
     def abort(self) -> asyncio.Task[None] | None:
-        """Close the connection at once. Returns the response's task, which has yet to end, or `None`."""
+        """Close the connection at once. Returns the response's task, which has not ended yet, or `None`."""
         self._ignores_input = True
         self._transport.abort()
         if self._task is not None:

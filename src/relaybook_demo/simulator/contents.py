@@ -1,4 +1,4 @@
-"""Turn a reply into the content of the body: its bytes, their division into parts, and their length, before framing."""
+"""Turn a reply into the content of the body, that is, bytes divided into parts and their length, before framing."""
 
 import itertools
 import zlib
@@ -54,7 +54,7 @@ _HTML = b"<!doctype html><html><head><title>502 Bad Gateway</title></head><body>
 
 @dataclass(slots=True)
 class Content:
-    """The body. A part is sent at once: an event or a block. ``length`` is `None` if it is not known in advance."""
+    """The body. Each part, an event or a block, is sent at once. ``length`` is `None` if it is not known in advance."""
 
     parts: Iterable[bytes]
     length: int | None

@@ -9,7 +9,7 @@ from relaybook_demo.simulator.plans import Plan
 
 
 class ResponseWriter(Protocol):
-    """Destination of a response. Methods do not report a closed connection: it cancels the delivery's task instead."""
+    """Destination of a response. Methods do not report a closed connection: closing cancels the delivery's task."""
 
     def write(self, data: bytes) -> None:
         """Write bytes to the socket."""

@@ -1,4 +1,4 @@
-"""Parse the values of directives: numbers, header lines, places to break off. Errors say what was expected."""
+"""Parse the values of directives, such as numbers, header lines and break points. Errors say what was expected."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ BodyKind = Literal["html", "text", "invalid-json", "empty", "endless", "bytes", 
 
 
 class BadDirective(ValueError):
-    """An unknown directive, or one with an invalid value. The message names it and the values it can have."""
+    """An unknown directive, or one with an invalid value. The message names the directive and its valid values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """What happens to the connection after the response was sent."""
+    """The action on the connection after the response was sent."""
 
     ending: Literal["keep", "close", "rst"]
     delay_ms: float

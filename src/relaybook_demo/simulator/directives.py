@@ -1,4 +1,4 @@
-"""Declare and parse the directives of a request: what it tells the simulated upstream to send.
+"""Declare and parse a request's directives, which tell the simulated upstream what to send.
 
 The field ``first_token_ms`` is set by the header ``Sim-First-Token-Ms``, the query parameter ``sim_first_token_ms`` or
 the metadata key ``sim_first_token_ms``. The header takes precedence, then the query. Unknown names that start with
@@ -84,7 +84,7 @@ def _scalar_reader(type_: Any) -> Callable[[str], Any]:
     return partial(read.scalar, type_=parts[0] if NoneType in parts else type_)
 
 
-#: A request without directives, as most are.
+#: The directives of a request that sets none, as most requests.
 NO_DIRECTIVES: Final = Directives()
 
 _FIELDS: Final = {item.name.rstrip("_"): item for item in fields(Directives)}
@@ -97,7 +97,7 @@ NAMES: Final = tuple(_FIELDS)
 def read_directives(
     headers: Iterable[tuple[bytes, bytes]], query: str, metadata: Mapping[str, Any] | None
 ) -> Directives:
-    """Parse the directives of a request. ``metadata`` is that of the body, if known. Raises BadDirective."""
+    """Parse the directives of a request. ``metadata`` is the body's metadata, if known. Raises BadDirective."""
     texts: dict[str, str] = {}
     for key, value in (metadata or {}).items():
         if key.startswith("sim_"):

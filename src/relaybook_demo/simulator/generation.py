@@ -1,7 +1,7 @@
 """Decide the content of a response: text, reasoning, tool calls, finish reason and tokens.
 
-The result is deterministic and independent of the format. ``completions`` and ``responses`` write it in theirs. The
-rules that tests may rely on are in docs/reference/simulator.md.
+The result is deterministic and independent of the format. ``completions`` and ``responses`` write it in their formats.
+The rules that tests may rely on are in docs/reference/simulator.md.
 """
 
 import re
@@ -30,7 +30,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One choice of a response. ``tokens`` are those of the text, without the arguments of tool calls."""
+    """One choice of a response. ``tokens`` are the tokens of the text, without the arguments of tool calls."""
 
     tokens: tuple[str, ...]
     reasoning: tuple[str, ...]
@@ -81,7 +81,7 @@ def complete_prompt(prompt: str, model: str, limit: int | None, fixed: FixedToke
 
 
 def prompt_tokens(messages: list[Message]) -> int:
-    """Estimate the number of prompt tokens: those of the text, four per message, and three to start the response."""
+    """Estimate the number of prompt tokens: the text's tokens, four per message, and three to start the response."""
     return 3 + sum(4 + texts.count_tokens(text_of(message.content)) for message in messages)
 
 

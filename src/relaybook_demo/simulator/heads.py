@@ -11,7 +11,7 @@ _ORGANISATION: Final = b"org-simulated"
 
 
 def status_line(status: int, http: str) -> bytes:
-    """Return a status line such as ``HTTP/1.1 200 OK``. The reason of unknown codes is empty."""
+    """Return a status line such as ``HTTP/1.1 200 OK``. Unknown codes have an empty reason."""
     return b"HTTP/%b %d %b" % (http.encode(), status, _reason(status))
 
 
@@ -21,7 +21,7 @@ def write_head(line: bytes, headers: list[Header]) -> bytes:
 
 
 def interim_head(status: int) -> bytes:
-    """Return the head of an interim response. That of a 103 has a ``link`` header."""
+    """Return the head of an interim response. With status 103, it has a ``link`` header."""
     headers = [(b"link", b"</style.css>; rel=preload")] if status == 103 else []
     return write_head(status_line(status, "1.1"), headers)
 

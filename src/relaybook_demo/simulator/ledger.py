@@ -2,8 +2,8 @@
 
 The entries of one exchange are, in order: ``first_byte``; ``head`` if the body arrived later; ``request`` or
 ``malformed``; and exactly one ``sent`` with the outcome. The exception is a response that is sent before the body
-arrived: its ``sent`` precedes ``request``. ``gone`` is an entry of the connection, written when the peer's end was
-noticed. Every entry in the file is one ``write`` to a descriptor opened for appending.
+arrived: its ``sent`` precedes ``request``. ``gone`` belongs to the connection and is written when the simulator notices
+that the peer has closed it. Each entry is appended to the file with one ``write``.
 """
 
 import base64

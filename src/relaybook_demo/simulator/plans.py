@@ -1,4 +1,4 @@
-"""Plan a response: which bytes are written, when, and how it ends. Uses no socket and does not wait."""
+"""Plan the bytes of a response, their times and the end of the response. Uses no socket and does not wait."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Plan:
 
     @property
     def is_single_write(self) -> bool:
-        """Whether the response can be sent in one write: it is small, without delays, interim responses or breaks."""
+        """Whether one write can send the response: it is small, without delays, interim responses or breaks."""
         is_timed = self.delay_ms or self.first_ms or self.interval_ms or self.body_writes or self.head_writes
         is_special = self.interim or self.break_ or self.after.ending == "rst" or self.framing == "chunked"
         return isinstance(self.parts, list | tuple) and len(self.parts) <= 1 and not is_timed and not is_special
@@ -75,7 +75,7 @@ def plan_raw(raw: bytes, directives: Directives) -> Plan:
 
 
 def _set_delays(plan: Plan, context: ResponseContext, content: Content) -> None:
-    """Set the delays: between the events of a stream, or before the head of a response that is not streamed."""
+    """Set the delays between the events of a stream, or before the head of a response that is not streamed."""
     if content.is_stream:
         plan.first_ms = context.first_token_ms
         interval_ms = context.directives.event_interval_ms
@@ -85,7 +85,7 @@ def _set_delays(plan: Plan, context: ResponseContext, content: Content) -> None:
 
 
 def _connection_end(context: ResponseContext, framing: Framing, content: Content) -> After:
-    """Return what happens to the connection. It is closed after a body that is shorter than declared."""
+    """Return the action on the connection. The connection is closed after a body that is shorter than declared."""
     if context.directives.after is not None:
         return context.directives.after
     is_short = framing == "length" and declared_length(context.directives, content) > (content.length or 0)

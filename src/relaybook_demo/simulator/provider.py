@@ -1,4 +1,4 @@
-"""Turn a request and its directives into the reply of an API that is compatible with OpenAI's and Anthropic's."""
+"""Turn a request and its directives into a reply that is compatible with OpenAI's and Anthropic's APIs."""
 
 import re
 from typing import Any, Final, Protocol
@@ -36,7 +36,7 @@ class _Metadata(msgspec.Struct):
 
 
 def reply_to(request: Request, directives: Directives, stamp: Stamp) -> Reply:
-    """Return the reply to a request. The status in the directives, if any, replaces the default one."""
+    """Return the reply to a request. If the directives set a status, it replaces the default status."""
     status = directives.status if directives.status is not None else 413 if directives.when == "head" else None
     if status is not None and status >= 400:
         is_anthropic = request.path in anthropic.PATHS

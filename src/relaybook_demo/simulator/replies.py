@@ -25,7 +25,7 @@ class Event(NamedTuple):
 
 @dataclass(slots=True)
 class Reply:
-    """A response. ``events`` is `None` if it is not streamed; its delay then depends on ``output_tokens``."""
+    """A response. If it is not streamed, ``events`` is `None` and its delay depends on ``output_tokens``."""
 
     status: int = 200
     body: bytes = b""

@@ -93,7 +93,7 @@ class EmbeddingsRequest(msgspec.Struct):
 
 
 class Block(ContentPart):
-    """One block of a message of Anthropic. ``content`` is that of a tool result."""
+    """One block of an Anthropic message. ``content`` is set in tool results."""
 
     content: str | list[ContentPart] | None = None
 
@@ -106,7 +106,7 @@ class BlockMessage(msgspec.Struct):
 
 
 class SchemaTool(msgspec.Struct):
-    """A tool of Anthropic. Those that run on the server have no schema."""
+    """An Anthropic tool. Tools that run on the server have no schema."""
 
     name: str = ""
     input_schema: dict[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""Turn requests into plans, with the state that all connections share: settings, ledger, scripts and counters."""
+"""Turn requests into plans, using the state that all connections share: settings, ledger, scripts and counters."""
 
 import itertools
 import os
@@ -43,7 +43,7 @@ class Responder:
         return self.controls.refusals.popleft() if self.controls.refusals else None
 
     def directives_of(self, request: Request) -> Directives:
-        """Return the directives received so far. If they are invalid, none: the response will be an error."""
+        """Return the directives received so far. If they are invalid, return no directives."""
         try:
             return self._read_directives(request)
         except BadDirective:

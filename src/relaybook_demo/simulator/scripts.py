@@ -27,12 +27,12 @@ class Script(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     #: ``length`` and ``chunked`` add their header after the others. ``close`` closes the connection after the body.
     #: ``raw`` adds nothing and keeps the connection open.
     framing: Literal["length", "chunked", "close", "raw"] = "length"
-    #: The sizes of chunks. The rest of the body is one more chunk.
+    #: The sizes of chunks. The rest of the body is sent as one more chunk.
     chunk_sizes: list[int] = []
     trailers: list[tuple[Text, Text]] = []
     #: Bytes before the status line, such as interim responses or garbage.
     prelude: Text = ""
-    #: The sizes of writes, including the head. The remaining bytes are one more write.
+    #: The sizes of writes, including the head. The remaining bytes are sent with one more write.
     piece_sizes: list[int] = []
     pause_ms: float = 0.0
     after: Literal["keep", "close", "rst"] | None = None

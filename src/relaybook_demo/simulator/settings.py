@@ -23,7 +23,7 @@ class SimulatorSettings:
     """Delay before the first event of a stream, or before a response that is not streamed."""
 
     tokens_per_second: float = 0.0
-    """Speed after the first token, 0 is unlimited. Other responses are delayed by the time their stream would take."""
+    """Speed after the first token; 0 is unlimited. Other responses are delayed by the time a stream would take."""
 
     response_headers: HeaderSet = "few"
 

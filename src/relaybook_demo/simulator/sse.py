@@ -11,7 +11,7 @@ _BOM = b"\xef\xbb\xbf"
 def select_events(events: list[Event], directives: Directives, error: Event | None = None) -> list[Event]:
     """Return the events to send. Directives may remove ``[DONE]`` or end the stream with an error event.
 
-    ``error`` is that event; `None` means OpenAI's.
+    ``error`` is the error event; `None` means OpenAI's error event.
     """
     if directives.error_event is not None:
         count, is_named = directives.error_event
@@ -52,5 +52,5 @@ def _event_block(index: int, event: Event, style: frozenset[str]) -> bytes:
 
 
 def _json_lines(data: bytes) -> list[bytes]:
-    """Split an object over three lines. Joined by newlines they are still the same JSON value."""
+    """Split an object over three lines. When joined by newlines, they are still the same JSON value."""
     return [data[:1], data[1:-1], data[-1:]] if data.startswith(b"{") else [data]

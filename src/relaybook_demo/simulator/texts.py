@@ -1,7 +1,7 @@
 """Choose the text of a simulated response. The same prompt always gets the same text.
 
-Many topics have prepared texts (``prepared``), so that a demonstration reads like a chat. Other prompts are quoted
-back in a generic text. This module is independent of requests and formats.
+Many topics have prepared texts (``prepared``), so that a demonstration reads like a real chat. A prompt on any other
+topic is quoted back in a generic text. This module is independent of requests and formats.
 """
 
 import re
@@ -95,7 +95,7 @@ def filler_tokens(count: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def split_tokens(text: str) -> tuple[str, ...]:
-    """Split a text into tokens of at most nine characters. Joined they are the text again."""
+    """Split a text into tokens of at most nine characters. Joined, they give the text again."""
     return tuple(_TOKEN.findall(text))
 
 

@@ -1,4 +1,4 @@
-"""Declare the prepared texts of the simulated model by topic: a pattern, and the responses to prompts that match it.
+"""Declare the simulated model's prepared texts. Each topic has a pattern, and responses to prompts that match it.
 
 The first topic whose pattern matches the prompt is used. ``{order}`` in a response is replaced by the value of the
 pattern's group ``order``. This package is independent of requests and formats.
