@@ -192,17 +192,19 @@ class _Reading:
             self._namespace = text
         elif text != self._namespace:
             self._warn(
-                "duplicate_tag", f"{name} was sent more than once: the first value, {self._namespace!r}, is used."
+                "duplicate_tag", f"{name} was sent more than once. The first value, {self._namespace!r}, is used."
             )
 
     def _take_log(self, name: str, raw: bytes) -> None:
         value = raw.strip().decode("latin-1").lower()
         if self._sent_log is not None and value != self._sent_log:
-            self._warn("duplicate_tag", f"{name} was sent more than once: no-bodies is used if any value is no-bodies.")
+            self._warn("duplicate_tag", f"{name} was sent more than once. If any value is no-bodies, it is used.")
         self._sent_log = value
         if value not in ("full", "no-bodies"):
             shown = value[:40].encode("ascii", "replace").decode()
-            self._warn("unknown_log_value", f"{name} is {shown!r}, but must be full or no-bodies: no-bodies is used.")
+            self._warn(
+                "unknown_log_value", f"{name} is {shown!r}, but must be full or no-bodies. It is treated as no-bodies."
+            )
         if value != "full":
             self._log = "no-bodies"
 
@@ -212,10 +214,10 @@ class _Reading:
         if key in self._properties:
             if self._properties[key] != text:
                 first = self._properties[key]
-                self._warn("duplicate_tag", f"{name} was sent more than once: the first value, {first!r}, is used.")
+                self._warn("duplicate_tag", f"{name} was sent more than once. The first value, {first!r}, is used.")
         elif len(self._properties) >= MAX_PROPERTIES:
             self._warn(
-                "too_many_properties", f"More than {MAX_PROPERTIES} properties were sent: only the first ones are kept."
+                "too_many_properties", f"More than {MAX_PROPERTIES} properties were sent. Only the first ones are kept."
             )
         else:
             self._properties[key] = text
@@ -229,7 +231,7 @@ class _Reading:
 
 
 _CHANGES: Final[dict[WarningCode, str]] = {
-    "value_cut": f"{{name}} is longer than {MAX_CHARACTERS} characters: it was truncated and a hash was appended.",
-    "control_characters_replaced": "{name} contains control characters: each was replaced by U+FFFD.",
-    "not_utf8": "{name} is not UTF-8: it was read as Latin-1. Percent-encode non-ASCII characters.",
+    "value_cut": f"{{name}} is longer than {MAX_CHARACTERS} characters. It was truncated and a hash was appended.",
+    "control_characters_replaced": "{name} contains control characters. Each was replaced by U+FFFD.",
+    "not_utf8": "{name} is not UTF-8. It was read as Latin-1. Percent-encode non-ASCII characters.",
 }

@@ -1,7 +1,7 @@
 """Add CORS headers to responses and respond to preflight requests, for web pages that the operator allows.
 
-If no origin is allowed this is off, and the CORS headers of the upstream are passed through unchanged (Fetch standard,
-CORS protocol).
+If no origin is allowed, this is off, and the upstream's CORS headers are passed through unchanged (Fetch standard, CORS
+protocol).
 """
 
 from collections.abc import Sequence

@@ -167,7 +167,7 @@ class ClientConnection(Connection):
             exchange.request_end()
 
     def send(self, data: bytes) -> None:
-        """Send bytes of the response once the journal has everything so far."""
+        """Send response bytes once the journal has all frames up to now."""
         self.queued_bytes += len(data)
         self.relay.gate.then(self.release, data)
 

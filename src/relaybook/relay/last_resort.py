@@ -1,8 +1,8 @@
 """End the relay process when continuing could lose log entries unnoticed.
 
-The effect is that of SIGKILL: the journal has everything that was sent, running exchanges are recorded as interrupted,
-and the supervisor starts another relay. If a callback of one connection fails, the event loop closes only that
-connection.
+The effect is the same as with SIGKILL: the journal has everything that was sent, running exchanges are recorded as
+interrupted, and the supervisor starts another relay. If a callback of one connection fails, the event loop closes only
+that connection.
 """
 
 import asyncio

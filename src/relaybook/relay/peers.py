@@ -22,7 +22,7 @@ class Client(Protocol):
     reading: bool
 
     def send(self, data: bytes) -> None:
-        """Send bytes of the response once the journal has everything so far."""
+        """Send response bytes once the journal has all frames up to now."""
 
     def set_reading(self, enabled: bool) -> None:
         """Start or stop reading from the client."""
@@ -47,7 +47,7 @@ class Upstream(Protocol):
     last_received_at: float
 
     def send(self, data: bytes) -> None:
-        """Send bytes of the request once the journal has everything so far."""
+        """Send request bytes once the journal has all frames up to now."""
 
     def set_reading(self, enabled: bool) -> None:
         """Start or stop reading from the upstream."""

@@ -15,7 +15,7 @@ class Pooled(Protocol):
     """A connection that can be pooled."""
 
     #: Whether another request may be sent on the connection. Request and response must be complete, no bytes may be
-    #: left over in either direction, and neither the upstream nor HTTP/1.0 may close the connection.
+    #: left over in either direction, and the response must not end with the connection.
     reusable: bool
     lost: bool
     idle_since: float

@@ -57,7 +57,7 @@ class UpstreamConnection(Connection):
     # -- sending -------------------------------------------------------------------------------------------------
 
     def send(self, data: bytes) -> None:
-        """Send bytes of the request once the journal has everything so far."""
+        """Send request bytes once the journal has all frames up to now."""
         self.queued_bytes += len(data)
         if not (self.wrote or self.fresh):
             self.unwritten.append(data)

@@ -182,7 +182,7 @@ def _check_ca_file(settings: Settings) -> None:
         raise BadSetting(
             "upstream_ca_file",
             f"upstream_ca_file is {path}, which could not be loaded: {error.strerror or error}. "
-            "Set it to a PEM file with certificates, or omit it to use those of the system.",
+            "Set it to a PEM file with certificates, or omit it to use the system's certificates.",
         ) from error
 
 

@@ -43,7 +43,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class _RawValue:
-    """A value before parsing. ``source`` is shown by ``relaybook config``, ``name`` in errors; ``base`` is for paths."""
+    """A value before parsing. ``relaybook config`` shows ``source``, errors show ``name``; ``base`` is for paths."""
 
     value: object
     source: str

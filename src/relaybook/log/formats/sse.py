@@ -158,7 +158,7 @@ def _block_event(block: bytes) -> Event | None:
 
 
 def read_events(data: bytes) -> Iterator[bytes]:
-    """Yield the data of every complete event of a whole stream. Fast for events of one ``data: `` line."""
+    """Yield the data of every complete event of a whole stream. This is fast for events with one ``data: `` line."""
     head, parts = split_stream(data)
     last = len(parts) - 1
     for event in events_of(head + b"\n\n" if parts else head):

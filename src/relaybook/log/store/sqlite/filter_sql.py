@@ -1,7 +1,7 @@
 """Translate a filter's terms into SQL conditions on ``requests AS r``.
 
-Column names come from a fixed table, and every value is a bound parameter. The semantics are those of
-``filters.matches``; a test compares them term by term.
+Column names come from a fixed table, and every value is a bound parameter. The semantics are the same as in
+``filters.matches``; a test compares the two term by term.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

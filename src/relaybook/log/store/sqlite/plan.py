@@ -1,4 +1,4 @@
-"""Plan how to find the records of a filter.
+"""Plan how to find the records that match a filter.
 
 A plan determines the index and the ranges of ``seq`` to search. Every plan yields ``seq`` in order, so a page stops as
 soon as it is full. Among the conditions that an index serves, the most selective one (according to the counters) drives
