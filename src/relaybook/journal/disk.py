@@ -1,6 +1,6 @@
 """Allocate, sync and lock files, on Linux and macOS.
 
-This is the only module that depends on the system calls of a platform. All functions raise the OSError of the system
+This is the only module that depends on platform-specific system calls. All functions raise the OSError of the system
 call.
 """
 

@@ -145,7 +145,7 @@ class Label(Struct, frozen=True):
 
 
 def looks_like_id(namespace: str) -> bool:
-    """Return whether the name looks like an id of a user or session, of which there are many."""
+    """Return whether the name looks like the id of a user or session. There are too many of these for labels."""
     return _ID.search(namespace) is not None
 
 

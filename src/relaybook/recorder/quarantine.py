@@ -35,7 +35,7 @@ class Quarantine:
 
 
 def _nearest(value: Any) -> Any:
-    """Replace lone surrogates by question marks, and integers over 64 bits by the largest."""
+    """Replace lone surrogates by question marks, and integers over 64 bits by the largest 64-bit integer."""
     match value:
         case str():
             return value.encode(errors="replace").decode()

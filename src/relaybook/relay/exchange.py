@@ -370,7 +370,7 @@ class Exchange:
         self.refuse(RelayError.REQUEST_TOO_LARGE, message)
 
     def client_gone(self) -> None:
-        """Drop the client, whose connection is lost, and end unless the response is read on for the log."""
+        """Drop the client, whose connection is lost. End the exchange unless the response is still read for the log."""
         self.client = None
         if self.closed:
             return

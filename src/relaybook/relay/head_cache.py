@@ -1,8 +1,8 @@
 """Reuse a parsed request head if the next one differs only in its Content-Length. Pure.
 
-Most clients send the same head repeatedly on a connection, and parsing it takes a quarter of the Python time of a
-request. The result of parsing a head is valid for every head with the same bytes around the digits of Content-Length. A
-cache belongs to one connection, and contains only a head that was parsed, checked and admitted.
+Most clients send the same head repeatedly on a connection, and parsing it takes a quarter of a request's Python time.
+The result of parsing a head is valid for every head with the same bytes around the digits of Content-Length. A cache
+belongs to one connection, and contains only a head that was parsed, checked and admitted.
 """
 
 import re

@@ -26,7 +26,7 @@ from relaybook.settings.definitions import Settings
 
 log = logging.getLogger("relaybook.relay")
 
-#: Connections per step of a sweep: about 0.2 ms.
+#: Number of connections per step of a sweep. A step takes about 0.2 ms.
 _SWEEP_BATCH: Final = 256
 
 

@@ -104,7 +104,7 @@ class Pool:
         connection.close()
 
     def close(self) -> None:
-        """Close idle connections now, and those in use when their call ends."""
+        """Close idle connections now, and connections in use when their call ends."""
         with self._lock:
             self._is_closed = True
             _close_all(self._idle)

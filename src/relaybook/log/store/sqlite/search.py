@@ -25,7 +25,7 @@ _GROWTH: Final = 8
 _FAST_NS: Final = 20_000_000
 #: Time limit for finding out whether there is one more record than the page holds.
 _ONE_MORE_NS: Final = 50_000_000
-#: Number of SQLite virtual machine instructions between two checks of the clock: about 20 µs.
+#: Number of SQLite virtual machine instructions between two checks of the clock. They take about 20 µs.
 _INSTRUCTIONS_PER_CHECK: Final = 1000
 #: The same for plans that read each record's text. This many instructions check about one record.
 _INSTRUCTIONS_PER_TEXT_CHECK: Final = 20
