@@ -145,5 +145,5 @@ def test_an_outdated_page_says_that_there_is_a_newer_one(tab: LogPage, log: list
 def test_an_unknown_address_links_to_the_log(tab: LogPage, log: list[str]) -> None:
     tab.open("/nowhere")
     expect(tab.page.get_by_role("main")).to_contain_text("There is no page at /nowhere")
-    tab.page.get_by_role("link", name="To the log").click()
+    tab.page.get_by_role("link", name="Open the log").click()
     tab.wait_for_rows(len(log))

@@ -3,9 +3,9 @@
 import { Button } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
 import { EMPTY_SEARCH } from "~/domain/log-search";
-import { logHref } from "~/navigation/links";
+import { AppLink, logHref } from "~/navigation/links";
 
-/** No page has this address. */
+/** Shown for an address without a page. */
 export function NotFound() {
   const path = useLocation({ select: ({ pathname }) => pathname });
   return (
@@ -13,12 +13,12 @@ export function NotFound() {
       <p>
         There is no page at <code>{path}</code>.
       </p>
-      <a href={logHref(EMPTY_SEARCH)}>To the log</a>
+      <AppLink href={logHref(EMPTY_SEARCH)}>Open the log</AppLink>
     </main>
   );
 }
 
-/** The page itself has a defect: what happened, and that nothing is lost by it. */
+/** Shown when rendering failed: the error, and that requests are still logged. */
 export function PageFailed({ error }: { error: unknown }) {
   return (
     <main style={{ maxWidth: 640, margin: "64px auto", padding: "0 20px" }} role="alert">

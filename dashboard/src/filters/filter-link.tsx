@@ -3,25 +3,25 @@
 import type { MouseEvent, ReactNode } from "react";
 import { addValue, excludeValue, replaceValue } from "~/domain/filter";
 import { filterLinkLabel } from "~/domain/filter-text";
-import { type Anchor, useFilterHref, useLogNavigate } from "~/navigation/links";
+import { type Anchor, AppLink, useFilterHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 
 type Props = {
-  /** A name of the API's filters, `property.<name>` included. */
+  /** A filter parameter of the API, such as `model` or `property.<name>`. */
   name: string;
   value: string;
   children: ReactNode;
   className?: string | undefined;
   title?: string | undefined;
-  /** What is seen, where that is other words than the value. */
+  /** The visible text, if it is not the value. */
   seen?: string;
 };
 
 /**
- * THE gesture: any value, as a real link to the log (or the overview, where that is shown) filtered by it.
+ * A value as a link that filters the log by it, or the overview if that is shown.
  *
- * A click means only this value, Alt also, Shift not; the browser keeps its own clicks (middle, Ctrl, Cmd). Inside an
- * element with `data-request` that request keeps its place. What it points at is told by `data-field`, `data-value`.
+ * A click replaces the values of the field, Alt-click adds this one, Shift-click excludes it. A click inside an element
+ * with `data-request` keeps the row of that request in its place. `data-field` and `data-value` identify the value.
  */
 export function FilterLink({ name, value, children, className, title, seen }: Props) {
   const search = useLogSearch();
@@ -30,9 +30,6 @@ export function FilterLink({ name, value, children, className, title, seen }: Pr
   const address = useFilterHref();
 
   const select = (event: MouseEvent<HTMLAnchorElement>) => {
-    event.stopPropagation();
-    if (event.ctrlKey || event.metaKey || event.button !== 0) return;
-    event.preventDefault();
     const change = event.altKey ? addValue : event.shiftKey ? excludeValue : replaceValue;
     const now = searchAtClick();
     go({
@@ -42,7 +39,7 @@ export function FilterLink({ name, value, children, className, title, seen }: Pr
   };
 
   return (
-    <a
+    <AppLink
       className={className}
       href={address({ ...search, filter: replaceValue(search.filter, name, value) })}
       aria-label={filterLinkLabel(name, value, seen)}
@@ -50,17 +47,18 @@ export function FilterLink({ name, value, children, className, title, seen }: Pr
       data-field={name}
       data-value={value}
       draggable={false}
-      onClick={select}
+      hasModifiers
+      onFollow={select}
     >
       {children}
-    </a>
+    </AppLink>
   );
 }
 
 /**
- * The request a value's link is about, and how far below the log's upper edge it stands.
+ * The request that a value's link belongs to, and its distance from the top of the log.
  *
- * `isExcluded`: the value is to go, and with it this request; then it is the next one below without that value.
+ * `isExcluded`: the value will be excluded, and this request with it; then the next request below without the value.
  */
 export function anchorOf(link: HTMLAnchorElement, isExcluded = false): Anchor | undefined {
   const own = link.closest<HTMLElement>("[data-request]");

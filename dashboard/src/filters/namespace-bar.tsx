@@ -6,7 +6,7 @@ import { countQuery } from "~/api/requests";
 import { clearNamespaces, hasNoNamespaceFilter, selectedValues } from "~/domain/filter";
 import { shortCount } from "~/format/number";
 import type { Namespace } from "~/generated/api-types";
-import { useFilterHref, useLogNavigate } from "~/navigation/links";
+import { AppLink, useFilterHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { TruncateMiddle } from "~/ui/truncate-middle";
 import chipsCss from "./chips.module.css";
@@ -19,7 +19,6 @@ import { ThreadsMenu } from "./threads-menu";
 export function NamespaceBar() {
   const search = useLogSearch();
   const labels = useQuery(labelsQuery(search.range)).data?.data ?? [];
-  const go = useLogNavigate();
   const address = useFilterHref();
   const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: 5_000 });
   const isAll = hasNoNamespaceFilter(search.filter);
@@ -28,21 +27,12 @@ export function NamespaceBar() {
   return (
     <nav className={css.bar} aria-label="Namespaces">
       <div className={css.labels}>
-        <a
-          className={css.all}
-          href={address(everywhere)}
-          aria-current={isAll ? "true" : undefined}
-          onClick={(event) => {
-            if (event.ctrlKey || event.metaKey) return;
-            event.preventDefault();
-            go({ search: everywhere });
-          }}
-        >
+        <AppLink className={css.all} href={address(everywhere)} aria-current={isAll ? "true" : undefined}>
           <kbd className={css.key}>0</kbd> All{" "}
           <span className={css.count}>
             {all.data === undefined ? "" : atLeast(all.data.requests, all.data.complete)}
           </span>
-        </a>
+        </AppLink>
         {groupsOf(labels).map(({ group, labels: members }) => (
           <div key={group} className={css.group}>
             {group !== "" && <span className={css.heading}>{group}</span>}

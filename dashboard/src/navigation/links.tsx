@@ -1,11 +1,36 @@
-/** Addresses of the log, lists and threads, and hooks that navigate to them. */
+/** The link component, addresses of the log, lists and threads, and hooks that navigate to them. */
 
 import { useLocation, useRouter } from "@tanstack/react-router";
-import { createContext, type MouseEvent, type ReactNode, useCallback, useContext, useMemo } from "react";
+import { type ComponentProps, createContext, type MouseEvent, useCallback, useContext, useMemo } from "react";
 import { PAGE } from "~/api/page-config";
 import type { Filter } from "~/domain/filter";
 import { formatSearch, type LogSearch } from "~/domain/log-search";
 import { formatList, type ListSearch, parseList } from "./list-search";
+
+type AppLinkProps = ComponentProps<"a"> & {
+  href: string;
+  /** Called for a plain click instead of navigating to `href`. */
+  onFollow?: (event: MouseEvent<HTMLAnchorElement>) => void;
+  /** `onFollow` is also called for clicks with Alt and Shift. */
+  hasModifiers?: boolean;
+};
+
+/** A link within the application. A plain click does not load the page again; other clicks are left to the browser. */
+export function AppLink({ href, onFollow, hasModifiers = false, children, ...attributes }: AppLinkProps) {
+  const router = useRouter();
+  const follow = (event: MouseEvent<HTMLAnchorElement>) => {
+    if (event.ctrlKey || event.metaKey || event.button !== 0) return;
+    if (!hasModifiers && (event.shiftKey || event.altKey)) return;
+    event.preventDefault();
+    if (onFollow === undefined) router.history.push(href);
+    else onFollow(event);
+  };
+  return (
+    <a {...attributes} href={href} onClick={follow}>
+      {children}
+    </a>
+  );
+}
 
 /** A request whose row keeps its position: selected, `top` pixels below the top of the log. */
 export type Anchor = { readonly id: string; readonly top: number };
@@ -91,26 +116,13 @@ export function useListNavigate(): (list: ListSearch, replace?: boolean) => void
   );
 }
 
-type ListLinkProps = {
+type ListLinkProps = Omit<ComponentProps<typeof AppLink>, "href"> & {
   to: ListSearch;
-  children: ReactNode;
-  className?: string | undefined;
-  title?: string | undefined;
   /** The link leads to the current page or choice. */
   current?: "page" | "true" | undefined;
 };
 
 /** A link to a list. */
-export function ListLink({ to, children, className, title, current }: ListLinkProps) {
-  const go = useListNavigate();
-  const follow = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    go(to);
-  };
-  return (
-    <a className={className} href={listHref(to)} title={title} aria-current={current} onClick={follow}>
-      {children}
-    </a>
-  );
+export function ListLink({ to, current, ...attributes }: ListLinkProps) {
+  return <AppLink {...attributes} href={listHref(to)} aria-current={current} />;
 }

@@ -1,7 +1,46 @@
-/** Whether single-key shortcuts apply. */
+/** Keyboard shortcuts: single keys that work anywhere on a page. */
+
+import { useWindowEvent } from "@mantine/hooks";
+import { useRef } from "react";
+
+type Action = (() => void) | false | undefined;
+
+/**
+ * Runs the action for a key that is pressed without Ctrl, Meta or Alt.
+ *
+ * `isBlocked` is called before any component handles the key: an Escape that closes a menu has no other effect.
+ */
+export function useShortcuts(
+  actionFor: (event: KeyboardEvent) => Action,
+  isBlocked: (target: EventTarget | null) => boolean = isShortcutBlocked,
+): void {
+  const wasBlocked = useRef(false);
+  useWindowEvent(
+    "keydown",
+    (event) => {
+      wasBlocked.current = isBlocked(event.target);
+    },
+    { capture: true },
+  );
+  useWindowEvent("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const action = wasBlocked.current ? undefined : actionFor(event);
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+}
 
 /** Whether shortcuts are off: a dialog or menu is open, or the target is a text field. */
 export function isShortcutBlocked(target: EventTarget | null): boolean {
-  if (document.querySelector('[role="dialog"], [role="menu"]:not([data-hover])') !== null) return true;
+  return document.querySelector('[role="dialog"], [role="menu"]:not([data-hover])') !== null || isTextField(target);
+}
+
+export function isTextField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
+}
+
+/** Whether text is selected on the page. Selecting text is not a click. */
+export function hasTextSelection(): boolean {
+  return (document.getSelection()?.toString() ?? "") !== "";
 }

@@ -6,7 +6,7 @@ import { statusQuery } from "~/api/status";
 import { EMPTY_SEARCH } from "~/domain/log-search";
 import { count } from "~/format/number";
 import { ago, utc } from "~/format/time";
-import { logHref, useLogNavigate } from "~/navigation/links";
+import { AppLink, logHref } from "~/navigation/links";
 import { useNow } from "~/ui/timestamp";
 import css from "./connect.module.css";
 import { useConnection } from "./connection";
@@ -68,7 +68,6 @@ const JUST_MS = 60_000;
 
 /** That requests come in, how many and when the last one, with the way to them. */
 export function TrafficStatus({ requests, last, now }: Props) {
-  const go = useLogNavigate();
   const when = ago(last, now);
   const isJust = now.getTime() - new Date(last).getTime() < JUST_MS;
   return (
@@ -83,16 +82,7 @@ export function TrafficStatus({ requests, last, now }: Props) {
         </time>
         .
       </span>
-      <a
-        href={logHref(EMPTY_SEARCH)}
-        onClick={(event) => {
-          if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-          event.preventDefault();
-          go({ search: EMPTY_SEARCH });
-        }}
-      >
-        Open the log
-      </a>
+      <AppLink href={logHref(EMPTY_SEARCH)}>Open the log</AppLink>
     </p>
   );
 }

@@ -1,6 +1,6 @@
 /** The table of namespaces. */
 
-import { type MouseEvent, memo, useRef } from "react";
+import { memo, useRef } from "react";
 import type { usePin } from "~/api/namespaces";
 import { replaceValue } from "~/domain/filter";
 import { filterLinkLabel } from "~/domain/filter-text";
@@ -10,7 +10,7 @@ import { useLabel } from "~/filters/labels";
 import { money } from "~/format/money";
 import { count, tokens } from "~/format/number";
 import type { Namespace } from "~/generated/api-types";
-import { ListLink, logHref, useLogNavigate } from "~/navigation/links";
+import { AppLink, ListLink, logHref } from "~/navigation/links";
 import type { NamespaceList } from "~/navigation/list-search";
 import { Timestamp } from "~/ui/timestamp";
 import css from "./namespace-table.module.css";
@@ -143,9 +143,8 @@ export function PinStar({ namespace, onPin }: PinStarProps) {
   );
 }
 
-/** How many requests of a namespace failed, as a real link to them in the log. */
+/** The number of failed requests of a namespace, as a link to them in the log. */
 export function FailedLink({ namespace, failed }: { namespace: string; failed: number }) {
-  const go = useLogNavigate();
   if (failed === 0)
     return (
       <span className={css.none}>
@@ -153,22 +152,16 @@ export function FailedLink({ namespace, failed }: { namespace: string; failed: n
       </span>
     );
   const search = { ...EMPTY_SEARCH, filter: replaceValue(replaceValue([], "namespace", namespace), "status", "error") };
-  const follow = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    go({ search });
-  };
   return (
-    <a
+    <AppLink
       className={css.failed}
       href={logHref(search)}
       aria-label={`${filterLinkLabel("namespace", namespace)} and status error: ${count(failed)} failed`}
       title="Show those that failed in the log"
-      onClick={follow}
     >
       <span aria-hidden="true">✗ </span>
       {count(failed)}
       <span className={css.unit}> failed</span>
-    </a>
+    </AppLink>
   );
 }

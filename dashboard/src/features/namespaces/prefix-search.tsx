@@ -1,11 +1,11 @@
 /** The search input of the lists. It follows the URL, and changes it after a pause. */
 
 import { TextInput } from "@mantine/core";
-import { useDebouncedCallback, useWindowEvent } from "@mantine/hooks";
+import { useDebouncedCallback } from "@mantine/hooks";
 import { useRef, useState } from "react";
 import { useListNavigate } from "~/navigation/links";
 import type { ListSearch } from "~/navigation/list-search";
-import { isShortcutBlocked } from "~/ui/shortcuts";
+import { useShortcuts } from "~/ui/shortcuts";
 import css from "./namespaces-page.module.css";
 
 type Props<L> = {
@@ -21,12 +21,14 @@ export function PrefixSearch<L extends ListSearch>({ list, label }: Props<L>) {
   // The first letter is a step for Back; those that follow belong to it.
   const typed = useDebouncedParam(list.prefix, (prefix) => go({ ...list, prefix }, list.prefix !== ""));
 
-  useWindowEvent("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isShortcutBlocked(event.target)) return;
-    event.preventDefault();
-    box.current?.focus();
-    box.current?.select();
-  });
+  useShortcuts(
+    ({ key }) =>
+      key === "/" &&
+      (() => {
+        box.current?.focus();
+        box.current?.select();
+      }),
+  );
 
   return (
     <form

@@ -1,11 +1,10 @@
 /** Navigation between the turns of a conversation. */
 
 import { useQuery } from "@tanstack/react-query";
-import type { MouseEvent } from "react";
 import { aroundInThreadQuery, latestOfThreadQuery } from "~/api/thread";
 import { plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
-import { threadHref, useThreadNavigate } from "~/navigation/links";
+import { AppLink, threadHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
 import css from "./summary.module.css";
@@ -60,21 +59,15 @@ export function useTurn(request: RequestDetail): TurnPlace | undefined {
   return page && turnOf(page, request.id, !isOlder);
 }
 
-/** A real link to the conversations this request is one of, at its place among them. The key t goes there. */
+/** A link to the thread of this request, at its turn. The key `t` goes there, too. */
 export function ThreadLink({ request, place }: { request: RequestDetail; place: TurnPlace | undefined }) {
-  const go = useThreadNavigate();
   const thread = threadOf(request, useLogSearch().filter);
-  const follow = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    go(thread, request.id);
-  };
   return (
-    <a className={css.value} href={threadHref(thread, request.id)} onClick={follow}>
+    <AppLink className={css.value} href={threadHref(thread, request.id)}>
       {place !== undefined && `Turn ${place.turn}${place.turns === null ? "" : ` of ${place.turns}`} · `}open thread{" "}
       <kbd className={css.key} aria-hidden="true">
         t
       </kbd>
-    </a>
+    </AppLink>
   );
 }

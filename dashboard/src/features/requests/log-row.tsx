@@ -13,8 +13,9 @@ import { money } from "~/format/money";
 import { tokens } from "~/format/number";
 import { clockTime, utc } from "~/format/time";
 import type { LogGap, Row } from "~/generated/api-types";
-import { logHref, useLogNavigate } from "~/navigation/links";
+import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
+import { hasTextSelection } from "~/ui/shortcuts";
 import { useNow } from "~/ui/timestamp";
 import css from "./log-table.module.css";
 
@@ -35,14 +36,14 @@ export const LogRow = memo(function LogRow({
   return (
     <RowFrame row={row} place={place} isSelected={isSelected}>
       <td className={css.time} title={utc(row.started_at)}>
-        <a
+        <AppLink
           href={logHref(search, row.id)}
           aria-label={`Open the request of ${clockTime(row.started_at)}`}
           data-open=""
-          onClick={follow}
+          onFollow={() => go({ search: searchAtClick(), id: row.id })}
         >
           {clockTime(row.started_at)}
-        </a>
+        </AppLink>
       </td>
       <td className={css.namespace}>
         <NamespaceChip namespace={row.namespace} />
@@ -74,13 +75,6 @@ export const LogRow = memo(function LogRow({
       <td className={css.total}>{row.outcome === "open" ? <RunsFor row={row} /> : seconds(row.duration_ms)}</td>
     </RowFrame>
   );
-
-  function follow(event: MouseEvent) {
-    event.stopPropagation();
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    go({ search: searchAtClick(), id: row.id });
-  }
 });
 
 /** The `<tr>`. It renders when the hovered value changes; its cells do not. */
@@ -115,10 +109,6 @@ function RunsFor({ row }: { row: Row }) {
   const isPaused = useLogSearch().live === false;
   const now = useNow();
   return isPaused ? "–" : `${duration(runningMs(row, now))}…`;
-}
-
-function hasTextSelection(): boolean {
-  return (document.getSelection()?.toString() ?? "") !== "";
 }
 
 /** A line for a span in which something is missing: the log never hides that. */

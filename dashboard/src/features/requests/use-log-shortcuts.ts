@@ -1,14 +1,13 @@
 /** Keyboard shortcuts of the log. */
 
-import { useWindowEvent } from "@mantine/hooks";
-import { type RefObject, useRef } from "react";
+import type { RefObject } from "react";
 import type { usePin } from "~/api/namespaces";
 import { clearNamespaces, type Filter, removeLastValue, replaceValue } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";
 import { groupsOf, useLabels } from "~/filters/labels";
 import type { Row } from "~/generated/api-types";
 import { type Anchor, useLogNavigate } from "~/navigation/links";
-import { isShortcutBlocked } from "~/ui/shortcuts";
+import { useShortcuts } from "~/ui/shortcuts";
 import { findRow, firstVisibleRow, rowOffset, scrollToRow } from "./scroll-anchor";
 
 type Options = {
@@ -16,7 +15,7 @@ type Options = {
   rows: readonly Row[];
   scroller: RefObject<HTMLElement | null>;
   box: RefObject<HTMLInputElement | null>;
-  /** The row that keeps its place. */
+  /** The row that keeps its position on the screen. */
   anchor: Anchor | undefined;
   selected: string | undefined;
   /** A request is open: it handles the keys that move and close. */
@@ -30,7 +29,6 @@ export function useLogShortcuts(options: Options): void {
   const { search, rows, scroller, box, anchor, selected, isOpen, select, toNewest, pinning } = options;
   const go = useLogNavigate();
   const labels = useLabels();
-  const wasBusy = useRef(false);
 
   const move = (by: number) => {
     const at = rows.findIndex((row) => row.id === selected);
@@ -41,34 +39,25 @@ export function useLogShortcuts(options: Options): void {
         : rows[Math.min(rows.length - 1, Math.max(0, at + by))];
     if (next === undefined) return;
     select(next.id);
-    // At once, not with the next frame: an Enter that follows quickly must find the focus here.
+    // Immediately, so that a following Enter finds the focus there.
     scrollToRow(scroller.current, next.id, rows.indexOf(next));
   };
-  /** Another filter; the selected row keeps its place. */
+  /** Change the filter. `row` keeps its position on the screen. */
   const goTo = (filter: Filter, row?: Row) => {
     const place = row === undefined ? undefined : { id: row.id, top: rowOffset(scroller.current, row.id) };
     go({ search: { ...search, filter }, anchor: place });
   };
 
-  // Looked at before anybody acts: an Escape that closes a menu is the menu's, and is through here when it is gone.
-  useWindowEvent(
-    "keydown",
-    (event) => {
-      wasBusy.current = isShortcutBlocked(event.target);
-    },
-    { capture: true },
-  );
-  useWindowEvent("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || wasBusy.current) return;
-    if (isOpen && KEYS_OF_REQUEST.includes(event.key)) return;
+  useShortcuts(({ key, target }) => {
+    if (isOpen && KEYS_OF_REQUEST.includes(key)) return undefined;
     const row = rows.find((each) => each.id === selected);
-    const action =
+    return (
       {
         j: () => move(1),
         ArrowDown: () => move(1),
         k: () => move(-1),
         ArrowUp: () => move(-1),
-        Enter: row && !isLink(event.target) && (() => go({ search, id: row.id })),
+        Enter: row && !isLink(target) && (() => go({ search, id: row.id })),
         n: row && (() => goTo(replaceValue(search.filter, "namespace", row.namespace), row)),
         m: row && (() => openMenu(scroller.current, row.id)),
         p: row && (() => pinning.mutate({ namespace: row.namespace, pinned: !labels.has(row.namespace) })),
@@ -83,10 +72,8 @@ export function useLogShortcuts(options: Options): void {
         Backspace: search.filter.length > 0 && (() => goTo(removeLastValue(search.filter), row)),
         Home: toNewest,
         Escape: () => select(undefined),
-      }[event.key] ?? labelAction(event.key);
-    if (typeof action !== "function") return;
-    event.preventDefault();
-    action();
+      }[key] ?? labelAction(key)
+    );
   });
 
   function labelAction(key: string) {
@@ -103,7 +90,7 @@ function isLink(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("a, button") !== null;
 }
 
-/** The menu of a row is that of its namespace. */
+/** Open the menu of the row, which is that of its namespace. */
 function openMenu(scroller: HTMLElement | null, id: string): void {
   const chip = findRow(scroller, id)?.querySelector<HTMLElement>('a[data-field="namespace"]');
   chip?.focus();

@@ -1,21 +1,18 @@
 /** One conversation of a thread, turn by turn. */
 
-import { type MouseEvent, memo, type ReactNode, useState } from "react";
+import { memo, useState } from "react";
 import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { plural, shortenMiddle, tokens } from "~/format/number";
 import { clockTime, utc } from "~/format/time";
-import { logHref } from "~/navigation/links";
-import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp } from "~/ui/timestamp";
 import css from "./conversation-view.module.css";
 import type { ConversationTurns, Turn } from "./thread-model";
-import { TurnTexts } from "./turn-content";
+import { RequestLink, TurnTexts } from "./turn-content";
 import { useNear } from "./use-thread";
-import { useOpenRequest } from "./use-thread-shortcuts";
 
 /** One conversation: when it began, what it comes to, and its turns. */
 export const ConversationView = memo(function ConversationView({ conversation }: { conversation: ConversationTurns }) {
@@ -107,23 +104,5 @@ export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
       )}
       {!isOpen && <bdi className={css.preview}>{row.output_preview ?? row.error_message}</bdi>}
     </div>
-  );
-}
-
-type RequestLinkProps = { id: string; children: ReactNode; className?: string | undefined };
-
-/** A real link that opens a request of the thread beside the log. */
-export function RequestLink({ id, children, className }: RequestLinkProps) {
-  const search = useLogSearch();
-  const open = useOpenRequest();
-  const follow = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    open(id);
-  };
-  return (
-    <a className={className} href={logHref(search, id)} onClick={follow}>
-      {children}
-    </a>
   );
 }

@@ -2,14 +2,14 @@
 
 import { Button } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
-import { type MouseEvent, type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Term } from "~/domain/filter";
 import { formatSearch } from "~/domain/log-search";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { money } from "~/format/money";
 import { count, plural, tokens } from "~/format/number";
 import type { Thread } from "~/generated/api-types";
-import { logHref, useLogNavigate } from "~/navigation/links";
+import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { SearchContext, useLogSearch } from "~/navigation/search-context";
 import { FactList } from "~/ui/fact-list";
 import { Timestamp } from "~/ui/timestamp";
@@ -181,18 +181,12 @@ function Name({ term }: { term: Term | undefined }) {
   return term.name.startsWith(PROPERTY) ? <PropertyChip name={term.name.slice(PROPERTY.length)} value={value} /> : null;
 }
 
-/** A real link to the log of this thread. */
-export function LogLink({ children }: { children: ReactNode }) {
+/** A link to the log of this thread. */
+function LogLink({ children }: { children: ReactNode }) {
   const search = useLogSearch();
-  const go = useLogNavigate();
-  const follow = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    go({ search });
-  };
   return (
-    <a className={css.link} href={logHref(search)} onClick={follow}>
+    <AppLink className={css.link} href={logHref(search)}>
       {children}
-    </a>
+    </AppLink>
   );
 }

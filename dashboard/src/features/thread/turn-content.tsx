@@ -20,12 +20,14 @@ import {
 } from "~/features/conversation/unavailable";
 import { bytes, shortenMiddle } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
+import { AppLink, logHref } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 import { Disclosure } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
 import { QuietButton } from "~/ui/quiet-button";
-import { RequestLink } from "./conversation-view";
 import css from "./conversation-view.module.css";
 import type { Turn } from "./thread-model";
+import { useOpenRequest } from "./use-thread-shortcuts";
 
 /** What is new in a request, and its answer: until they are read whole, their beginnings. */
 export function TurnTexts({ turn, isNear }: { turn: Turn; isNear: boolean }) {
@@ -203,5 +205,18 @@ export function CollapsedText({ text, children }: { text: string; children: Reac
         <QuietButton onClick={() => setWhole(true)}>… show all ({bytes(text.length)})</QuietButton>
       </div>
     </>
+  );
+}
+
+type RequestLinkProps = { id: string; children: ReactNode; className?: string | undefined };
+
+/** A link that opens a request of the thread next to the log. */
+export function RequestLink({ id, children, className }: RequestLinkProps) {
+  const search = useLogSearch();
+  const open = useOpenRequest();
+  return (
+    <AppLink className={className} href={logHref(search, id)} onFollow={() => open(id)}>
+      {children}
+    </AppLink>
   );
 }

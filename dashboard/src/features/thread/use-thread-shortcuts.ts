@@ -1,30 +1,24 @@
 /** Keyboard shortcuts of the thread page. */
 
-import { useWindowEvent } from "@mantine/hooks";
 import { useCallback } from "react";
 import { useLogNavigate, useThreadNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
-import { isShortcutBlocked } from "~/ui/shortcuts";
+import { useShortcuts } from "~/ui/shortcuts";
 import type { ScrollPosition } from "./scroll-position";
 
 type Keys = { place: ScrollPosition; onOpen: (id: string) => void; onLeave: () => void };
 
 export function useThreadShortcuts({ place, onOpen, onLeave }: Keys): void {
-  useWindowEvent("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (isShortcutBlocked(event.target)) return;
+  useShortcuts(({ key, target }) => {
     const turns = place.turns();
     const at = turns.findIndex((turn) => turn.contains(document.activeElement));
-    const id = turns.find((turn) => turn === event.target)?.dataset.request;
-    const action = {
+    const id = turns.find((turn) => turn === target)?.dataset.request;
+    return {
       j: () => goTo(at === -1 ? turns.find((turn) => place.topOf(turn) >= 0) : turns[at + 1]),
       k: () => goTo(at === -1 ? turns.findLast((turn) => place.topOf(turn) < window.innerHeight) : turns[at - 1]),
       Enter: id !== undefined && (() => onOpen(id)),
       Escape: onLeave,
-    }[event.key];
-    if (typeof action !== "function") return;
-    event.preventDefault();
-    action();
+    }[key];
   });
 }
 

@@ -1,0 +1,42 @@
+import { fireEvent, screen } from "@testing-library/react";
+import { expect, it, vi } from "vitest";
+import { renderAt } from "~/test/render";
+import { AppLink } from "./links";
+
+it("a plain click on a link goes there without loading the page again", async () => {
+  const { where } = await renderAt("", <AppLink href="/overview?by=model">Overview</AppLink>);
+  expect(fireEvent.click(await screen.findByRole("link"))).toBe(false);
+  expect(where()).toBe("/overview?by=model");
+});
+
+it.each([{ ctrlKey: true }, { metaKey: true }, { shiftKey: true }, { altKey: true }, { button: 1 }])(
+  "a click with %o is left to the browser",
+  async (click) => {
+    const onFollow = vi.fn();
+    await renderAt(
+      "",
+      <AppLink href="/overview" onFollow={onFollow}>
+        Overview
+      </AppLink>,
+    );
+    expect(fireEvent.click(await screen.findByRole("link"), click)).toBe(true);
+    expect(onFollow).not.toHaveBeenCalled();
+  },
+);
+
+it("a link with its own action does that instead, if asked for also with Alt and Shift", async () => {
+  const onFollow = vi.fn();
+  const { where } = await renderAt(
+    "",
+    <AppLink href="/overview" onFollow={onFollow} hasModifiers>
+      Open
+    </AppLink>,
+  );
+  const link = await screen.findByRole("link");
+  fireEvent.click(link);
+  fireEvent.click(link, { altKey: true });
+  fireEvent.click(link, { shiftKey: true });
+  fireEvent.click(link, { ctrlKey: true });
+  expect(onFollow).toHaveBeenCalledTimes(3);
+  expect(where()).toBe("/requests");
+});
