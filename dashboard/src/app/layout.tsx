@@ -3,7 +3,7 @@
 import { useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, Suspense, useContext, useMemo, useState } from "react";
 import { labelsQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
 import { EMPTY_SEARCH, type LogSearch, parseSearch } from "~/domain/log-search";
@@ -11,15 +11,20 @@ import { LiveSwitch } from "~/features/requests/live-controls";
 import { SampleBar, VersionNotice } from "~/features/status/banners";
 import { StatusLine } from "~/features/status/status-bar";
 import { LabelsContext, labelsOf } from "~/filters/labels";
-import { ValueHover, ValueHoverContext } from "~/filters/use-hovered-value";
-import { HoveredValueMenu } from "~/filters/value-menu";
+import { useHoveredValue, ValueHover, ValueHoverContext } from "~/filters/use-hovered-value";
 import { FilterHrefContext, logHref } from "~/navigation/links";
 import { overviewHref, readOverview } from "~/navigation/overview-search";
 import { SearchContext } from "~/navigation/search-context";
 import controlsCss from "~/ui/controls.module.css";
 import { CopyButton } from "~/ui/copy-button";
+import { lazyPart } from "~/ui/lazy-part";
 import { KeyHints, KeysHelp } from "~/ui/shortcuts-help";
 import css from "./layout.module.css";
+
+const ValueMenu = lazyPart(
+  () => import("~/filters/value-menu").then((menu) => menu.ValueMenu),
+  () => null,
+);
 
 /** The frame of every page: header, banners, the page, the status bar, and the menu of the hovered value. */
 export function AppFrame() {
@@ -65,6 +70,17 @@ export function AppFrame() {
         </FilterHrefContext>
       </LabelsContext>
     </SearchContext>
+  );
+}
+
+/** The menu of the hovered value. Only this renders when another value is hovered. */
+function HoveredValueMenu() {
+  const hover = useContext(ValueHoverContext);
+  const hovered = useHoveredValue();
+  return (
+    <Suspense>
+      {hovered && <ValueMenu key={`${hovered.name}=${hovered.value}`} hovered={hovered} hover={hover} />}
+    </Suspense>
   );
 }
 

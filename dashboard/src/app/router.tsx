@@ -10,7 +10,6 @@ import {
 } from "@tanstack/react-router";
 import { PAGE } from "~/api/page-config";
 import { formatSearch, type LogSearch, parseSearch } from "~/domain/log-search";
-import { ConnectPage } from "~/features/connect/connect-page";
 import { RequestsPage } from "~/features/requests/requests-page";
 import { NotFound, PageFailed } from "./error-pages";
 import { AppFrame } from "./layout";
@@ -33,7 +32,7 @@ const home = createRoute({
 });
 const requests = createRoute({ getParentRoute: () => root, path: "/requests", component: RequestsPage });
 const request = createRoute({ getParentRoute: () => requests, path: "$id" });
-// Not needed for the first rows of the log.
+// The other pages are loaded when they are opened.
 const namespaces = createRoute({
   getParentRoute: () => root,
   path: "/namespaces",
@@ -49,7 +48,11 @@ const thread = createRoute({
   path: "/thread",
   component: lazyRouteComponent(() => import("~/features/thread/thread-page"), "ThreadPage"),
 });
-const connect = createRoute({ getParentRoute: () => root, path: "/connect", component: ConnectPage });
+const connect = createRoute({
+  getParentRoute: () => root,
+  path: "/connect",
+  component: lazyRouteComponent(() => import("~/features/connect/connect-page"), "ConnectPage"),
+});
 
 const router = createRouter({
   routeTree: root.addChildren([home, requests.addChildren([request]), namespaces, overview, thread, connect]),

@@ -2,7 +2,7 @@
 
 import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useContext, useState } from "react";
+import { useState } from "react";
 import { notPinned, usePin } from "~/api/namespaces";
 import { countQuery } from "~/api/requests";
 import { addValue, describeValue, excludeValue, replaceValue } from "~/domain/filter";
@@ -16,17 +16,10 @@ import { useNow } from "~/ui/timestamp";
 import css from "./chips.module.css";
 import { anchorOf } from "./filter-link";
 import { useLabel } from "./labels";
-import { type HoveredValue, useHoveredValue, type ValueHover, ValueHoverContext } from "./use-hovered-value";
-
-/** The menu of the hovered value, if there is one. */
-export function HoveredValueMenu() {
-  const hover = useContext(ValueHoverContext);
-  const hovered = useHoveredValue();
-  return hovered && <ValueMenu key={`${hovered.name}=${hovered.value}`} hovered={hovered} hover={hover} />;
-}
+import type { HoveredValue, ValueHover } from "./use-hovered-value";
 
 /** The number of requests with a value, and all actions for it. */
-function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: ValueHover }) {
+export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: ValueHover }) {
   const { name, value, at, link, menu: isOpened } = hovered;
   const { close } = hover;
   const search = useLogSearch();

@@ -1,74 +1,27 @@
-/** Keyboard shortcuts: the dialog with all, and the short list in the status bar. */
+/** Keyboard shortcuts: the button for the dialog with all, and the short list in the status bar. */
 
-import { Modal } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import css from "./controls.module.css";
+import { lazyPart } from "./lazy-part";
+import { isTextField, useShortcuts } from "./shortcuts";
 import textCss from "./text.module.css";
 
-const KEYS = [
-  ["j  k  ↓  ↑", "next and previous request"],
-  ["Enter", "open it; j and k then turn pages"],
-  ["n", "only its namespace; the row keeps its place"],
-  ["t", "in an open request: its thread"],
-  ["m", "more to do with a value: only, also, not, thread, pin, copy"],
-  ["p", "pin its namespace as a label, or unpin it"],
-  ["1 – 9, 0", "a label; all"],
-  ["/", "search, or filter by typing"],
-  ["Backspace", "take away the value chosen last"],
-  ["Home", "the newest"],
-  ["l", "pause and go on"],
-  ["Alt-click, Shift-click", "also this value; not this value"],
-  ["Esc", "close, or let go of the row"],
-] as const;
+const ShortcutsDialog = lazyPart(() => import("./shortcuts-dialog").then((dialog) => dialog.ShortcutsDialog));
 
-/** What the query language can say, for the box that / goes to. */
-const EXAMPLES = [
-  ['refund "not sent" -late', "requests that say so, and do not say the last"],
-  ["model:gpt-4o* -status:error", "values, beginnings of values, and none of them"],
-  ["duration:>2s cost:>0.01", "within bounds"],
-] as const;
-
-/** All keys, in a dialog. */
+/** Opens the dialog with all shortcuts, also by the key `?`. */
 export function KeysHelp() {
-  const [isOpen, setOpen] = useState(false);
-  useHotkeys([["shift+?", () => setOpen(true)]]);
+  const [state, setState] = useState<"never" | "open" | "closed">("never");
+  const open = () => setState("open");
+  // Also while a request is open, which is a dialog.
+  useShortcuts(({ key }) => key === "?" && open, isTextField);
   return (
     <>
-      <button type="button" className={css.tool} aria-label="Keys" title="Keys: ?" onClick={() => setOpen(true)}>
+      <button type="button" className={css.tool} aria-label="Keys" title="Keys: ?" onClick={open}>
         <span aria-hidden="true">?</span>
       </button>
-      <Modal
-        opened={isOpen}
-        onClose={() => setOpen(false)}
-        title="Keys"
-        lockScroll={false}
-        // Its <header> would count as another banner of the page.
-        attributes={{ header: { role: "presentation" } }}
-        closeButtonProps={{ "aria-label": "Close" }}
-      >
-        <dl className={css.keys}>
-          {KEYS.map(([keys, does]) => (
-            <div key={keys} style={{ display: "contents" }}>
-              <dt>
-                <kbd>{keys}</kbd>
-              </dt>
-              <dd>{does}</dd>
-            </div>
-          ))}
-        </dl>
-        <h3 className={css.heading}>What can be typed</h3>
-        <dl className={css.examples}>
-          {EXAMPLES.map(([written, finds]) => (
-            <div key={written}>
-              <dt>
-                <code>{written}</code>
-              </dt>
-              <dd>{finds}</dd>
-            </div>
-          ))}
-        </dl>
-      </Modal>
+      <Suspense>
+        {state !== "never" && <ShortcutsDialog opened={state === "open"} onClose={() => setState("closed")} />}
+      </Suspense>
     </>
   );
 }
@@ -82,7 +35,7 @@ const HINTS = [
   ["0–9", "labels"],
 ] as const;
 
-/** The keys worth knowing, at the foot of the log. */
+/** The most useful shortcuts, in the status bar of the log. */
 export function KeyHints() {
   return (
     <div className={textCss.hints}>

@@ -1,8 +1,8 @@
 /** Messages shown in the log instead of rows, or above them. */
 
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Fragment } from "react";
+import { Fragment, Suspense } from "react";
 import { countQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
 import { type Filter, removeValue } from "~/domain/filter";
@@ -10,19 +10,27 @@ import { describeTerm, termLabel } from "~/domain/filter-text";
 import { EMPTY_SEARCH } from "~/domain/log-search";
 import { QUERY, queryParts } from "~/domain/query-parts";
 import { formatTimeRange } from "~/domain/time-range";
-import { ConnectGuide } from "~/features/connect/connect-page";
 import { QueryIndexing } from "~/filters/filter-bar";
 import { plural } from "~/format/number";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import { lazyPart } from "~/ui/lazy-part";
 import { StillLogged } from "~/ui/messages";
 import css from "./log-table.module.css";
 
-/** Why there is no row: nothing was ever logged, or nothing matches; then what would. */
+const ConnectGuide = lazyPart(() => import("~/features/connect/connect-page").then((page) => page.ConnectGuide));
+
+/** Shown instead of rows: how to connect a client if the log is empty, else that nothing matches. */
 export function EmptyLog() {
   const search = useLogSearch();
   const isWhole = search.filter.length === 0 && Object.keys(search.range).length === 0;
-  return isWhole ? <ConnectGuide /> : <NoMatch />;
+  return isWhole ? (
+    <Suspense>
+      <ConnectGuide />
+    </Suspense>
+  ) : (
+    <NoMatch />
+  );
 }
 
 /** Nothing matches: what was asked for, in words, and what there would be without some of it. */
@@ -155,25 +163,5 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
         </>
       )}
     </div>
-  );
-}
-
-/** Stands where the drawer would be when its file cannot be had: what to do instead. */
-export function DrawerNotLoaded({ onClose }: { onClose: () => void }) {
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="This request cannot be shown yet"
-      lockScroll={false}
-      // Its <header> would count as another banner of the page.
-      attributes={{ header: { role: "presentation" } }}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      <p>A part of the page could not be loaded. Relaybook was updated or stopped since this tab was opened.</p>
-      <Button variant="default" onClick={() => window.location.reload()}>
-        Load the page again
-      </Button>
-    </Modal>
   );
 }

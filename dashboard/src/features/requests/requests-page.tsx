@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
+import { Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { apiUrl } from "~/api/client";
 import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
@@ -16,8 +16,10 @@ import { TimeRange } from "~/filters/time-range-picker";
 import { useLogNavigate } from "~/navigation/links";
 import { SearchContext, useLogSearch } from "~/navigation/search-context";
 import { CopyButton } from "~/ui/copy-button";
+import { lazyPart } from "~/ui/lazy-part";
+import { hasTextSelection } from "~/ui/shortcuts";
 import { NewRowsButton } from "./live-controls";
-import { DrawerNotLoaded, EmptyLog, LogError } from "./log-messages";
+import { EmptyLog, LogError } from "./log-messages";
 import { LogTable } from "./log-table";
 import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
@@ -26,19 +28,13 @@ import { useLog } from "./use-log";
 import { useLogShortcuts } from "./use-log-shortcuts";
 import { useNeighbours } from "./use-neighbours";
 
-/** Not needed for the first rows; fetched when the pointer comes near them, or at the latest when one is opened. */
-const loadDrawer = () =>
-  import("~/features/request/request-drawer").then(
-    ({ RequestDrawer }) => ({ default: RequestDrawer }),
-    () => ({ default: DrawerNotLoaded }),
-  );
-const RequestDrawer = lazy(loadDrawer);
-/** The rows come first; without its code the log is whole all the same. */
-const Histogram = lazy(() =>
-  import("./histogram").then(
-    ({ Histogram }) => ({ default: Histogram }),
-    () => ({ default: () => null }),
-  ),
+/** Loaded when the pointer enters the table, or when a request is opened. */
+const loadDrawer = () => import("~/features/request/request-drawer").then((drawer) => drawer.RequestDrawer);
+const RequestDrawer = lazyPart(loadDrawer);
+/** Loaded after the first rows. The log works without it. */
+const Histogram = lazyPart(
+  () => import("./histogram").then((histogram) => histogram.Histogram),
+  () => null,
 );
 
 /** Next and previous load more rows when the end is this many rows away. */
@@ -68,7 +64,7 @@ export function RequestsPage() {
     (scroller.current?.scrollTop ?? 0) <= 0 &&
     selected === undefined &&
     !isPointerInside.current &&
-    (document.getSelection()?.toString() ?? "") === "";
+    !hasTextSelection();
   const log = useLog(inUrl, anchor?.id, canScrollRows);
   const isRefused = log.refused !== undefined;
   // What is refused filters nothing: it stands in the box, and nowhere else on the page.
@@ -121,7 +117,8 @@ export function RequestsPage() {
 
   const onPointerInside = useCallback((inside: boolean) => {
     isPointerInside.current = inside;
-    void loadDrawer();
+    // If this fails, opening a request says so.
+    loadDrawer().catch(() => {});
   }, []);
 
   const areRowsKnown = rows.length > 0 || log.isEmpty;
