@@ -5,7 +5,10 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+from typing import Any
 
+import httpx2
 import pytest
 from playwright.sync_api import expect
 from tests.e2e.conftest import OpenTab
@@ -228,7 +231,7 @@ def test_the_copied_curl_command_repeats_the_request(tab: LogPage, world: World,
     command = tab.state("navigator.clipboard.readText()")
     before = {row["id"] for row in world.server.records()}
     done = subprocess.run(
-        ["sh", "-c", command], capture_output=True, text=True, env={**os.environ, "API_KEY": KEY}, timeout=30
+        ["sh", "-c", command], capture_output=True, text=True, env={**os.environ, "OPENAI_API_KEY": KEY}, timeout=30
     )
     assert "choices" in json.loads(done.stdout), (command, done)
     [repeated] = wait_until(
@@ -238,6 +241,42 @@ def test_the_copied_curl_command_repeats_the_request(tab: LogPage, world: World,
     for field in ("namespace", "properties", "model", "user", "key", "request_bytes", "status"):
         assert repeated[field] == first[field], field
     assert world.server.body(repeated["id"], "request") == world.server.body(log[3], "request")
+
+
+def test_the_copied_python_script_repeats_the_request(tab: LogPage, world: World, log: list[str]) -> None:
+    repeated = repeat_in_python(tab, world, log[3], "OPENAI_API_KEY")
+    first = world.server.record(log[3])
+    for field in ("namespace", "properties", "model", "user", "key", "status"):
+        assert repeated[field] == first[field], field
+
+
+def test_the_copied_python_script_uses_the_sdk_of_anthropic_for_messages(tab: LogPage, world: World) -> None:
+    body = {"model": "claude-haiku-4-5", "max_tokens": 64, "messages": [{"role": "user", "content": "Hello?"}]}
+    headers = {"x-api-key": KEY, "anthropic-version": "2023-06-01", "Service-Namespace": "staging"}
+    response = httpx2.post(f"{world.server.base_url}/messages", json=body, headers=headers)
+    sent = response.headers["service-request-id"]
+    world.wait_for([sent])
+    repeated = repeat_in_python(tab, world, sent, "ANTHROPIC_API_KEY")
+    assert (repeated["kind"], repeated["namespace"], repeated["status"]) == ("message", "staging", 200)
+    assert "Anthropic/Python" in repeated["user_agent"]
+
+
+def repeat_in_python(tab: LogPage, world: World, request_id: str, variable: str) -> dict[str, Any]:
+    """Copy a request as Python and run the script. Returns the record of the new request."""
+    tab.open_log()
+    drawer = tab.open_request(request_id)
+    drawer.get_by_role("button", name="Copy as Python").click()
+    expect(drawer.get_by_role("button", name="Copied as Python")).to_have_text("copied")
+    script = tab.state("navigator.clipboard.readText()")
+    before = {row["id"] for row in world.server.records()}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, variable: KEY}, timeout=60
+    )
+    assert done.returncode == 0, (script, done)
+    [repeated] = wait_until(
+        lambda: [row for row in world.server.records() if row["id"] not in before], what="its record"
+    )
+    return dict(repeated)
 
 
 @pytest.mark.parametrize("form", ["link", "Python", "Node", "JSON"])

@@ -22,6 +22,7 @@ GOOD_VALUES = {
     "kind": "chat",
     "status": "4xx",
     "failed": "true",
+    "result": "complete",
     "from": "-15m",
     "to": "-1s",
 }

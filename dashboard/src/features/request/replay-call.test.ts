@@ -6,6 +6,7 @@ import { asCurl, asNode, asPython, literal, quoted } from "./replay-code";
 
 const STATUS = {
   relay_base_url: "http://127.0.0.1:4100/v1",
+  sample_data: false,
   settings: { header_prefix: ["Service", "Relaybook"] },
 } as unknown as Status;
 const call = (body: Body, different = {}) => callOf(sampleRequest(different), STATUS, body);
@@ -15,7 +16,7 @@ describe("a request copied as curl", () => {
     expect(asCurl(call({ text: '{"model":"gpt-4o-mini"}' }))).toBe(
       [
         "curl 'http://127.0.0.1:4100/v1/chat/completions' \\",
-        '  -H "Authorization: Bearer $API_KEY" \\',
+        '  -H "Authorization: Bearer $OPENAI_API_KEY" \\',
         "  -H 'Content-Type: application/json' \\",
         "  -H 'Service-Namespace: production' \\",
         "  -H 'Service-Property-Channel: iOS' \\",
@@ -34,7 +35,9 @@ describe("a request copied as curl", () => {
       "curl 'http://127.0.0.1:4100/v1/chat/completions'",
     );
     const odd = [["x`id`", "key:3f9a00aa11bb"]];
-    expect(asCurl(call(undefined, { method: "GET", request_headers: odd }))).toContain(`-H 'x\`id\`: '"$API_KEY"`);
+    expect(asCurl(call(undefined, { method: "GET", request_headers: odd }))).toContain(
+      `-H 'x\`id\`: '"$OPENAI_API_KEY"`,
+    );
   });
 
   it("reads a body that is too large for a command from a file", () => {
@@ -69,18 +72,60 @@ describe("a request copied as a script", () => {
 
   it("calls Python's SDK, with parameters it does not know in extra_body", () => {
     const script = asPython(call(body, streamed));
-    expect(script).toContain('OpenAI(base_url="http://127.0.0.1:4100/v1", api_key=os.environ["API_KEY"])');
+    expect(script).toContain('OpenAI(base_url="http://127.0.0.1:4100/v1", api_key=os.environ["OPENAI_API_KEY"])');
     expect(script).toContain('client.chat.completions.create(\n    model="gpt-4o",\n    stream=True,\n');
     expect(script).toContain('messages=[{"role": "user", "content": "it\'s \\"1\\"\\n2"}],');
     expect(script).toContain('extra_body={"top_k": 3},');
-    expect(script).toContain("for event in answer:");
+    expect(script).toContain("for event in response:");
   });
 
   it("calls Node's SDK", () => {
     const script = asNode(call(body, streamed));
-    expect(script).toContain('new OpenAI({ baseURL: "http://127.0.0.1:4100/v1", apiKey: process.env.API_KEY })');
+    expect(script).toContain('new OpenAI({ baseURL: "http://127.0.0.1:4100/v1", apiKey: process.env.OPENAI_API_KEY })');
     expect(script).toContain('"Service-Namespace": "production"');
-    expect(script).toContain("for await (const event of answer)");
+    expect(script).toContain("for await (const event of response)");
+  });
+
+  it("calls the SDK of Anthropic for messages", () => {
+    const message = {
+      kind: "message" as const,
+      path: "/v1/messages",
+      request_headers: [
+        ["x-api-key", "key:3f9a00aa11bb"],
+        ["anthropic-version", "2023-06-01"],
+        ["Service-Namespace", "staging"],
+      ] as [string, string][],
+    };
+    const text = '{"model": "claude-haiku-4-5", "max_tokens": 64, "context": 1, "messages": []}';
+    expect(asCurl(call({ text }, message))).toContain('-H "x-api-key: $ANTHROPIC_API_KEY"');
+    expect(asPython(call({ text }, message))).toBe(
+      [
+        "import os",
+        "",
+        "from anthropic import Anthropic",
+        "",
+        'client = Anthropic(base_url="http://127.0.0.1:4100", api_key=os.environ["ANTHROPIC_API_KEY"])',
+        "response = client.messages.create(",
+        '    model="claude-haiku-4-5",',
+        "    max_tokens=64,",
+        "    messages=[],",
+        '    extra_body={"context": 1},',
+        '    extra_headers={"Service-Namespace": "staging"},',
+        ")",
+        "print(response)",
+        "",
+      ].join("\n"),
+    );
+    const script = asNode(call({ text }, message));
+    expect(script).toContain('import Anthropic from "@anthropic-ai/sdk";');
+    expect(script).toContain("apiKey: process.env.ANTHROPIC_API_KEY });");
+  });
+
+  it("works without a key in the environment if the provider is simulated", () => {
+    const simulated = callOf(sampleRequest(), { ...STATUS, sample_data: true }, body);
+    expect(asCurl(simulated)).toContain(`"Authorization: Bearer $${"{OPENAI_API_KEY:-any-key}"}"`);
+    expect(asPython(simulated)).toContain('api_key=os.environ.get("OPENAI_API_KEY", "any-key")');
+    expect(asNode(simulated)).toContain('apiKey: process.env.OPENAI_API_KEY ?? "any-key"');
   });
 
   it("does without an SDK where it has no such call", () => {

@@ -3,31 +3,50 @@
 import { type JsonObject, objectOf, parsedExactly } from "~/domain/json";
 import type { RequestDetail, Status } from "~/generated/api-types";
 
-/** A file: where the body is too large for a command, or not stored; `note` says where to get it. */
+/** A file if the body is too large for a command, or not stored. `note` says where to get it. */
 export type Body = { text: string } | { file: string; note: string } | undefined;
+
+/** The key of the provider, which is not stored. */
+export type ApiKey = {
+  /** The header it was sent in, up to the key: `Authorization: Bearer `. */
+  header: string;
+  /** The environment variable with the key. */
+  variable: string;
+  /** A key that works without that variable, because the provider is simulated. */
+  fallback: string | undefined;
+};
+
+export type Sdk = {
+  provider: "openai" | "anthropic";
+  method: string;
+  baseUrl: string;
+  /** What is sent. Undefined if it is read from a file. */
+  json: JsonObject | undefined;
+};
 
 export type Call = {
   method: string;
   url: string;
-  /** Without the key's. */
+  /** Without the key. */
   headers: [string, string][];
-  /** The header the key came in, up to the key: `Authorization: Bearer `. */
-  key: string | undefined;
+  key: ApiKey | undefined;
   body: Body;
   stream: boolean;
-  /** For an SDK: its method and base URL, and what is sent; undefined where SDKs have no such call. */
-  sdk: { method: string; baseUrl: string; json: JsonObject | undefined } | undefined;
+  /** Undefined if the SDKs have no such call. */
+  sdk: Sdk | undefined;
 };
 
+/** By kind: the end of the path that the SDK adds to its base URL, and its method. */
 const SDK: Record<string, readonly [path: string, method: string]> = {
   chat: ["/chat/completions", "chat.completions"],
   completion: ["/completions", "completions"],
   response: ["/responses", "responses"],
   embedding: ["/embeddings", "embeddings"],
+  message: ["/v1/messages", "messages"],
 };
 const REPLACED_KEY = /^((?:\S+ +)?)key:[0-9a-f]{12}$/;
 const KEY_HEADERS = ["authorization", "api-key", "x-api-key"];
-const MEANT_FOR_PROVIDER = /^(content-type|openai-|anthropic-)/;
+const FOR_PROVIDER = /^(content-type|openai-|anthropic-)/;
 
 export function callOf(request: RequestDetail, status: Status, body: Body): Call {
   const origin = new URL(status.relay_base_url).origin;
@@ -41,23 +60,24 @@ export function callOf(request: RequestDetail, status: Status, body: Body): Call
     request.query === "" &&
     request.path.endsWith(path);
   const isUsable = body !== undefined && ("file" in body || json !== undefined);
+  const provider = request.kind === "message" ? "anthropic" : "openai";
   return {
     method: request.method,
     url,
     headers: headersOf(request, prefixesOf(status)),
-    key: keyOf(request),
+    key: keyOf(request, status.sample_data),
     body,
     stream: request.stream_requested ?? false,
-    sdk: isForSdk && isUsable ? { method, baseUrl: url.slice(0, -path.length), json } : undefined,
+    sdk: isForSdk && isUsable ? { provider, method, baseUrl: url.slice(0, -path.length), json } : undefined,
   };
 }
 
-/** A tag's value as a header carries it: ASCII as it is, all else percent-encoded. */
+/** A tag's value for a header: ASCII as it is, percent-encoded otherwise. */
 export function headerValue(text: string): string {
   return /^[ -$&-~]*$/.test(text) ? text : encodeURIComponent(text);
 }
 
-/** One byte of UTF-8, as a stored header has it: a character of Latin-1. */
+/** Stored headers have one Latin-1 character per byte of UTF-8. */
 function byteInHex(byte: string): string {
   return `%${byte.charCodeAt(0).toString(16).toUpperCase()}`;
 }
@@ -75,16 +95,21 @@ function headersOf(request: RequestDetail, prefixes: readonly string[]): [string
   return request.request_headers.flatMap(([name, value]): [string, string][] => {
     const lower = name.toLowerCase();
     const isTag = prefixes.some((prefix) => lower.startsWith(`${prefix.toLowerCase()}-`));
-    if (REPLACED_KEY.test(value) || !(isTag || MEANT_FOR_PROVIDER.test(lower))) return [];
+    if (REPLACED_KEY.test(value) || !(isTag || FOR_PROVIDER.test(lower))) return [];
     return [[name, isTag ? value.replace(/[\x80-\xff]/g, byteInHex) : value]];
   });
 }
 
-function keyOf(request: RequestDetail): string | undefined {
-  if (request.request_headers === null) return "Authorization: Bearer ";
-  const secret = request.request_headers.filter(([, value]) => REPLACED_KEY.test(value));
+function keyOf({ kind, request_headers }: RequestDetail, isSimulated: boolean): ApiKey | undefined {
+  const variable = kind === "message" ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";
+  const fallback = isSimulated ? "any-key" : undefined;
+  if (request_headers === null) {
+    return { header: kind === "message" ? "x-api-key: " : "Authorization: Bearer ", variable, fallback };
+  }
+  const secret = request_headers.filter(([, value]) => REPLACED_KEY.test(value));
   const [name, value = ""] = secret.find(([name]) => KEY_HEADERS.includes(name.toLowerCase())) ?? secret[0] ?? [];
-  return name === undefined ? undefined : `${name}: ${REPLACED_KEY.exec(value)?.[1] ?? ""}`;
+  if (name === undefined) return undefined;
+  return { header: `${name}: ${REPLACED_KEY.exec(value)?.[1] ?? ""}`, variable, fallback };
 }
 
 function prefixesOf(status: Status): string[] {

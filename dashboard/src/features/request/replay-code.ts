@@ -1,7 +1,7 @@
-/** Code that repeats a request: curl, Node, Python. Pure. */
+/** Code that repeats a request: curl, Node, Python. The key comes from the environment. Pure. */
 
 import { exactNumber, type JsonObject, pretty } from "~/domain/json";
-import type { Call } from "./replay-call";
+import type { ApiKey, Call, Sdk } from "./replay-call";
 
 export function asCurl(call: Call): string {
   const options = [
@@ -22,21 +22,32 @@ export function asCurl(call: Call): string {
   return lines.join(" \\\n  ");
 }
 
-/** For a POSIX shell: nothing in it means anything to the shell. */
+/** A text as one literal word of a POSIX shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function withKey(header: string): string {
-  return /^[\w :-]*$/.test(header) ? `"${header}$API_KEY"` : `${quoted(header)}"$API_KEY"`;
+function withKey({ header, variable, fallback }: ApiKey): string {
+  const value = fallback === undefined ? `$${variable}` : `\${${variable}:-${fallback}}`;
+  return /^[\w :-]*$/.test(header) ? `"${header}${value}"` : `${quoted(header)}"${value}"`;
 }
 
-/** A request as a script for Node: with the SDK where it has such a call, else with fetch. Pure. */
+/** A script for Node: with the SDK if it has such a call, else with fetch. */
 export function asNode(call: Call): string {
   return call.sdk === undefined || isRounded(call.sdk.json) ? withFetch(call) : nodeWithSdk(call, call.sdk);
 }
 
-/** Whether JavaScript would round a number somewhere in it: such a body is sent as the text it is. */
+/** The key in JavaScript. */
+function nodeKey({ variable, fallback }: ApiKey): string {
+  return fallback === undefined ? `process.env.${variable}` : `process.env.${variable} ?? ${pretty(fallback)}`;
+}
+
+/** Headers that the SDK does not set. */
+function sdkHeaders({ headers }: Call): Record<string, string> {
+  return Object.fromEntries(headers.filter(([name]) => !/^(content-type|anthropic-version)$/i.test(name)));
+}
+
+/** Whether JavaScript would round a number in it. Such a body is sent as text. */
 function isRounded(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const digits = exactNumber(value)?.replace(/e.*|\D/giu, "");
@@ -45,20 +56,27 @@ function isRounded(value: unknown): boolean {
 
 const MAX_EXACT_DIGITS = 15;
 
-function nodeWithSdk(call: Call, sdk: NonNullable<Call["sdk"]>): string {
-  const headers = call.headers.filter(([name]) => name.toLowerCase() !== "content-type");
+const NODE_SDKS = {
+  openai: { package: "openai", name: "OpenAI" },
+  anthropic: { package: "@anthropic-ai/sdk", name: "Anthropic" },
+};
+
+function nodeWithSdk(call: Call, { provider, method, baseUrl, json }: Sdk): string {
+  const sdk = NODE_SDKS[provider];
+  const headers = sdkHeaders(call);
   const file = call.body !== undefined && "file" in call.body ? call.body.file : undefined;
-  const json = file === undefined ? indented(pretty(sdk.json)) : `JSON.parse(readFileSync(${pretty(file)}, "utf8"))`;
+  const body = file === undefined ? indented(pretty(json)) : `JSON.parse(readFileSync(${pretty(file)}, "utf8"))`;
+  const key = call.key === undefined ? "" : `, apiKey: ${nodeKey(call.key)}`;
   return [
     ...(file === undefined ? [] : ['import { readFileSync } from "node:fs";']),
-    'import OpenAI from "openai";',
+    `import ${sdk.name} from ${pretty(sdk.package)};`,
     "",
-    `const client = new OpenAI({ baseURL: ${pretty(sdk.baseUrl)}, apiKey: process.env.API_KEY });`,
-    `const answer = await client.${sdk.method}.create(`,
-    `  ${json},`,
-    ...(headers.length === 0 ? [] : [`  { headers: ${indented(pretty(Object.fromEntries(headers)))} },`]),
+    `const client = new ${sdk.name}({ baseURL: ${pretty(baseUrl)}${key} });`,
+    `const response = await client.${method}.create(`,
+    `  ${body},`,
+    ...(Object.keys(headers).length === 0 ? [] : [`  { headers: ${indented(pretty(headers))} },`]),
     ");",
-    call.stream ? "for await (const event of answer) console.log(JSON.stringify(event));" : "console.log(answer);",
+    call.stream ? "for await (const event of response) console.log(JSON.stringify(event));" : "console.log(response);",
     "",
   ].join("\n");
 }
@@ -67,8 +85,11 @@ function withFetch({ body, headers, key, method, url }: Call): string {
   const sent = Object.entries(Object.fromEntries(headers)).map(
     ([name, value]) => `    ${pretty(name)}: ${pretty(value)},`,
   );
-  const [name = "", scheme = ""] = key?.split(": ") ?? [];
-  if (key !== undefined) sent.unshift(`    ${pretty(name)}: ${pretty(scheme)} + process.env.API_KEY,`);
+  if (key !== undefined) {
+    const [name = "", scheme = ""] = key.header.split(": ");
+    const value = scheme === "" ? nodeKey(key) : `${pretty(scheme)} + (${nodeKey(key)})`;
+    sent.unshift(`    ${pretty(name)}: ${value},`);
+  }
   const file = body !== undefined && "file" in body ? `readFileSync(${pretty(body.file)})` : undefined;
   const text = body !== undefined && "text" in body ? pretty(body.text) : undefined;
   return [
@@ -89,40 +110,52 @@ function indented(text: string): string {
   return text.replaceAll("\n", "\n  ");
 }
 
-/** Parameters that every version of the SDK takes by name; the others go by `extra_body`. */
-const NAMED = new Set(
-  `model messages input prompt instructions dimensions encoding_format frequency_penalty logit_bias logprobs
-  max_completion_tokens max_output_tokens max_tokens metadata n parallel_tool_calls presence_penalty response_format seed
-  stop store stream stream_options temperature tool_choice tools top_logprobs top_p user`.split(/\s+/),
-);
+/** Parameters that every version of the SDK takes by name. The others go into `extra_body`. */
+const NAMED = {
+  openai: `model messages input prompt instructions dimensions encoding_format frequency_penalty logit_bias logprobs
+    max_completion_tokens max_output_tokens max_tokens metadata n parallel_tool_calls presence_penalty response_format
+    seed stop store stream stream_options temperature tool_choice tools top_logprobs top_p user`.split(/\s+/),
+  anthropic: `model messages max_tokens metadata stop_sequences stream system temperature thinking tool_choice tools
+    top_k top_p`.split(/\s+/),
+};
+const PYTHON_CLIENTS = { openai: "OpenAI", anthropic: "Anthropic" };
 
 export function asPython(call: Call): string {
   return call.sdk === undefined ? withStandardLibrary(call) : pythonWithSdk(call, call.sdk);
 }
 
-function pythonWithSdk(call: Call, sdk: NonNullable<Call["sdk"]>): string {
+/** The key in Python. */
+function pythonKey({ variable, fallback }: ApiKey): string {
+  if (fallback === undefined) return `os.environ[${literal(variable)}]`;
+  return `os.environ.get(${literal(variable)}, ${literal(fallback)})`;
+}
+
+function pythonWithSdk(call: Call, { provider, method, baseUrl, json }: Sdk): string {
+  const name = PYTHON_CLIENTS[provider];
   const file = call.body !== undefined && "file" in call.body ? call.body.file : undefined;
-  const headers = Object.fromEntries(call.headers.filter(([name]) => name.toLowerCase() !== "content-type"));
+  const headers = sdkHeaders(call);
   const given =
-    file === undefined ? argumentsOf(sdk.json ?? {}) : [`**json.load(open(${literal(file)}, encoding="utf-8")),`];
+    file === undefined
+      ? argumentsOf(json ?? {}, NAMED[provider])
+      : [`**json.load(open(${literal(file)}, encoding="utf-8")),`];
   if (Object.keys(headers).length > 0) given.push(`extra_headers=${literal(headers, 1)},`);
+  const imports = [...(file === undefined ? [] : ["import json"]), ...(call.key === undefined ? [] : ["import os"])];
   return [
-    file === undefined ? "import os" : "import json\nimport os",
+    ...(imports.length === 0 ? [] : [...imports, ""]),
+    `from ${provider} import ${name}`,
     "",
-    "from openai import OpenAI",
-    "",
-    `client = OpenAI(base_url=${literal(sdk.baseUrl)}, api_key=os.environ["API_KEY"])`,
-    `answer = client.${sdk.method}.create(`,
+    `client = ${name}(base_url=${literal(baseUrl)}${call.key === undefined ? "" : `, api_key=${pythonKey(call.key)}`})`,
+    `response = client.${method}.create(`,
     ...given.map((line) => `    ${line}`),
     ")",
-    ...(call.stream ? ["for event in answer:", "    print(event)"] : ["print(answer)"]),
+    ...(call.stream ? ["for event in response:", "    print(event)"] : ["print(response)"]),
     "",
   ].join("\n");
 }
 
-function argumentsOf(json: JsonObject): string[] {
-  const named = Object.entries(json).filter(([name]) => NAMED.has(name));
-  const rest = Object.entries(json).filter(([name]) => !NAMED.has(name));
+function argumentsOf(json: JsonObject, known: readonly string[]): string[] {
+  const named = Object.entries(json).filter(([name]) => known.includes(name));
+  const rest = Object.entries(json).filter(([name]) => !known.includes(name));
   const lines = named.map(([name, value]) => `${name}=${literal(value, 1)},`);
   return rest.length === 0 ? lines : [...lines, `extra_body=${literal(Object.fromEntries(rest), 1)},`];
 }
@@ -134,7 +167,7 @@ function withStandardLibrary({ body, headers, key, method, url }: Call): string 
       : "text" in body
         ? `${literal(body.text)}.encode()`
         : `open(${literal(body.file)}, "rb").read()`;
-  const [name = "", scheme = ""] = key?.split(": ") ?? [];
+  const [name = "", scheme = ""] = key?.header.split(": ") ?? [];
   return [
     "import os",
     "import urllib.request",
@@ -145,7 +178,9 @@ function withStandardLibrary({ body, headers, key, method, url }: Call): string 
     `    headers=${literal(Object.fromEntries(headers), 1)},`,
     ...(data === "" ? [] : [`    data=${data},`]),
     ")",
-    ...(key === undefined ? [] : [`request.add_header(${literal(name)}, ${literal(scheme)} + os.environ["API_KEY"])`]),
+    ...(key === undefined
+      ? []
+      : [`request.add_header(${literal(name)}, ${scheme === "" ? "" : `${literal(scheme)} + `}${pythonKey(key)})`]),
     "print(urllib.request.urlopen(request).read().decode())",
     "",
   ].join("\n");
