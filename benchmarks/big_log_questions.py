@@ -2,14 +2,15 @@
 
 import random
 from collections.abc import Iterator
-from itertools import product
+from itertools import cycle, product
 from typing import Final, NamedTuple, get_args
 from urllib.parse import quote, urlencode
 
 from benchmarks.big_log import ticket_of
 from benchmarks.big_log_facts import LONG_THREAD_NAMESPACE, Facts, Recipe
 from benchmarks.big_log_words import CHANNELS, FEATURES, LABELS, MODELS, USER_WEIGHTS, USERS, Words, user_name
-from relaybook.log.query.filters import Cursor
+from relaybook.clock import format_timestamp
+from relaybook.log.query.filters import SORT_FIELDS, Cursor
 from relaybook.log.record import Outcome
 
 DIFFERENT: Final = 200
@@ -17,7 +18,8 @@ _PAGE: Final = 50
 _DEEP_PAGES: Final = 10_000
 _THREAD_TIMES: Final = 20
 _PAGE_MS, _FILTERED_MS, _LIST_MS, _ID_MS = 10.0, 15.0, 20.0, 5.0
-_STATS_MS, _WORD_MS, _THREAD_MS = 100.0, 50.0, 300.0
+_STATS_MS, _WORD_MS, _THREAD_MS, _TOP_MS = 100.0, 50.0, 300.0, 100.0
+_HOUR_US: Final = 3_600_000_000
 
 
 class Question(NamedTuple):
@@ -52,6 +54,13 @@ def questions(recipe: Recipe, last_seq: int) -> list[Question]:
         Question("request by completion id", _ID_MS, [f"/api/requests/{each.completion_id}" for each in facts]),
         Question("request by client id", _ID_MS, [f"/api/requests/{each.client_request_id}" for each in facts]),
         Question("30 days of statistics by hour", _STATS_MS, spans, True),
+        Question("top 200 of a day", _TOP_MS, [f"/api/requests?{urlencode(each)}" for each in values.days()]),
+        Question(
+            "top 200 of a day and a namespace",
+            _TOP_MS,
+            [f"/api/requests?{urlencode(it)}" for it in values.label_days()],
+        ),
+        Question("top 200 of the log", None, [f"/api/requests?sort={field}" for field in SORT_FIELDS] * 4),
         Question("word search", _WORD_MS, [f"{requests}&q={quote(each)}" for each in values.words()], True),
         Question("thread of 500", _THREAD_MS, [f"/api/thread?namespace={LONG_THREAD_NAMESPACE}"] * _THREAD_TIMES, True),
     ]
@@ -103,6 +112,18 @@ class Values:
         """Return cursors from page 10,000 on, or from the middle of a smaller log."""
         top = last_seq - _DEEP_PAGES * _PAGE
         return [Cursor("older", self._chance.randint(_PAGE, max(top, last_seq // 2))) for _ in range(DIFFERENT)]
+
+    def days(self) -> list[dict[str, str]]:
+        """Return the 24 hours before each of the last 200 full hours, each with a sort field."""
+        ends = (self._recipe.ends_at - hour * _HOUR_US for hour in range(DIFFERENT))
+        return [
+            {"sort": field, "from": format_timestamp(end - 24 * _HOUR_US), "to": format_timestamp(end)}
+            for field, end in zip(cycle(SORT_FIELDS), ends, strict=False)
+        ]
+
+    def label_days(self) -> list[dict[str, str]]:
+        """Return the same days with a label."""
+        return [day | {"namespace": label} for day, label in zip(self.days(), cycle(LABELS), strict=False)]
 
     def prefixes(self) -> list[str]:
         """Return one to five digits of user ids."""

@@ -55,7 +55,7 @@ def _cells(tab: LogPage) -> tuple[int, int, int, int]:
     """Return the positions of time, namespace, result and text, with any additional columns."""
     titles = tab.page.locator("[data-log] thead th").all_text_contents()
     place = {title.strip(): number for number, title in enumerate(titles, 1)}
-    return place["Time"], place["Namespace"], place["Result"], place["Question → answer"]
+    return place["Ended"], place["Namespace"], place["Result"], place["Question → answer"]
 
 
 def test_at_390_pixels_a_row_stays_in_place_when_its_namespace_is_selected(

@@ -2,7 +2,7 @@
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { ApiError } from "~/domain/api-error";
-import { type LogSearch, toApiParams } from "~/domain/log-search";
+import { type LogSearch, toApiParams, toListParams } from "~/domain/log-search";
 import { isQuery, queryText, withoutQuery } from "~/domain/query-parts";
 import type { RequestCount, RequestDetail, RequestPage, Row } from "~/generated/api-types";
 import { apiUrl, getJson, retryWhenUnreachable } from "./client";
@@ -10,6 +10,8 @@ import { apiUrl, getJson, retryWhenUnreachable } from "./client";
 /** The first page is small to load fast; later pages are larger. */
 export const PAGE_ROWS = 100;
 const MORE_ROWS = 400;
+/** Number of rows of a sorted list. */
+export const TOP_ROWS = 200;
 
 /** Position of a page of the log: the newest end, around a request, or after a cursor. */
 export type PageParam = { around: string } | { cursor: string } | "newest";
@@ -18,7 +20,7 @@ export type PageParam = { around: string } | { cursor: string } | "newest";
 export type QueryError = { readonly text: string; readonly message: string };
 
 /** A page of the log and its search. `refused`: a rejected query of the URL; the page is the log without it. */
-export type LogPage = RequestPage & Pick<LogSearch, "filter" | "range"> & { refused?: QueryError };
+export type LogPage = RequestPage & Pick<LogSearch, "filter" | "range" | "sort"> & { refused?: QueryError };
 
 /** Filter and range as API parameters, also used as a cache key. */
 export function askedOf(search: LogSearch): [string, string][] {
@@ -26,23 +28,25 @@ export function askedOf(search: LogSearch): [string, string][] {
 }
 
 /**
- * The log in pages, latest first. Pages can be added at both ends.
+ * The log in pages, latest first. Pages can be added at both ends. A sorted list has one page.
  *
  * `anchor`: a request that the first page has to include. `reading`: another number reads everything again.
  */
 export function logQuery(search: LogSearch, anchor: string | undefined, reading: number) {
-  const asked = askedOf(search);
+  const asked = toListParams(search);
+  const limit = search.sort === undefined ? undefined : TOP_ROWS;
   return infiniteQueryOptions({
     queryKey: ["log", asked, anchor ?? null, reading],
     queryFn: async ({ pageParam, signal }): Promise<LogPage> => {
-      const { filter, range } = search;
+      const { live: _, ...shown } = search;
+      const { filter } = shown;
       try {
-        return { ...(await getPage(asked, pageParam, signal)), filter, range };
+        return { ...(await getPage(asked, pageParam, signal, limit)), ...shown };
       } catch (error) {
         if (!isQueryRefused(error, search)) throw error;
-        const rest = { filter: withoutQuery(filter), range };
+        const rest = { ...shown, filter: withoutQuery(filter) };
         const refused = { text: queryText(filter), message: error.message };
-        return { ...(await getPage(askedOf(rest), pageParam, signal)), ...rest, refused };
+        return { ...(await getPage(toListParams(rest), pageParam, signal, limit)), ...rest, refused };
       }
     },
     initialPageParam: (anchor === undefined ? "newest" : { around: anchor }) as PageParam,
@@ -50,8 +54,8 @@ export function logQuery(search: LogSearch, anchor: string | undefined, reading:
       page.next_cursor === null ? undefined : { cursor: page.next_cursor },
     getPreviousPageParam: (page): PageParam | undefined =>
       page.newer_cursor === null ? undefined : { cursor: page.newer_cursor },
-    // Pages in the cache do not change; new rows come from the live stream.
-    staleTime: Number.POSITIVE_INFINITY,
+    // Pages in the cache do not change; new rows come from the live stream. A sorted list is read again when shown.
+    staleTime: search.sort === undefined ? Number.POSITIVE_INFINITY : 0,
     placeholderData: keepPreviousData,
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { addValue, excludeValue, replaceValue } from "./filter";
-import { formatSearch, parseSearch } from "./log-search";
+import { formatSearch, parseSearch, toApiParams, toListParams, withSort } from "./log-search";
 
 describe("the URL", () => {
   it("reads like the API's own parameters", () => {
@@ -46,6 +46,18 @@ describe("the URL", () => {
     expect(formatSearch({ filter: [], range: {}, live: false })).toBe("?live=off");
     expect(parseSearch("?live=off").live).toBe(false);
     expect(parseSearch("").live).toBeUndefined();
+  });
+
+  it("keeps the sort field, which only the list of requests takes", () => {
+    const search = parseSearch("?namespace=a&from=-1h&sort=cost_usd");
+    expect(search.sort).toBe("cost_usd");
+    expect(formatSearch(search)).toBe("?namespace=a&from=-1h&sort=cost_usd");
+    expect(toListParams(search)).toContainEqual(["sort", "cost_usd"]);
+    expect(toApiParams(search)).toEqual([
+      ["namespace", "a"],
+      ["from", "-1h"],
+    ]);
+    expect(withSort(search, undefined)).toEqual(parseSearch("?namespace=a&from=-1h"));
   });
 
   it("keeps a name it does not know, so that the API can refuse it", () => {

@@ -3,14 +3,22 @@
 import type { Filter, Term, TimeRange } from "./filter";
 import { isQuery, partsOf, QUERY } from "./query-parts";
 
-/** The search parameters of the log. `live: false` if live updates are paused. */
-export type LogSearch = { readonly filter: Filter; readonly range: TimeRange; readonly live?: false };
+/**
+ * The search parameters of the log. `live: false` if live updates are paused. `sort`: show the requests with the
+ * highest values of this field instead of the latest ones; the API rejects unknown fields.
+ */
+export type LogSearch = {
+  readonly filter: Filter;
+  readonly range: TimeRange;
+  readonly live?: false;
+  readonly sort?: string;
+};
 
 export const EMPTY_SEARCH: LogSearch = { filter: [], range: {} };
 
 /** Search parameters as text with a leading question mark, or an empty text. The inverse of `parseSearch`. */
 export function formatSearch(search: LogSearch): string {
-  const pairs = toApiParams(search);
+  const pairs = toListParams(search);
   if (search.live === false) pairs.push(["live", "off"]);
   return formatPairs(pairs);
 }
@@ -21,7 +29,18 @@ export function formatPairs(pairs: readonly (readonly [string, string])[]): stri
   return text === "" ? "" : `?${text}`;
 }
 
-/** The search as parameters of the API. */
+/** The search with its sort field as parameters of the API's list of requests. */
+export function toListParams(search: LogSearch): [string, string][] {
+  const pairs = toApiParams(search);
+  return search.sort === undefined ? pairs : [...pairs, ["sort", search.sort]];
+}
+
+/** The same search in another order; newest first if `sort` is `undefined`. */
+export function withSort({ sort: _, ...search }: LogSearch, sort: string | undefined): LogSearch {
+  return sort === undefined ? search : { ...search, sort };
+}
+
+/** Filter and time range as parameters of the API. */
 export function toApiParams({ filter, range }: LogSearch): [string, string][] {
   const pairs: [string, string][] = filter.flatMap((term) =>
     isQuery(term)
@@ -38,9 +57,11 @@ export function parseSearch(text: string): LogSearch {
   const terms = new Map<string, { name: string; values: string[]; negated: boolean }>();
   const range: { from?: string; to?: string } = {};
   let live = true;
+  let sort: string | undefined;
   for (const [key, value] of new URLSearchParams(text)) {
     if (key === "from" || key === "to") range[key] = value;
     else if (key === "live") live = value !== "off";
+    else if (key === "sort") sort = value;
     else {
       const negated = key.startsWith("not.");
       const term = terms.get(key) ?? { name: negated ? key.slice("not.".length) : key, values: [], negated };
@@ -51,7 +72,7 @@ export function parseSearch(text: string): LogSearch {
     }
   }
   const filter: Term[] = [...terms.values()].filter((term) => term.values.length > 0);
-  return live ? { filter, range } : { filter, range, live: false };
+  return withSort(live ? { filter, range } : { filter, range, live: false }, sort);
 }
 
 /** Percent-encode only what a URL requires, so that it stays readable. A space becomes `+`. */

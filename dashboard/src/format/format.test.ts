@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { duration, seconds } from "./duration";
 import { money } from "./money";
 import { bytes, count, shortCount, shortenMiddle, tokens } from "./number";
-import { ago, day, utc } from "./time";
+import { ago, day, listTime, utc } from "./time";
 
 describe("what is shown to people", () => {
   it("has a unit and says when it is unknown", () => {
@@ -28,6 +28,12 @@ describe("what is shown to people", () => {
     ]);
     expect([310, 1400, 4_200_000_000, null].map(bytes)).toEqual(["310 B", "1.4 kB", "4.2 GB", "–"]);
     expect(count(1204)).toBe("1,204");
+  });
+
+  it("has the date of a time in a list only on other days", () => {
+    const now = new Date(2026, 10, 24, 0, 30);
+    expect(listTime(new Date(2026, 10, 24, 0, 2, 7).toISOString(), now)).toBe("00:02:07");
+    expect(listTime(new Date(2026, 10, 23, 23, 59, 59).toISOString(), now)).toBe("23 Nov 23:59");
   });
 
   it("never says that something cost nothing when it cost little", () => {

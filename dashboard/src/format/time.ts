@@ -8,6 +8,13 @@ export function clockTime(moment: string): string {
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
+/** `14:02:27` today, `21 Nov 14:02` on other days. */
+export function listTime(moment: string, now: Date): string {
+  const at = new Date(moment);
+  if (midnight(at) === midnight(now)) return clockTime(moment);
+  return `${at.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${clockTime(moment).slice(0, 5)}`;
+}
+
 /** `today 14:02:27.482`, `yesterday …`, `19 Nov 2026 …`. */
 export function dayAndTime(moment: string, now: Date): string {
   const at = new Date(moment);

@@ -63,7 +63,11 @@ export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps
               aria-sort={"sort" in column && column.sort === list.sort ? "descending" : undefined}
             >
               {"sort" in column ? (
-                <ListLink to={{ ...list, sort: column.sort }} title="Largest first">
+                <ListLink
+                  to={{ ...list, sort: column.sort }}
+                  title="Largest first"
+                  current={column.sort === list.sort ? "true" : undefined}
+                >
                   {column.title}
                 </ListLink>
               ) : (

@@ -15,6 +15,7 @@ export function LiveSwitch() {
   const anchor = useLocation({ select: ({ state }) => state.anchor });
   const isLive = search.live !== false;
   const { filter, range } = search;
+  if (search.sort !== undefined) return <span className={pageCss.notLive}>not live while sorted</span>;
   return (
     <button
       type="button"

@@ -11,7 +11,7 @@ import { useIsDimmed } from "~/filters/use-hovered-value";
 import { duration, seconds } from "~/format/duration";
 import { money } from "~/format/money";
 import { tokens } from "~/format/number";
-import { clockTime, utc } from "~/format/time";
+import { listTime, utc } from "~/format/time";
 import type { LogGap, Row } from "~/generated/api-types";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
@@ -31,18 +31,19 @@ export const LogRow = memo(function LogRow({
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
   const go = useLogNavigate();
+  const time = listTime(row.ended_at ?? row.started_at, new Date());
   const value = property === undefined ? undefined : propertyOf(row, property);
 
   return (
     <RowFrame row={row} place={place} isSelected={isSelected}>
-      <td className={css.time} title={utc(row.started_at)}>
+      <td className={css.time} title={startAndEnd(row)}>
         <AppLink
           href={logHref(search, row.id)}
-          aria-label={`Open the request of ${clockTime(row.started_at)}`}
+          aria-label={`Open the request of ${time}`}
           data-open=""
           onFollow={() => go({ search: searchAtClick(), id: row.id })}
         >
-          {clockTime(row.started_at)}
+          {time}
         </AppLink>
       </td>
       <td className={css.namespace}>
@@ -103,6 +104,11 @@ function RowFrame({ row, place, isSelected, children }: RowProps & { children: R
       {children}
     </tr>
   );
+}
+
+function startAndEnd(row: Row): string {
+  const started = `Started ${utc(row.started_at)}`;
+  return row.ended_at === null ? started : `${started}\nEnded ${utc(row.ended_at)}`;
 }
 
 function RunsFor({ row }: { row: Row }) {

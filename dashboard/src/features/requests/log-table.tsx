@@ -11,6 +11,7 @@ import { itemsOf } from "./log-model";
 import { GapRow, LogRow } from "./log-row";
 import css from "./log-table.module.css";
 import { useScrollAnchor } from "./scroll-anchor";
+import { SortableHead, SortLink } from "./sorting";
 import type { RowList } from "./use-log";
 
 type Props = {
@@ -87,7 +88,7 @@ export const LogTable = memo(function LogTable(props: Props) {
             <thead className={css.head}>
               <tr aria-rowindex={1}>
                 <th scope="col" className={css.time}>
-                  <span title="When it began. Rows stand in the order in which they ended.">Time</span>
+                  <span title="When the request ended; for a running request, when it started">Ended</span>
                 </th>
                 <th scope="col" className={css.namespace}>
                   Namespace
@@ -106,18 +107,18 @@ export const LogTable = memo(function LogTable(props: Props) {
                 <th scope="col" className={css.result}>
                   Result
                 </th>
-                <th scope="col" className={css.tokens}>
-                  Tokens
-                </th>
-                <th scope="col" className={css.cost}>
-                  Cost
-                </th>
-                <th scope="col" className={css.first}>
-                  First
-                </th>
-                <th scope="col" className={css.total}>
-                  Total
-                </th>
+                <SortableHead className={css.tokens} fields={["input_tokens", "output_tokens"]}>
+                  Tokens <SortLink field="input_tokens">in</SortLink> → <SortLink field="output_tokens">out</SortLink>
+                </SortableHead>
+                <SortableHead className={css.cost} fields={["cost_usd"]}>
+                  <SortLink field="cost_usd">Cost</SortLink>
+                </SortableHead>
+                <SortableHead className={css.first} fields={["first_token_ms"]}>
+                  <SortLink field="first_token_ms">First</SortLink>
+                </SortableHead>
+                <SortableHead className={css.total} fields={["duration_ms"]}>
+                  <SortLink field="duration_ms">Total</SortLink>
+                </SortableHead>
               </tr>
             </thead>
             <tbody>

@@ -7,7 +7,7 @@ import { apiUrl } from "~/api/client";
 import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
 import { useStatus } from "~/api/status";
-import { toApiParams } from "~/domain/log-search";
+import { toListParams } from "~/domain/log-search";
 import { withoutQuery } from "~/domain/query-parts";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
@@ -24,7 +24,8 @@ import { LogTable } from "./log-table";
 import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
 import { scrollToRow, showRow } from "./scroll-anchor";
-import { useLog } from "./use-log";
+import { SortBar } from "./sorting";
+import { PREVIOUS_LIST, useLog } from "./use-log";
 import { useLogShortcuts } from "./use-log-shortcuts";
 import { useNeighbours } from "./use-neighbours";
 
@@ -52,7 +53,10 @@ export function RequestsPage() {
     select: ({ id, seq }) => ({ id, isRecorded: seq !== null }),
   }).data;
   const id = known?.id ?? idInUrl;
-  const anchor = useLocation({ select: ({ state }) => state.anchor });
+  const isSorted = inUrl.sort !== undefined;
+  const anchorInState = useLocation({ select: ({ state }) => state.anchor });
+  // A sorted list has no place for a row beyond its rows.
+  const anchor = isSorted ? undefined : anchorInState;
   const [chosen, setChosen] = useState<{ anchor: string | undefined; id: string | undefined }>();
   const isOpen = id !== undefined;
   const selected = isOpen ? id : chosen !== undefined && chosen.anchor === anchor?.id ? chosen.id : anchor?.id;
@@ -97,7 +101,8 @@ export function RequestsPage() {
     pinning,
   });
 
-  const { newer, older, isElsewhere } = useNeighbours(log.list.search, id, rows, known?.isRecorded === true);
+  const isInList = known?.isRecorded === true && !isSorted;
+  const { newer, older, isElsewhere } = useNeighbours(log.list.search, id, rows, isInList);
   const indexOf = (wanted: string) => rows.findIndex((row) => row.id === wanted);
   const close = () => {
     if (id === undefined) return;
@@ -144,15 +149,20 @@ export function RequestsPage() {
             </button>
           </p>
         )}
+        <SortBar
+          rows={rows.length}
+          isComplete={log.isComplete}
+          isLoading={log.list.isLoading || log.list.key === PREVIOUS_LIST}
+        />
         <div className={css.tableArea}>
           {log.error !== null ? (
             <LogError error={log.error} onAgain={log.refetch} />
-          ) : log.isEmpty ? (
+          ) : log.isEmpty && !isSorted ? (
             <EmptyLog />
           ) : (
             <LogTable
               list={log.list}
-              gaps={gaps}
+              gaps={isSorted ? NO_GAPS : gaps}
               property={property}
               anchor={anchor}
               selected={selected}
@@ -186,7 +196,7 @@ export function CopyApiCall() {
     <span className={pageCss.call}>
       API call
       <CopyButton
-        text={window.location.origin + apiUrl("requests", toApiParams(search))}
+        text={window.location.origin + apiUrl("requests", toListParams(search))}
         label="the API call for this list"
       />
     </span>

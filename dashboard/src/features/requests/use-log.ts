@@ -5,7 +5,7 @@ import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
 import { type Filter, isOnlyValue } from "~/domain/filter";
-import type { LogSearch } from "~/domain/log-search";
+import { type LogSearch, withSort } from "~/domain/log-search";
 import { hasWords, queryText } from "~/domain/query-parts";
 import type { RequestPage, Row } from "~/generated/api-types";
 import { createLiveLog, type LiveLog, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
@@ -35,6 +35,8 @@ export type Log = {
   /** Number of pending rows. 0 if unknown because of a gap. */
   pendingCount: number;
   isEmpty: boolean;
+  /** The search was not stopped at its deadline. */
+  isComplete: boolean;
   error: Error | null;
   /** The query in the URL if the API rejects it. The rows are those without it. */
   refused: QueryError | undefined;
@@ -53,7 +55,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
   const key = query.isPlaceholderData ? PREVIOUS_LIST : JSON.stringify(options.queryKey);
 
   const first = pages?.[0];
-  const { filter, range } = first ?? search;
+  const { filter, range, sort } = first ?? search;
   const asked = useMemo(() => askedOf({ filter, range }), [filter, range]);
   const start = useMemo(
     () => createLiveLog(first === undefined ? NONE : runningOf(first, filter), isOnlyValue(filter, "outcome", "open")),
@@ -84,7 +86,8 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
   );
   const refetch = useCallback(() => setReading((last) => last + 1), []);
 
-  useLive(asked, search.live !== false && pages !== undefined && !query.isPlaceholderData, {
+  const isLiveOn = search.live !== false && search.sort === undefined;
+  useLive(asked, isLiveOn && pages !== undefined && !query.isPlaceholderData, {
     onRows: (rows, perSecond) => {
       const moves = includesNewest && perSecond <= RUSH_PER_SECOND && canScrollRows();
       change((log) => (moves ? showPending(receiveRows(log, rows)) : receiveRows(log, rows)));
@@ -107,8 +110,8 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
 
   const { live: isLive } = search;
   const shownSearch = useMemo(
-    () => (isLive === false ? { filter, range, live: isLive } : { filter, range }),
-    [filter, range, isLive],
+    () => withSort(isLive === false ? { filter, range, live: isLive } : { filter, range }, sort),
+    [filter, range, isLive, sort],
   );
 
   const { hasNextPage, isFetching, fetchNextPage, fetchPreviousPage } = query;
@@ -145,6 +148,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
     list,
     pendingCount: live.hasGap ? 0 : pendingCount(live),
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0,
+    isComplete: first?.complete !== false,
     error: query.error,
     // Kept while the rows are read again: a rejected query is rejected again.
     refused: first?.refused?.text === queryText(search.filter) ? first.refused : undefined,

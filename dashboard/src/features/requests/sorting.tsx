@@ -1,0 +1,87 @@
+/** Sort the log by a column: its head, and the bar that says how the rows are sorted. */
+
+import { Button } from "@mantine/core";
+import type { MouseEvent, ReactNode } from "react";
+import { TOP_ROWS } from "~/api/requests";
+import { withSort } from "~/domain/log-search";
+import { plural } from "~/format/number";
+import { logHref, useLogNavigate } from "~/navigation/links";
+import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
+import pageCss from "./requests-page.module.css";
+
+/** By sort field of the API: its name in a sentence. */
+const FIELDS: Readonly<Record<string, string>> = {
+  cost_usd: "cost",
+  duration_ms: "duration",
+  first_token_ms: "time to first token",
+  input_tokens: "input tokens",
+  output_tokens: "output tokens",
+};
+
+type HeadProps = { fields: readonly string[]; className: string | undefined; children: ReactNode };
+
+/** A column head with a link for each of its sort fields. */
+export function SortableHead({ fields, className, children }: HeadProps) {
+  const { sort } = useLogSearch();
+  return (
+    <th
+      scope="col"
+      className={className}
+      aria-sort={sort !== undefined && fields.includes(sort) ? "descending" : undefined}
+    >
+      {children}
+    </th>
+  );
+}
+
+/** Sorts by the field, highest first; if that is the order already, returns to the newest first. */
+export function SortLink({ field, children }: { field: string; children: ReactNode }) {
+  const search = useLogSearch();
+  const searchAtClick = useLatestSearch();
+  const go = useLogNavigate();
+  const isSorted = search.sort === field;
+  const sort = isSorted ? undefined : field;
+  const follow = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go({ search: withSort(searchAtClick(), sort) });
+  };
+  return (
+    <a
+      href={logHref(withSort(search, sort))}
+      title={isSorted ? "Newest first" : `Sort by ${FIELDS[field]}, highest first`}
+      aria-current={isSorted || undefined}
+      onClick={follow}
+    >
+      {children}
+    </a>
+  );
+}
+
+type BarProps = { rows: number; isComplete: boolean; isLoading: boolean };
+
+/** Says how the rows are sorted, and leads back to the newest first. Nothing if they are not. */
+export function SortBar({ rows, isComplete, isLoading }: BarProps) {
+  const search = useLogSearch();
+  const go = useLogNavigate();
+  if (search.sort === undefined) return null;
+  const field = FIELDS[search.sort] ?? search.sort;
+  return (
+    <div className={pageCss.sorted}>
+      <span role="status">
+        {isLoading ? `Sorting by ${field}…` : titleOf(rows, field)}
+        {isComplete || `. ${INCOMPLETE}`}
+      </span>
+      <Button variant="default" size="compact-xs" onClick={() => go({ search: withSort(search, undefined) })}>
+        Newest first
+      </Button>
+    </div>
+  );
+}
+
+const INCOMPLETE = "The search reached its time limit: higher values may be missing. Choose a shorter time range.";
+
+function titleOf(rows: number, field: string): string {
+  if (rows === 0) return `No matching request has a ${field}`;
+  return rows === TOP_ROWS ? `Top ${TOP_ROWS} by ${field}` : `${plural(rows, "request")} by ${field}`;
+}

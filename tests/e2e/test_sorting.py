@@ -1,0 +1,109 @@
+"""Clicking a column head lists the requests with the highest values."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World
+from tests.support.browser import needs_chromium
+
+pytestmark = needs_chromium
+
+TOKENS = (5, 400, 20, 90, 3)
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> list[str]:
+    """Return requests with the response tokens of TOKENS, in the order in which they ended. The last was rejected."""
+    calls = [
+        Call(namespace="ab"[number % 2], text=f"Request {number}", directives={"Answer-Tokens": str(tokens)})
+        for number, tokens in enumerate(TOKENS)
+    ]
+    return world.log(*calls, Call(namespace="a", model="no-such-model", text="Rejected"))
+
+
+def head(tab: LogPage, name: str) -> Locator:
+    return tab.page.get_by_role("columnheader", name=name)
+
+
+def sort_bar(tab: LogPage) -> Locator:
+    return tab.page.get_by_role("status").filter(has_text=re.compile(" by "))
+
+
+def test_the_most_expensive_request_of_today_is_found_in_two_gestures(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.page.get_by_role("button", name="all time").click()
+    tab.page.get_by_role("button", name="last 24 hours").click()
+    head(tab, "Cost").get_by_role("link").click()
+    tab.wait_for_first(log[1])
+    tab.wait_for_query(("from", "-24h"), ("sort", "cost_usd"))
+
+
+def test_a_sorted_log_says_so_and_leads_back_to_the_newest_first(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    head(tab, "Cost").get_by_role("link").click()
+    expect(sort_bar(tab)).to_have_text("5 requests by cost")
+    expect(head(tab, "Cost")).to_have_attribute("aria-sort", "descending")
+    assert tab.ids() == [log[number] for number in (1, 3, 2, 0, 4)]
+    tab.page.get_by_role("button", name="Newest first").click()
+    tab.wait_for_query()
+    tab.wait_for_first(log[-1])
+    expect(head(tab, "Cost")).not_to_have_attribute("aria-sort", "descending")
+    tab.page.go_back()
+    tab.wait_for_first(log[1])
+
+
+def test_each_sort_field_has_a_link_in_its_head(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.page.get_by_role("link", name="out", exact=True).click()
+    expect(sort_bar(tab)).to_have_text("5 requests by output tokens")
+    tab.wait_for_query(("sort", "output_tokens"))
+    tab.page.get_by_role("link", name="in", exact=True).click()
+    expect(sort_bar(tab)).to_have_text("5 requests by input tokens")
+    head(tab, "Total").get_by_role("link").click()
+    expect(sort_bar(tab)).to_have_text("6 requests by duration")
+    head(tab, "First").get_by_role("link").click()
+    tab.page.get_by_text("No matching request has a time to first token").wait_for()
+    assert tab.row_count() == 0
+
+
+def test_a_filter_applies_to_the_sorted_log(tab: LogPage, log: list[str]) -> None:
+    tab.open_log("/requests?sort=cost_usd")
+    tab.chip(log[2], "namespace a").click()
+    tab.wait_for_query(("namespace", "a"), ("sort", "cost_usd"))
+    expect(sort_bar(tab)).to_have_text("3 requests by cost")
+    assert tab.ids() == [log[2], log[0], log[4]]
+
+
+def test_new_requests_do_not_move_a_sorted_log(tab: LogPage, world: World, log: list[str]) -> None:
+    tab.open_log("/requests?sort=output_tokens&namespace=a")
+    before = tab.ids()
+    new = world.log(Call(namespace="a", directives={"Answer-Tokens": "30"}))[0]
+    tab.page.get_by_text("not live while sorted").wait_for()
+    assert tab.ids() == before
+    tab.page.reload()
+    expect(tab.row(new)).to_be_visible()
+    assert tab.ids()[0] == new
+
+
+def test_a_request_of_a_sorted_log_opens_and_leads_to_the_next_in_that_order(tab: LogPage, log: list[str]) -> None:
+    tab.open_log("/requests?sort=cost_usd&namespace=b")
+    tab.row(log[1]).locator("td").nth(3).click()
+    expect(tab.drawer).to_be_visible()
+    tab.press("j")
+    tab.wait_for_path(f"/requests/{log[3]}")
+    tab.wait_for_query(("namespace", "b"), ("sort", "cost_usd"))
+
+
+def test_an_unknown_sort_field_is_an_error_that_names_the_known_ones(tab: LogPage, log: list[str]) -> None:
+    tab.guard.expect(r"Failed to load resource: the server responded with a status of 400")
+    tab.open("/requests?sort=namespace")
+    expect(tab.page.get_by_role("alert")).to_contain_text("sort is 'namespace': expected one of cost_usd, duration_ms")
+
+
+def test_the_time_of_a_row_is_its_end_and_the_hover_text_has_the_start_too(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    cell = tab.row(log[0]).locator("td").first
+    expect(cell).to_have_attribute("title", re.compile(r"^Started \d{4}-.* UTC\nEnded \d{4}-.* UTC$"))
+    expect(head(tab, "Ended")).to_be_visible()
