@@ -19,6 +19,7 @@ import "@mantine/core/styles/Input.css";
 import "@mantine/core/styles/Combobox.css";
 import "@mantine/core/styles/ScrollArea.css";
 import "@mantine/core/styles/Group.css";
+import "@mantine/core/styles/Stack.css";
 import "@mantine/core/styles/Tabs.css";
 import "~/app/theme.css";
 import { StrictMode } from "react";

@@ -170,8 +170,8 @@ def threads(tab: LogPage, log: dict[str, str]) -> None:
 
 def time_range(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
-    tab.page.get_by_role("button", name="all time").click()
-    expect(tab.page.get_by_role("button", name="last hour")).to_be_visible()
+    tab.page.get_by_role("button", name="All time").click()
+    expect(tab.page.get_by_role("button", name="Last hour")).to_be_visible()
 
 
 def connect(tab: LogPage, log: dict[str, str]) -> None:

@@ -12,6 +12,8 @@ from tests.support.browser import needs_chromium
 
 pytestmark = needs_chromium
 
+#: The table of groups has a second header row for percentiles.
+HEADER_ROWS: Final = 2
 _STATS: Final = re.compile(r"/api/stats(\?|$)")
 
 
@@ -41,14 +43,32 @@ def open_overview(tab: LogPage, path: str = "/overview") -> LogPage:
     return tab
 
 
-def test_the_overview_shows_the_last_24_hours_and_says_so(tab: LogPage, log: list[str]) -> None:
+def test_the_overview_and_the_log_show_all_time_by_default(tab: LogPage, log: list[str]) -> None:
     open_overview(tab)
-    expect(tab.page.get_by_text("The last 24 hours, for no time is chosen.")).to_be_visible()
+    expect(tab.page.get_by_role("button", name="All time")).to_be_visible()
     expect(chart(tab, "Requests")).to_have_attribute("aria-label", re.compile(r"\. 5 · 1 failed\. "))
     for title in ("Duration", "First token", "Tokens", "Cost"):
         expect(chart(tab, title)).to_be_visible()
-    tab.page.get_by_role("button", name="all time").click()
-    tab.wait_for_query(("time", "all"))
+    tab.page.get_by_role("navigation", name="Pages").get_by_role("link", name="Requests").click()
+    tab.wait_for_path("/requests")
+    expect(tab.page.get_by_role("button", name="All time")).to_be_visible()
+    assert tab.query == []
+
+
+def test_the_charts_of_a_young_log_begin_with_its_first_request(tab: LogPage, log: list[str]) -> None:
+    open_overview(tab)
+    label = chart(tab, "Requests").get_attribute("aria-label") or ""
+    start, end = re.findall(r"(\d\d):(\d\d)", label)[:2]
+    minutes = (int(end[0]) * 60 + int(end[1]) - int(start[0]) * 60 - int(start[1])) % (24 * 60)
+    assert 1 <= minutes <= 15
+
+
+def test_the_time_range_menu_offers_today(tab: LogPage, log: list[str]) -> None:
+    open_overview(tab)
+    tab.page.get_by_role("button", name="All time").click()
+    tab.page.get_by_role("button", name="Today").click()
+    tab.page.wait_for_url(lambda url: "from=2" in url, wait_until="commit")
+    expect(tab.page.get_by_role("button", name=re.compile("^Today"), expanded=False)).to_be_visible()
     expect(chart(tab, "Requests")).to_be_visible()
 
 
@@ -56,15 +76,15 @@ def test_selecting_a_series_filters_the_overview_by_it(tab: LogPage, log: list[s
     open_overview(tab, "/overview?by=namespace")
     table(tab, "namespace").get_by_role("link", name="Filter by namespace production").click()
     tab.wait_for_path("/overview")
-    tab.wait_for_query(("namespace", "production"), ("from", "-24h"), ("by", "namespace"))
+    tab.wait_for_query(("namespace", "production"), ("by", "namespace"))
     expect(tab.filter_bar).to_contain_text("namespace is production")
-    expect(table(tab, "namespace").get_by_role("row")).to_have_count(2)
+    expect(table(tab, "namespace").get_by_role("row")).to_have_count(HEADER_ROWS + 1)
     expect(chart(tab, "Requests")).to_have_attribute("aria-label", re.compile(r"\. 3 · 1 failed\. "))
     tab.page.go_back()
-    expect(table(tab, "namespace").get_by_role("row")).to_have_count(4)
+    expect(table(tab, "namespace").get_by_role("row")).to_have_count(HEADER_ROWS + 3)
 
 
-def test_selecting_a_bar_of_a_chart_filters_by_its_group(tab: LogPage, log: list[str]) -> None:
+def test_clicking_a_bar_of_a_chart_opens_its_requests_in_the_log(tab: LogPage, log: list[str]) -> None:
     # One bar of a quarter of an hour, or two, with production at the bottom.
     open_overview(tab, "/overview?by=namespace&from=-15m")
     box = chart(tab, "Requests").bounding_box()
@@ -77,12 +97,19 @@ def test_selecting_a_bar_of_a_chart_filters_by_its_group(tab: LogPage, log: list
         height = int(over.evaluate("(one) => one.clientHeight"))
         for x in range(width - 2, 2, -5):
             over.click(position={"x": x, "y": height - 3})
+            if "/requests" not in tab.page.url:
+                continue
             if "namespace=production" in tab.page.url:
                 return True
+            tab.page.go_back()
+            expect(chart(tab, "Requests")).to_be_visible()
         return False
 
     assert pick()
-    tab.wait_for_query(("namespace", "production"), ("from", "-15m"), ("by", "namespace"))
+    tab.wait_for_path("/requests")
+    assert [name for name, _ in tab.query] == ["namespace", "from", "to"]
+    assert dict(tab.query)["namespace"] == "production"
+    tab.wait_for_rows(3)
 
 
 def test_dragging_over_a_chart_shows_only_that_time_range(tab: LogPage, log: list[str]) -> None:
@@ -111,21 +138,21 @@ def test_hovering_a_chart_shows_its_values(tab: LogPage, log: list[str]) -> None
 
 def test_requests_are_grouped_by_the_selected_field_or_property(tab: LogPage, log: list[str]) -> None:
     open_overview(tab)
-    by = tab.page.get_by_role("combobox", name="Parted by")
+    by = tab.page.get_by_role("combobox", name="Group by:")
     by.select_option("channel")
-    tab.wait_for_query(("from", "-24h"), ("by", "property.channel"))
+    tab.wait_for_query(("by", "property.channel"))
     rows = table(tab, "channel")
     expect(rows.get_by_role("link", name="Filter by channel iOS")).to_be_visible()
     expect(rows.get_by_role("row", name=re.compile("^no channel 2 "))).to_be_visible()
     rows.get_by_role("link", name="Filter by channel web").click(modifiers=["Shift"])
-    tab.wait_for_query(("not.property.channel", "web"), ("from", "-24h"), ("by", "property.channel"))
-    by.select_option("nothing")
+    tab.wait_for_query(("not.property.channel", "web"), ("by", "property.channel"))
+    by.select_option("none")
     expect(rows).to_have_count(0)
 
 
 def test_the_log_and_the_overview_have_the_same_filter(tab: LogPage, log: list[str]) -> None:
     open_overview(tab, "/overview?namespace=production&from=-1h&by=model")
-    tab.page.get_by_role("link", name="open in the log").click()
+    tab.page.get_by_role("link", name="Open in the log").click()
     tab.wait_for_path("/requests")
     tab.wait_for_query(("namespace", "production"), ("from", "-1h"))
     tab.wait_for_rows(3)
@@ -142,9 +169,9 @@ def test_the_namespace_bar_filters_the_overview_where_it_is_shown(tab: LogPage, 
     open_overview(tab, "/overview?by=model")
     tab.label("staging").click()
     tab.wait_for_path("/overview")
-    tab.wait_for_query(("namespace", "staging"), ("from", "-24h"), ("by", "model"))
+    tab.wait_for_query(("namespace", "staging"), ("by", "model"))
     tab.page.get_by_role("navigation", name="Namespaces").get_by_role("link", name=re.compile("All")).click()
-    tab.wait_for_query(("from", "-24h"), ("by", "model"))
+    tab.wait_for_query(("by", "model"))
 
 
 def test_the_menu_of_a_value_works_as_in_rows(tab: LogPage, log: list[str]) -> None:
@@ -153,16 +180,16 @@ def test_the_menu_of_a_value_works_as_in_rows(tab: LogPage, log: list[str]) -> N
     tab.press("m")
     tab.choose("not this one")
     tab.wait_for_path("/overview")
-    tab.wait_for_query(("not.namespace", "staging"), ("from", "-24h"), ("by", "namespace"))
+    tab.wait_for_query(("not.namespace", "staging"), ("by", "namespace"))
 
 
 def test_an_empty_result_says_what_would_match(tab: LogPage, log: list[str]) -> None:
-    tab.open("/overview?namespace=staging&model=gpt-5")
+    tab.open("/overview?namespace=staging&model=gpt-5&from=-24h")
     main = tab.page.get_by_role("main")
-    expect(main).to_contain_text("No request (last 24 hours) where namespace is staging and model is gpt-5.")
+    expect(main).to_contain_text("No requests (last 24 hours) where namespace is staging and model is gpt-5.")
     expect(main).to_contain_text("1 request without the model.")
     check_accessibility(tab.page)
-    main.get_by_role("button", name="remove model", exact=True).click()
+    main.get_by_role("button", name="Remove model", exact=True).click()
     expect(chart(tab, "Requests")).to_be_visible()
 
 
@@ -172,12 +199,12 @@ def test_an_aggregation_that_is_too_large_says_so_with_a_solution(tab: LogPage, 
         "error": {"message": "It took too long.", "type": "api_error", "param": None, "code": "deadline"}
     }
     tab.page.route(_STATS, lambda route: route.fulfill(status=503, json=error))
-    tab.open("/overview?time=all")
+    tab.open("/overview")
     alert = tab.page.get_by_role("main").get_by_role("alert")
-    expect(alert).to_contain_text("Too much to add up: choose a shorter time.")
+    expect(alert).to_contain_text("Too many requests to aggregate. Select a shorter time range.")
     check_accessibility(tab.page)
     tab.page.unroute(_STATS)
-    alert.get_by_role("button", name="last hour").click()
+    alert.get_by_role("button", name="Last hour").click()
     expect(chart(tab, "Requests")).to_be_visible()
 
 
@@ -185,6 +212,6 @@ def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 400")
     tab.open("/overview?by=size")
     alert = tab.page.get_by_role("main").get_by_role("alert")
-    expect(alert).to_contain_text("This address cannot be read")
-    alert.get_by_role("button", name="clear all").click()
+    expect(alert).to_contain_text("Invalid address")
+    alert.get_by_role("button", name="Clear all").click()
     expect(chart(tab, "Requests")).to_be_visible()

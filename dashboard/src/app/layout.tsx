@@ -36,11 +36,6 @@ export function AppFrame() {
     () => (page === "lists" ? EMPTY_SEARCH : page === "overview" ? readOverview(inUrl).search : inUrl),
     [page, inUrl],
   );
-  // The default time range of the overview stays there.
-  const elsewhere = useMemo(
-    () => (page === "overview" && readOverview(inUrl).isDefaultRange ? { ...search, range: {} } : search),
-    [page, inUrl, search],
-  );
   const address = useMemo(() => {
     if (page !== "overview") return (to: LogSearch) => logHref(to);
     const { by } = readOverview(inUrl);
@@ -57,7 +52,7 @@ export function AppFrame() {
         <FilterHrefContext value={address}>
           <ValueHoverContext value={hover}>
             <div className={css.frame} {...hover.handlers}>
-              <Header search={elsewhere}>{isLog && <LiveSwitch />}</Header>
+              <Header search={search}>{isLog && <LiveSwitch />}</Header>
               <SampleBar />
               <VersionNotice />
               <div className={css.page}>

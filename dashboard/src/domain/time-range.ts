@@ -3,31 +3,49 @@
 import { clockTime, day } from "~/format/time";
 import type { TimeRange } from "./filter";
 
-export const RANGES: readonly { readonly words: string; readonly range: TimeRange }[] = [
-  { words: "all time", range: {} },
-  { words: "last 15 minutes", range: { from: "-15m" } },
-  { words: "last hour", range: { from: "-1h" } },
-  { words: "last 24 hours", range: { from: "-24h" } },
-  { words: "last 7 days", range: { from: "-7d" } },
-  { words: "last 30 days", range: { from: "-30d" } },
-];
+export type NamedRange = { readonly name: string; readonly range: TimeRange };
+
+/** The ranges to choose from. Those of a day are in the viewer's time zone. */
+export function namedRanges(now: Date): NamedRange[] {
+  const today = midnight(now, 0);
+  return [
+    { name: "all time", range: {} },
+    { name: "last 15 minutes", range: { from: "-15m" } },
+    { name: "last hour", range: { from: "-1h" } },
+    { name: "last 24 hours", range: { from: "-24h" } },
+    { name: "today", range: { from: today } },
+    { name: "yesterday", range: { from: midnight(now, -1), to: today } },
+    { name: "last 7 days", range: { from: "-7d" } },
+    { name: "last 30 days", range: { from: "-30d" } },
+  ];
+}
+
+function midnight(now: Date, days: number): string {
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).toISOString();
+}
 
 /** `last hour`, `since -90m`, `19 Nov 2026 14:02:00 – 19 Nov 2026 15:00:00`. */
 export function formatTimeRange(range: TimeRange, now = new Date()): string {
-  const known = RANGES.find(({ range: other }) => other.from === range.from && other.to === range.to);
-  if (known !== undefined) return known.words;
-  const from = range.from === undefined ? "the beginning" : momentInWords(range.from, now);
-  return range.to === undefined ? `since ${from}` : `${from} – ${momentInWords(range.to, now)}`;
+  const named = namedRanges(now).find(({ range: other }) => other.from === range.from && other.to === range.to);
+  if (named !== undefined) return named.name;
+  const from = range.from === undefined ? "the beginning" : formatEnd(range.from, now);
+  return range.to === undefined ? `since ${from}` : `${from} – ${formatEnd(range.to, now)}`;
 }
 
-function momentInWords(text: string, now: Date): string {
+/** The same as a title: `Last hour`, `Since -90m`. */
+export function timeRangeTitle(range: TimeRange, now = new Date()): string {
+  const text = formatTimeRange(range, now);
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function formatEnd(text: string, now: Date): string {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) || text.startsWith("-") ? text : `${day(at, now)} ${clockTime(text)}`;
 }
 
 const UNITS_MS: Record<string, number> = { s: 1e3, m: 60e3, h: 3600e3, d: 86_400e3, w: 604_800e3 };
 
-/** The moment that one end of a range means, `-15m` among them; undefined where it means none. */
+/** Parse one end of a range, RFC 3339 or relative such as `-15m`. `undefined` if it is invalid. */
 export function parseTimestamp(text: string, now: Date): Date | undefined {
   const [, number = "", unit = ""] = /^-(\d{1,6})([smhdw])$/.exec(text) ?? [];
   const at = number === "" ? new Date(text) : new Date(now.getTime() - Number(number) * (UNITS_MS[unit] ?? 0));

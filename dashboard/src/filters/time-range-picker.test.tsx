@@ -10,9 +10,9 @@ async function open(): Promise<void> {
   fireEvent.click(await screen.findByRole("button", { expanded: false }));
   await screen.findByLabelText("From");
 }
-const show = () => fireEvent.click(screen.getByRole("button", { name: "Show" }));
+const show = () => fireEvent.click(screen.getByRole("button", { name: "Apply" }));
 
-it("shows what it showed where nothing was changed, to the microsecond", async () => {
+it("keeps an unchanged range to the microsecond", async () => {
   const { where } = await renderAt(`?from=${FROM}&to=${TO}`, <TimeRange />);
   await open();
   show();
@@ -28,7 +28,7 @@ it("changes only the end that was changed", async () => {
   expect(where()).not.toContain(TO);
 });
 
-it("shows the moment that a relative end means, and takes it beside a new one", async () => {
+it("replaces a relative end by its timestamp if the other end is changed", async () => {
   const { where } = await renderAt("?from=-1h", <TimeRange />);
   await open();
   const shown = new Date((screen.getByLabelText("From") as HTMLInputElement).value);
@@ -38,9 +38,23 @@ it("shows the moment that a relative end means, and takes it beside a new one", 
   expect(where()).toMatch(`from=${shown.toISOString()}&to=20`);
 });
 
-it("leaves a relative range as it is where nothing was changed", async () => {
+it("keeps an unchanged relative range", async () => {
   const { where } = await renderAt("?from=-1h", <TimeRange />);
   await open();
   show();
   expect(where()).toBe("/requests?from=-1h");
+});
+
+it("offers today and yesterday, in the viewer's time zone", async () => {
+  const midnight = (days: number) => {
+    const now = new Date();
+    return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).toISOString();
+  };
+  const { where } = await renderAt("", <TimeRange />);
+  await open();
+  fireEvent.click(screen.getByRole("button", { name: "Yesterday" }));
+  expect(where()).toBe(`/requests?from=${midnight(-1)}&to=${midnight(0)}`);
+  const again = await renderAt(`?from=${midnight(0)}`, <TimeRange />);
+  expect(await screen.findByRole("button", { name: /^Today/, expanded: false })).toBeVisible();
+  expect(again.where()).toContain(midnight(0));
 });

@@ -1,22 +1,22 @@
-/** The time range of the log: presets or two dates. */
+/** The time range of the log: a named range or two dates. */
 
-import { Button, Group, Popover, TextInput } from "@mantine/core";
+import { Button, Group, Popover, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { TimeRange as Range } from "~/domain/filter";
-import { formatTimeRange, parseTimestamp, RANGES } from "~/domain/time-range";
+import { formatTimeRange, namedRanges, parseTimestamp, timeRangeTitle } from "~/domain/time-range";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
-import css from "./filter-bar.module.css";
 
-/** Which time is shown: one of a few spans up to now, or from one moment to another. */
+/** A button that shows the time range, and opens the menu to change it. */
 export function TimeRange() {
   const search = useLogSearch();
   const go = useLogNavigate();
   const [isOpen, setOpen] = useState(false);
-  const take = (range: Range) => {
+  const select = (range: Range) => {
     go({ search: { ...search, range } });
     setOpen(false);
   };
+  const name = formatTimeRange(search.range);
   return (
     <Popover
       opened={isOpen}
@@ -29,45 +29,60 @@ export function TimeRange() {
       shadow="md"
     >
       <Popover.Target>
-        <button type="button" className={css.button} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {formatTimeRange(search.range)} <span aria-hidden="true">▾</span>
-        </button>
+        <Button
+          variant="default"
+          size="xs"
+          h={32}
+          fw={400}
+          fz="sm"
+          rightSection={<span aria-hidden="true">▾</span>}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {timeRangeTitle(search.range)}
+        </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label="Time range">
-        <div className={css.spans}>
-          {RANGES.map(({ words, range }) => (
-            <button
-              key={words}
-              type="button"
-              className={css.span}
-              aria-pressed={words === formatTimeRange(search.range)}
-              onClick={() => take(range)}
+        <Stack gap={0} mb="xs">
+          {namedRanges(new Date()).map((each) => (
+            <Button
+              key={each.name}
+              variant="subtle"
+              color="gray"
+              c="var(--color-text)"
+              {...(each.name === name && { bg: "var(--accent-paper)" })}
+              size="compact-sm"
+              h={28}
+              fw={400}
+              justify="flex-start"
+              aria-pressed={each.name === name}
+              onClick={() => select(each.range)}
             >
-              {words}
-            </button>
+              {timeRangeTitle(each.range)}
+            </Button>
           ))}
-        </div>
-        <Between range={search.range} onTaken={take} />
+        </Stack>
+        <CustomRange range={search.range} onSelect={select} />
       </Popover.Dropdown>
     </Popover>
   );
 }
 
-function Between({ range, onTaken }: { range: Range; onTaken: (range: Range) => void }) {
-  const [shown] = useState(() => ({ from: localText(range.from), to: localText(range.to) }));
-  const [from, setFrom] = useState(shown.from);
-  const [to, setTo] = useState(shown.to);
+function CustomRange({ range, onSelect }: { range: Range; onSelect: (range: Range) => void }) {
+  const [initial] = useState(() => ({ from: inputValue(range.from), to: inputValue(range.to) }));
+  const [from, setFrom] = useState(initial.from);
+  const [to, setTo] = useState(initial.to);
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const isUntouched = from === shown.from && to === shown.to;
-        // A relative end beside a new one means the moment that was shown.
+        const isUnchanged = from === initial.from && to === initial.to;
+        // If only the other end was changed, a relative end becomes the timestamp that the input showed.
         const kept = (text: string | undefined, isSame: boolean) =>
-          isSame && (isUntouched || text?.startsWith("-") !== true) ? text : undefined;
-        onTaken({
-          ...end("from", kept(range.from, from === shown.from) ?? moment(from)),
-          ...end("to", kept(range.to, to === shown.to) ?? moment(to)),
+          isSame && (isUnchanged || text?.startsWith("-") !== true) ? text : undefined;
+        onSelect({
+          ...end("from", kept(range.from, from === initial.from) ?? timestamp(from)),
+          ...end("to", kept(range.to, to === initial.to) ?? timestamp(to)),
         });
       }}
     >
@@ -87,7 +102,7 @@ function Between({ range, onTaken }: { range: Range; onTaken: (range: Range) => 
       />
       <Group justify="end" mt="xs">
         <Button type="submit" size="compact-sm" variant="default">
-          Show
+          Apply
         </Button>
       </Group>
     </form>
@@ -98,13 +113,13 @@ function end(name: "from" | "to", text: string | undefined): Range {
   return text === undefined ? {} : { [name]: text };
 }
 
-function moment(text: string): string | undefined {
+function timestamp(text: string): string | undefined {
   const at = new Date(text);
   return text === "" || Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
-/** A moment as the input wants it, in the reader's zone; empty where the API would not understand it either. */
-function localText(text: string | undefined): string {
+/** The value of a `datetime-local` input, in the viewer's time zone. Empty if the timestamp is invalid. */
+function inputValue(text: string | undefined): string {
   const at = text === undefined ? undefined : parseTimestamp(text, new Date());
   if (at === undefined) return "";
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);

@@ -1,33 +1,29 @@
 import { describe, expect, it } from "vitest";
 import { replaceValue } from "~/domain/filter";
 import { parseSearch } from "~/domain/log-search";
-import { DEFAULT_RANGE, formatOverview, readOverview } from "./overview-search";
+import { formatOverview, readOverview } from "./overview-search";
 
 const read = (text: string) => readOverview(parseSearch(text));
 
 describe("the URL of the overview", () => {
-  it("means the last 24 hours when it names no time", () => {
-    expect(read("")).toEqual({ search: { filter: [], range: DEFAULT_RANGE }, by: undefined, isDefaultRange: true });
-    expect(read("?from=-1h")).toMatchObject({ search: { range: { from: "-1h" } }, isDefaultRange: false });
+  it("means all time without a time range, like the URL of the log", () => {
+    expect(read("")).toEqual({ search: { filter: [], range: {} }, by: undefined });
+    expect(formatOverview({ filter: [], range: {} }, undefined)).toBe("");
+    expect(read("?from=-1h")).toMatchObject({ search: { range: { from: "-1h" } } });
   });
 
-  it("can name all time", () => {
-    expect(formatOverview({ filter: [], range: {} }, undefined)).toBe("?time=all");
-    expect(read("?time=all")).toEqual({ search: { filter: [], range: {} }, by: undefined, isDefaultRange: false });
-  });
-
-  it.each(["model", "property.user-id", undefined])("gives back filter, range and parting: %s", (by) => {
+  it.each(["model", "property.user-id", undefined])("keeps filter, range, grouping and pause: %s", (by) => {
     const search = {
       filter: replaceValue(replaceValue([], "model", "gpt-4o"), "namespace", "a b&c"),
       range: { from: "-7d" },
     };
-    expect(read(formatOverview(search, by))).toEqual({ search, by, isDefaultRange: false });
+    expect(read(formatOverview(search, by))).toEqual({ search, by });
     const paused = { ...search, range: {}, live: false } as const;
-    expect(read(formatOverview(paused, by))).toEqual({ search: paused, by, isDefaultRange: false });
+    expect(read(formatOverview(paused, by))).toEqual({ search: paused, by });
   });
 
-  it("keeps its own names out of the log's filter", () => {
-    const { search, by } = read("?by=model&namespace=staging&time=all");
+  it("does not use the field of the grouping as a filter", () => {
+    const { search, by } = read("?by=model&namespace=staging");
     expect(search.filter).toEqual(replaceValue([], "namespace", "staging"));
     expect(by).toBe("model");
   });

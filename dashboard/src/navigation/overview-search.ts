@@ -3,39 +3,22 @@
 import { useLocation, useRouter } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { PAGE } from "~/api/page-config";
-import type { TimeRange } from "~/domain/filter";
 import { formatPairs, type LogSearch, parseSearch, toApiParams } from "~/domain/log-search";
 
-/** `isDefaultRange`: the URL has no time range, so the last 24 hours are used. */
-export type Overview = {
-  readonly search: LogSearch;
-  readonly by: string | undefined;
-  readonly isDefaultRange: boolean;
-};
+/** The search of the log, and the field that the charts are grouped by. */
+export type Overview = { readonly search: LogSearch; readonly by: string | undefined };
 
-export const DEFAULT_RANGE: TimeRange = { from: "-24h" };
-
-/** Parameters that only the overview has. `parseSearch` returns them as terms of the filter. */
-const OWN = ["by", "time"];
-
+/** Move `by` out of the filter: `parseSearch` returns it as one of its terms. */
 export function readOverview(found: LogSearch): Overview {
-  const own = (name: string) => found.filter.find((term) => term.name === name)?.values[0];
-  const isDefaultRange = Object.keys(found.range).length === 0 && own("time") !== "all";
   return {
-    search: {
-      ...found,
-      filter: found.filter.filter((term) => !OWN.includes(term.name)),
-      range: isDefaultRange ? DEFAULT_RANGE : found.range,
-    },
-    by: own("by"),
-    isDefaultRange,
+    search: { ...found, filter: found.filter.filter((term) => term.name !== "by") },
+    by: found.filter.find((term) => term.name === "by")?.values[0],
   };
 }
 
-/** Search parameters as text. `time=all` is written for all time, because the default is the last 24 hours. */
+/** Search parameters as text with a leading question mark, or an empty text. */
 export function formatOverview(search: LogSearch, by: string | undefined): string {
   const pairs = toApiParams(search);
-  if (Object.keys(search.range).length === 0) pairs.push(["time", "all"]);
   if (by !== undefined) pairs.push(["by", by]);
   if (search.live === false) pairs.push(["live", "off"]);
   return formatPairs(pairs);

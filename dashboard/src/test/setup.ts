@@ -13,11 +13,9 @@ vi.stubGlobal("matchMedia", (query: string) => ({
   removeEventListener: () => {},
 }));
 
-vi.stubGlobal(
-  "ResizeObserver",
-  class {
-    observe() {}
-    unobserve() {}
-    disconnect() {}
-  },
-);
+// jsdom has no layout, so nothing is ever resized. Not a stub: `vi.unstubAllGlobals` of a test would remove it.
+window.ResizeObserver = class {
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+};

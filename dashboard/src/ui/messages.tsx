@@ -1,8 +1,33 @@
-/** Text shared by messages. */
+/** Messages shown instead of content. */
 
+import { Button, Group } from "@mantine/core";
+import type { ReactNode } from "react";
 import { isUnreachable } from "~/domain/api-error";
+import css from "./text.module.css";
 
-/** Below an error of the page's reading: what it means for the log itself, as far as anybody knows. */
+export type Action = { label: string; onClick: () => void };
+
+type MessageProps = { children: ReactNode; actions?: readonly Action[]; isError?: boolean };
+
+/** Says why there is nothing to show, with buttons for what to do next. */
+export function Message({ children, actions = [], isError = false }: MessageProps) {
+  return (
+    <div className={css.message} role={isError ? "alert" : undefined}>
+      {children}
+      {actions.length > 0 && (
+        <Group gap={8}>
+          {actions.map(({ label, onClick }) => (
+            <Button key={label} variant="default" size="compact-sm" onClick={onClick}>
+              {label}
+            </Button>
+          ))}
+        </Group>
+      )}
+    </div>
+  );
+}
+
+/** Below an error of a query: whether requests are still being logged, as far as the page knows. */
 export function StillLogged({ error }: { error: Error }) {
-  return <p>{isUnreachable(error) ? "The page asks again by itself." : "Requests are still being logged."}</p>;
+  return <p>{isUnreachable(error) ? "Retrying…" : "Requests are still being logged."}</p>;
 }

@@ -1,50 +1,50 @@
 /** One chart with its title, legend and tooltip. */
 
 import { useComputedColorScheme } from "@mantine/core";
-import { type ReactNode, useCallback, useState } from "react";
+import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from "react";
 import { formatTimeSpan } from "~/api/stats";
 import css from "./charts.module.css";
 import type { Series } from "./series";
-import { type Drawing, drawChart, type Hover } from "./uplot-chart";
+import { Chart, type Drawing, type Hover } from "./uplot-chart";
 
 type ChartPanelProps = Omit<Drawing, "onHover"> & {
   title: string;
-  /** What it all comes to. */
+  /** The total of the requests, as text. */
   total: string;
-  figure: (value: number | null) => string;
-  /** The names of the series are told beside the title; else the table of groups tells them. */
-  isNamed: boolean;
+  formatValue: (value: number | null) => string;
+  /** Show a legend. Otherwise the table of groups names the series. */
+  hasLegend: boolean;
+  /** Shown in the middle of an empty chart. */
+  note?: string | undefined;
   children?: ReactNode;
 };
 
-/** One chart with its title, its total, and what is where the pointer is. */
-export function ChartPanel({ title, total, figure, isNamed, children, ...drawing }: ChartPanelProps) {
+/** A chart with its title, total and legend, and a tooltip with the values below the pointer. */
+export function ChartPanel({ title, total, formatValue, hasLegend, note, children, ...drawing }: ChartPanelProps) {
   const { buckets, step, seriesList } = drawing;
   const [hover, setHover] = useState<Hover>();
+  const label = describeChart({ title, total, buckets, step, seriesList, formatValue });
   return (
     <figure className={css.panel}>
       <figcaption className={css.caption}>
         <h2 className={css.title}>{title}</h2>
         <span className={css.total}>{total}</span>
-        {isNamed && seriesList.map((series) => <Name key={series.name} series={series} />)}
+        {hasLegend && seriesList.map((series) => <LegendItem key={series.name} series={series} />)}
         {children}
       </figcaption>
-      <TimeChart
-        {...drawing}
-        label={chartInWords({ title, total, buckets, step, seriesList, figure })}
-        onHover={setHover}
-      />
+      <TimeChart {...drawing} label={label} onHover={setHover} />
+      {note !== undefined && <p className={css.note}>{note}</p>}
       {hover !== undefined && (
-        <HoverCard hover={hover} buckets={buckets} step={step} seriesList={seriesList} figure={figure} />
+        <HoverCard hover={hover} buckets={buckets} step={step} seriesList={seriesList} formatValue={formatValue} />
       )}
     </figure>
   );
 }
 
-function Name({ series }: { series: Series }) {
+function LegendItem({ series }: { series: Series }) {
   return (
     <span className={css.named}>
-      <ColorSwatch colour={series.color} /> {series.name}
+      <ColorSwatch color={series.color} /> {series.name}
     </span>
   );
 }
@@ -54,11 +54,11 @@ type HoverCardProps = {
   buckets: readonly number[];
   step: number;
   seriesList: readonly Series[];
-  figure: (value: number | null) => string;
+  formatValue: (value: number | null) => string;
 };
 
-/** Values of the series where the pointer is. The same is in words beside the chart and in the table. */
-export function HoverCard({ hover, buckets, step, seriesList, figure }: HoverCardProps) {
+/** The values of a bucket. Hidden from screen readers, which have the label of the chart and the table. */
+export function HoverCard({ hover, buckets, step, seriesList, formatValue }: HoverCardProps) {
   const from = buckets[hover.at];
   if (from === undefined) return null;
   const side = hover.isRight ? { right: `calc(100% - ${hover.left - 12}px)` } : { left: hover.left + 12 };
@@ -67,67 +67,58 @@ export function HoverCard({ hover, buckets, step, seriesList, figure }: HoverCar
       <div className={css.when}>{formatTimeSpan(from, from + step)}</div>
       {seriesList.map((series) => (
         <div key={series.name} className={css.reading}>
-          <ColorSwatch colour={series.color} />
+          <ColorSwatch color={series.color} />
           <bdi className={css.name}>{series.name}</bdi>
-          <span className={css.figure}>{figure(series.values[hover.at] ?? null)}</span>
+          <span className={css.figure}>{formatValue(series.values[hover.at] ?? null)}</span>
         </div>
       ))}
     </div>
   );
 }
 
-/** The colour of a series, beside its name. */
-export function ColorSwatch({ colour }: { colour: string }) {
+/** The color of a series, beside its name. */
+export function ColorSwatch({ color }: { color: string }) {
   return (
     <svg className={css.mark} viewBox="0 0 10 10" aria-hidden="true">
-      <rect width="10" height="10" rx="2" fill={`var(${colour})`} />
+      <rect width="10" height="10" rx="2" fill={`var(${color})`} />
     </svg>
   );
 }
 
-type TimeChartProps = Drawing & { label: string };
-
-/** Curves over time. Its words are in `label`; all it is drawn with must stay the same while it does. */
-export function TimeChart({
-  label,
-  buckets,
-  step,
-  seriesList,
-  axis,
-  isWhole,
-  onHover,
-  onRange,
-  onPick,
-}: TimeChartProps) {
+/** The canvas of a chart. `label` describes it in words. */
+function TimeChart({ label, ...drawing }: Drawing & { label: string }) {
   const scheme = useComputedColorScheme("light");
-  const mount = useCallback(
-    (parent: HTMLDivElement | null) => {
-      if (parent === null) return undefined;
-      return drawChart(parent, { buckets, step, seriesList, axis, isWhole, onHover, onRange, onPick });
-    },
-    [buckets, step, seriesList, axis, isWhole, onHover, onRange, onPick],
-  );
-  // Another theme has other colours: it is drawn anew.
+  const chart = useRef<Chart>(null);
+  const mount = useCallback((parent: HTMLDivElement) => {
+    chart.current = new Chart(parent);
+    return () => chart.current?.destroy();
+  }, []);
+  useLayoutEffect(() => chart.current?.draw(drawing));
+  // The colors are read when the chart is built, so another theme needs another chart.
   return <div key={scheme} ref={mount} className={css.canvas} role="img" aria-label={label} />;
 }
 
-/** A chart in words, for those who do not see it. Pure. */
-type Shown = {
+type ChartContent = {
   title: string;
   total: string;
   buckets: readonly number[];
   step: number;
   seriesList: readonly Series[];
-  figure: (value: number | null) => string;
+  formatValue: (value: number | null) => string;
 };
 
-/** `Requests from 14:00 – 15:00. 310 requests, 31 failed. iOS: most 40, 14:20 – 14:21.` */
-export function chartInWords({ title, total, buckets, step, seriesList, figure }: Shown, now = new Date()): string {
+/** `Requests, 14:00 – 15:00. 310 · 31 failed. iOS: most 40, 14:20 – 14:21`. Pure. */
+export function describeChart(
+  { title, total, buckets, step, seriesList, formatValue }: ChartContent,
+  now = new Date(),
+): string {
   const [first, last] = [buckets[0] ?? 0, (buckets.at(-1) ?? 0) + step];
   const peaks = seriesList.flatMap(({ name, values }) => {
     const most = Math.max(...values.map((value) => value ?? 0));
     const at = buckets[values.indexOf(most)];
-    return most > 0 && at !== undefined ? [`${name}: most ${figure(most)}, ${formatTimeSpan(at, at + step, now)}`] : [];
+    return most > 0 && at !== undefined
+      ? [`${name}: most ${formatValue(most)}, ${formatTimeSpan(at, at + step, now)}`]
+      : [];
   });
   return [`${title}, ${formatTimeSpan(first, last, now)}`, total, ...peaks].join(". ");
 }

@@ -1,14 +1,19 @@
 /** The charts of the overview. */
 
+import { SegmentedControl } from "@mantine/core";
+import "@mantine/core/styles/FloatingIndicator.css";
+import "@mantine/core/styles/SegmentedControl.css";
+import { useRouter } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { replaceValue } from "~/domain/filter";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, plural, shortCount } from "~/format/number";
-import type { StatsResponse } from "~/generated/api-types";
+import type { Aggregate } from "~/generated/api-types";
+import { logHref } from "~/navigation/links";
 import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
-import { QuietButton } from "~/ui/quiet-button";
 import { ChartPanel } from "./chart-panel";
+import { dollarTick, durationTick } from "./chart-scale";
 import css from "./charts.module.css";
 import {
   costSeries,
@@ -20,124 +25,125 @@ import {
   tokenSeries,
 } from "./series";
 
-type ChartsProps = { grouped: GroupedStats; answer: StatsResponse };
+/** `percentiles`: the same requests in wider buckets, if a bucket has too few of them for percentiles. */
+type ChartsProps = { grouped: GroupedStats; percentiles: GroupedStats; total: Aggregate };
 
-/** All charts of the overview, one below or beside the other. Dragging chooses a time, a click on a group its value. */
-export function Charts({ grouped, answer }: ChartsProps) {
+/** All charts. Dragging selects a time range, and a click opens the requests of a bar or point in the log. */
+export function Charts({ grouped, percentiles, total }: ChartsProps) {
   const { search, by } = useOverview();
   const go = useOverviewNavigate();
-  const [shown, setShown] = useState<Percentile>("p50");
-  const { total } = answer;
-  const seriesList = useMemo(
+  const { history } = useRouter();
+  const [percentile, setPercentile] = useState<Percentile>("p50");
+  const counts = useMemo(
+    () => ({ requests: requestSeries(grouped), tokens: tokenSeries(grouped), cost: costSeries(grouped) }),
+    [grouped],
+  );
+  const times = useMemo(
     () => ({
-      requests: requestSeries(grouped),
-      duration: durationSeries(grouped, "duration_ms", shown),
-      first: durationSeries(grouped, "first_token_ms", shown),
-      tokens: tokenSeries(grouped),
-      cost: costSeries(grouped),
+      duration: durationSeries(percentiles, "duration_ms", percentile),
+      first: durationSeries(percentiles, "first_token_ms", percentile),
     }),
-    [grouped, shown],
+    [percentiles, percentile],
   );
   const onRange = useCallback(
-    (from: number, to: number) => go({ ...search, range: { from: iso(from), to: iso(to) } }, by),
+    (from: number, to: number) => go({ ...search, range: range(from, to) }, by),
     [go, search, by],
   );
   const onPick = useCallback(
-    ({ group }: Series) => {
-      if (by === undefined || group === undefined || group.value === null) return;
-      go({ ...search, filter: replaceValue(search.filter, by, group.value) }, by);
+    (from: number, to: number, series: Series | undefined) => {
+      const value = by === undefined ? null : (series?.group?.value ?? null);
+      const filter = by === undefined || value === null ? search.filter : replaceValue(search.filter, by, value);
+      history.push(logHref({ ...search, filter, range: range(from, to) }));
     },
-    [go, search, by],
+    [history, search, by],
   );
-  const common = { buckets: grouped.buckets, step: answer.bucket_seconds * 1000, isWhole: false, onRange, onPick };
-  const isWhole = by === undefined;
+  const handlers = { onRange, onPick };
+  const isGrouped = by !== undefined;
+  const common = { ...handlers, buckets: grouped.buckets, step: grouped.step, isWhole: false, hasLegend: !isGrouped };
+  const timed = {
+    ...common,
+    buckets: percentiles.buckets,
+    step: percentiles.step,
+    formatValue: duration,
+    formatTick: durationTick,
+  };
   const failed = total.failed > 0 ? ` · ${count(total.failed)} failed` : "";
-  const choice = (of: string) => !isWhole && <PercentileToggle chosen={shown} onChosen={setShown} of={of} />;
+  const toggle = (label: string) =>
+    isGrouped && (
+      <SegmentedControl
+        classNames={{ root: css.choice ?? "", label: css.choiceLabel ?? "" }}
+        size="xs"
+        aria-label={label}
+        data={["p50", "p95"]}
+        value={percentile}
+        onChange={(value) => setPercentile(value === "p95" ? "p95" : "p50")}
+      />
+    );
   return (
     <>
       <ChartPanel
         {...common}
         title="Requests"
         total={`${count(total.requests)}${failed}`}
-        seriesList={seriesList.requests}
-        figure={count}
-        axis={shortCount}
+        seriesList={counts.requests}
+        formatValue={count}
+        formatTick={shortCount}
         isWhole
-        isNamed={false}
+        hasLegend={false}
       />
       <ChartPanel
-        {...common}
+        {...timed}
         title="Duration"
-        total={percentiles(total.duration_ms)}
-        seriesList={seriesList.duration}
-        figure={duration}
-        axis={duration}
-        isNamed={isWhole}
+        total={percentilesText(total.duration_ms)}
+        seriesList={times.duration}
+        note={noteOf(times.duration)}
       >
-        {choice("the duration")}
+        {toggle("Percentile of the duration")}
       </ChartPanel>
       <ChartPanel
-        {...common}
+        {...timed}
         title="First token"
-        total={percentiles(total.first_token_ms)}
-        seriesList={seriesList.first}
-        figure={duration}
-        axis={duration}
-        isNamed={isWhole}
+        total={percentilesText(total.first_token_ms)}
+        seriesList={times.first}
+        note={noteOf(times.first)}
       >
-        {choice("the time to the first token")}
+        {toggle("Percentile of the time to the first token")}
       </ChartPanel>
       <ChartPanel
         {...common}
         title="Tokens"
         total={`${shortCount(total.input_tokens)} → ${shortCount(total.output_tokens)}`}
-        seriesList={seriesList.tokens}
-        figure={tokenWords}
-        axis={shortCount}
+        seriesList={counts.tokens}
+        formatValue={tokensText}
+        formatTick={shortCount}
         isWhole
-        isNamed={isWhole}
       />
       <ChartPanel
         {...common}
         title="Cost"
         total={money(total.cost_usd)}
-        seriesList={seriesList.cost}
-        figure={money}
-        axis={dollars}
-        isNamed={false}
+        seriesList={counts.cost}
+        formatValue={money}
+        formatTick={dollarTick}
+        hasLegend={false}
       />
     </>
   );
 }
 
-function percentiles({ p50, p95 }: { p50: number | null; p95: number | null }): string {
+function noteOf(seriesList: readonly Series[]): string | undefined {
+  const isEmpty = seriesList.every(({ values }) => values.every((value) => value === null));
+  return isEmpty ? "Not enough requests for a curve." : undefined;
+}
+
+function percentilesText({ p50, p95 }: { p50: number | null; p95: number | null }): string {
   return `p50 ${duration(p50)} · p95 ${duration(p95)}`;
 }
 
-/** On an axis, where all are round: `$0.02`, `$40`. */
-function dollars(value: number): string {
-  return `$${value < 1000 ? value.toLocaleString("en-US", { maximumSignificantDigits: 3 }) : shortCount(value)}`;
-}
-
-function tokenWords(value: number | null): string {
+function tokensText(value: number | null): string {
   return value === null ? "–" : plural(value, "token");
 }
 
-function iso(at: number): string {
-  return new Date(at).toISOString();
-}
-
-type PercentileToggleProps = { chosen: Percentile; onChosen: (percentile: Percentile) => void; of: string };
-
-/** Which percentile is drawn for each group. */
-export function PercentileToggle({ chosen, onChosen, of }: PercentileToggleProps) {
-  return (
-    <span className={css.choice}>
-      {(["p50", "p95"] as const).map((each) => (
-        <QuietButton key={each} selected={each === chosen} label={`${each} of ${of}`} onClick={() => onChosen(each)}>
-          {each}
-        </QuietButton>
-      ))}
-    </span>
-  );
+function range(from: number, to: number): { from: string; to: string } {
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 }

@@ -1,5 +1,7 @@
 /** Totals, and the table of groups. */
 
+import { Table } from "@mantine/core";
+import "@mantine/core/styles/Table.css";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { duration } from "~/format/duration";
@@ -14,71 +16,76 @@ import { colorOf } from "./series";
 
 type Props = { groups: readonly Group[]; by: string };
 
-/** The groups with their figures; their colours are those of the charts. */
+/** The aggregates of each group, with its color in the charts. */
 export function GroupTable({ groups, by }: Props) {
   return (
-    <table className={css.table}>
+    <Table className={css.table} highlightOnHover>
       <caption className="visually-hidden">Requests by {fieldName(by)}</caption>
-      <thead>
-        <tr>
-          <th scope="col" className={css.name}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th rowSpan={2} className={css.name}>
             <bdi>{fieldName(by)}</bdi>
-          </th>
-          <th scope="col" className={css.requests}>
-            Requests
-          </th>
-          <th scope="col" className={css.failures}>
-            Failed
-          </th>
-          <th scope="col" className={css.tokens}>
+          </Table.Th>
+          <Table.Th rowSpan={2}>Requests</Table.Th>
+          <Table.Th rowSpan={2}>Failed</Table.Th>
+          <Table.Th rowSpan={2} className={css.tokens}>
             <span title="input → output">Tokens</span>
-          </th>
-          <th scope="col" className={css.cost}>
-            Cost
-          </th>
-          <th scope="col" className={css.time} title="Duration">
-            p50
-          </th>
-          <th scope="col" className={css.time} title="Duration">
-            p95
-          </th>
-        </tr>
-      </thead>
-      <tbody>
+          </Table.Th>
+          <Table.Th rowSpan={2}>Cost</Table.Th>
+          <Table.Th colSpan={2} scope="colgroup" className={css.time}>
+            Duration
+          </Table.Th>
+          <Table.Th colSpan={2} scope="colgroup" className={css.time}>
+            First token
+          </Table.Th>
+        </Table.Tr>
+        <Table.Tr>
+          {["Duration", "First token"].flatMap((of) =>
+            ["p50", "p95"].map((percentile) => (
+              <Table.Th key={of + percentile} className={css.time}>
+                {percentile}
+              </Table.Th>
+            )),
+          )}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
         {groups.map((group) => (
           <GroupRow key={`${group.kind}${group.value}`} group={group} by={by} />
         ))}
-      </tbody>
-    </table>
+      </Table.Tbody>
+    </Table>
   );
 }
 
 function GroupRow({ group, by }: { group: Group; by: string }) {
-  const { requests, failed, input_tokens, output_tokens, cost_usd, duration_ms } = group.total;
+  const { requests, failed, input_tokens, output_tokens, cost_usd, duration_ms, first_token_ms } = group.total;
   return (
-    <tr className={css.row}>
-      <th scope="row" className={css.name}>
+    <Table.Tr>
+      <Table.Th scope="row" className={css.name}>
         <span className={css.marked}>
-          <ColorSwatch colour={colorOf(group)} />
+          <ColorSwatch color={colorOf(group)} />
           <GroupValue group={group} by={by} />
         </span>
-      </th>
-      <td>{count(requests)}</td>
-      <td className={failed > 0 ? css.failed : css.dim}>
+      </Table.Th>
+      <Table.Td>{count(requests)}</Table.Td>
+      <Table.Td className={failed > 0 ? css.failed : css.dim}>
         {failed > 0 && <span aria-hidden="true">✗ </span>}
         {count(failed)}
-      </td>
-      <td className={css.tokens} title={tokens(input_tokens, output_tokens, false)}>
+      </Table.Td>
+      <Table.Td className={css.tokens} title={tokens(input_tokens, output_tokens, false)}>
         {shortCount(input_tokens)} → {shortCount(output_tokens)}
-      </td>
-      <td>{money(cost_usd)}</td>
-      <td className={css.time}>{duration(duration_ms.p50)}</td>
-      <td className={css.time}>{duration(duration_ms.p95)}</td>
-    </tr>
+      </Table.Td>
+      <Table.Td>{money(cost_usd)}</Table.Td>
+      <Table.Td className={css.time}>{duration(duration_ms.p50)}</Table.Td>
+      <Table.Td className={css.time}>{duration(duration_ms.p95)}</Table.Td>
+      <Table.Td className={css.time}>{duration(first_token_ms.p50)}</Table.Td>
+      <Table.Td className={css.time}>{duration(first_token_ms.p95)}</Table.Td>
+    </Table.Tr>
   );
 }
 
-/** A group's value, as everywhere a link that filters by it; those without a value have only a name. */
+/** The value of a group as a link that filters by it. Groups without a value have only a name. */
 export function GroupValue({ group, by }: { group: Group; by: string }) {
   if (group.value === null) return <span className={css.dim}>{groupName(group, by)}</span>;
   if (by === "namespace") return <NamespaceChip namespace={group.value} />;
@@ -97,10 +104,10 @@ export function GroupValue({ group, by }: { group: Group; by: string }) {
   );
 }
 
-/** What all the requests come to. */
+/** The aggregates of all requests. */
 export function Totals({ total }: { total: Aggregate }) {
   const { requests, failed, duration_ms, first_token_ms } = total;
-  const share = requests === 0 ? "" : ` (${shareOf(failed, requests)})`;
+  const share = requests === 0 ? "" : ` (${percentText(failed, requests)})`;
   const facts: Fact[] = [
     { name: "requests", value: count(requests) },
     {
@@ -119,8 +126,8 @@ export function Totals({ total }: { total: Aggregate }) {
   return <FactList facts={facts} />;
 }
 
-/** `4.8 %`; a few of very many are not none. */
-function shareOf(part: number, whole: number): string {
+/** `4.8 %`; more than zero is never `0.0 %`. */
+function percentText(part: number, whole: number): string {
   const percent = (part / whole) * 100;
   return part > 0 && percent < 0.05 ? "<0.1 %" : `${percent.toFixed(1)} %`;
 }

@@ -1,19 +1,18 @@
 /** Messages shown instead of the overview. */
 
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { countQuery } from "~/api/requests";
 import { isDeadlineError } from "~/api/stats";
 import { statusQuery } from "~/api/status";
 import { ApiError } from "~/domain/api-error";
 import { describeValue, removeValue } from "~/domain/filter";
+import { EMPTY_SEARCH } from "~/domain/log-search";
 import { formatTimeRange } from "~/domain/time-range";
 import { plural } from "~/format/number";
-import { DEFAULT_RANGE, useOverview, useOverviewNavigate } from "~/navigation/overview-search";
-import { StillLogged } from "~/ui/messages";
-import css from "./overview-page.module.css";
+import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
+import { type Action, Message, StillLogged } from "~/ui/messages";
 
-/** Why there is nothing to draw: no request ever, or none that matches; then what would. */
+/** Shown if there are no requests at all, or none that match. Says what would match. */
 export function OverviewEmpty() {
   const { search, by } = useOverview();
   const go = useOverviewNavigate();
@@ -24,11 +23,24 @@ export function OverviewEmpty() {
   const found = useQuery({ ...countQuery({ ...search, filter: rest }), enabled: last !== undefined }).data;
   const hasRange = Object.keys(search.range).length > 0;
 
-  if (isEmpty) return <p className={css.message}>No request yet. The first one appears here by itself.</p>;
+  if (isEmpty) {
+    return (
+      <Message>
+        <p>No requests yet. New requests appear here automatically.</p>
+      </Message>
+    );
+  }
+  const actions: Action[] = [];
+  if (last !== undefined) {
+    const label = `Remove ${describeValue(last.name, last.value).name}`;
+    actions.push({ label, onClick: () => go({ ...search, filter: rest }, by) });
+  }
+  if (hasRange) actions.push({ label: "Show all time", onClick: () => go({ ...search, range: {} }, by) });
+  if (values.length > 0) actions.push({ label: "Clear all", onClick: () => go({ ...search, filter: [] }, by) });
   return (
-    <div className={css.message}>
+    <Message actions={actions}>
       <p>
-        No request{hasRange && <> ({formatTimeRange(search.range)})</>}
+        No requests{hasRange && <> ({formatTimeRange(search.range)})</>}
         {values.map((term, at) => {
           const words = describeValue(term.name, term.value, term.negated);
           return (
@@ -49,56 +61,38 @@ export function OverviewEmpty() {
           </>
         )}
       </p>
-      {last !== undefined && (
-        <Button variant="default" size="compact-sm" onClick={() => go({ ...search, filter: rest }, by)}>
-          remove {describeValue(last.name, last.value).name}
-        </Button>
-      )}
-      {hasRange && (
-        <Button variant="default" size="compact-sm" onClick={() => go({ ...search, range: {} }, by)}>
-          look at all time
-        </Button>
-      )}
-      {values.length > 0 && (
-        <Button variant="default" size="compact-sm" onClick={() => go({ ...search, filter: [] }, by)}>
-          clear all
-        </Button>
-      )}
-    </div>
+    </Message>
   );
 }
 
-/** The figures are not there: too much was asked for, or what nobody understands, or they could not be read. */
-export function OverviewError({ error, onAgain }: { error: Error; onAgain: () => void }) {
+const SHORTER = [
+  { label: "Last 24 hours", range: { from: "-24h" } },
+  { label: "Last hour", range: { from: "-1h" } },
+];
+
+/** Shown if the API did not return statistics: too many requests, an invalid query, or another error. */
+export function OverviewError({ error, onRetry }: { error: Error; onRetry: () => void }) {
   const { search, by } = useOverview();
   const go = useOverviewNavigate();
-  const isWrong = error instanceof ApiError && error.status === 400;
   if (isDeadlineError(error)) {
+    const actions = SHORTER.map(({ label, range }) => ({ label, onClick: () => go({ ...search, range }, by) }));
     return (
-      <div className={css.message} role="alert">
-        <p>Too much to add up: choose a shorter time.</p>
-        {[DEFAULT_RANGE, { from: "-1h" }].map((range) => (
-          <Button key={range.from} variant="default" size="compact-sm" onClick={() => go({ ...search, range }, by)}>
-            {range.from === "-1h" ? "last hour" : "last 24 hours"}
-          </Button>
-        ))}
-      </div>
+      <Message isError actions={actions}>
+        <p>Too many requests to aggregate. Select a shorter time range.</p>
+      </Message>
+    );
+  }
+  if (error instanceof ApiError && error.status === 400) {
+    return (
+      <Message isError actions={[{ label: "Clear all", onClick: () => go(EMPTY_SEARCH, undefined) }]}>
+        <p>Invalid address: {error.message}</p>
+      </Message>
     );
   }
   return (
-    <div className={css.message} role="alert">
-      <p>
-        {isWrong ? "This address cannot be read: " : "The figures could not be read: "}
-        {error.message}
-      </p>
-      {!isWrong && <StillLogged error={error} />}
-      <Button
-        variant="default"
-        size="compact-sm"
-        onClick={isWrong ? () => go({ filter: [], range: DEFAULT_RANGE }, undefined) : onAgain}
-      >
-        {isWrong ? "clear all" : "again"}
-      </Button>
-    </div>
+    <Message isError actions={[{ label: "Retry", onClick: onRetry }]}>
+      <p>The statistics could not be read: {error.message}</p>
+      <StillLogged error={error} />
+    </Message>
   );
 }

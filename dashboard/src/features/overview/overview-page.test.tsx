@@ -6,7 +6,12 @@ import { renderAt } from "~/test/render";
 import { OverviewContent, useFrozenWhilePressed } from "./overview-page";
 
 // There is no canvas in these tests.
-vi.mock("./uplot-chart", () => ({ drawChart: () => () => {} }));
+vi.mock("./uplot-chart", () => ({
+  Chart: class {
+    draw() {}
+    destroy() {}
+  },
+}));
 afterEach(() => vi.unstubAllGlobals());
 
 /** The log answers this to what is asked of its statistics; it has requests. */
@@ -19,7 +24,7 @@ function answerWith(found: StatsResponse | { status: number; code: string; messa
   });
 }
 
-it("each value is a link that filters by it; other and requests without a value are none", async () => {
+it("each value is a link that filters by it, except other and requests without a value", async () => {
   answerWith(
     statsAnswer(
       "model",
@@ -38,52 +43,54 @@ it("each value is a link that filters by it; other and requests without a value 
   expect(within(table).getByRole("row", { name: /other 9 0/ })).toBeVisible();
 });
 
-it("what is unknown is –, and never 0", async () => {
+it("unknown values are a dash, never 0", async () => {
   answerWith(statsAnswer("model", [["gpt-4o", [point(0, 30)]]]));
   await renderAt("?by=model", <OverviewContent />);
   const row = await screen.findByRole("row", { name: /gpt-4o/ });
-  expect(row).toHaveTextContent("gpt-4o300300 → 30–––");
+  expect(row).toHaveTextContent("gpt-4o300300 → 30–––––");
 });
 
-it("each chart says in words what it shows", async () => {
+it("each chart is described in words", async () => {
   answerWith(statsAnswer(undefined, [[null, [point(0, 30, { failed: 2 }), point(3, 12)]]]));
-  await renderAt("?time=all", <OverviewContent />);
+  await renderAt("", <OverviewContent />);
   const requests = await screen.findByRole("img", { name: /^Requests, .+\. 42\. all: most 30, .+\. failed: most 2, / });
   expect(requests).toBeVisible();
   expect(screen.getAllByRole("img")).toHaveLength(5);
   expect(screen.queryByRole("table")).not.toBeInTheDocument();
 });
 
-it("too much to add up is said in words, with shorter times to choose", async () => {
+it("too many requests are an error with shorter time ranges", async () => {
   answerWith({ status: 503, code: "deadline", message: "The log took too long to answer." });
-  const { where } = await renderAt("?time=all&by=model", <OverviewContent />);
-  expect(await screen.findByRole("alert")).toHaveTextContent("Too much to add up: choose a shorter time.");
-  screen.getByRole("button", { name: "last hour" }).click();
+  const { where } = await renderAt("?by=model", <OverviewContent />);
+  expect(await screen.findByRole("alert")).toHaveTextContent(
+    "Too many requests to aggregate. Select a shorter time range.",
+  );
+  screen.getByRole("button", { name: "Last hour" }).click();
   expect(where()).toBe("/overview?from=-1h&by=model");
 });
 
-it("what cannot be read is told, and that nothing is lost", async () => {
+it("an error says that requests are still being logged", async () => {
   answerWith({ status: 503, code: "store_unavailable", message: "The disk is on fire." });
   await renderAt("", <OverviewContent />);
   const alert = await screen.findByRole("alert");
-  expect(alert).toHaveTextContent("The figures could not be read: The disk is on fire.");
+  expect(alert).toHaveTextContent("The statistics could not be read: The disk is on fire.");
   expect(alert).toHaveTextContent("Requests are still being logged.");
 });
 
-it("what nobody answers is asked again, and nothing is said of the log", async () => {
+it("without an answer the page retries, and says nothing about the log", async () => {
   vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
   await renderAt("", <OverviewContent />);
   const alert = await screen.findByRole("alert");
-  expect(alert).toHaveTextContent("Relaybook does not answer. Is it running?The page asks again by itself.");
+  expect(alert).toHaveTextContent("Relaybook does not answer. Is it running?Retrying…");
 });
 
-it("no match says what would match", async () => {
+it("an empty result says what would match", async () => {
   answerWith(statsAnswer("model", []));
-  const { where } = await renderAt("?namespace=staging&model=gpt-5&by=model", <OverviewContent />);
+  const { where } = await renderAt("?namespace=staging&model=gpt-5&from=-24h&by=model", <OverviewContent />);
   expect(await screen.findByText(/310 requests without the model\./)).toHaveTextContent(
-    "No request (last 24 hours) where namespace is staging and model is gpt-5.",
+    "No requests (last 24 hours) where namespace is staging and model is gpt-5.",
   );
-  screen.getByRole("button", { name: "remove model" }).click();
+  screen.getByRole("button", { name: "Remove model" }).click();
   expect(where()).toBe("/overview?namespace=staging&from=-24h&by=model");
 });
 

@@ -1,26 +1,27 @@
 /** The overview page: aggregates and charts for a filter and a time range. */
 
-import { useQuery } from "@tanstack/react-query";
+import { NativeSelect } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { propertiesQuery } from "~/api/namespaces";
 import { bucketsOf, statsQuery } from "~/api/stats";
+import { replaceValue } from "~/domain/filter";
 import { FilterBar } from "~/filters/filter-bar";
 import { useLabels } from "~/filters/labels";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { TimeRange } from "~/filters/time-range-picker";
+import type { StatsResponse } from "~/generated/api-types";
 import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
-import { QuietButton } from "~/ui/quiet-button";
 import { Charts } from "./charts";
 import { GroupTable, Totals } from "./group-table";
 import { fieldName, groupsOf } from "./groups";
 import { OverviewEmpty, OverviewError } from "./overview-messages";
 import css from "./overview-page.module.css";
+import { type GroupedStats, percentileBucketOf } from "./series";
 
 /** Aggregates of requests over time, with the filters of the log. */
 export function OverviewPage() {
-  const { search, by, isDefaultRange } = useOverview();
-  const go = useOverviewNavigate();
   return (
     <main className={css.page}>
       <h1 className="visually-hidden">Overview</h1>
@@ -28,26 +29,37 @@ export function OverviewPage() {
       <div className={css.controls}>
         <GroupBySelect />
         <TimeRange />
-        {isDefaultRange && (
-          <span className={css.hint}>
-            The last 24 hours, for no time is chosen.
-            <QuietButton onClick={() => go({ ...search, range: {} }, by)}>all time</QuietButton>
-          </span>
-        )}
-        <Link className={css.link} to="/requests" search={search}>
-          open in the log
-        </Link>
+        <LogLinks />
       </div>
       <FilterBar />
       <section
         className={css.scrollRegion}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll region must be reachable by keyboard
         tabIndex={0}
-        aria-label="Figures"
+        aria-label="Statistics"
       >
         <OverviewContent />
       </section>
     </main>
+  );
+}
+
+/** Links to the requests in the log: the most expensive, the slowest, all. */
+function LogLinks() {
+  const { search } = useOverview();
+  const sorted = (by: string) => ({ ...search, filter: replaceValue(search.filter, "sort", by) });
+  return (
+    <nav className={css.links} aria-label="Open in the log">
+      <Link to="/requests" search={sorted("cost_usd")}>
+        Most expensive
+      </Link>
+      <Link to="/requests" search={sorted("duration_ms")}>
+        Slowest
+      </Link>
+      <Link to="/requests" search={search}>
+        Open in the log
+      </Link>
+    </nav>
   );
 }
 
@@ -57,7 +69,7 @@ export function useFrozenWhilePressed<Shown>(value: Shown): { shown: Shown; onPo
   const onPointerDown = () => {
     setHeld({ value });
     const pressed = new AbortController();
-    // After the click and whatever else the release of the button tells.
+    // After the click and other listeners of the release.
     const release = () => {
       pressed.abort();
       setTimeout(() => setHeld(undefined));
@@ -71,59 +83,53 @@ export function useFrozenWhilePressed<Shown>(value: Shown): { shown: Shown; onPo
 
 const FIELDS = ["namespace", "model", "outcome"];
 
-/** By what the requests are grouped; the URL says it. */
+/** The field that the requests are grouped by. */
 export function GroupBySelect() {
   const { search, by } = useOverview();
   const go = useOverviewNavigate();
   const properties = useQuery(propertiesQuery()).data?.data.map(({ value }) => `property.${value}`) ?? [];
-  // What the URL names is there in any case.
-  const isElse = by !== undefined && !FIELDS.includes(by) && !properties.includes(by);
+  // The field of the URL is always an option.
+  const isOther = by !== undefined && !FIELDS.includes(by) && !properties.includes(by);
+  const option = (field: string) => ({ value: field, label: fieldName(field) });
   return (
-    <label className={css.choice}>
-      by
-      <select
-        className={css.select}
-        aria-label="Parted by"
+    <label className={css.choice} htmlFor="group-by">
+      Group by:
+      <NativeSelect
+        id="group-by"
+        size="xs"
+        maw={180}
         value={by ?? ""}
         onChange={(event) => go(search, event.currentTarget.value || undefined)}
-      >
-        <option value="">nothing</option>
-        {FIELDS.map((field) => (
-          <option key={field} value={field}>
-            {fieldName(field)}
-          </option>
-        ))}
-        <optgroup label="Properties">
-          {[...properties, ...(isElse ? [by] : [])].map((field) => (
-            <option key={field} value={field}>
-              {fieldName(field)}
-            </option>
-          ))}
-        </optgroup>
-      </select>
+        data={[
+          { value: "", label: "none" },
+          ...FIELDS.map(option),
+          { group: "Properties", items: [...properties, ...(isOther ? [by] : [])].map(option) },
+        ]}
+      />
     </label>
   );
 }
 
-/** What the requests add up to: in all, over time, and by value. */
+/** Totals, charts and the table of groups. */
 export function OverviewContent() {
   const { search, by } = useOverview();
-  const labels = useLabels();
   const { data: answer, error, isPlaceholderData, refetch } = useQuery(statsQuery(search, by));
-  // While another question is being answered, the charts are still those of the one before.
-  const shownBy = answer?.groups[0] === undefined ? by : Object.keys(answer.groups[0].by)[0];
-  const grouped = useMemo(
-    () => answer && { buckets: bucketsOf(answer), groups: groupsOf(answer, shownBy, labels), by: shownBy },
-    [answer, shownBy, labels],
-  );
-
-  const { shown, onPointerDown } = useFrozenWhilePressed({ answer, grouped });
+  const grouped = useGrouped(answer, by);
+  const bucket = answer === undefined || by === undefined ? undefined : percentileBucketOf(answer);
+  const wider = useQuery({
+    ...statsQuery(search, by, bucket),
+    enabled: bucket !== answer?.bucket_seconds && bucket !== undefined && !isPlaceholderData,
+    placeholderData: keepPreviousData,
+  });
+  const widerGrouped = useGrouped(wider.data, by);
+  const percentiles = bucket !== answer?.bucket_seconds && !wider.isPlaceholderData ? widerGrouped : undefined;
+  const { shown, onPointerDown } = useFrozenWhilePressed({ answer, grouped, percentiles });
 
   if (answer === undefined || grouped === undefined) {
-    if (error !== null) return <OverviewError error={error} onAgain={() => void refetch()} />;
+    if (error !== null) return <OverviewError error={error} onRetry={() => void refetch()} />;
     return (
-      <p className={css.message} role="status">
-        Adding up…
+      <p className={css.loading} role="status">
+        Loading…
       </p>
     );
   }
@@ -133,16 +139,31 @@ export function OverviewContent() {
       <div className={css.totals}>
         <Totals total={answer.total} />
       </div>
-      <div className={css.shown} data-grouped={shownBy === undefined ? undefined : ""}>
+      <div className={css.shown} data-grouped={grouped.by === undefined ? undefined : ""}>
         <div className={css.charts} onPointerDown={onPointerDown}>
-          <Charts grouped={shown.grouped ?? grouped} answer={shown.answer ?? answer} />
+          <Charts
+            grouped={shown.grouped ?? grouped}
+            percentiles={shown.percentiles ?? shown.grouped ?? grouped}
+            total={(shown.answer ?? answer).total}
+          />
         </div>
-        {shownBy !== undefined && (
+        {grouped.by !== undefined && (
           <div className={css.groups}>
-            <GroupTable groups={grouped.groups} by={shownBy} />
+            <GroupTable groups={grouped.groups} by={grouped.by} />
           </div>
         )}
       </div>
     </div>
   );
+}
+
+/** The groups of an answer. While the next answer is loading, they are grouped by the field of the previous one. */
+function useGrouped(answer: StatsResponse | undefined, by: string | undefined): GroupedStats | undefined {
+  const labels = useLabels();
+  return useMemo(() => {
+    if (answer === undefined) return undefined;
+    const field = answer.groups[0] === undefined ? by : Object.keys(answer.groups[0].by)[0];
+    const groups = groupsOf(answer, field, labels);
+    return { buckets: bucketsOf(answer), step: answer.bucket_seconds * 1000, groups, by: field };
+  }, [answer, by, labels]);
 }

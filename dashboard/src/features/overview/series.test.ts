@@ -3,10 +3,11 @@ import { bucketsOf } from "~/api/stats";
 import type { Namespace, StatsResponse } from "~/generated/api-types";
 import { point, statsAnswer } from "~/test/fixtures";
 import { groupName, groupsOf } from "./groups";
-import { costSeries, durationSeries, nearestSeries, requestSeries, stackedValues } from "./series";
+import { costSeries, durationSeries, nearestSeries, percentileBucketOf, requestSeries, stackedValues } from "./series";
 
 const grouped = (found: StatsResponse, by?: string, labels = new Map<string, Namespace>()) => ({
   buckets: bucketsOf(found),
+  step: found.bucket_seconds * 1000,
   groups: groupsOf(found, by, labels),
   by,
 });
@@ -59,6 +60,18 @@ describe("series", () => {
     expect(p50?.values).toEqual([null, null, null, null]);
   });
 
+  it("have no percentiles of a group where it has few requests, and get wider buckets for them", () => {
+    const at = (place: number, requests: number) =>
+      point(place, requests, { duration_ms: { p50: 300, p95: 900, p99: null } });
+    const found = statsAnswer("model", [["gpt-4o", [at(0, 30), at(1, 19), at(2, 20)]]]);
+    expect(durationSeries(grouped(found, "model"), "duration_ms", "p95")[0]?.values).toEqual([900, null, 900, null]);
+    const answer = { ...found, bucket_seconds: 720, from: "2026-11-23T00:00:00Z", to: "2026-11-24T00:00:00Z" };
+    expect(percentileBucketOf(answer)).toBe(1800);
+    expect(percentileBucketOf({ ...answer, groups: [] })).toBe(720);
+    const few = statsAnswer("model", [["gpt-4o", [at(0, 1)]]]);
+    expect(percentileBucketOf({ ...few, bucket_seconds: 720, from: answer.from, to: answer.to })).toBe(21_600);
+  });
+
   it("add up what has no colour of its own", () => {
     const seriesList = requestSeries(grouped(statsAnswer("model", many, [point(0, 5)]), "model"));
     expect(seriesList.map(({ name }) => name).slice(7)).toEqual(["m7", "all others", "failed"]);
@@ -76,8 +89,9 @@ describe("series", () => {
       ["a", 4, null],
       ["failed", 0, 0],
     ]);
-    expect(nearestSeries(seriesList, 0, 3, 6)?.name).toBe("a");
-    expect(nearestSeries(seriesList, 0, 5, 6)?.name).toBe("b");
-    expect(nearestSeries(seriesList, 0, 6.5, 10)).toBeUndefined();
+    const toY = (value: number) => 100 - value * 10;
+    expect(nearestSeries(seriesList, 0, 70, toY)?.name).toBe("a");
+    expect(nearestSeries(seriesList, 0, 50, toY)?.name).toBe("b");
+    expect(nearestSeries(seriesList, 0, 35, toY)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 /** Series of the charts, stacked or side by side. Pure. */
 
-import type { StatsPoint } from "~/generated/api-types";
+import type { StatsPoint, StatsResponse } from "~/generated/api-types";
 import { type Group, groupName } from "./groups";
 
 /**
@@ -18,8 +18,13 @@ export type Series = {
 export type Percentile = "p50" | "p95";
 type Figure = (point: StatsPoint) => number | null;
 
-/** Start of each bucket (milliseconds), the groups in the order of the table, and the field they are grouped by. */
-export type GroupedStats = { buckets: readonly number[]; groups: readonly Group[]; by: string | undefined };
+/** Start and length of the buckets (milliseconds), the groups in the order of the table, the field of the groups. */
+export type GroupedStats = {
+  buckets: readonly number[];
+  step: number;
+  groups: readonly Group[];
+  by: string | undefined;
+};
 
 export function requestSeries(grouped: GroupedStats): Series[] {
   const failed = sumOver(grouped, grouped.groups, (point) => point.failed);
@@ -52,14 +57,41 @@ export function costSeries(grouped: GroupedStats): Series[] {
   return stacked(grouped, (point) => point.cost_usd);
 }
 
-/** Both percentiles, or one of them per group that has a color. Percentiles of the remainder cannot be combined. */
+/** Sizes of buckets that the API knows, in seconds. */
+const BUCKET_SECONDS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400];
+/** Percentiles of fewer requests say nothing. */
+const MIN_PERCENTILE_REQUESTS = 20;
+const MIN_BUCKETS = 4;
+
+/** The size of buckets, in seconds, in which the largest group has enough requests for percentiles. */
+export function percentileBucketOf({ bucket_seconds, from, to, groups }: StatsResponse): number {
+  const largest = groups.reduce(
+    (most, group) => (group.total.requests > most.total.requests ? group : most),
+    groups[0] ?? NONE,
+  );
+  const seconds =
+    (largest.points.length * bucket_seconds * 2 * MIN_PERCENTILE_REQUESTS) / Math.max(1, largest.total.requests);
+  const most = (new Date(to).getTime() - new Date(from).getTime()) / 1000 / MIN_BUCKETS;
+  const fitting = BUCKET_SECONDS.filter((size) => size > bucket_seconds && size <= most);
+  if (seconds <= bucket_seconds) return bucket_seconds;
+  return fitting.find((size) => size >= seconds) ?? fitting.at(-1) ?? bucket_seconds;
+}
+
+const NONE = { points: [], total: { requests: 0 } };
+
+/**
+ * Both percentiles, or one of them per group that has a color. Percentiles of the remainder cannot be combined. Points
+ * of a group with few requests are left out.
+ */
 export function durationSeries(
   grouped: GroupedStats,
   field: "duration_ms" | "first_token_ms",
   chosen: Percentile,
 ): Series[] {
   const line = (name: string, color: string, group: Group, percentile: Percentile): Series => {
-    const values = aligned(grouped.buckets, group.points, (point) => point[field][percentile], null);
+    const least = grouped.by === undefined ? 1 : MIN_PERCENTILE_REQUESTS;
+    const points = group.points.filter(({ requests }) => requests >= least);
+    const values = aligned(grouped.buckets, points, (point) => point[field][percentile], null);
     return { name, color, shape: "line", values, group };
   };
   const [all] = grouped.groups;
@@ -129,24 +161,27 @@ export function stackedValues(seriesList: readonly Series[]): Drawn[] {
   return [...heights.reverse(), ...part("part"), ...part("line")];
 }
 
-const NEAR = 0.08;
+const NEAR_PX = 14;
 
-/** The series at a height of the chart: the bar at that height, or the closest line. */
+/** The series at a height of the chart: the bar there, or the closest line. `toY`: pixels from the top. */
 export function nearestSeries(
   seriesList: readonly Series[],
   at: number,
-  height: number,
-  most: number,
+  y: number,
+  toY: (value: number) => number,
 ): Series | undefined {
   let top = 0;
   for (const series of seriesList) {
     if (series.shape !== "stack") continue;
     top += series.values[at] ?? 0;
-    if (height <= top) return series;
+    if (y >= toY(top)) return series;
   }
-  const near = seriesList
-    .filter((series) => series.shape === "line" && series.group !== undefined)
-    .map((series) => ({ series, away: Math.abs((series.values[at] ?? Number.POSITIVE_INFINITY) - height) }))
-    .sort((a, b) => a.away - b.away)[0];
-  return near !== undefined && near.away < most * NEAR ? near.series : undefined;
+  return seriesList
+    .filter(({ shape, group }) => shape === "line" && group !== undefined)
+    .map((series) => {
+      const value = series.values[at] ?? null;
+      return { series, distance: value === null ? NEAR_PX : Math.abs(toY(value) - y) };
+    })
+    .filter(({ distance }) => distance < NEAR_PX)
+    .sort((a, b) => a.distance - b.distance)[0]?.series;
 }

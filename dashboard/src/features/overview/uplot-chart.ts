@@ -2,46 +2,87 @@
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { type Scale, scaleOf } from "./chart-scale";
 import { nearestSeries, type Series, stackedValues } from "./series";
 
-/** `at`: the bucket's place; `left`: pixels from the chart's edge. */
+/** `at`: index of the bucket. `left`: pixels from the left edge of the chart. */
 export type Hover = { at: number; left: number; isRight: boolean };
 
 export type Drawing = {
-  /** When each bucket begins, and how long it is: milliseconds. */
+  /** Start of each bucket, and its length: milliseconds. */
   buckets: readonly number[];
   step: number;
   seriesList: readonly Series[];
-  axis: (value: number) => string;
+  /** The label of a tick. */
+  formatTick: (value: number) => string;
+  /** All values are whole numbers. */
   isWhole: boolean;
   onHover: (hover: Hover | undefined) => void;
-  /** Dragged over from the one moment to the other. */
+  /** Called when a range was dragged over. */
   onRange: (from: number, to: number) => void;
-  onPick: (series: Series) => void;
+  /** Called when a bucket was clicked. `series`: the bar or line below the pointer. */
+  onPick: (from: number, to: number, series: Series | undefined) => void;
 };
 
 const HEIGHT = 168;
-const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7];
 const DAY = "\n{D} {MMM}";
-/** How times are written, from the finest step on; below them the day where it begins. */
+/** Formats of the time axis, from the finest step on. The second line is the day where it begins. */
 const TIMES: (string | number | null)[][] = [
   [86_400, "{D} {MMM}", "\n{YYYY}", null, null, null, null, null, 1],
   [60, "{HH}:{mm}", DAY, null, DAY, null, null, null, 1],
   [1, "{HH}:{mm}:{ss}", DAY, null, DAY, null, null, null, 1],
 ];
 
-/** Draws into the element; gives what takes it away again. */
-export function drawChart(parent: HTMLElement, drawing: Drawing): () => void {
-  const { buckets, step, seriesList } = drawing;
-  const colour = (name: string) => getComputedStyle(parent).getPropertyValue(name).trim();
-  // A bar, and a line's point, stands for its whole bucket: it is in its middle.
-  const middles = buckets.map((at) => (at + step / 2) / 1000);
-  const from = (buckets[0] ?? 0) / 1000;
-  const drawn = stackedValues(seriesList);
-  const axis = { stroke: () => colour("--color-text-muted"), font: `11px ${colour("--font")}`, ticks: { show: false } };
-  const plot = new uPlot(
-    {
-      width: parent.clientWidth,
+/** A chart in an element. It is built once; later drawings of the same series only set new data. */
+export class Chart {
+  private plot: uPlot | undefined;
+  private drawing: Drawing | undefined;
+  private scale: Scale = { ticks: [0, 1], isLog: false };
+  private isPointerInside = false;
+  private readonly resize: ResizeObserver;
+
+  constructor(private readonly parent: HTMLElement) {
+    this.resize = new ResizeObserver(() => this.plot?.setSize({ width: parent.clientWidth, height: HEIGHT }));
+    this.resize.observe(parent);
+  }
+
+  destroy(): void {
+    this.resize.disconnect();
+    this.plot?.destroy();
+  }
+
+  draw(drawing: Drawing): void {
+    const { drawing: before, scale } = this;
+    this.drawing = drawing;
+    if (before?.buckets === drawing.buckets && before.seriesList === drawing.seriesList) return;
+    const drawn = stackedValues(drawing.seriesList);
+    this.scale = scaleOf(
+      drawing.seriesList,
+      drawn.flatMap(({ values }) => values),
+      drawing.isWhole,
+    );
+    // A bar, or the point of a line, is in the middle of its bucket.
+    const middles = drawing.buckets.map((at) => (at + drawing.step / 2) / 1000);
+    const data = [middles, ...drawn.map(({ values }) => values)] as uPlot.AlignedData;
+    if (
+      this.plot !== undefined &&
+      before !== undefined &&
+      isSame(before, drawing) &&
+      scale.isLog === this.scale.isLog
+    ) {
+      this.plot.setData(data);
+      return;
+    }
+    this.plot?.destroy();
+    this.plot = new uPlot(this.options(drawn.map(({ series }) => series)), data, this.parent);
+    this.listen(this.plot);
+  }
+
+  private options(seriesList: readonly Series[]): uPlot.Options {
+    const color = (name: string) => getComputedStyle(this.parent).getPropertyValue(name).trim();
+    const axis = { stroke: () => color("--color-text-muted"), font: `11px ${color("--font")}`, ticks: { show: false } };
+    return {
+      width: this.parent.clientWidth,
       height: HEIGHT,
       padding: [8, 18, 0, 0],
       legend: { show: false },
@@ -52,84 +93,106 @@ export function drawChart(parent: HTMLElement, drawing: Drawing): () => void {
         sync: { key: "overview" },
       },
       scales: {
-        x: { range: [from, from + (buckets.length * step) / 1000] },
-        y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] },
+        x: { range: () => this.span() },
+        y: {
+          distr: this.scale.isLog ? 3 : 1,
+          range: () => [this.scale.ticks[0] ?? 0, this.scale.ticks.at(-1) ?? 1],
+        },
       },
       axes: [
-        { ...axis, grid: { show: false }, size: 36, values: TIMES, space: 60 },
+        { ...axis, grid: { show: false }, size: 36, values: TIMES, space: 72 },
         {
           ...axis,
-          ...(drawing.isWhole ? { incrs: WHOLE } : {}),
           size: 58,
-          space: 36,
-          grid: { stroke: () => colour("--color-border"), width: 1 },
-          values: (_, splits) => splits.map((value) => (value === 0 ? "0" : drawing.axis(value))),
+          grid: { stroke: () => color("--color-border"), width: 1 },
+          splits: () => [...this.scale.ticks],
+          filter: (_, splits) => splits,
+          values: (_, splits) =>
+            splits.map((value) => (value === 0 ? "0" : (this.drawing?.formatTick(value) ?? String(value)))),
         },
       ],
-      series: [{}, ...drawn.map(({ series }) => seriesOf(series, colour))],
-      hooks: {
-        setCursor: [
-          (self) => {
-            const at = self.cursor.idx;
-            const left = (self.cursor.left ?? -1) + self.over.offsetLeft;
-            const isHere = isInside && typeof at === "number" && (self.cursor.left ?? -1) >= 0;
-            drawing.onHover(isHere ? { at, left, isRight: left > self.width / 2 } : undefined);
-          },
-        ],
-        setSelect: [
-          (self) => {
-            const { left, width } = self.select;
-            if (width < 4) return;
-            const [first, last] = [self.posToVal(left, "x") * 1000, self.posToVal(left + width, "x") * 1000];
-            const edge = (moment: number, round: (value: number) => number) =>
-              (buckets[0] ?? 0) + round((moment - (buckets[0] ?? 0)) / step) * step;
-            drawing.onRange(edge(first, Math.floor), edge(last, Math.ceil));
-          },
-        ],
-      },
-    },
-    [middles, ...drawn.map(({ values }) => values)] as uPlot.AlignedData,
-    parent,
-  );
+      series: [{}, ...seriesList.map((series) => optionsOf(series, color))],
+      hooks: { setCursor: [(plot) => this.moved(plot)], setSelect: [(plot) => this.selected(plot)] },
+    };
+  }
 
-  let isInside = false;
-  let pressedAt = 0;
-  plot.over.addEventListener("mouseenter", () => {
-    isInside = true;
-  });
-  plot.over.addEventListener("mouseleave", () => {
-    isInside = false;
-    drawing.onHover(undefined);
-  });
-  plot.over.addEventListener("mousedown", (event) => {
-    pressedAt = event.clientX;
-  });
-  plot.over.addEventListener("click", (event) => {
-    const { idx, top } = plot.cursor;
-    if (Math.abs(event.clientX - pressedAt) > 3 || typeof idx !== "number" || top === undefined) return;
-    const found = nearestSeries(seriesList, idx, plot.posToVal(top, "y"), plot.scales.y?.max ?? 1);
-    if (found !== undefined) drawing.onPick(found);
-  });
-  const sized = new ResizeObserver(() => plot.setSize({ width: parent.clientWidth, height: HEIGHT }));
-  sized.observe(parent);
-  return () => {
-    sized.disconnect();
-    plot.destroy();
-  };
+  /** Start and end of the chart in seconds. */
+  private span(): [number, number] {
+    const { buckets = [], step = 0 } = this.drawing ?? {};
+    const from = (buckets[0] ?? 0) / 1000;
+    return [from, from + (Math.max(1, buckets.length) * step) / 1000];
+  }
+
+  private moved(plot: uPlot): void {
+    const { idx, left = -1 } = plot.cursor;
+    const x = left + plot.over.offsetLeft;
+    const isHere = this.isPointerInside && typeof idx === "number" && left >= 0;
+    this.drawing?.onHover(isHere ? { at: idx, left: x, isRight: x > plot.width / 2 } : undefined);
+  }
+
+  private selected(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (this.drawing === undefined || width < 4) return;
+    const { buckets, step, onRange } = this.drawing;
+    const start = buckets[0] ?? 0;
+    const edge = (x: number, round: (value: number) => number) =>
+      start + round((plot.posToVal(x, "x") * 1000 - start) / step) * step;
+    onRange(edge(left, Math.floor), edge(left + width, Math.ceil));
+  }
+
+  private listen({ over }: uPlot): void {
+    let pressedAt = 0;
+    over.addEventListener("mouseenter", () => {
+      this.isPointerInside = true;
+    });
+    over.addEventListener("mouseleave", () => {
+      this.isPointerInside = false;
+      this.drawing?.onHover(undefined);
+    });
+    over.addEventListener("mousedown", (event) => {
+      pressedAt = event.clientX;
+    });
+    over.addEventListener("click", (event) => {
+      if (Math.abs(event.clientX - pressedAt) <= 3) this.clicked();
+    });
+  }
+
+  private clicked(): void {
+    const { plot, drawing } = this;
+    const { idx, top = 0 } = plot?.cursor ?? {};
+    if (plot === undefined || drawing === undefined || typeof idx !== "number") return;
+    const from = drawing.buckets[idx];
+    if (from === undefined) return;
+    const toY = (value: number) => plot.valToPos(value, "y");
+    drawing.onPick(from, from + drawing.step, nearestSeries(drawing.seriesList, idx, top, toY));
+  }
 }
 
-function seriesOf(series: Series, colour: (name: string) => string): uPlot.Series {
-  const own = () => colour(series.color);
+/** Whether two drawings have the same series, so that only the data differs. */
+function isSame(one: Drawing, other: Drawing): boolean {
+  const key = ({ seriesList }: Drawing) => seriesList.map(({ name, color, shape }) => [name, color, shape]);
+  return JSON.stringify(key(one)) === JSON.stringify(key(other));
+}
+
+function optionsOf(series: Series, color: (name: string) => string): uPlot.Series {
+  const own = () => color(series.color);
   if (series.shape === "line") {
-    return { stroke: own, width: 1.5, points: { show: true, size: 4, fill: own, width: 0, filter: lonely } };
+    // Between points of a group there may be others that were left out for too few requests.
+    const spanGaps = series.group?.kind === "value";
+    return {
+      stroke: own,
+      width: 1.5,
+      spanGaps,
+      points: { show: true, size: 4, fill: own, width: 0, filter: isolated },
+    };
   }
   const bars = uPlot.paths.bars?.({ size: [0.86, 40], gap: 0 });
   return { fill: own, width: 0, points: { show: false }, ...(bars === undefined ? {} : { paths: bars }) };
 }
 
-/** A value with none beside it: no line would show it. */
-function lonely(self: uPlot, place: number): number[] {
-  const values = [...(self.data[place] ?? [])];
+/** Values without a neighbor. A line alone would not show them. */
+function isolated(plot: uPlot, index: number): number[] {
+  const values = [...(plot.data[index] ?? [])];
   return values.flatMap((value, at) =>
     value !== null && (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null ? [at] : [],
   );

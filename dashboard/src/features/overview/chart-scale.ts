@@ -1,0 +1,56 @@
+/** Ticks and scales of the charts. Pure. */
+
+import { shortCount } from "~/format/number";
+import type { Series } from "./series";
+
+/** How the values of a chart are drawn: the ticks from the lowest to the highest, which is above all values. */
+export type Scale = { readonly ticks: readonly number[]; readonly isLog: boolean };
+
+/** Values this many times the typical lowest one would flatten the others on a linear scale. */
+const LOG_RATIO = 10;
+
+/** At least three ticks. Lines whose values differ tenfold get a logarithmic scale. */
+export function scaleOf(seriesList: readonly Series[], heights: readonly (number | null)[], isWhole: boolean): Scale {
+  const lines = seriesList.filter(({ shape }) => shape === "line").map(({ values }) => positive(values));
+  const most = Math.max(0, ...positive(heights));
+  const typical = lines.filter((values) => values.length > 0).map(median);
+  const isLog = !isWhole && lines.length === seriesList.length && most >= LOG_RATIO * Math.min(...typical);
+  return { isLog, ticks: isLog ? logTicks(Math.min(...lines.flat()), most) : linearTicks(most, isWhole) };
+}
+
+/** From 0 in steps of 1, 2 or 5 times a power of ten. With `isWhole` the steps are whole numbers. */
+export function linearTicks(most: number, isWhole: boolean): number[] {
+  if (most <= 0) return [0, 1, 2];
+  const magnitude = 10 ** Math.floor(Math.log10(most / 4));
+  const nice = [1, 2, 5, 10].map((factor) => factor * magnitude).find((step) => most / step < 4) ?? most;
+  const step = isWhole ? Math.max(1, nice) : nice;
+  const steps = Math.floor(most / step) + 1;
+  // Whole multiples are rounded so that 3 × 0.1 is 0.3.
+  return Array.from({ length: Math.max(2, steps) + 1 }, (_, at) => Number((at * step).toPrecision(12)));
+}
+
+/** Powers of ten. */
+function logTicks(least: number, most: number): number[] {
+  const top = Math.floor(Math.log10(most)) + 1;
+  const bottom = Math.min(Math.floor(Math.log10(least)), top - 2);
+  return Array.from({ length: top - bottom + 1 }, (_, at) => Number((10 ** (bottom + at)).toPrecision(12)));
+}
+
+function positive(values: readonly (number | null)[]): number[] {
+  return values.filter((value): value is number => value !== null && value > 0);
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+/** A tick of durations: `500 ms`, `2 s`, `5 min`. */
+export function durationTick(ms: number): string {
+  if (ms < 1000) return `${ms} ms`;
+  return ms < 300_000 ? `${Number((ms / 1000).toPrecision(3))} s` : `${Number((ms / 60_000).toPrecision(3))} min`;
+}
+
+/** A tick of costs: `$0.02`, `$40`. */
+export function dollarTick(value: number): string {
+  return `$${value < 1000 ? value.toLocaleString("en-US", { maximumSignificantDigits: 3 }) : shortCount(value)}`;
+}
