@@ -101,6 +101,7 @@ def test_names_of_fields_and_sort_orders_must_be_known(unchanged: Dashboard, pay
     sent = quote(payload, safe="")
     for target, param in (
         (f"/api/namespaces?sort={sent}", "sort"),
+        (f"/api/requests?sort={sent}", "sort"),
         (f"/api/requests?limit={sent}", "limit"),
         (f"/api/requests?cursor={sent}", "cursor"),
         (f"/api/namespaces?pinned={sent}", "pinned"),
@@ -132,6 +133,7 @@ LONG: Final = [
     "/api/requests?property.none=1&property.other=2",
     "/api/requests?from=-999999w&to=9999-12-31&namespace_prefix=zzz",
     "/api/requests?" + "&".join(f"not.namespace=n{number}" for number in range(100)),
+    "/api/requests?sort=duration_ms",
     "/api/requests?cursor=n0&user=nobody",
     "/api/count?not.namespace=x&property.none=1",
 ]

@@ -101,7 +101,8 @@ def query_targets(path: str, parameters: list[dict[str, Any]]) -> Iterator[Targe
         yield from (Target(path, (name, "limit", "cursor")) for name in names if name not in place)
         yield Target(path, ("namespace", "around"))
         return
-    if together := tuple(name for name in names if name != "around"):
+    alone = ("around", "sort") if path == LOG else ("around",)
+    if together := tuple(name for name in names if name not in alone):
         yield Target(path, together)
 
 
@@ -229,7 +230,11 @@ def values_of(server: Server) -> dict[str, str]:
     values |= {"from": "-1d", "to": "2199-12-31", "limit": "5", "cursor": "o290", "around": record["id"]}
     values |= {"field": "property.user", "name": "user", "pinned": "true", "sort": "requests"}
     page = server.get("/api/namespaces?prefix=team&pinned=true&sort=requests&limit=1")
-    return values | {"/api/namespaces cursor": page["next_cursor"], "/api/stats to": "-0s"}
+    return values | {
+        "/api/namespaces cursor": page["next_cursor"],
+        "/api/stats to": "-0s",
+        "/api/requests sort": "cost_usd",
+    }
 
 
 @pytest.fixture(scope="module")
