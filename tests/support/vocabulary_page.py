@@ -8,24 +8,37 @@ from typing import Final
 from relaybook.log.descriptions import FIELDS, GAP_REASONS, REFUSALS
 
 PAGE: Final = Path(__file__).parents[2] / "dashboard" / "src" / "generated" / "vocabulary.ts"
-_HEAD: Final = "// Generated from relaybook/log/descriptions.py by `make docs`; a test compares the two.\n"
+_HEAD: Final = """\
+// Generated from relaybook/log/descriptions.py by `make docs`; a test compares the two.
+
+import type { LogGap } from "./api-types";
+"""
 
 
 def vocabulary_page() -> str:
     """Return the whole file."""
     labels = {name: field.label for name, field in FIELDS.items() if field.label != name}
+    numbers = [name for name, field in FIELDS.items() if field.bounds]
     return _HEAD + "".join(
         (
             _table("FIELD_LABELS", "Labels of fields, if they differ from the name.", labels),
-            _table("GAP_REASONS", "What happened to the requests of a gap. Follows their number.", GAP_REASONS),
+            "\n/** Fields that are compared with a number. */\n",
+            f"export const NUMBER_FIELDS: readonly string[] = {json.dumps(numbers)};\n",
+            _table(
+                "GAP_REASONS", "What happened to the requests of a gap. Follows their number.", GAP_REASONS, _REASON
+            ),
             _table("REFUSALS", "Why requests were not admitted, by error code.", REFUSALS),
         )
     )
 
 
-def _table(name: str, meaning: str, texts: Mapping[str, str]) -> str:
+#: The type of the codes of gaps.
+_REASON: Final = 'LogGap["reason"]'
+
+
+def _table(name: str, meaning: str, texts: Mapping[str, str], key_type: str = "string") -> str:
     rows = "".join(f"  {key}: {json.dumps(text, ensure_ascii=False)},\n" for key, text in texts.items())
-    return f"\n/** {meaning} */\nexport const {name}: Readonly<Record<string, string>> = {{\n{rows}}};\n"
+    return f"\n/** {meaning} */\nexport const {name}: Readonly<Record<{key_type}, string>> = {{\n{rows}}};\n"
 
 
 if __name__ == "__main__":

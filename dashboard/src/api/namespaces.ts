@@ -101,20 +101,6 @@ export function valueListQuery(field: string, prefix: string) {
   });
 }
 
-/** A few values to choose from while somebody types; until they are there, those of what was typed before. */
-export function offeredValuesQuery(field: string, prefix: string) {
-  const asked: [string, string][] = [
-    ["prefix", prefix],
-    ["limit", "20"],
-  ];
-  return queryOptions({
-    queryKey: ["offered-values", field, prefix],
-    queryFn: ({ signal }) => getJson<FieldValues>(apiUrl(`values/${encodeURIComponent(field)}`, asked), signal),
-    staleTime: 5_000,
-    placeholderData: (last, query) => (query?.queryKey[1] === field ? last : undefined),
-  });
-}
-
 /** Pins a namespace as a label, or makes it a thread again; the page then shows it so everywhere. */
 export type Pinning = { namespace: string; pinned: boolean };
 

@@ -1,17 +1,20 @@
-/** Suggestions for the query input, with values that occur in the log. */
+/** Parsed queries, and suggestions for the query input. */
 
-import { useQuery } from "@tanstack/react-query";
-import { listedField, partBefore, type Suggestion, suggestionsFor } from "~/domain/query-proposals";
-import { offeredValuesQuery } from "./namespaces";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { ParsedQuery } from "~/generated/api-types";
+import { apiUrl, getJson } from "./client";
 
-/** None while `isOpen` is false: then nothing is asked for. */
-export function useSuggestions(text: string, caret: number, isOpen: boolean): Suggestion[] {
-  const part = partBefore(text, caret);
-  const field = listedField(part);
-  const prefix = part?.isQuoted === false ? part.value.replace(/\*$/u, "") : (part?.value ?? "");
-  const wantsNames = isOpen && (part === undefined || part.name === "");
-  const properties = useQuery({ ...offeredValuesQuery("property", ""), enabled: wantsNames });
-  const values = useQuery({ ...offeredValuesQuery(field ?? "", prefix), enabled: isOpen && field !== undefined });
-  if (!isOpen) return [];
-  return suggestionsFor(part, properties.data?.data ?? [], values.data?.data ?? []);
+/** What a query means, and how it can be completed at the caret. */
+export function parsedQuery(text: string, caret = text.length) {
+  const asked: [string, string][] = [
+    ["q", text],
+    ["caret", String(caret)],
+  ];
+  return queryOptions({
+    queryKey: ["query", text, caret],
+    queryFn: ({ signal }) => getJson<ParsedQuery>(apiUrl("query", asked), signal),
+    staleTime: 5_000,
+    placeholderData: keepPreviousData,
+    refetchInterval: false,
+  });
 }

@@ -11,8 +11,8 @@ function answer(address: string): Response {
   asked.push(search);
   const param = ["status", "q"].find((name) => searchParams.has(name));
   if (param !== undefined) {
-    const error = { message: `${param} is wrong`, type: "invalid_request_error", param, code: "bad_parameter" };
-    return Response.json({ error }, { status: 400 });
+    const error = { message: "It is wrong.", type: "invalid_request_error", param, code: "bad_parameter" };
+    return Response.json({ error: { ...error, term: param === "q" ? "duration:fast" : undefined } }, { status: 400 });
   }
   return Response.json({ data: [], running: [], next_cursor: null, newer_cursor: null, complete: true });
 }
@@ -30,7 +30,7 @@ const read = (search: string, anchor?: string) =>
 it("the log is read without a query that the API does not understand, and says so", async () => {
   const [page] = (await read("?namespace=staging&q=duration:fast&from=-1h", "r1")).pages;
   expect(page).toMatchObject({
-    refused: { text: "duration:fast", message: "q is wrong" },
+    refused: { text: "duration:fast", message: "'duration:fast': It is wrong." },
     filter: [{ name: "namespace", values: ["staging"], negated: false }],
     range: { from: "-1h" },
   });
@@ -41,7 +41,7 @@ it("the log is read without a query that the API does not understand, and says s
 });
 
 it.each(["?status=banana", "?q=refund&status=banana"])("any other refusal is an error: %s", async (search) => {
-  await expect(read(search)).rejects.toThrow("status is wrong");
+  await expect(read(search)).rejects.toThrow("It is wrong.");
   expect(asked).toHaveLength(1);
 });
 

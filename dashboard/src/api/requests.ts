@@ -1,9 +1,8 @@
 /** Queries for requests: a page of the log, one request, counts. */
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { ApiError } from "~/domain/api-error";
-import { type LogSearch, toApiParams, toListParams } from "~/domain/log-search";
-import { isQuery, queryText, withoutQuery } from "~/domain/query-parts";
+import { ApiError, explainTerm } from "~/domain/api-error";
+import { type LogSearch, queryText, toApiParams, toListParams, withoutQuery } from "~/domain/log-search";
 import type { RequestCount, RequestDetail, RequestPage, Row } from "~/generated/api-types";
 import { apiUrl, getJson, retryWhenUnreachable } from "./client";
 
@@ -45,7 +44,7 @@ export function logQuery(search: LogSearch, anchor: string | undefined, reading:
       } catch (error) {
         if (!isQueryRefused(error, search)) throw error;
         const rest = { ...shown, filter: withoutQuery(filter) };
-        const refused = { text: queryText(filter), message: error.message };
+        const refused = { text: queryText(filter), message: explainTerm(error.term, error.message) };
         return { ...(await getPage(toListParams(rest), pageParam, signal, limit)), ...rest, refused };
       }
     },
@@ -62,7 +61,7 @@ export function logQuery(search: LogSearch, anchor: string | undefined, reading:
 
 /** Whether the API rejected the query `q`, not another parameter. */
 function isQueryRefused(error: unknown, { filter }: LogSearch): error is ApiError {
-  return error instanceof ApiError && error.status === 400 && error.param === "q" && filter.some(isQuery);
+  return error instanceof ApiError && error.status === 400 && error.param === "q" && queryText(filter) !== "";
 }
 
 /** Read one page, without the cache. */

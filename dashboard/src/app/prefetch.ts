@@ -5,14 +5,15 @@ import { labelsQuery, propertiesQuery } from "~/api/namespaces";
 import { PAGE } from "~/api/page-config";
 import { logQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
-import { parseSearch } from "~/domain/log-search";
+import { parseSearch, queryText } from "~/domain/log-search";
 
 export function startReading(client: QueryClient): void {
   const { pathname, search } = window.location;
   const isLogAtItsNewest = pathname === `${PAGE.base}/requests` && window.history.state?.anchor === undefined;
   if (!isLogAtItsNewest) return;
   const wanted = parseSearch(search);
-  void client.prefetchInfiniteQuery(logQuery(wanted, undefined, 0));
+  // A query is converted to parameters first.
+  if (queryText(wanted.filter) === "") void client.prefetchInfiniteQuery(logQuery(wanted, undefined, 0));
   void client.prefetchQuery(labelsQuery(wanted.range));
   void client.prefetchQuery(propertiesQuery());
   void client.prefetchQuery(statusQuery());

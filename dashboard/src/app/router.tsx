@@ -9,7 +9,8 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { PAGE } from "~/api/page-config";
-import { formatSearch, type LogSearch, parseSearch } from "~/domain/log-search";
+import { parsedQuery } from "~/api/query";
+import { formatSearch, type LogSearch, parseSearch, queryText, replaceQuery } from "~/domain/log-search";
 import { RequestsPage } from "~/features/requests/requests-page";
 import { NotFound, PageFailed } from "./error-pages";
 import { AppFrame } from "./layout";
@@ -22,6 +23,7 @@ const root = createRootRoute({
   errorComponent: PageFailed,
   // The parsed search is the filter already: see the router's parseSearch below.
   validateSearch: (search) => search as unknown as LogSearch,
+  beforeLoad: ({ search }) => convertQuery(search),
 });
 const home = createRoute({
   getParentRoute: () => root,
@@ -60,6 +62,16 @@ const router = createRouter({
   parseSearch: (text) => parseSearch(text) as unknown as Record<string, unknown>,
   stringifySearch: (search) => formatSearch(search as unknown as LogSearch),
 });
+
+/** Replace a query in the URL with the parameters that it means. An invalid one stays, to be corrected. */
+async function convertQuery(search: LogSearch): Promise<void> {
+  const text = queryText(search.filter);
+  if (text === "") return;
+  const parsed = await queryClient.ensureQueryData(parsedQuery(text)).catch(() => undefined);
+  if (parsed === undefined || parsed.error !== null) return;
+  const converted = replaceQuery(search, parsed.params);
+  if (converted !== undefined) throw redirect({ to: ".", search: converted, replace: true });
+}
 
 declare module "@tanstack/react-router" {
   interface Register {

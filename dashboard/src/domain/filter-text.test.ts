@@ -1,36 +1,39 @@
 import { expect, it } from "vitest";
-import { describeTerm, isExcluded, termLabel } from "./filter-text";
+import { describeValue, filterLinkLabel, termLabel } from "./filter-text";
 
 it.each([
-  ["refund", "says refund"],
-  ["refun*", "says refun*"],
-  ['"where is my"', 'says "where is my"'],
-  ['-"late"', 'does not say "late"'],
-  ["model:gpt-4o*", "model begins with gpt-4o"],
-  ["-model:gpt-4o*", "model does not begin with gpt-4o"],
-  ['namespace:"all*"', "namespace is all*"],
-  ["-property.channel:iOS", "channel is not iOS"],
-  ["duration:>2s", "duration > 2 s"],
-  ["-duration:>=1.5m", "duration is not ≥ 1.5 min"],
-  ["first_token:<=300ms", "first token ≤ 300 ms"],
-  ["cost:>$0.01", "cost > $0.01"],
-  ["input_tokens:>10000", "input tokens > 10,000"],
-  ["retry_count:2", "retry count = 2"],
-  ["duration:fast", "duration is fast"],
-  ["from:-1h", "started since -1h"],
-])("a part of the query language is told in words: %s", (part, words) => {
-  expect(termLabel(describeTerm("q", part))).toBe(words);
+  ["words", "refund", "says refund"],
+  ["begins.words", "refun", "says refun*"],
+  ["words", "where is my", 'says "where is my"'],
+  ["begins.words", "where is m", 'says "where is m"*'],
+  ["not.words", "late", "does not say late"],
+  ["begins.model", "gpt-4o", "model begins with gpt-4o"],
+  ["not.begins.model", "gpt-4o", "model does not begin with gpt-4o"],
+  ["namespace_prefix", "user-", "namespace begins with user-"],
+  ["namespace", "all*", "namespace is all*"],
+  ["not.namespace", "staging", "namespace is not staging"],
+  ["not.property.channel", "iOS", "channel is not iOS"],
+  ["begins.property.user-id", "7", "user-id begins with 7"],
+  ["finish_reason", "length", "finish reason is length"],
+  ["duration", ">2s", "duration > 2 s"],
+  ["not.duration", ">=1.5m", "duration is not ≥ 1.5 min"],
+  ["first_token", "<=300ms", "first token ≤ 300 ms"],
+  ["cost", ">$0.01", "cost > $0.01"],
+  ["input_tokens", ">10000", "input tokens > 10,000"],
+  ["retry_count", "2", "retry count = 2"],
+  ["duration", "fast", "duration is fast"],
+  ["status", "200", "status is 200"],
+  ["contains", "ab-12", "text contains ab-12"],
+  ["failed", "true", "request has failed"],
+  ["not.failed", "true", "request has not failed"],
+  ["q", "model:a model:b", "query is model:a model:b"],
+  ["constructor", "x", "constructor is x"],
+])("a term is described in words: %s=%s", (name, value, words) => {
+  const negated = name.startsWith("not.");
+  expect(termLabel(describeValue(negated ? name.slice(4) : name, value, negated))).toBe(words);
 });
 
-it("other terms keep their words, and bounds in the URL have the same", () => {
-  expect(termLabel(describeTerm("namespace", "staging", true))).toBe("namespace is not staging");
-  expect(termLabel(describeTerm("duration", ">2s"))).toBe("duration > 2 s");
-  expect(termLabel(describeTerm("q", "a b"))).toBe("q is a b");
-});
-
-it("knows what is excluded by a minus of its own", () => {
-  const query = { name: "q", values: ["-late", "refund"], negated: false };
-  expect(query.values.map((value) => isExcluded(query, value))).toEqual([true, false]);
-  expect(isExcluded({ name: "model", values: ["-o1"], negated: false }, "-o1")).toBe(false);
-  expect(isExcluded({ name: "model", values: ["o1"], negated: true }, "o1")).toBe(true);
+it("a link names the field and the value, and what is shown instead of it", () => {
+  expect(filterLinkLabel("namespace", "production")).toBe("Filter by namespace production");
+  expect(filterLinkLabel("status", "error", "3 failed")).toBe("Filter by status error: 3 failed");
 });

@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 import {
   addValue,
   clearNamespaces,
-  describeValue,
   excludeValue,
   type Filter,
+  fieldOf,
   hasNoNamespaceFilter,
+  hasWords,
   isOnlyValue,
   propertyOf,
   removeLastValue,
@@ -31,19 +32,15 @@ describe("a filter", () => {
     ]);
   });
 
-  it("treats what the query says of a field like its other values", () => {
-    const query: Filter = [{ name: "q", values: ["model:gpt-4o*", "-model:o1", "refund"], negated: false }];
-    expect(replaceValue(query, "model", "gpt-5")).toEqual([
-      { name: "q", values: ["refund"], negated: false },
+  it("with only one value loses prefixes of the field, too", () => {
+    const before: Filter = [
+      { name: "begins.model", values: ["gpt-4o"], negated: false },
+      { name: "begins.model", values: ["o1"], negated: true },
+      { name: "words", values: ["refund"], negated: false },
+    ];
+    expect(replaceValue(before, "model", "gpt-5")).toEqual([
+      { name: "words", values: ["refund"], negated: false },
       { name: "model", values: ["gpt-5"], negated: false },
-    ]);
-    expect(addValue(query, "model", "my model")).toEqual([
-      { name: "q", values: ["model:gpt-4o*", "-model:o1", "refund", 'model:"my model"'], negated: false },
-    ]);
-    expect(replaceValue([{ name: "q", values: ["model:gpt-4o*"], negated: false }], "model", "o1")).toHaveLength(1);
-    expect(addValue(query, "namespace", "staging")).toEqual([
-      ...query,
-      { name: "namespace", values: ["staging"], negated: false },
     ]);
   });
 
@@ -71,27 +68,41 @@ describe("a filter", () => {
     ]);
   });
 
-  it("is of all namespaces once nothing in it speaks of them, the query included", () => {
-    const words: Filter = [
-      { name: "q", values: ["refund", "-namespace:user-*", "namespace_prefix:t"], negated: false },
+  it("is about all namespaces if no term is about a namespace or its prefix", () => {
+    const others: Filter = [...gpt, { name: "words", values: ["refund"], negated: false }];
+    const filter: Filter = [
+      ...excludeValue(others, "namespace", "staging"),
+      { name: "begins.namespace", values: ["user-"], negated: true },
+      { name: "namespace_prefix", values: ["t"], negated: false },
     ];
-    const filter = [...excludeValue(gpt, "namespace", "staging"), ...words];
     expect(hasNoNamespaceFilter(filter)).toBe(false);
-    expect(hasNoNamespaceFilter(words)).toBe(false);
-    expect(clearNamespaces(filter)).toEqual([...gpt, { name: "q", values: ["refund"], negated: false }]);
-    expect(hasNoNamespaceFilter(clearNamespaces(filter))).toBe(true);
+    expect(clearNamespaces(filter)).toEqual(others);
+    expect(hasNoNamespaceFilter(others)).toBe(true);
+  });
+
+  it("knows the field of a term", () => {
+    expect(["model", "begins.model", "begins.property.a.b", "namespace_prefix"].map(fieldOf)).toEqual([
+      "model",
+      "model",
+      "property.a.b",
+      "namespace",
+    ]);
+  });
+
+  it.each([
+    ["words", true],
+    ["begins.words", true],
+    ["q", true],
+    ["namespace", false],
+    ["contains", false],
+  ])("searches for words with %s: %s", (name, has) => {
+    expect(hasWords([{ name, values: ["refund"], negated: true }])).toBe(has);
   });
 
   it("knows when it is exactly one value", () => {
     expect(isOnlyValue(staging, "namespace", "staging")).toBe(true);
     expect(isOnlyValue(addValue(staging, "namespace", "x"), "namespace", "staging")).toBe(false);
     expect(isOnlyValue(excludeValue([], "namespace", "staging"), "namespace", "staging")).toBe(false);
-  });
-
-  it("can be said in words", () => {
-    expect(describeValue("property.channel", "iOS", true)).toEqual({ name: "channel", verb: "is not", value: "iOS" });
-    expect(describeValue("constructor", "x").name).toBe("constructor");
-    expect(describeValue("failed", "true")).toEqual({ name: "request", verb: "has", value: "failed" });
   });
 });
 

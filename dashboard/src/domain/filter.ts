@@ -1,7 +1,6 @@
 /** Filters of the log, and what a click changes in them. Pure. */
 
 import type { Row } from "~/generated/api-types";
-import { asksForField, withField, withoutField } from "./query-parts";
 
 /** The field `name` has any of `values`, or none of them if negated. Names are those of the API. */
 export type Term = { readonly name: string; readonly values: readonly string[]; readonly negated: boolean };
@@ -12,17 +11,23 @@ export type Filter = readonly Term[];
 /** Timestamps in the format of the API: RFC 3339, or relative such as `-15m`. */
 export type TimeRange = { readonly from?: string; readonly to?: string };
 
-/** Filter by this value only. Other terms of the field are removed, also from the query; other fields are kept. */
-export function replaceValue(filter: Filter, name: string, value: string): Filter {
-  const rest = withoutField(filter, name).filter((term) => term.name !== name);
-  return [...rest, { name, values: [value], negated: false }];
+/** The field of a term: `model` for `begins.model`. */
+export function fieldOf(name: string): string {
+  const field = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
+  return field === "namespace_prefix" ? "namespace" : field;
 }
 
-/** Add a value to those selected for the field (any of them matches). The term becomes the last one. */
+/** Precedes the name of a field whose values are prefixes. */
+export const PREFIX = "begins.";
+
+/** Filter by this value only. Other terms of the field are removed; other fields are kept. */
+export function replaceValue(filter: Filter, name: string, value: string): Filter {
+  return [...withoutField(filter, fieldOf(name)), { name, values: [value], negated: false }];
+}
+
+/** Add a value to those selected for the field. The term becomes the last one. */
 export function addValue(filter: Filter, name: string, value: string): Filter {
   const allowed = removeValue(filter, name, value, true);
-  // Values match any-of only within one term.
-  if (asksForField(allowed, name)) return withField(allowed, name, value);
   const chosen = find(allowed, name, false);
   if (chosen === undefined) return [...allowed, { name, values: [value], negated: false }];
   return [...allowed.filter((term) => term !== chosen), withValue(chosen, value)];
@@ -65,21 +70,20 @@ export function selectedValues(filter: Filter, name: string): readonly string[] 
   return find(filter, name, false)?.values ?? [];
 }
 
-/** Remove all terms about namespaces, also from the query. */
+/** Remove all terms about namespaces. */
 export function clearNamespaces(filter: Filter): Filter {
-  return NAMESPACE_NAMES.reduce<Filter>(
-    (rest, name) => withoutField(rest, name).filter((term) => term.name !== name),
-    filter,
-  );
+  return withoutField(filter, "namespace");
 }
 
 /** Whether the filter has no term about namespaces. */
 export function hasNoNamespaceFilter(filter: Filter): boolean {
-  const values = (terms: Filter) => terms.flatMap((term) => term.values).length;
-  return values(clearNamespaces(filter)) === values(filter);
+  return clearNamespaces(filter).length === filter.length;
 }
 
-const NAMESPACE_NAMES = ["namespace", "namespace_prefix"];
+/** Whether prompt and response are searched for words. A query that is kept as text may do so. */
+export function hasWords(filter: Filter): boolean {
+  return filter.some((term) => fieldOf(term.name) === "words" || term.name === "q");
+}
 
 /** The value of a property. Clients choose the names, so they can be `constructor`. */
 export function propertyOf({ properties }: Pick<Row, "properties">, name: string): string | undefined {
@@ -96,32 +100,14 @@ export function rowMatches(row: Row, name: string, value: string): boolean {
   return typeof field === "string" && field === value;
 }
 
-/** One value of a term as text: `namespace is staging`. */
-export function describeValue(
-  name: string,
-  value: string,
-  negated = false,
-): { name: string; verb: string; value: string } {
-  const shown = name.startsWith("property.") ? name.slice("property.".length) : (WORDS.get(name) ?? name);
-  if (name === "namespace_prefix") return { name: shown, verb: negated ? "does not begin with" : "begins with", value };
-  if (name === "failed")
-    return { name: "request", verb: (value === "true") !== negated ? "has" : "has not", value: "failed" };
-  return {
-    name: shown,
-    verb: negated ? "is not" : "is",
-    value: name === "result" ? value.replaceAll("_", " ") : value,
-  };
-}
-
-const WORDS = new Map([
-  ["namespace_prefix", "namespace"],
-  ["finish_reason", "finish reason"],
-]);
-
 function hasStatus(row: Row, value: string): boolean {
   if (value === "error") return row.failed;
   if (row.status === null) return false;
   return value.endsWith("xx") ? String(row.status)[0] === value[0] : String(row.status) === value;
+}
+
+function withoutField(filter: Filter, field: string): Filter {
+  return filter.filter((term) => fieldOf(term.name) !== field);
 }
 
 function find(filter: Filter, name: string, negated: boolean): Term | undefined {

@@ -4,19 +4,10 @@ import { plural } from "~/format/number";
 import { clockTime, day } from "~/format/time";
 import type { LogGap } from "~/generated/api-types";
 
-/** How many of what: `137 requests`. */
+/** The number of lost requests or journal frames: `137 requests`. */
 export function gapCount(gap: Pick<LogGap, "count" | "reason">): string {
   return plural(gap.count, gap.reason === "damaged" ? "journal frame" : "request");
 }
-
-/** What happened to them, and why: to be read after their number. */
-export const GAP_WORDS: Record<LogGap["reason"], string> = {
-  log_unavailable: "refused, because the log could not be written",
-  forwarded_unlogged: "relayed but not logged, because the log could not be written",
-  damaged: "damaged in the journal and not readable; what they held is missing from the log",
-  store_set_aside:
-    "in a log that was damaged or deleted and is set aside in the data directory; relaybook check --salvage brings back what can be read",
-};
 
 /** `14:01:02 – 14:01:09`, with the day when it was not today. */
 export function gapSpan(gap: Pick<LogGap, "from_at" | "to_at">, now: Date): string {

@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { addValue, excludeValue, replaceValue } from "./filter";
-import { formatSearch, parseSearch, toApiParams, toListParams, withSort } from "./log-search";
+import {
+  addParams,
+  EMPTY_SEARCH,
+  formatSearch,
+  parseSearch,
+  queryText,
+  replaceQuery,
+  toApiParams,
+  toListParams,
+  withoutQuery,
+  withSort,
+} from "./log-search";
 
 describe("the URL", () => {
   it("reads like the API's own parameters", () => {
@@ -21,25 +32,22 @@ describe("the URL", () => {
     },
   );
 
-  it("has the query language in one parameter, where it was chosen, and each of its parts is a value", () => {
-    const q = { name: "q", values: ["refund", "duration:>2s", '-"not yet"'], negated: false };
-    const search = { filter: [q, ...replaceValue([], "namespace", "a b")], range: {} };
-    expect(formatSearch(search)).toBe("?q=refund+duration:%3E2s+-%22not+yet%22&namespace=a+b");
-    expect(parseSearch(formatSearch(search))).toEqual(search);
-    expect(parseSearch("?q=refund+duration%3A%3E2s").filter).toEqual([{ ...q, values: ["refund", "duration:>2s"] }]);
+  it("has a parameter for each value, also for words, prefixes and bounds", () => {
+    const text = "?words=refund&words=where+is&not.begins.model=gpt-4o&duration=%3E2s";
+    const search = parseSearch(text);
+    expect(search.filter).toEqual([
+      { name: "words", values: ["refund", "where is"], negated: false },
+      { name: "begins.model", values: ["gpt-4o"], negated: true },
+      { name: "duration", values: [">2s"], negated: false },
+    ]);
+    expect(formatSearch(search)).toBe(text);
   });
 
-  it.each(["refun*", '"a " " b', "100% &=?#+", "退款 日本", '-"x\\"y"', "refund refund", "+", 'namespace:"a b'])(
-    "gives back any query: %j",
-    (text) => {
-      const search = parseSearch(`?q=${encodeURIComponent(text)}`);
-      expect(parseSearch(formatSearch(search))).toEqual(search);
-      expect(search.filter[0]?.values.join(" ")).toBe(text === "refund refund" ? "refund" : text);
-    },
-  );
-
-  it("is as short as can be where nothing is looked for", () => {
-    expect(formatSearch(parseSearch("?q=%20"))).toBe("");
+  it("keeps a query as it was written", () => {
+    const search = parseSearch(`?q=${encodeURIComponent('refund  -"not yet"')}&model=o1`);
+    expect(queryText(search.filter)).toBe('refund  -"not yet"');
+    expect(withoutQuery(search.filter)).toEqual([{ name: "model", values: ["o1"], negated: false }]);
+    expect(formatSearch(search)).toBe("?q=refund++-%22not+yet%22&model=o1");
   });
 
   it("keeps that the reader has paused", () => {
@@ -62,5 +70,33 @@ describe("the URL", () => {
 
   it("keeps a name it does not know, so that the API can refuse it", () => {
     expect(parseSearch("?nmespace=x").filter).toEqual([{ name: "nmespace", values: ["x"], negated: false }]);
+  });
+});
+
+describe("parameters of a query", () => {
+  it("are added to the filter, and a time range replaces that of the URL", () => {
+    const search = { ...parseSearch("?model=o1&words=tea&from=-1h"), live: false as const };
+    const params = [
+      ["words", "refund"],
+      ["begins.model", "gpt"],
+      ["not.words", "tea"],
+      ["from", "-24h"],
+    ] as const;
+    expect(formatSearch(addParams(search, params))).toBe(
+      "?model=o1&words=refund&begins.model=gpt&not.words=tea&from=-24h&live=off",
+    );
+    expect(addParams(EMPTY_SEARCH, [])).toEqual(EMPTY_SEARCH);
+  });
+
+  it.each([
+    ["?q=x&namespace=a", [["words", "x"]], "?namespace=a&words=x"],
+    ["?q=x&not.model=a", [["not.model", "b"]], "?not.model=a&not.model=b"],
+    ["?q=x", [], ""],
+    ["?q=x&model=a", [["begins.model", "b"]], undefined],
+    ["?q=x&begins.model=a", [["model", "b"]], undefined],
+    ["?q=x&from=-1h", [["from", "-2h"]], undefined],
+  ] as const)("replace the query of %s unless they repeat a field", (text, params, expected) => {
+    const converted = replaceQuery(parseSearch(text), params);
+    expect(converted && formatSearch(converted)).toBe(expected);
   });
 });

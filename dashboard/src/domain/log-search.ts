@@ -1,7 +1,6 @@
 /** Filter and time range as search parameters. Names are those of the API. Pure. */
 
-import type { Filter, Term, TimeRange } from "./filter";
-import { isQuery, partsOf, QUERY } from "./query-parts";
+import { addValue, excludeValue, type Filter, fieldOf, type Term, type TimeRange } from "./filter";
 
 /**
  * The search parameters of the log. `live: false` if live updates are paused. `sort`: show the requests with the
@@ -43,9 +42,7 @@ export function withSort({ sort: _, ...search }: LogSearch, sort: string | undef
 /** Filter and time range as parameters of the API. */
 export function toApiParams({ filter, range }: LogSearch): [string, string][] {
   const pairs: [string, string][] = filter.flatMap((term) =>
-    isQuery(term)
-      ? [[QUERY, term.values.join(" ")]]
-      : term.values.map((value): [string, string] => [term.negated ? `not.${term.name}` : term.name, value]),
+    term.values.map((value): [string, string] => [term.negated ? `${NOT}${term.name}` : term.name, value]),
   );
   if (range.from !== undefined) pairs.push(["from", range.from]);
   if (range.to !== undefined) pairs.push(["to", range.to]);
@@ -63,17 +60,55 @@ export function parseSearch(text: string): LogSearch {
     else if (key === "live") live = value !== "off";
     else if (key === "sort") sort = value;
     else {
-      const negated = key.startsWith("not.");
-      const term = terms.get(key) ?? { name: negated ? key.slice("not.".length) : key, values: [], negated };
-      for (const each of key === QUERY ? partsOf(value).map((part) => part.written) : [value]) {
-        if (!term.values.includes(each)) term.values.push(each);
-      }
+      const negated = key.startsWith(NOT);
+      const term = terms.get(key) ?? { name: negated ? key.slice(NOT.length) : key, values: [], negated };
+      if (!term.values.includes(value)) term.values.push(value);
       terms.set(key, term);
     }
   }
-  const filter: Term[] = [...terms.values()].filter((term) => term.values.length > 0);
+  const filter: Term[] = [...terms.values()];
   return withSort(live ? { filter, range } : { filter, range, live: false }, sort);
 }
+
+/** Add parameters to a search. A time range replaces that of the search. */
+export function addParams(search: LogSearch, params: readonly (readonly [string, string])[]): LogSearch {
+  let { filter, range } = search;
+  for (const [name, value] of params) {
+    if (name === "from" || name === "to") range = { ...range, [name]: value };
+    else if (name.startsWith(NOT)) filter = excludeValue(filter, name.slice(NOT.length), value);
+    else filter = addValue(filter, name, value);
+  }
+  return { ...search, filter, range };
+}
+
+/** The query of the URL; empty without one. Links of other programs have it; the page writes parameters. */
+export function queryText(filter: Filter): string {
+  return filter.find(isQuery)?.values.join(" ") ?? "";
+}
+
+/** The filter without the query. */
+export function withoutQuery(filter: Filter): Filter {
+  return filter.filter((term) => !isQuery(term));
+}
+
+/**
+ * The search with its query replaced by the parameters that it means.
+ *
+ * Undefined if the parameters would mean something else: values of one field in parameters and query must match both,
+ * values of one field in parameters match any.
+ */
+export function replaceQuery(search: LogSearch, params: readonly (readonly [string, string])[]): LogSearch | undefined {
+  const rest = { ...search, filter: withoutQuery(search.filter) };
+  const fields = [...rest.filter.filter((term) => !term.negated).map((term) => term.name), ...Object.keys(rest.range)];
+  const known = new Set(fields.map(fieldOf));
+  return params.some(([name]) => known.has(fieldOf(name))) ? undefined : addParams(rest, params);
+}
+
+function isQuery(term: Term): boolean {
+  return term.name === "q" && !term.negated;
+}
+
+const NOT = "not.";
 
 /** Percent-encode only what a URL requires, so that it stays readable. A space becomes `+`. */
 function encode(text: string): string {

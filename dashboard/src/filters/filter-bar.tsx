@@ -4,9 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { type ComponentProps, type MouseEvent, useLayoutEffect, useRef } from "react";
 import { countQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
-import { type Filter, removeLastValue, removeValue } from "~/domain/filter";
-import { describeTerm, isExcluded, termLabel } from "~/domain/filter-text";
-import { hasWords } from "~/domain/query-parts";
+import { type Filter, hasWords, removeLastValue, removeValue } from "~/domain/filter";
+import { describeValue, termLabel } from "~/domain/filter-text";
 import { count, plural } from "~/format/number";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
@@ -30,12 +29,12 @@ export function FilterBar() {
     <section {...keptFocus} className={css.bar} aria-label="Filter" tabIndex={-1}>
       {search.filter.flatMap((term) =>
         term.values.map((value) => {
-          const words = describeTerm(term.name, value, term.negated);
+          const words = describeValue(term.name, value, term.negated);
           return (
             <span
               key={`${term.negated}${term.name}=${value}`}
               className={css.term}
-              data-negated={isExcluded(term, value) || undefined}
+              data-negated={term.negated || undefined}
             >
               <span className={css.dim}>{`${words.name} ${words.verb}`.trim()}</span>{" "}
               <bdi className={css.value} title={words.value}>

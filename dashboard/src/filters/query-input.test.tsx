@@ -1,73 +1,123 @@
-import { screen, waitFor } from "@testing-library/react";
+import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { createRef } from "react";
+import { createRef, useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { QueryError } from "~/api/requests";
+import type { ParsedQuery, Suggestion } from "~/generated/api-types";
 import { renderAt } from "~/test/render";
 import { FilterLink } from "./filter-link";
 import { QueryInput } from "./query-input";
 
-const VALUES: Record<string, { value: string; requests: number }[]> = {
-  property: [{ value: "channel", requests: 12 }],
-  namespace: [
-    { value: "production", requests: 12_400 },
-    { value: "my channel", requests: 3 },
-  ],
-};
-const MESSAGE = `q, 'duration:fast' at character 8: duration is 'fast': expected a bound with a unit.`;
-const asked: URL[] = [];
+const item = (insert: string, label = insert.trim(), requests: number | null = null): Suggestion => ({
+  insert,
+  label,
+  hint: requests === null ? "a hint" : null,
+  requests,
+});
+const suggest = (start: number, end: number, ...items: Suggestion[]) => ({ suggestions: { start, end, items } });
+const NAMES = [item("namespace:"), item("model:"), item("duration:")];
 
-/** An API that knows these values and refuses one part. */
+/** Responses by query. Any other query is one word that is searched for, without suggestions. */
+const PARSED: Record<string, Partial<ParsedQuery>> = {
+  "": { params: [], ...suggest(0, 0, ...NAMES) },
+  "refund namespace:staging": {
+    params: [
+      ["words", "refund"],
+      ["namespace", "staging"],
+    ],
+  },
+  "refund -namesp": suggest(7, 14, item("-namespace:")),
+  "refund -namespace:": suggest(
+    7,
+    18,
+    item("-namespace:production ", "production", 12_400),
+    item('-namespace:"my channel" ', "my channel", 3),
+  ),
+  'refund -namespace:"my channel" ': {
+    params: [
+      ["words", "refund"],
+      ["not.namespace", "my channel"],
+    ],
+    ...suggest(31, 31, ...NAMES),
+  },
+  dur: suggest(0, 3, item("duration:")),
+  "duration:5": suggest(0, 10, item("duration:>5s ", ">5s"), item("duration:>5m ", ">5m")),
+  "duration:>5s ": suggest(13, 13, ...NAMES),
+  "namespace:prod": {
+    params: [["namespace", "prod"]],
+    ...suggest(0, 14, item("namespace:production ", "production", 12_400)),
+  },
+  "status:4": suggest(0, 8, item("status:429 ", "429")),
+  "status:429 mod": suggest(11, 14, item("model:")),
+  "chatcmpl-9xYz": { request_id: "chatcmpl-9xYz" },
+  "refund duration:fast": {
+    params: [],
+    error: { start: 7, end: 20, code: "bad_value", message: "expected a bound with a unit.", replacement: null },
+  },
+  "modell:o1": {
+    params: [],
+    error: { start: 0, end: 9, code: "unknown_name", message: "not a known name.", replacement: "model:o1" },
+  },
+};
+
+function parse(text: string): ParsedQuery {
+  const word = { params: [["words", text.trim()]] as [string, string][], request_id: null, tokens: [], error: null };
+  return { ...word, ...suggest(0, 0), ...PARSED[text] };
+}
+
+/** An API that parses these queries, and rejects a filter by one word. */
 function answer(address: string): Response {
   const url = new URL(address, "http://relaybook.test");
-  asked.push(url);
-  const field = /\/api\/values\/(.+)$/u.exec(url.pathname)?.[1];
-  if (field !== undefined) {
-    const prefix = url.searchParams.get("prefix") ?? "";
-    return Response.json({ data: (VALUES[field] ?? []).filter(({ value }) => value.startsWith(prefix)) });
-  }
-  if (url.searchParams.get("q")?.includes("duration:fast")) {
-    const error = { message: MESSAGE, type: "invalid_request_error", param: "q", code: "bad_parameter" };
+  if (url.pathname === "/api/query") return Response.json(parse(url.searchParams.get("q") ?? ""));
+  if (url.searchParams.get("words") === "rejected") {
+    const error = { message: "contains needs from.", type: "invalid_request_error", param: "contains", code: "x" };
     return Response.json({ error }, { status: 400 });
   }
   return Response.json({ data: [], running: [], next_cursor: null, newer_cursor: null, complete: true });
 }
 
 beforeEach(() => {
-  asked.length = 0;
   vi.stubGlobal("fetch", async (address: string) => answer(address));
 });
 
-async function open(search = "") {
+async function open(search = "", refused?: QueryError) {
+  let show = (_next: QueryError | undefined) => {};
+  function Box() {
+    const [inUrl, setInUrl] = useState(refused);
+    show = (next) => act(() => setInUrl(next));
+    return <QueryInput box={createRef()} refused={inUrl} />;
+  }
   const page = await renderAt(
     search,
     <>
-      <QueryInput box={createRef()} refused={undefined} />
+      <Box />
       <FilterLink name="namespace" value="staging">
         staging
       </FilterLink>
     </>,
   );
-  return {
-    ...page,
-    box: await screen.findByRole("combobox", { name: "Filter the log" }),
-    user: userEvent.setup(),
-  };
+  const box = await screen.findByRole("combobox", { name: "Filter the log" });
+  return { ...page, box, show: (next?: QueryError) => show(next), user: userEvent.setup() };
 }
 
-describe("the query box", () => {
-  it("puts what is simple into filters and the rest into q, and is empty again", async () => {
+describe("the query input", () => {
+  it("adds the parameters of the query to the filter, and is empty again", async () => {
     const { box, user, where } = await open("?model=o1");
-    await user.type(box, "refund namespace:staging duration:>2s{Enter}");
-    await waitFor(() => expect(where()).toBe("/requests?model=o1&namespace=staging&q=refund+duration:%3E2s"));
+    await user.type(box, "refund namespace:staging{Enter}");
+    await waitFor(() => expect(where()).toBe("/requests?model=o1&words=refund&namespace=staging"));
     expect(box).toHaveValue("");
   });
 
-  it("shows what the API has against it beside the box, goes nowhere, and keeps the text to be mended", async () => {
+  it("opens the request whose id is entered", async () => {
+    const { box, user, where } = await open("?model=o1");
+    await user.type(box, "chatcmpl-9xYz{Enter}");
+    await waitFor(() => expect(where()).toBe("/requests/chatcmpl-9xYz?model=o1"));
+  });
+
+  it("shows what is wrong with a query, does not navigate, and keeps the text to be corrected", async () => {
     const { box, user, where } = await open("?model=o1");
     await user.type(box, "refund duration:fast{Enter}");
-    expect(await screen.findByRole("alert")).toHaveTextContent(
-      /^'duration:fast': duration is 'fast': expected a bound/,
-    );
+    expect(await screen.findByRole("alert")).toHaveTextContent(/^'duration:fast': expected a bound with a unit.$/);
     expect(box).toHaveAccessibleDescription(/expected a bound/);
     expect(box).toHaveAttribute("aria-invalid", "true");
     expect(where()).toBe("/requests?model=o1");
@@ -76,7 +126,32 @@ describe("the query box", () => {
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
-  it("asks anew for what was typed meanwhile, and keeps no answer to what was typed before", async () => {
+  it("shows why the log rejects the filter", async () => {
+    const { box, user, where } = await open();
+    await user.type(box, "rejected{Enter}");
+    expect(await screen.findByRole("alert")).toHaveTextContent(/^contains needs from.$/);
+    expect(where()).toBe("/requests");
+  });
+
+  it("offers the corrected query", async () => {
+    const { box, user } = await open();
+    await user.type(box, "modell:o1{Enter}");
+    await user.click(await screen.findByRole("button", { name: "model:o1" }));
+    expect(box).toHaveValue("model:o1");
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  it("says so if the API cannot be reached", async () => {
+    vi.stubGlobal("fetch", async () => {
+      throw new TypeError("no network");
+    });
+    const { box, user } = await open();
+    await user.type(box, "refund{Enter}");
+    expect(await screen.findByRole("alert")).toHaveTextContent("Relaybook does not answer");
+    expect(box).toHaveValue("refund");
+  });
+
+  it("applies the latest query if it was submitted again, and ignores the response to the earlier one", async () => {
     const waiting: (() => void)[] = [];
     vi.stubGlobal("fetch", async (address: string) => {
       if (address.includes("/api/requests?")) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -84,18 +159,19 @@ describe("the query box", () => {
     });
     const { box, user, where } = await open();
     await user.type(box, "tea{Enter}");
-    await user.type(box, " -coffee{Enter}");
+    await waitFor(() => expect(waiting).toHaveLength(1));
+    await user.type(box, "-pot{Enter}");
     await waitFor(() => expect(waiting).toHaveLength(2));
     waiting[0]?.();
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(box).toHaveValue("tea -coffee");
+    expect(box).toHaveValue("tea-pot");
     expect(where()).toBe("/requests");
     waiting[1]?.();
-    await waitFor(() => expect(where()).toBe("/requests?q=tea+-coffee"));
+    await waitFor(() => expect(where()).toBe("/requests?words=tea-pot"));
     expect(box).toHaveValue("");
   });
 
-  it("takes nobody away from where they went while the API was asked", async () => {
+  it("does not navigate if the user has navigated while the API was asked", async () => {
     let letGo = () => {};
     const held = new Promise<void>((resolve) => {
       letGo = resolve;
@@ -110,40 +186,40 @@ describe("the query box", () => {
     expect(box).toHaveValue("refund");
   });
 
-  it("offers names, then values with how many requests have them; arrows and Enter take them", async () => {
+  it("suggests names, then values with their number of requests; arrows and Enter insert them", async () => {
     const { box, user, where } = await open();
     await user.type(box, "refund -namesp");
-    expect(screen.getAllByRole("option")[0]).toHaveTextContent(/^-namespace: an environment/);
+    expect(await screen.findByRole("option", { name: /^-namespace: a hint/ })).toBeVisible();
     expect(box).toHaveAttribute("aria-expanded", "true");
     await user.keyboard("{ArrowDown}");
     expect(screen.getByRole("option", { selected: true }).id).toBe(box.getAttribute("aria-activedescendant"));
     await user.keyboard("{Enter}");
-    expect(box).toHaveValue("refund -namespace:");
-    await waitFor(() => expect(screen.getAllByRole("option")[0]).toHaveTextContent("production 12,400 requests"));
+    await waitFor(() => expect(box).toHaveValue("refund -namespace:"));
+    expect(await screen.findByRole("option", { name: /^production/ })).toHaveTextContent("production 12,400 requests");
     await user.keyboard("{ArrowUp}{Enter}");
-    expect(box).toHaveValue('refund -namespace:"my channel" ');
+    await waitFor(() => expect(box).toHaveValue('refund -namespace:"my channel" '));
     expect(screen.queryByRole("listbox")).toBeNull();
     await user.keyboard("{Enter}");
-    await waitFor(() => expect(where()).toBe("/requests?not.namespace=my+channel&q=refund"));
+    await waitFor(() => expect(where()).toBe("/requests?words=refund&not.namespace=my+channel"));
   });
 
-  it("takes the first one with Tab, which goes on where nothing is typed", async () => {
+  it("inserts the first suggestion with Tab, which moves on if nothing is typed", async () => {
     const { box, user } = await open();
     await user.type(box, "dur");
     await user.tab();
-    expect(box).toHaveValue("duration:");
+    await waitFor(() => expect(box).toHaveValue("duration:"));
     await user.keyboard("5");
     await user.tab();
-    expect(box).toHaveValue("duration:>5s ");
+    await waitFor(() => expect(box).toHaveValue("duration:>5s "));
     expect(box).toHaveFocus();
     await user.click(box);
-    expect(screen.getByRole("listbox")).toBeVisible();
+    expect(await screen.findByRole("listbox")).toBeVisible();
     await user.tab();
     expect(box).not.toHaveFocus();
     expect(box).toHaveValue("duration:>5s ");
   });
 
-  it("asks what was written with Enter, whatever is offered", async () => {
+  it("applies what is written with Enter, whatever is suggested", async () => {
     const { box, user, where } = await open();
     await user.type(box, "namespace:prod");
     await screen.findByRole("option", { name: /production/ });
@@ -151,24 +227,66 @@ describe("the query box", () => {
     await waitFor(() => expect(where()).toBe("/requests?namespace=prod"));
   });
 
-  it("takes an offer by the mouse and keeps the focus; Escape closes the list, then leaves", async () => {
+  it("inserts a suggestion by mouse and keeps the focus; Escape closes the list, then leaves the input", async () => {
     const { box, user } = await open();
     await user.type(box, "status:4");
-    await user.click(screen.getByRole("option", { name: /^429/ }));
-    expect(box).toHaveValue("status:429 ");
+    await user.click(await screen.findByRole("option", { name: /^429/ }));
+    await waitFor(() => expect(box).toHaveValue("status:429 "));
     expect(box).toHaveFocus();
-    await user.type(box, "mod{Escape}");
+    await user.type(box, "mod");
+    await screen.findByRole("option", { name: /^model:/ });
+    await user.keyboard("{Escape}");
     expect(screen.queryByRole("listbox")).toBeNull();
     expect(box).toHaveFocus();
     await user.keyboard("{Escape}");
     expect(box).not.toHaveFocus();
   });
 
-  it("has the last value of the filter taken away by Backspace while it is empty", async () => {
-    const { box, user, where } = await open("?namespace=staging&q=refund+duration:%3E2s");
+  it("removes the last value of the filter with Backspace while it is empty", async () => {
+    const { box, user, where } = await open("?namespace=staging&duration=%3E2s");
     await user.type(box, "x{Backspace}");
-    expect(where()).toBe("/requests?namespace=staging&q=refund+duration:%3E2s");
+    expect(where()).toBe("/requests?namespace=staging&duration=%3E2s");
     await user.type(box, "{Backspace}");
-    expect(where()).toBe("/requests?namespace=staging&q=refund");
+    expect(where()).toBe("/requests?namespace=staging");
+  });
+});
+
+const REFUSED = { text: "refund duration:fast", message: "'duration:fast': expected a bound with a unit." };
+
+describe("the query input, if the URL has a query that the API rejects", () => {
+  it("has the text, to be corrected, and says that the log is shown without it", async () => {
+    const { box, user, where } = await open("?model=o1", REFUSED);
+    expect(box).toHaveValue("refund duration:fast");
+    expect(box).toHaveAccessibleDescription(
+      /^'duration:fast': expected a bound with a unit. The log is shown without it.$/,
+    );
+    expect(screen.queryByRole("listbox")).toBeNull();
+    await user.clear(box);
+    await user.type(box, "late");
+    expect(screen.queryByRole("alert")).toBeNull();
+    await user.type(box, "{Enter}");
+    await waitFor(() => expect(where()).toBe("/requests?model=o1&words=late"));
+    expect(box).toHaveValue("");
+  });
+
+  it("forgets it when the text is removed", async () => {
+    const { box, user, where } = await open("?model=o1", REFUSED);
+    await user.clear(box);
+    await user.type(box, "{Enter}");
+    expect(where()).toBe("/requests?model=o1");
+  });
+
+  it("keeps what is typed, until the URL has another invalid query", async () => {
+    const { box, user, show } = await open("", REFUSED);
+    await user.type(box, " late");
+    show({ ...REFUSED });
+    expect(box).toHaveValue("refund duration:fast late");
+    show({ text: "foo:bar", message: "'foo:bar': 'foo' is not a known name." });
+    expect(box).toHaveValue("foo:bar");
+    expect(screen.getByRole("alert")).toHaveTextContent("'foo:bar': 'foo' is not a known name.");
+    show(undefined);
+    expect(box).toHaveValue("foo:bar");
+    show(REFUSED);
+    expect(box).toHaveValue("refund duration:fast");
   });
 });

@@ -1,97 +1,109 @@
 /** The input of the query language, with suggestions. */
 
-import { TextInput } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { Button, Combobox, TextInput, useCombobox } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, type RefObject, useCallback, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { useSuggestions } from "~/api/query";
+import { parsedQuery } from "~/api/query";
 import { logQuery, type QueryError } from "~/api/requests";
-import { ApiError } from "~/domain/api-error";
+import { ApiError, explainTerm } from "~/domain/api-error";
 import { removeLastValue } from "~/domain/filter";
-import type { LogSearch } from "~/domain/log-search";
-import { partBefore, type Suggestion, withSuggestion } from "~/domain/query-proposals";
-import { readTyped } from "~/domain/typed-terms";
+import { addParams } from "~/domain/log-search";
 import { count } from "~/format/number";
+import type { ParsedQuery, Suggestion } from "~/generated/api-types";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import css from "./query-input.module.css";
 
 type QueryInputProps = {
   box: RefObject<HTMLInputElement | null>;
-  /** The query in the URL, where the API does not understand it. */
+  /** The query in the URL, if the API rejects it. */
   refused: QueryError | undefined;
 };
 
-const EMPTY = { text: "", caret: 0 };
+type Typed = { readonly text: string; readonly caret: number };
+/** What is wrong with the text, and the text with that part replaced. */
+type Problem = { readonly message: string; readonly corrected?: string };
 
-/** Filters by typing, in the query language; names and values that exist are offered. */
+const EMPTY: Typed = { text: "", caret: 0 };
+const DEBOUNCE_MS = 100;
+
+/** Filters the log by a query. The API parses it and suggests names and values. */
 export function QueryInput({ box, refused }: QueryInputProps) {
   const search = useLogSearch();
   const go = useLogNavigate();
+  const client = useQueryClient();
   const list = useId();
-  const asking = useApplyQuery();
+  const { isApplying, applyQuery } = useApplyQuery();
   const [typed, setTyped] = useState(EMPTY);
   const [isOpen, setOpen] = useState(false);
-  const [reached, setReached] = useState<string>();
-  const [wrong, setWrong] = useState<string>();
+  const [activeInsert, setActiveInsert] = useState<string>();
+  const [problem, setProblem] = useState<Problem>();
   const [placed, setPlaced] = useState<string>();
-  const suggestions = useSuggestions(typed.text, typed.caret, isOpen);
-  const active = suggestions.find((suggestion) => suggestion.written === reached);
-  const isListed = suggestions.length > 0;
-  const problem = wrong !== undefined && refused !== undefined ? `${wrong} The log is shown without it.` : wrong;
+  const { suggestions, isCurrent } = useSuggestions(typed, isOpen);
+  const active = suggestions.find((suggestion) => suggestion.insert === activeInsert);
+  const isListed = isOpen && suggestions.length > 0;
+  const combobox = useCombobox({ opened: isListed });
 
-  // What the URL has wrong stands here as if it had just been typed, once.
+  // An invalid query of the URL is placed in the input once, as if it had just been typed.
   if (placed !== refused?.text) {
     setPlaced(refused?.text);
     if (refused !== undefined) {
       setTyped({ text: refused.text, caret: refused.text.length });
-      setWrong(refused.message);
+      setProblem({ message: refused.message });
     }
   }
 
   const type = (text: string, caret: number) => {
     setTyped({ text, caret });
-    setReached(undefined);
-    setWrong(undefined);
+    setActiveInsert(undefined);
+    setProblem(undefined);
     setOpen(true);
   };
-  const take = (suggestion: Suggestion) => {
-    const next = withSuggestion(typed.text, typed.caret, suggestion);
-    // The caret can be placed only in the text that is there.
-    flushSync(() => type(next.text, next.caret));
-    box.current?.setSelectionRange(next.caret, next.caret);
-    // A name wants its value.
-    setOpen(suggestion.written.endsWith(":"));
+  const replace = (text: string, caret: number) => {
+    // The caret can only be set in the text that is in the input.
+    flushSync(() => type(text, caret));
+    box.current?.setSelectionRange(caret, caret);
+  };
+  /** Insert the suggestion, or else the first one. Asks the API if the suggestions are those of an earlier text. */
+  const complete = async (insert: string | undefined) => {
+    const parsed = await client.ensureQueryData(parsedQuery(typed.text, typed.caret)).catch(() => undefined);
+    if (parsed === undefined || box.current?.value !== typed.text) return;
+    const { start, end, items } = parsed.suggestions;
+    const chosen = insert === undefined ? items[0] : items.find((item) => item.insert === insert);
+    if (chosen === undefined) return;
+    replace(typed.text.slice(0, start) + chosen.insert + typed.text.slice(end), start + chosen.insert.length);
+    // The value of a name follows.
+    setOpen(chosen.insert.endsWith(":"));
   };
   const submit = async () => {
     setOpen(false);
-    const read = readTyped(typed.text.trim(), search.filter, search.range);
-    if ("id" in read) {
-      go({ search, id: read.id });
-      return setTyped(EMPTY);
-    }
-    const end = await asking.applyQuery({ ...search, ...read });
-    if (end === "gone") setTyped((now) => (now.text === typed.text ? EMPTY : now));
-    else if (end !== "elsewhere") setWrong(end.refused);
+    const outcome = await applyQuery(typed);
+    if (outcome === "applied") setTyped((now) => (now.text === typed.text ? EMPTY : now));
+    else if (outcome !== "outdated") setProblem(outcome);
   };
   const move = (by: 1 | -1) => {
     setOpen(true);
     const at = active === undefined ? (by === 1 ? -1 : suggestions.length) : suggestions.indexOf(active);
-    setReached(suggestions[(at + by + suggestions.length) % suggestions.length]?.written);
+    setActiveInsert(suggestions[(at + by + suggestions.length) % suggestions.length]?.insert);
   };
-  const removeLast = () => go({ search: { ...search, filter: removeLastValue(search.filter) } });
-  const key = (event: KeyboardEvent<HTMLInputElement>) => {
+  const handleKey = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return;
-    const isInPart = partBefore(typed.text, typed.caret) !== undefined;
-    const tabbed = event.shiftKey ? undefined : (active ?? (isInPart ? suggestions[0] : undefined));
+    const isInPart = /\S$/u.test(typed.text.slice(0, typed.caret));
+    const canComplete = isOpen && (active !== undefined || (isInPart && (suggestions.length > 0 || !isCurrent)));
     const action = {
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
-      Enter: active && (() => take(active)),
-      Tab: tabbed && (() => take(tabbed)),
+      Enter: isListed && active !== undefined && (() => void complete(activeInsert)),
+      Tab: canComplete && !event.shiftKey && (() => void complete(activeInsert)),
       Escape: () => (isListed ? setOpen(false) : event.currentTarget.blur()),
-      Backspace: typed.text === "" && search.filter.length > 0 && !event.repeat && removeLast,
+      Backspace:
+        typed.text === "" &&
+        search.filter.length > 0 &&
+        !event.repeat &&
+        (() => go({ search: { ...search, filter: removeLastValue(search.filter) } })),
     }[event.key];
     if (typeof action !== "function") return;
     event.preventDefault();
@@ -107,135 +119,176 @@ export function QueryInput({ box, refused }: QueryInputProps) {
         else if (refused !== undefined) go({ search });
       }}
     >
-      <TextInput
-        ref={box}
-        className={css.box ?? ""}
-        role="combobox"
-        aria-label="Filter the log"
-        aria-autocomplete="list"
-        aria-expanded={isListed}
-        aria-controls={isListed ? list : undefined}
-        aria-activedescendant={active === undefined ? undefined : optionId(list, active)}
-        aria-busy={asking.isAsking}
-        error={problem === undefined ? undefined : refusalInWords(problem)}
-        errorProps={{ role: "alert", className: css.problem ?? "" }}
-        placeholder={'/  search, or namespace:production -model:gpt-4o* duration:>2s "refund"'}
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        enterKeyHint="search"
-        value={typed.text}
-        onChange={({ currentTarget }) => type(currentTarget.value, currentTarget.selectionStart ?? 0)}
-        onSelect={({ currentTarget: { selectionStart } }) =>
-          setTyped((last) => (last.caret === selectionStart ? last : { ...last, caret: selectionStart ?? 0 }))
-        }
-        onClick={() => setOpen(true)}
-        onBlur={() => setOpen(false)}
-        onKeyDown={key}
-      />
-      {isListed && <QuerySuggestions id={list} suggestions={suggestions} active={active} onTake={take} />}
+      <Combobox
+        store={combobox}
+        onOptionSubmit={(insert) => void complete(insert)}
+        position="bottom-start"
+        offset={4}
+        width="min(520px, 100%)"
+        withinPortal={false}
+        keepMounted={false}
+        shadow="md"
+      >
+        <Combobox.Target withAriaAttributes={false} withKeyboardNavigation={false}>
+          <TextInput
+            ref={box}
+            className={css.box ?? ""}
+            role="combobox"
+            aria-label="Filter the log"
+            aria-autocomplete="list"
+            aria-expanded={isListed}
+            aria-controls={isListed ? list : undefined}
+            aria-activedescendant={isListed && active !== undefined ? optionId(list, active) : undefined}
+            aria-busy={isApplying}
+            error={problem && <ProblemText problem={problem} isInUrl={refused !== undefined} onCorrect={replace} />}
+            errorProps={{ role: "alert", className: css.problem ?? "" }}
+            placeholder={'/  search, or namespace:production -model:gpt-4o* duration:>2s "refund"'}
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            enterKeyHint="search"
+            value={typed.text}
+            onChange={({ currentTarget }) => type(currentTarget.value, currentTarget.selectionStart ?? 0)}
+            onSelect={({ currentTarget: { selectionStart } }) =>
+              setTyped((last) => (last.caret === selectionStart ? last : { ...last, caret: selectionStart ?? 0 }))
+            }
+            onClick={() => setOpen(true)}
+            onBlur={() => setOpen(false)}
+            onKeyDown={handleKey}
+          />
+        </Combobox.Target>
+        <Combobox.Dropdown className={css.popup ?? ""}>
+          <Combobox.Options id={list} aria-label="Suggestions" className={css.list}>
+            {suggestions.map((suggestion) => (
+              <Option
+                key={suggestion.insert}
+                id={optionId(list, suggestion)}
+                suggestion={suggestion}
+                isActive={suggestion === active}
+              />
+            ))}
+          </Combobox.Options>
+          <Combobox.Footer className={css.hint}>
+            <kbd>↓</kbd> choose <kbd>Tab</kbd> complete <kbd>Enter</kbd> filter the log
+          </Combobox.Footer>
+        </Combobox.Dropdown>
+      </Combobox>
     </form>
   );
 }
 
-type QuerySuggestionsProps = {
-  id: string;
-  suggestions: readonly Suggestion[];
-  /** The one that the keyboard has reached. */
-  active: Suggestion | undefined;
-  onTake: (suggestion: Suggestion) => void;
-};
-
-/** What could be written next; the box has the focus all the time. */
-export function QuerySuggestions({ id, suggestions, active, onTake }: QuerySuggestionsProps) {
-  return (
-    <div className={css.popup}>
-      <div id={id} role="listbox" aria-label="What can be written here" className={css.list}>
-        {suggestions.map((suggestion) => (
-          <Option
-            key={suggestion.written}
-            id={optionId(id, suggestion)}
-            suggestion={suggestion}
-            isActive={suggestion.written === active?.written}
-            onTake={onTake}
-          />
-        ))}
-      </div>
-      <p className={css.hint}>
-        <kbd>↓</kbd> choose <kbd>Tab</kbd> take <kbd>Enter</kbd> filter the log
-      </p>
-    </div>
-  );
+/** Suggestions for the text, and until they are loaded those of the text before (`isCurrent` is false then). */
+function useSuggestions(typed: Typed, isOpen: boolean): { suggestions: readonly Suggestion[]; isCurrent: boolean } {
+  const [settled] = useDebouncedValue(typed, DEBOUNCE_MS);
+  const parsed = useQuery({ ...parsedQuery(settled.text, settled.caret), enabled: isOpen });
+  const isCurrent = settled === typed && parsed.data !== undefined && !parsed.isPlaceholderData;
+  return { suggestions: parsed.data?.suggestions.items ?? NONE, isCurrent };
 }
 
-export function optionId(list: string, suggestion: Suggestion): string {
-  return `${list}-${encodeURIComponent(suggestion.written)}`;
+const NONE: readonly Suggestion[] = [];
+
+function optionId(list: string, suggestion: Suggestion): string {
+  return `${list}-${encodeURIComponent(suggestion.insert)}`;
 }
 
-type OptionProps = { id: string; suggestion: Suggestion; isActive: boolean; onTake: (suggestion: Suggestion) => void };
+type OptionProps = { id: string; suggestion: Suggestion; isActive: boolean };
 
-function Option({ id, suggestion, isActive, onTake }: OptionProps) {
-  const { shown, words, requests } = suggestion;
-  const intoSight = useCallback((element: HTMLElement | null) => element?.scrollIntoView?.({ block: "nearest" }), []);
+function Option({ id, suggestion: { insert, label, hint, requests }, isActive }: OptionProps) {
+  const intoView = useCallback((element: HTMLElement | null) => element?.scrollIntoView?.({ block: "nearest" }), []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the box's own keys reach it
-    <div
-      ref={isActive ? intoSight : null}
+    <Combobox.Option
+      ref={isActive ? intoView : null}
       id={id}
-      role="option"
-      tabIndex={-1}
+      value={insert}
+      selected={isActive}
       aria-selected={isActive}
-      className={css.option}
-      onMouseDown={(event) => event.preventDefault()}
-      onClick={() => onTake(suggestion)}
+      className={css.option ?? ""}
     >
-      <bdi className={css.label}>{shown}</bdi> {words !== undefined && <span className={css.note}>{words}</span>}{" "}
-      {requests !== undefined && (
+      <bdi className={css.label}>{label}</bdi> {hint !== null && <span className={css.note}>{hint}</span>}{" "}
+      {requests !== null && (
         <span className={css.count}>
           {count(requests)}
           <span className="visually-hidden"> requests</span>
         </span>
       )}
-    </div>
+    </Combobox.Option>
   );
 }
 
-/** Asks for the log by a filter that was typed, before the URL says it: what is refused never gets there. */
-export type ApplyQuery = {
-  isAsking: boolean;
-  /** Goes there, or says what the API has against it. `elsewhere`: the reader went there meanwhile, or asked anew. */
-  applyQuery: (search: LogSearch) => Promise<"gone" | "elsewhere" | { refused: string }>;
-};
+type ProblemTextProps = { problem: Problem; isInUrl: boolean; onCorrect: (text: string, caret: number) => void };
 
-export function useApplyQuery(): ApplyQuery {
-  const client = useQueryClient();
-  const router = useRouter();
-  const go = useLogNavigate();
-  const [isAsking, setAsking] = useState(false);
-  const asked = useRef(0);
-  return {
-    isAsking,
-    applyQuery: async (search) => {
-      const from = router.history.location.href;
-      asked.current += 1;
-      const mine = asked.current;
-      setAsking(true);
-      // The log shows these very rows then.
-      const refused = await client.fetchInfiniteQuery(logQuery(search, undefined, 0)).then(
-        (log) => log.pages[0]?.refused?.message,
-        (error: unknown) => (error instanceof ApiError && error.status === 400 ? error.message : undefined),
-      );
-      if (asked.current !== mine) return "elsewhere";
-      setAsking(false);
-      if (router.history.location.href !== from) return "elsewhere";
-      if (refused !== undefined) return { refused };
-      go({ search });
-      return "gone";
-    },
-  };
+function ProblemText({ problem: { message, corrected }, isInUrl, onCorrect }: ProblemTextProps) {
+  return (
+    <>
+      {isInUrl ? `${message} The log is shown without it.` : message}
+      {corrected !== undefined && (
+        <Button
+          className={css.correct ?? ""}
+          variant="default"
+          size="compact-xs"
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => onCorrect(corrected, corrected.length)}
+        >
+          {corrected}
+        </Button>
+      )}
+    </>
+  );
 }
 
-/** Without the place in the call: the box may have only a part of it, and the message quotes what is wrong. */
-export function refusalInWords(message: string): string {
-  return message.replace(/^q, (?<part>.+?) at character \d+: /su, "$<part>: ").replace(/^q has/u, "This has");
+type ApplyQuery = {
+  isApplying: boolean;
+  /**
+   * Add the query to the filter of the URL, or open the request whose id it is. If the API rejects it, the URL stays
+   * and the problem is returned. `outdated`: the user has navigated or submitted again meanwhile.
+   */
+  applyQuery: (typed: Typed) => Promise<"applied" | "outdated" | Problem>;
+};
+
+function useApplyQuery(): ApplyQuery {
+  const client = useQueryClient();
+  const router = useRouter();
+  const search = useLogSearch();
+  const go = useLogNavigate();
+  const [isApplying, setApplying] = useState(false);
+  const latest = useRef(0);
+
+  const applyQuery: ApplyQuery["applyQuery"] = async ({ text, caret }) => {
+    const from = router.history.location.href;
+    latest.current += 1;
+    const mine = latest.current;
+    setApplying(true);
+    const next = await client.ensureQueryData(parsedQuery(text, caret)).then(async (parsed) => {
+      if (parsed.error !== null) return problemOf(text, parsed.error);
+      if (parsed.request_id !== null) return { search, id: parsed.request_id };
+      const wanted = addParams(search, parsed.params);
+      // The log shows these rows as soon as the URL changes. If they cannot be read, it shows why.
+      return client.fetchInfiniteQuery(logQuery(wanted, undefined, 0)).then(
+        () => ({ search: wanted }),
+        (error: unknown) => (isRejected(error) ? { message: error.message } : { search: wanted }),
+      );
+    }, toProblem);
+    if (latest.current !== mine) return "outdated";
+    setApplying(false);
+    if (router.history.location.href !== from) return "outdated";
+    if ("message" in next) return next;
+    go(next);
+    return "applied";
+  };
+  return { isApplying, applyQuery };
+}
+
+function isRejected(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 400;
+}
+
+function toProblem(error: Error): Problem {
+  return { message: error.message };
+}
+
+function problemOf(text: string, error: NonNullable<ParsedQuery["error"]>): Problem {
+  const { start, end, code, message, replacement } = error;
+  const explained = explainTerm(code === "too_long" ? undefined : text.slice(start, end), message);
+  if (replacement === null) return { message: explained };
+  return { message: explained, corrected: text.slice(0, start) + replacement + text.slice(end) };
 }

@@ -1,5 +1,7 @@
 // Generated from relaybook/log/descriptions.py by `make docs`; a test compares the two.
 
+import type { LogGap } from "./api-types";
+
 /** Labels of fields, if they differ from the name. */
 export const FIELD_LABELS: Readonly<Record<string, string>> = {
   finish_reason: "finish reason",
@@ -14,8 +16,11 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   namespace_prefix: "namespace",
 };
 
+/** Fields that are compared with a number. */
+export const NUMBER_FIELDS: readonly string[] = ["duration", "cost", "first_token", "input_tokens", "output_tokens", "retry_count"];
+
 /** What happened to the requests of a gap. Follows their number. */
-export const GAP_REASONS: Readonly<Record<string, string>> = {
+export const GAP_REASONS: Readonly<Record<LogGap["reason"], string>> = {
   log_unavailable: "refused because the log could not be written",
   forwarded_unlogged: "relayed but not logged because the log could not be written",
   damaged: "damaged in the journal and not readable; their content is missing from the log",

@@ -12,7 +12,7 @@ from relaybook.log.query.values import LISTED_FIELDS
 from relaybook.log.store.port import Reader
 from relaybook.settings.suggestions import closest
 
-#: Shorter parts of a value occur in too many others.
+#: Shorter parts in the middle of a value occur in too many others.
 _MIN_PART: Final = 4
 
 
@@ -72,13 +72,14 @@ def _instead(term: Term, value: str, param: str, meant: str, what: str, shown: s
 def likely_value(value: str, known: Iterable[str]) -> str | None:
     """Return the known value that was probably meant. `None` if there is none, or if it is not clear which.
 
-    It differs only by case, or contains the value, or is spelled similarly.
+    It differs only by case, or begins with or contains the value, or is spelled similarly.
     """
     candidates: Sequence[str] = list(dict.fromkeys(known))
     folded = value.casefold()
     same = [other for other in candidates if other.casefold() == folded]
+    longer = [other for other in candidates if value and other.startswith(value)]
     containing = [other for other in candidates if len(value) >= _MIN_PART and folded in other.casefold()]
-    for found in (same, containing):
+    for found in (same, longer, containing):
         if len(found) == 1:
             return found[0]
-    return closest(value, candidates) if not same and not containing else None
+    return closest(value, candidates) if not (same or longer or containing) else None

@@ -31,6 +31,7 @@ def log() -> MemoryStore:
         ("8f3a2b", ["user-8f3a2b1cc91e", "user-77"], "user-8f3a2b1cc91e"),
         ("c91E", ["user-8f3a2b1cc91e"], "user-8f3a2b1cc91e"),
         ("user", ["user-1", "user-2"], None),
+        ("o4", ["o4-mini", "o1"], "o4-mini"),
         ("1cc", ["user-8f3a2b1cc91e"], None),
         ("prodcution", ["production"], "production"),
         ("x", ["production"], None),

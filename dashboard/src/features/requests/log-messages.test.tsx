@@ -4,6 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import { statusQuery } from "~/api/status";
 import { FilterBar } from "~/filters/filter-bar";
+import type { Advice } from "~/generated/api-types";
 import { renderAt } from "~/test/render";
 import { NoMatch } from "./log-messages";
 
@@ -21,25 +22,25 @@ beforeEach(() => {
 });
 
 it("says in one sentence what was looked for", async () => {
-  await renderAt('?namespace=staging&q=refund+duration:%3E2s+-"late"', <NoMatch />);
+  await renderAt("?namespace=staging&words=refund&duration=%3E2s&not.words=so+late", <NoMatch advice={[]} />);
   expect(await screen.findByText(/^No request/)).toHaveTextContent(
-    'No request where namespace is staging and duration > 2 s says refund and does not say "late".',
+    'No request where namespace is staging and duration > 2 s says refund and does not say "so late".',
   );
 });
 
 it("says what words mean, and leads to their beginnings", async () => {
-  const { where } = await renderAt("?q=-late+refund&model=o1", <NoMatch />);
+  const { where } = await renderAt("?not.words=late&words=refund&model=o1", <NoMatch advice={[]} />);
   expect(await screen.findByText(/Whole words are looked for/)).toHaveTextContent(
     "Whole words are looked for: try refun*",
   );
   await userEvent.click(screen.getByRole("button", { name: "refun*" }));
-  expect(where()).toBe("/requests?q=-late+refun*&model=o1");
+  expect(where()).toBe("/requests?not.words=late&model=o1&begins.words=refun");
 });
 
-it.each(["?q=refun*", "?q=-late", "?q=duration:%3E2s", "?namespace=staging"])(
+it.each(["?begins.words=refun", "?not.words=late", "?duration=%3E2s", "?namespace=staging"])(
   "does not explain words where none is looked for whole: %s",
   async (search) => {
-    await renderAt(search, <NoMatch />);
+    await renderAt(search, <NoMatch advice={[]} />);
     expect(await screen.findByText(/^No request/)).toBeVisible();
     expect(screen.queryByText(/Whole words/)).toBeNull();
   },
@@ -47,13 +48,13 @@ it.each(["?q=refun*", "?q=-late", "?q=duration:%3E2s", "?namespace=staging"])(
 
 it("says how many requests are not searched yet, where words are looked for", async () => {
   indexedTo = 1;
-  await renderAt("?q=refund", <NoMatch />);
+  await renderAt("?words=refund", <NoMatch advice={[]} />);
   expect(await screen.findByText("Words are being indexed: 1,204 newer requests are not searched yet.")).toBeVisible();
 });
 
 it.each([
-  ["?q=refund", 1205],
-  ["?q=duration:%3E2s", 1],
+  ["?words=refund", 1205],
+  ["?duration=%3E2s", 1],
   ["?namespace=refund", 1],
 ])("says nothing of the index where no words are looked for, or all requests are in it: %s", async (search, upTo) => {
   indexedTo = upTo;
@@ -72,10 +73,19 @@ function StatusIsKnown() {
   );
 }
 
-it("has a chip for each part of a query, each with its way out", async () => {
-  const { where } = await renderAt("?namespace=staging&q=refund+model:gpt-4o*", <FilterBar />);
+it("has a chip for each value, with a button that removes it", async () => {
+  const { where } = await renderAt("?namespace=staging&words=refund&begins.model=gpt-4o", <FilterBar />);
   await userEvent.click(await screen.findByRole("button", { name: "Remove model begins with gpt-4o" }));
-  expect(where()).toBe("/requests?namespace=staging&q=refund");
+  expect(where()).toBe("/requests?namespace=staging&words=refund");
   await userEvent.click(screen.getByRole("button", { name: "Remove says refund" }));
-  expect(where()).toBe("/requests?namespace=staging&q=model:gpt-4o*");
+  expect(where()).toBe("/requests?namespace=staging&begins.model=gpt-4o");
+});
+
+it("offers the value that was probably meant", async () => {
+  const message = "No request has the namespace Production. Did you mean production?";
+  const advice: Advice = { param: "namespace", value: "Production", instead: ["namespace", "production"], message };
+  const { where } = await renderAt("?namespace=Production&model=o1", <NoMatch advice={[advice]} />);
+  expect(await screen.findByText(message)).toBeVisible();
+  await userEvent.click(screen.getByRole("button", { name: "namespace is production" }));
+  expect(where()).toBe("/requests?model=o1&namespace=production");
 });

@@ -5,13 +5,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Fragment, Suspense } from "react";
 import { countQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
-import { type Filter, removeValue } from "~/domain/filter";
-import { describeTerm, termLabel } from "~/domain/filter-text";
+import { addValue, type Filter, PREFIX, removeValue, selectedValues } from "~/domain/filter";
+import { describeValue, termLabel } from "~/domain/filter-text";
 import { EMPTY_SEARCH } from "~/domain/log-search";
-import { QUERY, queryParts } from "~/domain/query-parts";
 import { formatTimeRange } from "~/domain/time-range";
 import { QueryIndexing } from "~/filters/filter-bar";
 import { plural } from "~/format/number";
+import type { Advice } from "~/generated/api-types";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { lazyPart } from "~/ui/lazy-part";
@@ -20,8 +20,13 @@ import css from "./log-table.module.css";
 
 const ConnectGuide = lazyPart(() => import("~/features/connect/connect-page").then((page) => page.ConnectGuide));
 
+type NoMatchProps = {
+  /** Values that were probably meant. */
+  advice: readonly Advice[];
+};
+
 /** Shown instead of rows: how to connect a client if the log is empty, else that nothing matches. */
-export function EmptyLog() {
+export function EmptyLog({ advice }: NoMatchProps) {
   const search = useLogSearch();
   const isWhole = search.filter.length === 0 && Object.keys(search.range).length === 0;
   return isWhole ? (
@@ -29,12 +34,12 @@ export function EmptyLog() {
       <ConnectGuide />
     </Suspense>
   ) : (
-    <NoMatch />
+    <NoMatch advice={advice} />
   );
 }
 
-/** Nothing matches: what was asked for, in words, and what there would be without some of it. */
-export function NoMatch() {
+/** Nothing matches: the filter as text, and what would match without parts of it. */
+export function NoMatch({ advice }: NoMatchProps) {
   const search = useLogSearch();
   const go = useLogNavigate();
   const values = search.filter.flatMap((term) => term.values.map((value) => ({ ...term, value })));
@@ -45,6 +50,9 @@ export function NoMatch() {
         No request{hasRange && <> ({formatTimeRange(search.range)})</>}
         <Asked values={values} />.
       </p>
+      {advice.map((each) => (
+        <LikelyValue key={`${each.param}=${each.value}`} advice={each} />
+      ))}
       <PrefixHint />
       <QueryIndexing className={css.indexing} />
       {values.slice(-3).map((term) => (
@@ -68,7 +76,7 @@ type Value = { name: string; value: string; negated: boolean };
 
 /** ` where namespace is staging and duration > 2 s says refund`. */
 function Asked({ values }: { values: readonly Value[] }) {
-  const all = values.map((term) => describeTerm(term.name, term.value, term.negated));
+  const all = values.map((term) => describeValue(term.name, term.value, term.negated));
   const fields = all.filter((words) => words.name !== "");
   const said = all.filter((words) => words.name === "");
   return [...fields, ...said].map((words, at) => (
@@ -96,7 +104,7 @@ function Without({ name, value, negated }: Value) {
   const go = useLogNavigate();
   const filter: Filter = removeValue(search.filter, name, value, negated);
   const found = useQuery(countQuery({ ...search, filter })).data;
-  const words = describeTerm(name, value, negated);
+  const words = describeValue(name, value, negated);
   if (found === undefined || found.requests === 0) return null;
   return (
     <p>
@@ -109,35 +117,45 @@ function Without({ name, value, negated }: Value) {
   );
 }
 
-/** A word of which only the beginning was meant finds nothing: what words mean, and the way to look for beginnings. */
-export function PrefixHint() {
+/** A value that no request has, and a button that replaces it with the one that was probably meant. */
+function LikelyValue({ advice: { param, value, instead, message } }: { advice: Advice }) {
   const search = useLogSearch();
   const go = useLogNavigate();
-  const words = queryParts(search.filter).filter((part) => part.name === "" && !part.negated);
-  const whole = words.find((part) => !part.value.endsWith("*"));
-  if (whole === undefined) return null;
-  const shorter = beginningOf(whole.value);
-  const filter = search.filter.map((term) =>
-    term.name === QUERY
-      ? { ...term, values: term.values.map((value) => (value === whole.written ? shorter : value)) }
-      : term,
-  );
-  if (shorter === "") return <p>Whole words are looked for, one after the other as they stand between the quotes.</p>;
+  const filter = addValue(removeValue(search.filter, param, value, false), ...instead);
   return (
     <p>
-      Whole words are looked for: try{" "}
+      {message}{" "}
       <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
-        {shorter}
+        {termLabel(describeValue(...instead))}
       </Button>
     </p>
   );
 }
 
-/** `refund` → `refun*`; empty for what is more than one word. */
-function beginningOf(word: string): string {
+/** If only the beginning of a word was meant: what a word is, and a button that searches for the beginning. */
+function PrefixHint() {
+  const search = useLogSearch();
+  const go = useLogNavigate();
+  const [whole] = selectedValues(search.filter, "words");
+  if (whole === undefined) return null;
+  const prefix = prefixOf(whole);
+  if (prefix === "") return <p>Whole words are looked for, one after the other as they stand between the quotes.</p>;
+  const filter = addValue(removeValue(search.filter, "words", whole, false), `${PREFIX}words`, prefix);
+  return (
+    <p>
+      Whole words are looked for: try{" "}
+      <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
+        {`${prefix}*`}
+      </Button>
+    </p>
+  );
+}
+
+/** `refund` → `refun`; empty for several words. */
+function prefixOf(word: string): string {
   if (!/^[\p{L}\p{N}]+$/u.test(word)) return "";
   const letters = [...word];
-  return `${letters.slice(0, letters.length > 3 ? -1 : undefined).join("")}*`;
+  return letters.slice(0, letters.length > 3 ? -1 : undefined).join("");
 }
 
 /** The log could not be read: what happened, that nothing is lost by it, and what to do. */

@@ -2,7 +2,7 @@
 
 import { type MouseEvent, memo, type ReactNode } from "react";
 import { propertyOf } from "~/domain/filter";
-import { GAP_WORDS, gapCount, gapSpan } from "~/domain/gaps";
+import { gapCount, gapSpan } from "~/domain/gaps";
 import { runningMs } from "~/domain/outcome";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
@@ -13,6 +13,7 @@ import { money } from "~/format/money";
 import { tokens } from "~/format/number";
 import { listTime, utc } from "~/format/time";
 import type { LogGap, Row } from "~/generated/api-types";
+import { GAP_REASONS } from "~/generated/vocabulary";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import { hasTextSelection } from "~/ui/shortcuts";
@@ -122,7 +123,7 @@ export function GapRow({ gap, place, columns }: { gap: LogGap; place: number; co
   return (
     <tr className={css.gap} aria-rowindex={place}>
       <td colSpan={columns} title={`${utc(gap.from_at)} – ${utc(gap.to_at)}`}>
-        {gapSpan(gap, new Date())} · {gapCount(gap)} {GAP_WORDS[gap.reason]}
+        {gapSpan(gap, new Date())} · {gapCount(gap)} {GAP_REASONS[gap.reason]}
       </td>
     </tr>
   );

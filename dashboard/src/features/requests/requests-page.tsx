@@ -7,8 +7,7 @@ import { apiUrl } from "~/api/client";
 import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
 import { useStatus } from "~/api/status";
-import { toListParams } from "~/domain/log-search";
-import { withoutQuery } from "~/domain/query-parts";
+import { toListParams, withoutQuery } from "~/domain/log-search";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { QueryInput } from "~/filters/query-input";
@@ -158,7 +157,7 @@ export function RequestsPage() {
           {log.error !== null ? (
             <LogError error={log.error} onAgain={log.refetch} />
           ) : log.isEmpty && !isSorted ? (
-            <EmptyLog />
+            <EmptyLog advice={log.advice} />
           ) : (
             <LogTable
               list={log.list}

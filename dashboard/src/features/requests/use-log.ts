@@ -4,10 +4,9 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
-import { type Filter, isOnlyValue } from "~/domain/filter";
-import { type LogSearch, withSort } from "~/domain/log-search";
-import { hasWords, queryText } from "~/domain/query-parts";
-import type { RequestPage, Row } from "~/generated/api-types";
+import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
+import { type LogSearch, queryText, withSort } from "~/domain/log-search";
+import type { Advice, RequestPage, Row } from "~/generated/api-types";
 import { createLiveLog, type LiveLog, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
 
 /** Above this rate new rows stay pending. */
@@ -40,6 +39,8 @@ export type Log = {
   error: Error | null;
   /** The query in the URL if the API rejects it. The rows are those without it. */
   refused: QueryError | undefined;
+  /** If nothing matches: values that were probably meant. */
+  advice: readonly Advice[];
   /** Shows the pending rows. */
   showPending: () => void;
   /** Reads the log again from its newest end. */
@@ -152,6 +153,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
     error: query.error,
     // Kept while the rows are read again: a rejected query is rejected again.
     refused: first?.refused?.text === queryText(search.filter) ? first.refused : undefined,
+    advice: first?.advice ?? NO_ADVICE,
     showPending: useCallback(() => change(showPending), [change]),
     refetch,
   };
@@ -163,6 +165,7 @@ function runningOf(page: RequestPage, filter: Filter): readonly Row[] {
 }
 
 const NONE: readonly Row[] = [];
+const NO_ADVICE: readonly Advice[] = [];
 
 type Pages = readonly LogPage[] | undefined;
 

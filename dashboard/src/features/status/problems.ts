@@ -1,10 +1,11 @@
 /** Problems that the status reports, most severe first. Pure. */
 
 import { numberSetting, textSetting } from "~/api/status";
-import { GAP_WORDS, gapCount } from "~/domain/gaps";
+import { gapCount } from "~/domain/gaps";
 import { bytes, plural } from "~/format/number";
 import { clockTime } from "~/format/time";
 import type { LogGap, Status } from "~/generated/api-types";
+import { GAP_REASONS } from "~/generated/vocabulary";
 import { untilFull } from "./status-text";
 
 /** `word` stands beside the sign; `action`: whether reading the advice helps, or asking again. */
@@ -93,7 +94,7 @@ function behind(status: Status, at: Date): Problem | null {
 
 function gaps(status: Status, at: Date): Problem[] {
   const recent = status.gaps.filter((gap) => at.getTime() - new Date(gap.to_at).getTime() < RECENT_MS);
-  const reasons = (Object.keys(GAP_WORDS) as LogGap["reason"][]).filter(
+  const reasons = (Object.keys(GAP_REASONS) as LogGap["reason"][]).filter(
     (reason) => reason !== "damaged" || status.frames_lost === 0,
   );
   return reasons.flatMap((reason) => gapTrouble(recent.filter((gap) => gap.reason === reason)) ?? []);
@@ -109,7 +110,7 @@ function gapTrouble(found: readonly LogGap[]): Problem | null {
   return {
     tone: latest.reason === "damaged" || latest.reason === "store_set_aside" ? "bad" : "amber",
     word: "logging, with a gap",
-    sentence: `${when}: ${total} ${GAP_WORDS[latest.reason]}.`,
+    sentence: `${when}: ${total} ${GAP_REASONS[latest.reason]}.`,
     advice:
       "It is over. The gaps below and the server's own log tell more; this notice goes an hour after the last gap.",
     action: "advice",

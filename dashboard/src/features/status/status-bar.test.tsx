@@ -44,7 +44,7 @@ it("Enter opens the whole status; Escape closes it and gives the focus back", as
   opener.focus();
   await user.keyboard("{Enter}");
   const panel = await screen.findByRole("dialog", { name: "Status of Relaybook" });
-  expect(within(panel).getByRole("row", { name: /not_found 12 .*lacks \/v1/ })).toBeVisible();
+  expect(within(panel).getByRole("row", { name: /not_found 12 .*\/v1 is missing/ })).toBeVisible();
   await user.keyboard("{Escape}");
   await waitFor(() => expect(screen.queryByRole("dialog")).not.toBeInTheDocument());
   expect(opener).toHaveFocus();

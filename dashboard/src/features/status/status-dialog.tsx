@@ -1,11 +1,11 @@
 /** The status dialog: storage, gaps, rejected requests, settings. */
 
 import { Modal } from "@mantine/core";
-import { GAP_WORDS, gapCount, gapSpan } from "~/domain/gaps";
-import { refusalWords } from "~/domain/vocabulary";
+import { gapCount, gapSpan } from "~/domain/gaps";
 import { bytes, count, plural } from "~/format/number";
 import { utc } from "~/format/time";
 import type { LogGap, Status } from "~/generated/api-types";
+import { GAP_REASONS, REFUSALS } from "~/generated/vocabulary";
 import { CopyButton } from "~/ui/copy-button";
 import { useHealth } from "./health";
 import { SettingsTable } from "./settings-table";
@@ -135,7 +135,7 @@ export function GapList({ gaps, total, now }: GapListProps) {
                 {gapSpan(gap, now)}
               </span>{" "}
               <span>
-                <strong>{gapCount(gap)}</strong> {GAP_WORDS[gap.reason]}
+                <strong>{gapCount(gap)}</strong> {GAP_REASONS[gap.reason]}
               </span>
             </li>
           ))}
@@ -176,7 +176,7 @@ export function RefusalList({ refused }: { refused: Readonly<Record<string, numb
                   <code>{code}</code>
                 </th>
                 <td className={css.number}>{count(many)}</td>
-                <td>{refusalWords(code)}</td>
+                <td>{REFUSALS[code] ?? "See the documentation of errors."}</td>
               </tr>
             ))}
           </tbody>

@@ -2,7 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { ApiError } from "~/domain/api-error";
-import { describeValue } from "~/domain/filter";
+import { describeValue } from "~/domain/filter-text";
 import { useListNavigate } from "~/navigation/links";
 import { ALL_NAMESPACES } from "~/navigation/list-search";
 import { useLogSearch } from "~/navigation/search-context";
