@@ -18,7 +18,6 @@ GOOD_VALUES = {
     "warning": "value_cut",
     "advice": "doubled_path",
     "outcome": "complete",
-    "result": "rate_limited",
     "kind": "chat",
     "status": "4xx",
     "failed": "true",
