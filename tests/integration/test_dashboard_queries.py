@@ -145,7 +145,8 @@ def without_time(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard
     directory = tmp_path_factory.mktemp("hurried") / "store"
     opened = Dashboard(directory, query_seconds=0.0)
     for start in range(1, 20_001, 5_000):
-        opened.record(*range(start, start + 5_000), namespace="plain", properties={"user": "42"})
+        records = range(start, start + 5_000)
+        opened.record(*records, namespace="plain", properties={"user": "42"}, duration_ms=5.0)
     yield opened
     opened.close()
 
