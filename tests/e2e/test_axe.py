@@ -136,7 +136,7 @@ def drawer_of_a_turn(tab: LogPage, log: dict[str, str]) -> None:
 
 def drawer_of_an_error(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
-    expect(tab.open_request(log["error"])).to_contain_text("The upstream returned an error")
+    expect(tab.open_request(log["error"])).to_contain_text("The provider returned")
 
 
 def drawer_of_an_abandoned_request(tab: LogPage, log: dict[str, str]) -> None:
@@ -232,7 +232,7 @@ ADDRESSES: Final = {
     ),
     "thread": (f"/thread?namespace={USER}", "main:has-text('Not stored')"),
     "thread of a label": ("/thread?namespace=batch", "main:has-text('this looks like a label')"),
-    "no thread": ("/thread?namespace=nobody", "main:has-text('No request under namespace nobody.')"),
+    "no thread": ("/thread?namespace=nobody", "main:has-text('No requests in namespace nobody.')"),
     "thread refused": ("/thread?model=gpt-4o", "main [role=alert]:has-text('cannot be read')"),
 }
 

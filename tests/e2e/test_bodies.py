@@ -89,7 +89,7 @@ def test_a_conversation_with_tools_shows_the_calls_and_their_results(tab: LogPag
 def test_each_of_several_choices_can_be_shown(tab: LogPage, world: World) -> None:
     [sent] = world.log(Call(more={"n": 3}))
     tab.open_log()
-    response = tab.open_request(sent).get_by_role("article", name="answer")
+    response = tab.open_request(sent).get_by_role("article", name="response")
     expect(response).to_contain_text("choice 1 of 3")
     response.get_by_role("button", name="Next choice").click()
     expect(response).to_contain_text("choice 2 of 3")
@@ -98,7 +98,7 @@ def test_each_of_several_choices_can_be_shown(tab: LogPage, world: World) -> Non
 def test_markdown_is_rendered_and_its_text_and_json_are_available(tab: LogPage, world: World) -> None:
     [sent] = world.log(Call(directives={"Text": as_directive("## Plan\n\n- **one**\n- two\n\n|a|b|\n|-|-|\n|1|2|")}))
     tab.open_log()
-    response = tab.open_request(sent).get_by_role("article", name="answer")
+    response = tab.open_request(sent).get_by_role("article", name="response")
     expect(response.get_by_role("heading", name="Plan")).to_be_visible()
     expect(response.get_by_role("listitem")).to_have_count(2)
     expect(response.get_by_role("cell", name="2")).to_be_visible()

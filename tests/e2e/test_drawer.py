@@ -45,7 +45,7 @@ def test_a_row_opens_a_drawer_with_result_messages_and_its_own_address(tab: LogP
     assert tab.query == [("namespace", "production")]
     expect(tab.drawer).to_contain_text(re.compile(r"✓\s*\d+ tokens in|✓\s*Complete"))
     expect(tab.drawer.get_by_role("article", name="user")).to_contain_text("Question 4?")
-    expect(tab.drawer.get_by_role("article", name="answer")).to_contain_text("Lima")
+    expect(tab.drawer.get_by_role("article", name="response")).to_contain_text("Lima")
     for value in ("namespace production", "channel iOS", "user u-4", "model gpt-4o-mini"):
         expect(tab.drawer.get_by_role("link", name=f"Filter by {value}")).to_be_visible()
     for part in ("Conversation", "Timing", "Tokens & cost", "Parameters", "Headers", "Raw"):
@@ -222,6 +222,16 @@ def test_a_value_in_the_drawer_filters_the_log(tab: LogPage, log: list[str]) -> 
     tab.expect_selected(log[2])
 
 
+def test_words_of_the_search_are_marked_in_the_row_and_in_the_request(tab: LogPage, log: list[str]) -> None:
+    tab.open_log("/requests?q=lima")
+    tab.wait_for_rows(1)
+    expect(tab.row(log[1]).locator("mark")).to_have_text("Lima")
+    tab.row(log[1]).get_by_text("Question 4?").click()
+    expect(tab.drawer.locator("mark")).to_have_text(["Lima"])
+    tab.drawer.get_by_role("button", name="Text", exact=True).click()
+    expect(tab.drawer.locator("mark")).to_have_text(["Lima"])
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_the_copied_curl_command_repeats_the_request(tab: LogPage, world: World, log: list[str]) -> None:
     tab.open_log()
@@ -315,8 +325,8 @@ def test_an_unknown_id_is_explained(tab: LogPage, log: list[str]) -> None:
 
 
 ENDINGS = {
-    "The upstream returned an error: 429": {"Status": "429"},
-    "The upstream returned an error: 500": {"Status": "500"},
+    "The provider returned 429": {"Status": "429"},
+    "The provider returned 500": {"Status": "500"},
     "The upstream closed the connection": {"Break": "event:3 rst"},
 }
 

@@ -190,7 +190,7 @@ def test_links_in_a_response_lead_only_to_web_pages_and_images_are_not_loaded(
     tab: LogPage, log: dict[str, str]
 ) -> None:
     tab.open_log()
-    response = tab.open_request(log["answer"]).get_by_role("article", name="answer")
+    response = tab.open_request(log["answer"]).get_by_role("article", name="response")
     expect(response).to_contain_text("a link")
     for words in ("a link", "another", "a third", "a fourth", "a fifth", "a sixth"):
         expect(response.get_by_role("link", name=words, exact=True)).to_have_count(0)

@@ -122,12 +122,12 @@ def test_a_retried_message_has_its_response_below_it_and_a_repeated_one_takes_on
     failed, responded, retried = log[3:6]
     open_thread(tab)
     expect(turn(tab, failed)).to_contain_text("Is it raining?")
-    expect(turn(tab, failed)).to_contain_text("The upstream returned an error: 429")
-    expect(turn(tab, responded)).to_contain_text("asked again after a failure")
+    expect(turn(tab, failed)).to_contain_text("The provider returned 429")
+    expect(turn(tab, responded)).to_contain_text("Retry after a failure")
     expect(turn(tab, responded)).not_to_contain_text("Is it raining?")
     expect(turn(tab, responded).get_by_role("heading", name="assistant")).to_be_visible()
     expect(turn(tab, retried).get_by_role("heading")).to_have_count(0)
-    turn(tab, retried).get_by_role("button", name="asked again: show").click()
+    turn(tab, retried).get_by_role("button", name="Retry: show").click()
     expect(turn(tab, retried).get_by_role("heading", name="assistant")).to_be_visible()
 
 
@@ -214,7 +214,7 @@ def test_back_from_a_request_returns_to_its_turn(tab: LogPage, long: list[str]) 
 
 def test_a_request_that_ends_while_the_user_is_at_the_end_appears_there(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open(THREAD)
-    expect(tab.page.get_by_role("main")).to_contain_text(f"No request under namespace {USER}.")
+    expect(tab.page.get_by_role("main")).to_contain_text(f"No requests in namespace {USER}.")
     check_accessibility(tab.page)
     empty.talk(USER, "Question one", "Question two")
     expect(turns(tab)).to_have_count(2)
@@ -243,7 +243,7 @@ def test_a_request_that_ends_while_the_user_is_elsewhere_is_held_back(empty: Wor
 
 def test_t_in_the_drawer_opens_the_thread_at_this_request(tab: LogPage, log: list[str]) -> None:
     tab.open_request(log[1])
-    link = tab.drawer.get_by_role("link", name="open thread")
+    link = tab.drawer.get_by_role("link", name="conversation view")
     expect(link).to_have_attribute("href", f"{THREAD}#{log[1]}")
     tab.press("t")
     tab.wait_for_path("/thread")
@@ -257,7 +257,7 @@ def test_t_in_the_drawer_opens_the_thread_at_this_request(tab: LogPage, log: lis
 
 def test_the_drawer_shows_the_number_of_the_turn_and_the_earlier_messages(tab: LogPage, log: list[str]) -> None:
     drawer = tab.open_request(log[2])
-    link = drawer.get_by_role("link", name="Turn 3 of 3 · open thread")
+    link = drawer.get_by_role("link", name="Turn 3 of 3 · conversation view")
     expect(link).to_have_attribute("href", f"{THREAD}#{log[2]}")
     expect(drawer.get_by_role("article")).to_have_count(2)
     drawer.get_by_role("button", name="5 earlier messages, seen in turn 2").click()
@@ -288,7 +288,7 @@ def test_the_turns_of_a_thread_are_requested_once(tab: LogPage, log: list[str]) 
 
 def test_a_log_filtered_by_one_property_value_links_to_its_thread(tab: LogPage, log: list[str]) -> None:
     tab.open(f"/requests/{log[4]}?property.session=s-1")
-    link = tab.drawer.get_by_role("link", name="open thread")
+    link = tab.drawer.get_by_role("link", name="conversation view")
     expect(link).to_have_attribute("href", f"/thread?property.session=s-1#{log[4]}")
 
 
@@ -312,8 +312,8 @@ def test_a_thread_can_be_used_by_keyboard(tab: LogPage, log: list[str]) -> None:
 
 def test_a_value_in_a_thread_filters_the_log_of_this_thread(tab: LogPage, log: list[str]) -> None:
     open_thread(tab)
-    turn(tab, log[3]).get_by_role("link", name=re.compile("^Filter by status 429")).click()
-    tab.wait_for_query(("namespace", USER), ("status", "429"))
+    turn(tab, log[3]).get_by_role("link", name=re.compile("^Filter by result rate limited")).click()
+    tab.wait_for_query(("namespace", USER), ("result", "rate_limited"))
     tab.wait_for_rows(1)
 
 

@@ -46,19 +46,19 @@ describe("the first line of a request", () => {
     );
   });
 
-  it("quotes an error of the upstream", () => {
+  it("quotes an error from the provider", () => {
     const limited = { failed: true, status: 429, error_code: "rate_limit_exceeded" };
     expect(told({ ...limited, error_message: "Rate limit reached for gpt-4o-mini" })).toBe(
-      '✗ The upstream returned an error: 429 rate_limit_exceeded, "Rate limit reached for gpt-4o-mini".',
+      '✗ The provider returned 429 rate_limit_exceeded: "Rate limit reached for gpt-4o-mini" (forwarded unchanged).',
     );
     expect(told({ ...limited, error_message: "Try again\nin 1s." })).toBe(
-      '✗ The upstream returned an error: 429 rate_limit_exceeded, "Try again in 1s."',
+      '✗ The provider returned 429 rate_limit_exceeded: "Try again in 1s." (forwarded unchanged).',
     );
     expect(told({ failed: true, status: 503, reason: "Service Unavailable" })).toBe(
-      "✗ The upstream returned an error: 503 Service Unavailable.",
+      "✗ The provider returned 503 Service Unavailable (forwarded unchanged).",
     );
     expect(told({ failed: true, status: 200, error_code: "server_error", error_message: "oops" })).toBe(
-      '✗ The response ended with an error of the upstream: server_error, "oops".',
+      '✗ The response ended with an error from the provider: server_error, "oops".',
     );
   });
 
@@ -86,7 +86,7 @@ describe("the first line of a request", () => {
       "◌ The client disconnected after 1.90 s, before the response began. The upstream connection was closed at once.",
     );
     expect(told({ ...left, failed: true, error_code: "server_error", error_message: "Sorry." })).toBe(
-      '✗ The response ended with an error of the upstream: server_error, "Sorry." Then the client disconnected.',
+      '✗ The response ended with an error from the provider: server_error, "Sorry.". Then the client disconnected.',
     );
   });
 

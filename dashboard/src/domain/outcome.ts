@@ -82,22 +82,16 @@ const FINISHES: Record<string, string> = {
   filtered: "Stopped by the provider's content filter.",
 };
 
-/** The error is the upstream's own; the client received it unchanged. */
+/** The error is the provider's own, and the client received it unchanged. */
 function upstreamError(request: RequestDetail): string[] {
-  const { status } = request;
+  const { status, error_code, reason, error_message } = request;
+  const message = error_message === null ? "" : `"${shortened(error_message)}"`;
   if (status === null || status < 400) {
-    return [`The response ended with an error of the upstream${quoted(request.error_code, request)}`];
+    const error = [error_code, message].filter(Boolean).join(", ");
+    return [`The response ended with an error from the provider${error === "" ? "" : `: ${error}`}.`];
   }
-  const name = [status, request.error_code ?? request.reason].filter(Boolean).join(" ");
-  return [`The upstream returned an error${quoted(name, request)}`];
-}
-
-/** `: name, "message".`, as much of it as is known. */
-function quoted(name: string | null, { error_message }: RequestDetail): string {
-  const message = error_message === null ? "" : shortened(error_message);
-  const parts = [name, message === "" ? "" : `"${message}"`].filter(Boolean);
-  const told = parts.length === 0 ? "" : `: ${parts.join(", ")}`;
-  return /[.!?…]$/.test(message) ? told : `${told}.`;
+  const name = [status, error_code ?? reason].filter(Boolean).join(" ");
+  return [`The provider returned ${name}${message === "" ? "" : `: ${message}`} (forwarded unchanged).`];
 }
 
 function upstreamFailed({ chunks, status, error_message }: RequestDetail): string[] {

@@ -13,8 +13,8 @@ export function duration(ms: number | null): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** In a column: always seconds with two places below a minute, so that the eye can compare. */
+/** For a column: seconds with two decimals below a minute, and milliseconds below 10 ms. */
 export function seconds(ms: number | null): string {
   if (ms === null) return "–";
-  return ms < 59_995 ? `${(ms / 1000).toFixed(2)} s` : duration(ms);
+  return ms >= 9.95 && ms < 59_995 ? `${(ms / 1000).toFixed(2)} s` : duration(ms);
 }

@@ -15,7 +15,14 @@ describe("what is shown to people", () => {
       "2 h 1 min",
       "–",
     ]);
-    expect([11, 920, 59_994, 61_000, null].map(seconds)).toEqual(["0.01 s", "0.92 s", "59.99 s", "1 min 1 s", "–"]);
+    expect([1, 11, 920, 59_994, 61_000, null].map(seconds)).toEqual([
+      "1.0 ms",
+      "0.01 s",
+      "0.92 s",
+      "59.99 s",
+      "1 min 1 s",
+      "–",
+    ]);
     expect([0, 310, 999, 1000, 12_400, 99_949, 999_999, 1_200_000].map(shortCount)).toEqual([
       "0",
       "310",

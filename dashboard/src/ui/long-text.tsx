@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { bytes } from "~/format/number";
+import { Highlighted } from "./highlight";
 import css from "./text.module.css";
 
 type Props = {
@@ -24,7 +25,7 @@ export function LongText({ text, most = MOST, className }: Props) {
       {piecesOf(shown).map((piece, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text, in order
         <div key={index} className={shown.length > MOST ? css.piece : undefined}>
-          {piece}
+          <Highlighted text={piece} />
         </div>
       ))}
       {isCut && (

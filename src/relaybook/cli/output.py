@@ -85,8 +85,11 @@ def cost(row: Row) -> str:
 
 
 def duration(row: Row) -> str:
-    """Format the duration in seconds with two decimals."""
-    return UNKNOWN if row["duration_ms"] is None else f"{row['duration_ms'] / 1000:.2f} s"
+    """Format the duration in seconds with two decimals, or in milliseconds if it is shorter than 10 ms."""
+    milliseconds = row["duration_ms"]
+    if milliseconds is None:
+        return UNKNOWN
+    return f"{milliseconds:.1f} ms" if milliseconds < 9.95 else f"{milliseconds / 1000:.2f} s"
 
 
 def model(row: Row) -> str:

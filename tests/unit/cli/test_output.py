@@ -67,6 +67,10 @@ def test_unknown_values_are_a_dash_and_not_zero() -> None:
     assert (tokens(row()), cost(row()), duration(row())) == ("– → –", "–", "–")
 
 
+def test_a_short_duration_is_in_milliseconds() -> None:
+    assert [duration(row(duration_ms=ms)) for ms in (1.04, 9.94, 9.96, 920)] == ["1.0 ms", "9.9 ms", "0.01 s", "0.92 s"]
+
+
 def test_tokens_have_thousands_and_estimates_are_marked() -> None:
     assert tokens(row(input_tokens=2911, output_tokens=204)) == "2,911 → 204"
     assert tokens(row(input_tokens=48, output_tokens=9, tokens_estimated=True)) == "≈48 → ≈9"

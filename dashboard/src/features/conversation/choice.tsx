@@ -10,10 +10,10 @@ import type { Choice } from "./message-model";
 
 const Markdown = lazy(() => import("./markdown").then(({ Markdown }) => ({ default: Markdown })));
 
-/** Rendering longer texts would hold the page up. */
+/** Rendering longer texts would block the page. */
 const MAX_RENDERED = 100_000;
 
-/** One choice of an answer. `isGrowing`: more of it is coming. */
+/** One choice. `isGrowing`: more of it will arrive. */
 export function ChoiceView({
   choice,
   isRendered,
@@ -28,7 +28,7 @@ export function ChoiceView({
   return (
     <div className={css.content}>
       {reasoning !== undefined && (
-        <Disclosure summary={`reasoning, ${count(reasoning.length)} characters`}>
+        <Disclosure summary={`Reasoning, ${count(reasoning.length)} characters`}>
           <LongText text={reasoning} className={css.reasoning} />
         </Disclosure>
       )}
@@ -41,7 +41,7 @@ export function ChoiceView({
       )}
       {refusal !== undefined && (
         <div>
-          <span className={css.dim}>refusal</span>
+          <span className={css.note}>Refusal</span>
           <LongText text={refusal} />
         </div>
       )}

@@ -5,11 +5,11 @@ import { bytes } from "~/format/number";
 
 export type Part =
   | { kind: "text"; text: string }
-  /** A picture in the message itself, of a kind that cannot do anything. */
+  /** An image inside the message, in a format without scripts. */
   | { kind: "picture"; source: string; words: string }
-  /** A picture elsewhere: a link, never loaded. */
+  /** An image elsewhere: shown as a link, never loaded. */
   | { kind: "remote"; address: string; words: string }
-  /** Anything else, in words. */
+  /** Anything else, described in words. */
   | { kind: "other"; words: string; raw: unknown };
 
 const MAX_PICTURE_BYTES = 4 << 20;
@@ -42,10 +42,10 @@ function imageOf(address: string, raw: unknown): Part {
   }
   const host = webHost(address);
   if (host !== undefined) return { kind: "remote", address, words: `image at ${host} (not loaded)` };
-  return { kind: "other", words: "image at an address that is not of the web", raw };
+  return { kind: "other", words: "image at an address that is not http or https", raw };
 }
 
-/** The host of an http or https address; nothing for any other. */
+/** The host of an http or https address. Undefined for other addresses. */
 export function webHost(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);

@@ -1,28 +1,51 @@
 /** Text rendered as Markdown. Loaded on demand. */
 
-import { createContext, type ReactNode, useContext } from "react";
+import { createContext, type ReactNode, useContext, useMemo } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { splitByPattern } from "~/domain/search-pattern";
+import { HighlightContext } from "~/ui/highlight";
 import { webHost } from "./content-parts";
 import css from "./markdown.module.css";
 
 const PLUGINS = [remarkGfm];
 
 /**
- * Markdown by a model, which is hostile: no HTML (tags are shown as the text they are), no picture is loaded, and a
- * link leads to the web or to a mail program, or is plain text.
+ * Markdown from a model, which is not trusted: HTML tags are shown as text, images are not loaded, and links lead to
+ * the web or to mail. Matches of the search are marked.
  */
 export function Markdown({ text }: { text: string }) {
+  const pattern = useContext(HighlightContext);
+  const marked = useMemo(
+    () => (pattern === undefined ? [] : [() => (tree: Node) => markMatches(tree, pattern)]),
+    [pattern],
+  );
   return (
     <div className={css.markdown} dir="auto">
-      <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS} urlTransform={safeAddress}>
+      <ReactMarkdown remarkPlugins={PLUGINS} rehypePlugins={marked} components={COMPONENTS} urlTransform={safeAddress}>
         {text}
       </ReactMarkdown>
     </div>
   );
 }
 
-/** The address where it may be a link; else nothing. */
+/** A node of the HTML tree. */
+type Node = { type: string; value?: string; tagName?: string; properties?: object; children?: Node[] };
+
+/** Wrap the matches in text nodes in `mark` elements. */
+function markMatches(node: Node, pattern: RegExp): void {
+  if (node.children === undefined) return;
+  node.children = node.children.flatMap((child) => {
+    markMatches(child, pattern);
+    if (child.type !== "text") return [child];
+    return splitByPattern(child.value ?? "", pattern).map(({ text, isHit }): Node => {
+      const value = { type: "text", value: text };
+      return isHit ? { type: "element", tagName: "mark", properties: {}, children: [value] } : value;
+    });
+  });
+}
+
+/** The address if a link to it is allowed. */
 function safeAddress(address: string): string | undefined {
   if (webHost(address) !== undefined) return address;
   return URL.canParse(address) && new URL(address).protocol === "mailto:" ? address : undefined;
@@ -39,7 +62,7 @@ function Link({ address, children }: { address: string | undefined; children: Re
   );
 }
 
-/** Where a picture would be: what it shows, and the way to it. */
+/** In place of an image: its description and a link to it. */
 function Picture({ address, alt }: { address: string | undefined; alt: string | undefined }) {
   const isInLink = useContext(InLink);
   const host = address === undefined ? undefined : webHost(address);
@@ -63,7 +86,7 @@ const COMPONENTS: Components = {
   h5: ({ children }) => <h6>{children}</h6>,
   table: ({ children }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className={css.table} tabIndex={0} aria-label="Table in the answer">
+    <section className={css.table} tabIndex={0} aria-label="Table in the response">
       <table>{children}</table>
     </section>
   ),

@@ -4,20 +4,20 @@ import { type JsonObject, listOf, objectOf, parsedExactly, pretty, textOf } from
 import { count } from "~/format/number";
 import { normalizePart, type Part } from "./content-parts";
 
-/** `args` as sent: mostly JSON, not always valid. */
+/** `args` as sent: usually JSON, not always valid. */
 export type ToolCall = { id: string | undefined; name: string; args: string };
 
 export type Message = {
   role: string;
   /** The speaker's name, if one was given. */
   name: string | undefined;
-  /** Of a tool's result: the call it answers. */
+  /** The id of the call that a tool's result belongs to. */
   callId: string | undefined;
   parts: Part[];
   reasoning: string | undefined;
   refusal: string | undefined;
   calls: ToolCall[];
-  /** What else it had. */
+  /** Its other fields. */
   other: JsonObject | undefined;
 };
 
@@ -58,7 +58,7 @@ export function messageOf(value: unknown): Message {
   return textOf(message.role) === undefined ? itemOf(said, other) : said;
 }
 
-/** The items of the Responses API that are no messages. */
+/** Items of the Responses API that are not messages. */
 function itemOf(said: Message, other: JsonObject): Message {
   const callId = textOf(other.call_id);
   switch (other.type) {
@@ -83,7 +83,7 @@ function itemOf(said: Message, other: JsonObject): Message {
   }
 }
 
-/** A tool call as it was sent, or as the API put it together. */
+/** A tool call as it was sent, or as the API assembled it. */
 function callOf(value: unknown): ToolCall {
   const call = objectOf(value);
   const called = { ...call, ...objectOf(call.custom), ...objectOf(call.function) };
@@ -94,7 +94,7 @@ function callOf(value: unknown): ToolCall {
   };
 }
 
-/** The choices of an answer. */
+/** The choices of a response. */
 export function normalizeChoices(answer: JsonObject | null): Choice[] {
   return listOf(answer?.choices).map((value) => {
     const choice = objectOf(value);
@@ -116,7 +116,7 @@ export function plainText(said: Message | Choice): string {
   return [...texts, said.refusal, ...calls].filter(Boolean).join("\n");
 }
 
-/** Arguments in one line: `order: 4411, city: "Rome"`; what is no JSON object stays as it is. */
+/** Arguments on one line: `order: 4411, city: "Rome"`. Text that is not a JSON object is unchanged. */
 export function argumentsLine(args: string): string {
   const value = parsedExactly(args);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return args;
@@ -142,7 +142,7 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : pretty(value);
 }
 
-/** `3 vectors of 1,536 numbers`; nothing when the answer holds none. */
+/** `3 vectors of 1,536 numbers`. Undefined if the response has none. */
 export function describeEmbeddings(answer: JsonObject | null): string | undefined {
   const vectors = listOf(answer?.data);
   if (vectors.length === 0) return undefined;

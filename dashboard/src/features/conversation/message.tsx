@@ -7,11 +7,11 @@ import type { Part } from "./content-parts";
 import css from "./conversation.module.css";
 import { argumentsLine, type Message, type ToolCall } from "./message-model";
 
-/** Whoever writes texts for the model alone: they are long and seldom what is looked for. */
+/** Roles whose texts are written for the model. They are long, so only the beginning is shown. */
 const ROLES_IN_SHORT = ["system", "developer", "instructions", "tool", "function"];
 const SHORT = 1_500;
 
-/** What a message says, without who says it. */
+/** The content of a message. */
 export function MessageBody({ message }: { message: Message }) {
   const { parts, reasoning, refusal, calls, other } = message;
   const isShort = ROLES_IN_SHORT.includes(message.role);
@@ -19,7 +19,7 @@ export function MessageBody({ message }: { message: Message }) {
   return (
     <div className={`${css.content} ${message.role === "tool" || message.role === "function" ? css.result : ""}`}>
       {reasoning !== undefined && (
-        <Disclosure summary="reasoning">
+        <Disclosure summary="Reasoning">
           <LongText text={reasoning} className={css.reasoning} />
         </Disclosure>
       )}
@@ -34,7 +34,7 @@ export function MessageBody({ message }: { message: Message }) {
       ))}
       {isEmpty && <p className={css.note}>(empty)</p>}
       {other !== undefined && (
-        <Disclosure summary={`also sent: ${Object.keys(other).join(", ")}`}>
+        <Disclosure summary={`Other fields: ${Object.keys(other).join(", ")}`}>
           <LongText text={pretty(other)} className={css.mono} />
         </Disclosure>
       )}
@@ -42,7 +42,7 @@ export function MessageBody({ message }: { message: Message }) {
   );
 }
 
-/** A part of a message. Only pictures that came in the message are shown; nothing is loaded from anywhere. */
+/** A part of a message. Only images inside the message are shown; nothing is loaded from elsewhere. */
 export function PartView({ part, most }: { part: Part; most?: number }) {
   switch (part.kind) {
     case "text":
@@ -79,7 +79,7 @@ export function PartView({ part, most }: { part: Part; most?: number }) {
 
 const MAX_IN_LINE = 400;
 
-/** A call of a tool in one line, whole on demand. Arguments that are no valid JSON are shown as they are. */
+/** A tool call on one line, expanded on demand. Arguments that are not valid JSON are shown as they are. */
 export function ToolCallView({ call }: { call: ToolCall }) {
   const line = argumentsLine(call.args);
   const value = parsedExactly(call.args);

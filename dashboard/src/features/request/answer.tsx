@@ -1,5 +1,6 @@
 /** The response of a request: header, choices, error. */
 
+import { Group } from "@mantine/core";
 import { useState } from "react";
 import { objectOf, pretty } from "~/domain/json";
 import { ChoiceView } from "~/features/conversation/choice";
@@ -13,9 +14,12 @@ import { CopyButton } from "~/ui/copy-button";
 import { LongText } from "~/ui/long-text";
 import { QuietButton } from "~/ui/quiet-button";
 
+const RESPONSE_VIEWS = { rendered: "Rendered", text: "Text", json: "JSON" };
+export type ResponseView = keyof typeof RESPONSE_VIEWS;
+
 type AnswerProps = { request: RequestDetail; view: ResponseView; onView: (view: ResponseView) => void };
 
-/** What was answered; while the request runs, so far. */
+/** The response. While the request is running, what has arrived so far. */
 export function Answer({ request, view, onView }: AnswerProps) {
   const [chosen, setChosen] = useState(0);
   const { answer } = request;
@@ -25,7 +29,7 @@ export function Answer({ request, view, onView }: AnswerProps) {
   const error = answer?.error ?? null;
   const isEmpty = vectors === undefined && choice === undefined && error === null;
   return (
-    <article className={css.answer} aria-label="answer" aria-busy={request.outcome === "open"}>
+    <article className={css.response} aria-label="response" aria-busy={request.outcome === "open"}>
       <ResponseHeader
         request={request}
         choice={choice}
@@ -43,7 +47,7 @@ export function Answer({ request, view, onView }: AnswerProps) {
           {choice !== undefined && (
             <ChoiceView choice={choice} isRendered={view === "rendered"} isGrowing={request.outcome === "open"} />
           )}
-          {error !== null && <AnswerError error={error} />}
+          {error !== null && <ResponseError error={error} />}
         </>
       )}
       {isEmpty && <p className={css.note}>{explainMissingResponse(request)}</p>}
@@ -51,7 +55,7 @@ export function Answer({ request, view, onView }: AnswerProps) {
   );
 }
 
-/** Of a running request whose answer is not told yet: its beginning, as the log shows it. */
+/** The beginning of the response of a running request, as the log has it. */
 function previewed({ answer, output_preview, outcome }: RequestDetail): Choice | undefined {
   if (answer !== null || outcome !== "open" || output_preview === null) return undefined;
   return { text: output_preview, reasoning: undefined, refusal: undefined, calls: [], finishReason: undefined };
@@ -60,7 +64,7 @@ function previewed({ answer, output_preview, outcome }: RequestDetail): Choice |
 type ResponseHeaderProps = {
   request: RequestDetail;
   choice: Choice | undefined;
-  /** Which of the choices is shown, from 0. */
+  /** The choice shown, from 0. */
   chosen: number;
   choices: number;
   onChoose: (index: number) => void;
@@ -68,52 +72,50 @@ type ResponseHeaderProps = {
   onView: (view: ResponseView) => void;
 };
 
-const WORDS: Record<ResponseView, string> = { rendered: "Rendered", text: "Text", json: "JSON" };
-
-/** Which choice, why it ended, how it is shown. */
-export function ResponseHeader({ request, choice, chosen, choices, onChoose, view, onView }: ResponseHeaderProps) {
+/** The choice, its finish reason, the tokens, and how the response is shown. */
+function ResponseHeader({ request, choice, chosen, choices, onChoose, view, onView }: ResponseHeaderProps) {
   const { output_tokens, tokens_estimated } = request;
   const go = (by: number) => onChoose((chosen + by + choices) % choices);
   return (
-    <header className={css.author}>
-      <h3 className={css.role}>answer</h3>
+    <Group component="header" className={css.author} gap="0 10px">
+      <h3 className={css.role}>response</h3>
       {choices > 1 && (
-        <span className={css.choice}>
+        <Group gap={0}>
           choice {chosen + 1} of {choices}
-          <QuietButton label="Choice before" onClick={() => go(-1)}>
+          <QuietButton label="Previous choice" onClick={() => go(-1)}>
             ‹
           </QuietButton>
           <QuietButton label="Next choice" onClick={() => go(1)}>
             ›
           </QuietButton>
-        </span>
+        </Group>
       )}
       {choice?.finishReason !== undefined && <FinishReason reason={choice.finishReason} request={request} />}
       {output_tokens !== null && (
-        <span className={css.dim} title={choices > 1 ? "Of all choices" : undefined}>
+        <span title={choices > 1 ? "Of all choices" : undefined}>
           {tokens_estimated && "≈"}
           {count(output_tokens)} {output_tokens === 1 ? "token" : "tokens"}
         </span>
       )}
-      <span className={css.copy}>
+      <Group gap={4} ms="auto">
         {choice !== undefined && request.answer !== null && (
-          <fieldset className={css.views} aria-label="How the answer is shown">
-            {ANSWER_VIEWS.map((each) => (
-              <QuietButton key={each} selected={view === each} onClick={() => onView(each)}>
-                {WORDS[each]}
+          <Group gap={0} role="group" aria-label="View of the response">
+            {Object.entries(RESPONSE_VIEWS).map(([each, name]) => (
+              <QuietButton key={each} selected={view === each} onClick={() => onView(each as ResponseView)}>
+                {name}
               </QuietButton>
             ))}
-          </fieldset>
+          </Group>
         )}
-        {choice !== undefined && <CopyButton text={plainText(choice)} label="answer" />}
-      </span>
-    </header>
+        {choice !== undefined && <CopyButton text={plainText(choice)} label="response" />}
+      </Group>
+    </Group>
   );
 }
 
-/** The log knows the reason of the first choice: that one is a link. */
+/** A link if it is the finish reason in the log, which is that of the first choice. */
 function FinishReason({ reason, request }: { reason: string; request: RequestDetail }) {
-  if (reason !== request.finish_reason) return <span className={css.dim}>{reason}</span>;
+  if (reason !== request.finish_reason) return <span>{reason}</span>;
   return (
     <FilterLink name="finish_reason" value={reason} className={css.reason}>
       {reason}
@@ -121,18 +123,13 @@ function FinishReason({ reason, request }: { reason: string; request: RequestDet
   );
 }
 
-/** An error that stands in an answer, and who wrote it there. */
-export function AnswerError({ error }: { error: unknown }) {
+/** An error in the response, and who wrote it. */
+function ResponseError({ error }: { error: unknown }) {
   const isOurs = objectOf(error).type === "relay_error";
   return (
     <div className={css.error}>
-      <span className={css.dim}>{isOurs ? "error, told by Relaybook" : "error, told by the provider"}</span>
+      <span className={css.note}>{isOurs ? "Error from Relaybook" : "Error from the provider"}</span>
       <LongText text={pretty(error)} className={css.mono} />
     </div>
   );
 }
-
-/** The ways in which an answer can be read. */
-export const ANSWER_VIEWS = ["rendered", "text", "json"] as const;
-
-export type ResponseView = (typeof ANSWER_VIEWS)[number];

@@ -26,7 +26,7 @@ import {
 } from "@codemirror/view";
 import { useCallback } from "react";
 import { PAGE } from "~/api/page-config";
-import css from "./request-detail.module.css";
+import css from "./request.module.css";
 
 type Props = { text: string; isJson: boolean; name: string };
 

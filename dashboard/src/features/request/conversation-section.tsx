@@ -1,13 +1,17 @@
 /** The section with messages and response. */
 
-import { useState } from "react";
+import { Group, Stack } from "@mantine/core";
+import { useContext, useState } from "react";
+import { searchPattern } from "~/domain/search-pattern";
 import css from "~/features/conversation/conversation.module.css";
 import { MessageBody } from "~/features/conversation/message";
 import { type Message, normalizeMessages, plainText } from "~/features/conversation/message-model";
 import { explainMissingConversation, explainMissingMessages } from "~/features/conversation/unavailable";
 import { plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
+import { useLogSearch } from "~/navigation/search-context";
 import { CopyButton } from "~/ui/copy-button";
+import { HighlightContext } from "~/ui/highlight";
 import { QuietButton } from "~/ui/quiet-button";
 import { Answer, type ResponseView } from "./answer";
 import { useTurn } from "./turn-navigation";
@@ -15,33 +19,36 @@ import type { TurnPlace } from "./turn-position";
 
 type ConversationProps = { request: RequestDetail; view: ResponseView; onView: (view: ResponseView) => void };
 
-/** What stands above the messages as they were sent was there in each turn. */
+/** How many messages an earlier turn had, with the `above` ones that are not part of the message list. */
 function seenOf(place: TurnPlace | undefined, above: number): { count: number; turn: number } | undefined {
   return place === undefined || place.seen === 0 ? undefined : { count: place.seen + above, turn: place.turn - 1 };
 }
 
-/** What was asked and what was answered, in the order it was said. */
+/** Messages and response, in order. Matches of the log's search are marked. */
 export function Conversation({ request, view, onView }: ConversationProps) {
   const place = useTurn(request);
-  const nothing = explainMissingConversation(request);
-  if (nothing !== undefined) return <p className={css.note}>{nothing}</p>;
+  const pattern = searchPattern(useLogSearch().filter);
+  const reason = explainMissingConversation(request);
+  if (reason !== undefined) return <p className={css.note}>{reason}</p>;
   const messages = normalizeMessages(request.messages, request.parameters);
   const seen = seenOf(place, messages.length - (request.messages?.length ?? 0));
   return (
-    <div className={css.conversation}>
-      {messages.length > 0 ? (
-        <Messages messages={messages} isList={request.kind === "embedding"} seen={seen} />
-      ) : (
-        <p className={css.note}>
-          {(request.outcome === "open" ? request.input_preview : null) ?? explainMissingMessages(request)}
-        </p>
-      )}
-      <Answer request={request} view={view} onView={onView} />
-    </div>
+    <HighlightContext value={pattern}>
+      <Stack gap={10}>
+        {messages.length > 0 ? (
+          <Messages messages={messages} isList={request.kind === "embedding"} seen={seen} />
+        ) : (
+          <p className={css.note}>
+            {(request.outcome === "open" ? request.input_preview : null) ?? explainMissingMessages(request)}
+          </p>
+        )}
+        <Answer request={request} view={view} onView={onView} />
+      </Stack>
+    </HighlightContext>
   );
 }
 
-/** So many of the last messages are shown, of those that are new in a turn more. */
+/** Number of last messages shown; more if they are new in this turn. */
 const SHOWN = 3;
 const SHOWN_NEW = 20;
 
@@ -49,17 +56,21 @@ type MessagesProps = {
   messages: readonly Message[];
   /** Texts, not a conversation. */
   isList: boolean;
-  /** How many of the first ones were there before, and in which turn. */
+  /** The number of messages of an earlier turn, and that turn. */
   seen: { count: number; turn: number } | undefined;
 };
 
-/** The messages of a request; those of earlier turns, or of many the earlier ones, on demand. */
-export function Messages({ messages, isList, seen }: MessagesProps) {
+/** The messages of a request. Earlier ones are shown on demand, or if the search matches one of them. */
+function Messages({ messages, isList, seen }: MessagesProps) {
   const [isWhole, setWhole] = useState(false);
-  // Something of what was asked always stands above its answer.
+  const pattern = useContext(HighlightContext);
+  // At least the last message is shown.
   const before = Math.min(seen?.count ?? 0, messages.length - 1);
   const most = before === 0 ? SHOWN : SHOWN_NEW;
-  const earlier = isWhole ? 0 : Math.max(before, messages.length - most, 0);
+  const hidden = Math.max(before, messages.length - most, 0);
+  const hasHit =
+    pattern !== undefined && messages.slice(0, hidden).some((one) => plainText(one).search(pattern) !== -1);
+  const earlier = isWhole || hasHit ? 0 : hidden;
   const kind = isList ? "text" : "message";
   const seenWords = seen === undefined ? "" : `seen in turn ${seen.turn}`;
   return (
@@ -89,24 +100,24 @@ export function Messages({ messages, isList, seen }: MessagesProps) {
 type MessageViewProps = {
   message: Message;
   title: string;
-  /** A word on it beside its title. */
+  /** A remark beside the title. */
   note: string | undefined;
 };
 
-/** One message of a request, as it was sent. */
-export function MessageView({ message, title, note }: MessageViewProps) {
+/** One message, as it was sent. */
+function MessageView({ message, title, note }: MessageViewProps) {
   const { name, callId } = message;
   return (
     <article className={css.message} aria-label={title}>
-      <header className={css.author}>
+      <Group component="header" className={css.author} gap="0 10px">
         <h3 className={css.role}>{title}</h3>
         {name !== undefined && <bdi>{name}</bdi>}
         {callId !== undefined && <span className={css.mono}>{callId}</span>}
         {note !== undefined && <span>{note}</span>}
-        <span className={css.copy}>
+        <Group ms="auto">
           <CopyButton text={plainText(message)} label={`message of ${title}`} />
-        </span>
-      </header>
+        </Group>
+      </Group>
       <MessageBody message={message} />
     </article>
   );

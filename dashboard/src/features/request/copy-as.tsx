@@ -1,5 +1,6 @@
 /** Copy a request as curl, Python, Node or JSON. */
 
+import { Group, Paper, Textarea } from "@mantine/core";
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { apiUrl, getText } from "~/api/client";
@@ -13,7 +14,7 @@ import { toClipboard } from "~/ui/clipboard";
 import { QuietButton } from "~/ui/quiet-button";
 import { type Body, callOf } from "./replay-call";
 import { asCurl, asNode, asPython } from "./replay-code";
-import css from "./request-detail.module.css";
+import css from "./request.module.css";
 
 type Told =
   | { state: "copied"; form: CopyFormat; note: string | undefined }
@@ -22,7 +23,7 @@ type Told =
 
 const TOLD_MS = 2_500;
 
-/** Copies the request as a link, a command, a script or JSON. */
+/** Copy the request as a link, a command, a script or JSON. */
 export function CopyBar({ request }: { request: RequestDetail | undefined }) {
   const client = useQueryClient();
   const [told, setTold] = useState<Told>();
@@ -47,8 +48,8 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
   };
 
   return (
-    <fieldset className={css.copies} aria-label="Copy the request">
-      <span className={css.word}>copy:</span>
+    <Group role="group" className={css.copies} gap={0} wrap="nowrap" aria-label="Copy the request">
+      <span className={css.dim}>Copy:</span>
       {COPY_FORMATS.map((form) => {
         const isTold = told?.state === "copied" && told.form === form;
         return (
@@ -70,41 +71,58 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
           name={told.form}
           text={told.copied.text}
           note={told.copied.note}
-          onDone={() => setTold(undefined)}
+          onClose={() => setTold(undefined)}
         />
       )}
       {told?.state === "copied" && told.note !== undefined && (
-        <p className={css.note} aria-hidden="true">
+        <Paper className={css.message} withBorder px={12} py={8} aria-hidden="true">
           {told.note} <QuietButton onClick={() => setTold(undefined)}>✕</QuietButton>
-        </p>
+        </Paper>
       )}
       {told?.state === "failed" && (
-        <p className={css.note} role="alert">
-          {told.form} could not be made: {told.message}
-        </p>
+        <Paper className={css.message} withBorder px={12} py={8} role="alert">
+          {told.form} could not be copied: {told.message}
+        </Paper>
       )}
-    </fieldset>
+    </Group>
   );
 }
 
-type Props = { name: string; text: string; note: string | undefined; onDone: () => void };
+type Props = { name: string; text: string; note: string | undefined; onClose: () => void };
 
-/** Where the browser does not let the page copy: the text, selected, for the keyboard to copy. */
-export function SelectedText({ name, text, note, onDone }: Props) {
+/** The text, selected, if the browser blocks copying. */
+function SelectedText({ name, text, note, onClose }: Props) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
     event.preventDefault();
-    onDone();
+    onClose();
   };
   return (
-    <div role="dialog" aria-label={`Copy as ${name}`} className={css.dialog} onKeyDown={onKeyDown}>
-      <p className={css.selectionHint}>The browser does not let this page copy here: press Ctrl C or ⌘ C.</p>
-      <textarea ref={select} className={css.text} aria-label={`${name}, selected`} readOnly rows={8} value={text} />
-      <div className={css.last}>
-        <span>{note}</span>
-        <QuietButton onClick={onDone}>close</QuietButton>
-      </div>
-    </div>
+    <Paper
+      role="dialog"
+      aria-label={`Copy as ${name}`}
+      className={css.message}
+      withBorder
+      px={12}
+      py={8}
+      onKeyDown={onKeyDown}
+    >
+      Copying is blocked by the browser. Press Ctrl+C or ⌘C.
+      <Textarea
+        ref={select}
+        aria-label={`${name}, selected`}
+        readOnly
+        rows={8}
+        w={520}
+        maw="100%"
+        my={6}
+        value={text}
+      />
+      <Group justify="space-between">
+        <span className={css.dim}>{note}</span>
+        <QuietButton onClick={onClose}>Close</QuietButton>
+      </Group>
+    </Paper>
   );
 }
 
@@ -113,18 +131,17 @@ function select(element: HTMLTextAreaElement | null): void {
   element?.select();
 }
 
-/** The forms a request can be copied in, made at the click. */
-export const COPY_FORMATS = ["link", "curl", "Python", "Node", "JSON"] as const;
-export type CopyFormat = (typeof COPY_FORMATS)[number];
+const COPY_FORMATS = ["link", "curl", "Python", "Node", "JSON"] as const;
+type CopyFormat = (typeof COPY_FORMATS)[number];
 
-/** `note`: what somebody who uses it has to know. */
-export type Copied = { text: string; note: string | undefined };
+/** `note`: what is needed to use it. */
+type Copied = { text: string; note: string | undefined };
 
 const SCRIPTS = { curl: asCurl, Python: asPython, Node: asNode };
-/** A single argument of a command may have 128 KiB on Linux. */
+/** The maximum size of one argument is 128 KiB on Linux. */
 const MAX_IN_SCRIPT_BYTES = 100_000;
 
-export async function renderCopy(form: CopyFormat, request: RequestDetail, client: QueryClient): Promise<Copied> {
+async function renderCopy(form: CopyFormat, request: RequestDetail, client: QueryClient): Promise<Copied> {
   if (form === "link")
     return { text: new URL(logHref(EMPTY_SEARCH, request.id), window.location.origin).href, note: undefined };
   if (form === "JSON") return { text: pretty(request), note: undefined };
@@ -136,16 +153,16 @@ export async function renderCopy(form: CopyFormat, request: RequestDetail, clien
   return { text: SCRIPTS[form](callOf(request, status, body)), note };
 }
 
-/** The body as it was sent, where it fits into a command. */
+/** The body as it was sent, or a file if it is too large for a command. */
 async function bodyOf(request: RequestDetail): Promise<Body> {
   if (request.stored_request_bytes === 0) return undefined;
   const file = `${request.id}-request.txt`;
   if (request.stored_request_bytes === null) {
     if (request.request_bytes === 0) return undefined;
-    return { file, note: `The body is not stored: put it into ${file}.` };
+    return { file, note: `The body is not stored. Save it as ${file}.` };
   }
   const size = bytes(request.stored_request_bytes);
-  const elsewhere = { file, note: `The body (${size}) is read from ${file}: download it under Raw.` };
+  const elsewhere = { file, note: `The body (${size}) is read from ${file}. Download it under Raw.` };
   if (request.stored_request_bytes > MAX_IN_SCRIPT_BYTES) return elsewhere;
   const text = await getText(apiUrl(`requests/${encodeURIComponent(request.id)}/request`));
   const isText = !text.includes("\0") && !text.includes("\ufffd");

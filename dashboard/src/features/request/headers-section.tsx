@@ -1,13 +1,14 @@
 /** The section with request and response headers. */
 
+import { Group, Table } from "@mantine/core";
 import { shortenMiddle } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
 import { Disclosure } from "~/ui/disclosure";
 import { type Fact, FactList } from "~/ui/fact-list";
-import css from "./summary.module.css";
+import css from "./request.module.css";
 
-/** Where the request went, by whom it was sent, and the headers of both sides. Secrets were replaced before storing. */
+/** Method, addresses, and the headers of both directions. Secrets were replaced before they were stored. */
 export function Headers({ request }: { request: RequestDetail }) {
   const { method, path, query, upstream, client_address, user_agent, provider_request_id } = request;
   const facts: Fact[] = [
@@ -18,19 +19,19 @@ export function Headers({ request }: { request: RequestDetail }) {
   return (
     <>
       <FactList facts={facts} />
-      <div className={css.row}>
+      <Group className={css.tags} gap="2px 14px" align="flex-start">
         <HeaderList name="request" headers={request.request_headers} />
         <HeaderList name="response" headers={request.response_headers} />
         {provider_request_id !== null && (
-          <span className={css.pair}>
+          <Group gap={6}>
             <span className={css.dim}>x-request-id</span>
-            <span className={css.monoText} title={provider_request_id}>
+            <span className={css.mono} title={provider_request_id}>
               {shortenMiddle(provider_request_id, 18)}
             </span>
             <CopyButton text={provider_request_id} label="x-request-id" />
-          </span>
+          </Group>
         )}
-      </div>
+      </Group>
     </>
   );
 }
@@ -40,30 +41,30 @@ const KEY = /^(?:\S+ +)?key:([0-9a-f]{4})[0-9a-f]{8}$/;
 type HeaderPairs = readonly (readonly [string, string])[];
 type HeaderListProps = { name: "request" | "response"; headers: HeaderPairs | null };
 
-/** The headers of one side, as they came. */
-export function HeaderList({ name, headers }: HeaderListProps) {
-  if (headers === null || headers.length === 0) return <span className={css.dim}>{name} –</span>;
+/** The headers of one direction, in the order sent. */
+function HeaderList({ name, headers }: HeaderListProps) {
+  if (headers === null || headers.length === 0) return null;
   return (
     <Disclosure summary={`${name} ${headers.length}${keyWords(headers)}`} isInline>
-      <table className={css.headers}>
+      <Table className={css.table} withRowBorders={false}>
         <caption className="visually-hidden">Headers of the {name}</caption>
-        <tbody>
+        <Table.Tbody>
           {headers.map(([header, value], index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a header may come twice
-            <tr key={index}>
-              <th scope="row">{header}</th>
-              <td>
+            // biome-ignore lint/suspicious/noArrayIndexKey: a header may be repeated
+            <Table.Tr key={index}>
+              <Table.Th scope="row">{header}</Table.Th>
+              <Table.Td>
                 <bdi>{value}</bdi>
-              </td>
-            </tr>
+              </Table.Td>
+            </Table.Tr>
           ))}
-        </tbody>
-      </table>
+        </Table.Tbody>
+      </Table>
     </Disclosure>
   );
 }
 
-/** ` (authorization: key 3f9a…)`: the secret was replaced by its fingerprint before anything was stored. */
+/** ` (authorization: key 3f9a…)`: the fingerprint that replaced the secret. */
 function keyWords(headers: HeaderPairs): string {
   const [name, value] =
     headers.find(([header, value]) => /^(authorization|(x-)?api-key)$/i.test(header) && KEY.test(value)) ?? [];

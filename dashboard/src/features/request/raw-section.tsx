@@ -1,5 +1,6 @@
 /** The section with the bodies as they were sent. */
 
+import { Alert, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { apiUrl, getText } from "~/api/client";
@@ -9,26 +10,26 @@ import { bytes } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { toClipboard } from "~/ui/clipboard";
 import { QuietButton } from "~/ui/quiet-button";
-import css from "./request-detail.module.css";
+import css from "./request.module.css";
 
-/** Both bodies as they came. */
+/** The bodies as they were sent. */
 export function Raw({ request }: { request: RequestDetail }) {
-  const words =
-    request.outcome === "open" ? "Both bodies can be read here once the request has ended." : whyNotStored(request);
-  if (words !== undefined) return <p className={css.words}>{words}</p>;
+  const reason =
+    request.outcome === "open" ? "The bodies can be read here once the request has ended." : whyNotStored(request);
+  if (reason !== undefined) return <p className={css.dim}>{reason}</p>;
   return (
     <>
       <RawBody
         id={request.id}
         side="request"
-        crossed={request.request_bytes}
+        sent={request.request_bytes}
         stored={request.stored_request_bytes}
         headers={request.request_headers}
       />
       <RawBody
         id={request.id}
         side="response"
-        crossed={request.response_bytes}
+        sent={request.response_bytes}
         stored={request.stored_response_bytes}
         headers={request.response_headers}
       />
@@ -39,24 +40,24 @@ export function Raw({ request }: { request: RequestDetail }) {
 type Props = {
   id: string;
   side: "request" | "response";
-  /** Bytes that crossed, and those of them that are stored; null: none. */
-  crossed: number;
+  /** Size in bytes as sent, and as stored; null if it is not stored. */
+  sent: number;
   stored: number | null;
   headers: readonly (readonly [string, string])[] | null;
 };
 
 const MAX_IN_PAGE_BYTES = 20_000_000;
 
-/** One body: its size, and ways to get at it. */
-export function RawBody({ id, side, crossed, stored, headers }: Props) {
+/** One body: its size, and ways to view, copy and download it. */
+function RawBody({ id, side, sent, stored, headers }: Props) {
   const [isOpen, setOpen] = useState(false);
-  const [told, setTold] = useState("");
+  const [message, setMessage] = useState("");
   if (!stored) {
     return (
-      <div className={css.row}>
-        <span className={css.side}>{side}</span>{" "}
-        <span className={css.words}>{crossed === 0 ? "no body" : "not stored"}</span>
-      </div>
+      <Group className={css.tags} gap={6}>
+        <span className={css.side}>{side}</span>
+        <span className={css.dim}>{sent === 0 ? "no body" : "not stored"}</span>
+      </Group>
     );
   }
   const coding = headers?.find(([name]) => name.toLowerCase() === "content-encoding")?.[1];
@@ -64,17 +65,17 @@ export function RawBody({ id, side, crossed, stored, headers }: Props) {
   const isSmall = stored <= MAX_IN_PAGE_BYTES;
   const copy = () =>
     toClipboard(getText(url)).then(
-      () => setTold("copied"),
-      (error: Error) => setTold(`not copied: ${error.message}`),
+      () => setMessage("copied"),
+      (error: Error) => setMessage(`not copied: ${error.message}`),
     );
   return (
     <>
-      <div className={css.row}>
+      <Group className={css.tags} gap="0 6px">
         <span className={css.side}>{side}</span>
         <span>
           {bytes(stored)}
           {coding !== undefined && `, ${coding}`}
-          {crossed > stored && ` of ${bytes(crossed)}: only the beginning was kept`}
+          {sent > stored && ` of ${bytes(sent)}: only the beginning is stored`}
         </span>
         {isSmall && (
           <>
@@ -87,17 +88,17 @@ export function RawBody({ id, side, crossed, stored, headers }: Props) {
           </>
         )}
         <a className={css.download} href={url} download="" aria-label={`Download the ${side}, decoded`}>
-          <span aria-hidden="true">⤓</span> {coding === undefined ? "download" : "decoded"}
+          {coding === undefined ? "download" : "download decoded"}
         </a>
         {coding !== undefined && (
           <a className={css.download} href={`${url}?as=sent`} download="" aria-label={`Download the ${side} as sent`}>
-            <span aria-hidden="true">⤓</span> as sent
+            download as sent
           </a>
         )}
-        <span role="status" className={css.words}>
-          {told}
+        <span role="status" className={css.dim}>
+          {message}
         </span>
-      </div>
+      </Group>
       {isOpen && <BodyViewer id={id} side={side} />}
     </>
   );
@@ -107,8 +108,8 @@ const CodeView = lazy(() => import("./code-viewer").then(({ CodeView }) => ({ de
 
 const MAX_FORMATTED = 8_000_000;
 
-/** A body to be read and searched in the page, as it came or indented. */
-export function BodyViewer({ id, side }: { id: string; side: "request" | "response" }) {
+/** A body in a viewer with search, as sent or indented. */
+function BodyViewer({ id, side }: { id: string; side: "request" | "response" }) {
   const [isFormatted, setFormatted] = useState(false);
   const { data, error, refetch } = useQuery({
     queryKey: ["body", id, side],
@@ -119,28 +120,30 @@ export function BodyViewer({ id, side }: { id: string; side: "request" | "respon
   const shown = useMemo(() => wrapLongLines(isFormatted ? indented(data ?? "") : (data ?? "")), [data, isFormatted]);
   if (error !== null) {
     return (
-      <p className={css.words} role="alert">
-        The body could not be read: {error.message} <QuietButton onClick={() => void refetch()}>again</QuietButton>
-      </p>
+      <Alert color="gray">
+        The body could not be read: {error.message} <QuietButton onClick={() => void refetch()}>Retry</QuietButton>
+      </Alert>
     );
   }
   if (data === undefined) return <div className={css.viewer} aria-busy="true" />;
   const isJson = /^\s*[[{]/.test(data);
   return (
     <div className={css.viewer}>
-      <fieldset className={css.tools} aria-label={`How the ${side} is shown`}>
+      <Group role="group" className={css.tools} gap={0} px={4} py={2} aria-label={`View of the ${side}`}>
         {isJson && data.length <= MAX_FORMATTED && (
           <>
             <QuietButton selected={!isFormatted} onClick={() => setFormatted(false)}>
-              As it came
+              As sent
             </QuietButton>
             <QuietButton selected={isFormatted} onClick={() => setFormatted(true)}>
               Indented
             </QuietButton>
           </>
         )}
-        <span className={css.hint}>{shown.isBroken && "very long lines are broken here · "}Ctrl F searches in it</span>
-      </fieldset>
+        <Group className={css.dim} ms="auto" me={8}>
+          {shown.isBroken && "Very long lines are wrapped · "}Ctrl F to search
+        </Group>
+      </Group>
       <Suspense fallback={<div className={css.editor} aria-busy="true" />}>
         <CodeView text={shown.text} isJson={isJson} name={`Body of the ${side}`} />
       </Suspense>
@@ -148,16 +151,16 @@ export function BodyViewer({ id, side }: { id: string; side: "request" | "respon
   );
 }
 
-/** What is no JSON stays as it is. */
+/** JSON with indentation. Other text is unchanged. */
 function indented(text: string): string {
   const value = parsedExactly(text);
   return value === undefined ? text : pretty(value);
 }
 
-/** Lines of a length that no editor lays out in time are broken, for reading only. Pure. */
+/** An editor cannot lay out longer lines in time. */
 const MOST = 20_000;
 
-/** The text with a line break after each 20,000 characters of a line that has more. */
+/** The text with a line break after each 20,000 characters of longer lines. */
 export function wrapLongLines(text: string): { text: string; isBroken: boolean } {
   const pieces: string[] = [];
   let isBroken = false;

@@ -1,5 +1,6 @@
 /** The sections of a request, with links to each. */
 
+import { Group, Stack, UnstyledButton } from "@mantine/core";
 import { type ReactNode, useCallback, useRef, useState } from "react";
 import { duration } from "~/format/duration";
 import type { RequestDetail } from "~/generated/api-types";
@@ -8,10 +9,8 @@ import { Conversation } from "./conversation-section";
 import { Headers } from "./headers-section";
 import { Parameters, TokensCost } from "./parameters-section";
 import { Raw } from "./raw-section";
-import css from "./request-detail.module.css";
-import { scrollToTop } from "./request-drawer";
+import css from "./request.module.css";
 import { DuplicateIdLinks, FirstLine, Notes, Tags } from "./summary";
-import summaryCss from "./summary.module.css";
 import { Timing } from "./timing-section";
 import { TurnLine } from "./turn-navigation";
 
@@ -22,18 +21,18 @@ type RequestViewProps = {
   onGo: (id: string) => void;
 };
 
-/** All of a request, in one scroll. */
+/** Everything about a request, in one scroll. */
 export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
   return (
     <div ref={scrollToTop}>
-      <header className={summaryCss.head}>
+      <Stack component="header" className={css.head} gap={6}>
         <FirstLine request={request} />
         <Tags request={request} />
         <TurnLine request={request} onGo={onGo} />
         <Notes notes={request.warnings} kind="warning" />
         <Notes notes={request.advice} kind="advice" />
         <DuplicateIdLinks sightings={request.also} onGo={onGo} />
-      </header>
+      </Stack>
       <SectionLinks />
       <Section name="Conversation" isPlain>
         <Conversation request={request} view={view} onView={onView} />
@@ -60,24 +59,29 @@ export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
   );
 }
 
+/** Scroll to the top when another request is opened. */
+function scrollToTop(page: HTMLElement | null): void {
+  page?.closest("[data-request]")?.scrollTo?.(0, 0);
+}
+
 type SectionProps = {
   name: SectionName;
   children: ReactNode;
   aside?: string;
-  /** Its place tells its name already. */
+  /** The heading is hidden. */
   isPlain?: boolean;
 };
 
-/** One part of the drawer, with a heading the words above lead to. */
-export function Section({ name, children, aside, isPlain = false }: SectionProps) {
+/** A section with a heading, which the section links lead to. */
+function Section({ name, children, aside, isPlain = false }: SectionProps) {
   return (
     <section className={css.section} aria-labelledby={sectionId(name)}>
-      <div className={isPlain ? "visually-hidden" : css.heading}>
+      <Group className={isPlain ? "visually-hidden" : ""} justify="space-between" mb={6}>
         <h2 id={sectionId(name)} className={css.title} tabIndex={-1}>
           {name}
         </h2>
-        {aside !== undefined && <span className={css.aside}>{aside}</span>}
-      </div>
+        {aside !== undefined && <span className={css.dim}>{aside}</span>}
+      </Group>
       {children}
     </section>
   );
@@ -85,20 +89,20 @@ export function Section({ name, children, aside, isPlain = false }: SectionProps
 
 const SETTLING_MS = 200;
 
-/** The words that lead to the parts; they stay in sight and tell which part is being read. */
-export function SectionLinks() {
+/** Links to the sections. They stay visible and show which section is being read. */
+function SectionLinks() {
   const [current, setCurrent] = useState<SectionName>(SECTIONS[0]);
   const chosenAt = useRef(0);
   const mount = useCallback((nav: HTMLElement | null) => {
     const frame = nav?.closest("[data-request]");
     if (!nav || !frame) return undefined;
-    const look = () => {
-      // The last parts may not reach the top: what was chosen stays chosen until the reader scrolls on.
+    const onScroll = () => {
+      // The last sections may not reach the top: a chosen one stays current until the user scrolls.
       if (performance.now() - chosenAt.current < SETTLING_MS) return;
-      setCurrent(firstInSight(nav.getBoundingClientRect().bottom));
+      setCurrent(sectionAt(nav.getBoundingClientRect().bottom));
     };
-    frame.addEventListener("scroll", look, { passive: true });
-    return () => frame.removeEventListener("scroll", look);
+    frame.addEventListener("scroll", onScroll, { passive: true });
+    return () => frame.removeEventListener("scroll", onScroll);
   }, []);
   const choose = (name: SectionName) => {
     chosenAt.current = performance.now();
@@ -106,24 +110,23 @@ export function SectionLinks() {
     goTo(name);
   };
   return (
-    <nav ref={mount} className={css.nav} aria-label="Parts of the request">
+    <Group component="nav" ref={mount} className={css.nav} gap="2px 4px" aria-label="Sections of the request">
       {SECTIONS.map((name) => (
-        <button
+        <UnstyledButton
           key={name}
-          type="button"
           className={css.anchor}
           aria-current={name === current ? "true" : undefined}
           onClick={() => choose(name)}
         >
           {name}
-        </button>
+        </UnstyledButton>
       ))}
-    </nav>
+    </Group>
   );
 }
 
-/** The part that lies under a line of the screen. */
-function firstInSight(line: number): SectionName {
+/** The section at a vertical position of the screen. */
+function sectionAt(line: number): SectionName {
   const begun = SECTIONS.filter((name) => {
     const section = document.getElementById(sectionId(name))?.closest("section");
     return section !== null && section !== undefined && section.getBoundingClientRect().top <= line + 8;
@@ -131,19 +134,18 @@ function firstInSight(line: number): SectionName {
   return begun.at(-1) ?? SECTIONS[0];
 }
 
-/** The heading takes the focus, so that the next Tab goes on from there. */
+/** The heading takes the focus, so that Tab continues from there. */
 function goTo(name: SectionName): void {
   const heading = document.getElementById(sectionId(name));
   heading?.focus({ preventScroll: true });
   heading?.closest("section")?.scrollIntoView({ block: "start" });
 }
 
-/** The parts of the drawer, in order. */
-export const SECTIONS = ["Conversation", "Timing", "Tokens & cost", "Parameters", "Headers", "Raw"] as const;
+const SECTIONS = ["Conversation", "Timing", "Tokens & cost", "Parameters", "Headers", "Raw"] as const;
 
-export type SectionName = (typeof SECTIONS)[number];
+type SectionName = (typeof SECTIONS)[number];
 
-/** The id of a part's heading. */
-export function sectionId(name: SectionName): string {
+/** The id of a section's heading. */
+function sectionId(name: SectionName): string {
   return `request-${name.toLowerCase().replace(/\W+/g, "-")}`;
 }

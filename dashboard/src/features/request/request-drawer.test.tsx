@@ -36,7 +36,7 @@ describe("the drawer of a request", () => {
     expect(screen.getByText("Complete. 118 tokens in 2.41 s.")).toBeVisible();
     const dialog = screen.getByRole("region", { name: "Request any-id" });
     expect(within(dialog).getByRole("article", { name: "user" })).toHaveTextContent("Where is my refund?");
-    expect(within(dialog).getByRole("article", { name: "answer" })).toHaveTextContent("It was sent.");
+    expect(within(dialog).getByRole("article", { name: "response" })).toHaveTextContent("It was sent.");
     expect(dialog.querySelector("[data-request]")).toHaveAttribute("data-request", sampleRequest().id);
   });
 
@@ -90,7 +90,7 @@ describe("the drawer of a request", () => {
     await open({
       answer: { choices: [sampleChoice({ text: "one" }), sampleChoice({ text: "two", finish_reason: "length" })] },
     });
-    const answer = screen.getByRole("article", { name: "answer" });
+    const answer = screen.getByRole("article", { name: "response" });
     expect(answer).toHaveTextContent("choice 1 of 2");
     await userEvent.click(screen.getByRole("button", { name: "Next choice" }));
     expect(answer).toHaveTextContent("choice 2 of 2");
@@ -102,7 +102,7 @@ describe("the drawer of a request", () => {
 
   it("shows the answer as rendered, as text, or as JSON", async () => {
     await open({ answer: { id: "chatcmpl-1", choices: [sampleChoice({ text: "**sent**" })] } });
-    const answer = screen.getByRole("article", { name: "answer" });
+    const answer = screen.getByRole("article", { name: "response" });
     await waitFor(() => expect(answer.querySelector("strong")).toHaveTextContent("sent"));
     await userEvent.click(screen.getByRole("button", { name: "Text" }));
     expect(answer).toHaveTextContent("**sent**");
@@ -132,6 +132,27 @@ describe("the drawer of a request", () => {
     expect(screen.getByText("two")).toBeVisible();
   });
 
+  it("shows earlier messages if the search matches one of them", async () => {
+    answers.set("/api/requests/any-id", () =>
+      Response.json(
+        sampleRequest({
+          messages: ["one", "two", "three", "four", "five"].map((text) => ({ role: "user", text, parts: [] })),
+        }),
+      ),
+    );
+    await renderAt("?q=one", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
+    expect(await screen.findByText("one", { selector: "mark" }, { timeout: 5_000 })).toBeVisible();
+    expect(screen.queryByRole("button", { name: /earlier messages/ })).not.toBeInTheDocument();
+  });
+
+  it("lists only parameters, tokens and costs that are known", async () => {
+    await open({ parameters: { temperature: 0.4 }, cost_usd: null, prices_version: "genai-prices 1" });
+    expect(screen.getByRole("region", { name: "Parameters" })).toHaveTextContent(
+      "Parameterstemperature0.4All parameters",
+    );
+    expect(screen.getByRole("region", { name: "Tokens & cost" })).not.toHaveTextContent(/cost–|prices/);
+  });
+
   it("says why there is nothing to read", async () => {
     const nothing = {
       parameters: null,
@@ -146,13 +167,13 @@ describe("the drawer of a request", () => {
 
   it("says how large a body is that is not read", async () => {
     await open({ messages: null, parameters: null, stored_request_bytes: 71_000_000, request_bytes: 71_000_000 });
-    expect(screen.getByText(/The request's body has 71 MB, more than is read for this page/)).toBeVisible();
+    expect(screen.getByText(/The request body has 71 MB, more than this page reads/)).toBeVisible();
   });
 
   it("tells the chunk under the keys, however many there are, in few elements", async () => {
     const timeline = Array.from({ length: 50_000 }, (_, at): [number, number] => [at / 25, 9]);
     await open({ timeline, stream: true, chunks: 50_000 });
-    const slider = screen.getByRole("slider", { name: "Chunks of the answer over time" });
+    const slider = screen.getByRole("slider", { name: "Chunks of the response over time" });
     expect(slider.querySelectorAll("*").length).toBeLessThan(10);
     slider.focus();
     await userEvent.keyboard("{End}");
@@ -184,10 +205,10 @@ describe("the drawer of a request", () => {
     expect(onClose).not.toHaveBeenCalled();
   });
 
-  it("names every id the request carries", async () => {
+  it("shows all ids of the request", async () => {
     await open({ provider_request_id: "req_7c", client_request_id: "mine-1" });
-    await userEvent.click(screen.getByText("every id"));
-    expect(screen.getByRole("button", { name: "Copy client's id" })).toBeVisible();
+    await userEvent.click(screen.getByText("All ids"));
+    expect(screen.getByRole("button", { name: "Copy client id" })).toBeVisible();
     expect(screen.getByText("mine-1")).toBeVisible();
   });
 });

@@ -1,6 +1,9 @@
 /** The open request in a panel: top bar, loading errors, shortcuts. */
 
-import { Alert } from "@mantine/core";
+import "@mantine/core/styles/Alert.css";
+import "@mantine/core/styles/Stack.css";
+import "@mantine/core/styles/Table.css";
+import { Alert, Group } from "@mantine/core";
 import { useWindowEvent } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -12,8 +15,8 @@ import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
 import type { ResponseView } from "./answer";
 import { CopyBar } from "./copy-as";
+import css from "./request.module.css";
 import { RequestView } from "./request-detail";
-import css from "./request-drawer.module.css";
 import { manageFrame, SidePanel } from "./side-panel";
 import { threadOf } from "./turn-position";
 
@@ -81,7 +84,7 @@ type TopBarProps = {
 /** Actions for the whole request. Always visible. */
 function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
   return (
-    <div className={css.bar}>
+    <Group className={css.bar} gap={2}>
       <QuietButton onClick={onClose}>
         <span aria-hidden="true">✕</span> <span className="visually-hidden">Close the request</span>
         <kbd className={css.key} aria-hidden="true">
@@ -102,7 +105,7 @@ function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
         <span aria-hidden="true">›</span>
       </QuietButton>
       <CopyBar request={request} />
-    </div>
+    </Group>
   );
 }
 
@@ -110,7 +113,7 @@ function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
 function LoadProblem({ error, onRetry }: { error: Error; onRetry: () => void }) {
   const isUnknown = error instanceof ApiError && error.status === 404;
   return (
-    <Alert className={css.problem} color="gray">
+    <Alert color="gray" m={16}>
       {isUnknown ? error.message : `The request could not be read: ${error.message} `}
       {!isUnknown && <QuietButton onClick={onRetry}>Retry</QuietButton>}
     </Alert>
@@ -160,9 +163,4 @@ function isEditable(target: EventTarget | null): boolean {
 
 function hasTextSelection(): boolean {
   return (document.getSelection()?.toString() ?? "") !== "";
-}
-
-/** Scroll to the top when another request is opened. */
-export function scrollToTop(page: HTMLElement | null): void {
-  page?.closest("[data-request]")?.scrollTo?.(0, 0);
 }

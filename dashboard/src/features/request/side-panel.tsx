@@ -3,7 +3,7 @@
 import { Drawer } from "@mantine/core";
 import { useLocalStorage, useMediaQuery } from "@mantine/hooks";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useCallback } from "react";
-import css from "./request-drawer.module.css";
+import css from "./request.module.css";
 
 type SidePanelProps = { label: string; onClose: () => void; children: ReactNode };
 

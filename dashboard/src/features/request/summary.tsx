@@ -1,5 +1,6 @@
 /** The summary of a request: result, tags, ids, notes, requests with the same id. */
 
+import { Group, Table } from "@mantine/core";
 import { summarizeOutcome } from "~/domain/outcome";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
@@ -10,102 +11,100 @@ import { Disclosure } from "~/ui/disclosure";
 import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp, useNow } from "~/ui/timestamp";
 import { InfoIcon } from "~/ui/truncate-middle";
-import css from "./summary.module.css";
+import css from "./request.module.css";
 
-/** How the request ended and whose fault it was; the status beside it. */
+/** How the request ended and who caused it, with the status: `429 · not streamed`. */
 export function FirstLine({ request }: { request: RequestDetail }) {
   const { sign, tone, text } = summarizeOutcome(request, useNow());
-  const kind = request.stream ? "streamed" : request.status === null ? "" : "whole";
+  const status = request.status === null ? "–" : `${request.status} · ${request.stream ? "streamed" : "not streamed"}`;
   return (
-    <div className={css.first}>
-      <p className={`${css.ending} ${css[tone]}`}>
-        <span className={css.sign} aria-hidden="true">
-          {sign}
-        </span>
-        <bdi>{text}</bdi>
+    <Group wrap="nowrap" align="baseline" gap={16}>
+      <p className={`${css.outcome} ${css[tone]}`}>
+        <span aria-hidden="true">{sign}</span> <bdi>{text}</bdi>
       </p>
-      <p className={css.status}>
-        <strong>{request.status ?? "–"}</strong> {kind}
-      </p>
-    </div>
+      <p className={css.dim}>{status}</p>
+    </Group>
   );
 }
 
-/** What the request is filed under; each value filters the log. */
+/** Namespace, properties, user, key, model, time and ids. Each value filters the log. */
 export function Tags({ request }: { request: RequestDetail }) {
   const { namespace, properties, user, key, model, response_model } = request;
   return (
     <>
-      <div className={css.tags}>
+      <Group className={css.tags} gap="4px 12px">
         <NamespaceChip namespace={namespace} />
         {Object.entries(properties).map(([name, value]) => (
           <PropertyChip key={name} name={name} value={value} />
         ))}
         {user !== null && (
           <FilterLink name="user" value={user} className={css.value} title={user}>
-            <span className={css.name}>user</span> <bdi>{shortenMiddle(user, 24)}</bdi>
+            <span className={css.dim}>user</span> <bdi>{shortenMiddle(user, 24)}</bdi>
           </FilterLink>
         )}
         {key !== null && (
           <FilterLink name="key" value={key} className={css.value} title="Fingerprint of the API key">
-            <span className={css.name}>key</span> <span className={css.mono}>{key}</span>
+            <span className={css.dim}>key</span> <span className={css.mono}>{key}</span>
           </FilterLink>
         )}
-      </div>
-      <div className={css.tags}>
+      </Group>
+      <Group className={css.tags} gap="4px 12px">
         {model !== null && (
           <FilterLink name="model" value={model} className={css.value} title={model}>
             <bdi>{shortenMiddle(model, 40)}</bdi>
           </FilterLink>
         )}
         {response_model !== null && response_model !== model && (
-          <span className={css.answered} title="The model that answered">
-            <span className={css.name}>→</span> <bdi>{shortenMiddle(response_model, 48)}</bdi>
+          <span className={css.wrapped} title="The model that answered">
+            <span className={css.dim}>→</span> <bdi>{shortenMiddle(response_model, 48)}</bdi>
           </span>
         )}
         <Timestamp at={request.started_at} format="milliseconds" />
         <Ids request={request} />
-      </div>
+      </Group>
     </>
   );
 }
 
-/** Our id, and every other id the request carries on demand. */
-export function Ids({ request }: { request: RequestDetail }) {
+/** Relaybook's id. The other ids of the request are shown on demand. */
+function Ids({ request }: { request: RequestDetail }) {
   const all = [
-    ["ours", request.id],
-    ["provider's", request.provider_request_id],
-    ["completion's", request.completion_id],
-    ["client's", request.client_request_id],
+    ["Relaybook", request.id],
+    ["provider", request.provider_request_id],
+    ["completion", request.completion_id],
+    ["client", request.client_request_id],
     ["trace", request.trace_id],
   ].filter((pair): pair is [string, string] => pair[1] !== null);
   return (
     <>
-      <span className={css.id}>
-        <span className={css.name}>id</span>
+      <Group gap={4}>
+        <span className={css.dim}>id</span>
         <span className={css.mono} title={request.id}>
           {shortenMiddle(request.id, 14)}
         </span>
         <CopyButton text={request.id} label="id" />
-      </span>
-      <Disclosure summary="every id" isInline>
-        <dl className={css.everyId}>
-          {all.map(([name, id]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <span className={css.mono}>{id}</span>
-                <CopyButton text={id} label={`${name} id`} />
-              </dd>
-            </div>
-          ))}
-        </dl>
-      </Disclosure>
+      </Group>
+      {all.length > 1 && (
+        <Disclosure summary="All ids" isInline>
+          <Table className={css.table} withRowBorders={false}>
+            <Table.Tbody>
+              {all.map(([name, id]) => (
+                <Table.Tr key={name}>
+                  <Table.Th scope="row">{name}</Table.Th>
+                  <Table.Td>
+                    {id} <CopyButton text={id} label={`${name} id`} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Disclosure>
+      )}
     </>
   );
 }
 
-/** Remarks on the request: what was adjusted in its tags, what its parameters could do better. */
+/** Warnings about the tags of the request, and advice on its parameters. */
 export function Notes({ notes, kind }: { notes: readonly Note[]; kind: "warning" | "advice" }) {
   if (notes.length === 0) return null;
   return (
@@ -114,7 +113,7 @@ export function Notes({ notes, kind }: { notes: readonly Note[]; kind: "warning"
         <li key={note.code + note.message}>
           <InfoIcon /> <bdi>{note.message}</bdi>{" "}
           <FilterLink name={kind} value={note.code} className={css.value}>
-            <span className={css.code}>{note.code}</span>
+            <span className={`${css.mono} ${css.dim}`}>{note.code}</span>
           </FilterLink>
         </li>
       ))}
@@ -122,19 +121,17 @@ export function Notes({ notes, kind }: { notes: readonly Note[]; kind: "warning"
   );
 }
 
-/** Other requests that carry the id that was asked for. */
+/** Other requests with the id in the URL. */
 export function DuplicateIdLinks({ sightings, onGo }: { sightings: readonly Sighting[]; onGo: (id: string) => void }) {
   if (sightings.length === 0) return null;
   return (
-    <div className={css.tags}>
-      <span className={css.name}>
-        {plural(sightings.length, "other request carries", "other requests carry")} this id:
-      </span>
+    <Group className={css.tags} gap="4px 12px">
+      <span className={css.dim}>{plural(sightings.length, "other request has", "other requests have")} this id:</span>
       {sightings.map(({ id, started_at }) => (
         <QuietButton key={id} onClick={() => onGo(id)}>
           <Timestamp at={started_at} format="milliseconds" />
         </QuietButton>
       ))}
-    </div>
+    </Group>
   );
 }

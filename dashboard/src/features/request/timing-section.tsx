@@ -6,25 +6,25 @@ import { bytes, count, plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
 import { bars, binsOf, gapsOf, nearest, type Timeline } from "./chunk-timeline";
-import css from "./request-detail.module.css";
+import css from "./request.module.css";
 
-/** Where the time went, and how evenly the answer came. */
+/** Where the time went, and the chunks of the response. */
 export function Timing({ request }: { request: RequestDetail }) {
   const { timeline, relay_ms, first_token_ms, duration_ms, stream, chunks } = request;
   const [pointed, setPointed] = useState(-1);
   const gaps = useMemo(() => gapsOf(timeline), [timeline]);
   const total = duration_ms ?? timeline.at(-1)?.[0] ?? 0;
   const begun = first_token_ms ?? timeline[0]?.[0] ?? null;
-  const facts: Fact[] = [
+  const facts: (Fact & { value: string | null })[] = [
     {
       name: "relay",
       value: relay_ms === null ? null : relay_ms < 0.05 ? "<0.1 ms" : duration(relay_ms),
-      title: "The relay's own share",
+      title: "Time added by the relay",
     },
     {
       name: "waiting",
       value: begun === null ? null : duration(begun),
-      title: stream ? "To the first token" : "To the answer's first byte",
+      title: stream ? "Until the first token" : "Until the first byte of the response",
     },
     {
       name: stream ? "streaming" : "receiving",
@@ -46,19 +46,19 @@ export function Timing({ request }: { request: RequestDetail }) {
           onPoint={setPointed}
         />
       )}
-      <FactList facts={facts} />
-      <p className={css.barNote}>
+      <FactList facts={facts.filter(({ value }) => value !== null)} />
+      <p className={css.dim}>
         {piece === undefined ? (
           <>
-            {chunks === 0 ? "no chunk of an answer" : plural(chunks, "chunk")}
+            {chunks === 0 ? "No response" : plural(chunks, "chunk")}
             {gaps !== undefined &&
               `, median gap ${duration(gaps.median)}, longest ${duration(gaps.longest)} after chunk ${count(gaps.after)}`}
-            {chunks > timeline.length && timeline.length > 0 && `; the first ${count(timeline.length)} are drawn`}
+            {chunks > timeline.length && timeline.length > 0 && `; the first ${count(timeline.length)} are shown`}
           </>
         ) : (
           <>
             chunk {count(pointed + 1)} of {count(timeline.length)}: after {duration(piece[0])}, {bytes(piece[1])}
-            {before !== undefined && `, ${duration(piece[0] - before[0])} after the one before`}
+            {before !== undefined && `, ${duration(piece[0] - before[0])} after the previous one`}
           </>
         )}
       </p>
@@ -72,7 +72,7 @@ type Props = {
   total: number;
   waiting: number;
   relay: number;
-  /** The chunk pointed at, from 0; -1 for none. */
+  /** The selected chunk, from 0; -1 for none. */
   pointed: number;
   onPoint: (chunk: number) => void;
 };
@@ -80,7 +80,7 @@ type Props = {
 const COLUMNS = 320;
 const HEIGHT = 32;
 
-/** The request's time as one bar with the bytes of each moment; pointing, or the arrow keys, tell of a single one. */
+/** The chunks on a timeline. The pointer or the arrow keys select one. */
 export function TimingBar({ timeline, total, waiting, relay, pointed, onPoint }: Props) {
   const path = useMemo(() => bars(binsOf(timeline, total, COLUMNS), HEIGHT - 6), [timeline, total]);
   const x = (ms: number) => (Math.min(ms, total) / Math.max(total, 1e-6)) * COLUMNS;
@@ -100,10 +100,10 @@ export function TimingBar({ timeline, total, waiting, relay, pointed, onPoint }:
 
   return (
     <div
-      className={css.bar}
+      className={css.timeline}
       role="slider"
       tabIndex={0}
-      aria-label="Chunks of the answer over time"
+      aria-label="Chunks of the response over time"
       aria-valuemin={1}
       aria-valuemax={timeline.length}
       aria-valuenow={Math.max(0, pointed) + 1}

@@ -39,7 +39,7 @@ describe("the drawer of a request of a conversation", () => {
   it("says which turn it is, leads to its place in the thread and to the turns beside it", async () => {
     answers.set(THREAD, () => Response.json(talk));
     const page = await open({ messages });
-    const link = await screen.findByRole("link", { name: /^Turn 3 of 4 · open thread/ });
+    const link = await screen.findByRole("link", { name: /^Turn 3 of 4 · conversation view/ });
     expect(link).toHaveAttribute("href", `/thread?namespace=production#${id}`);
     await userEvent.click(screen.getByRole("button", { name: "turn 2" }));
     expect(onGo).toHaveBeenLastCalledWith("2");
@@ -80,7 +80,7 @@ describe("the drawer of a request of a conversation", () => {
     answers.set(THREAD, () => Response.json(threadPage([threadRow("8", { seq: 99_999_999 })])));
     answers.set(`${THREAD}&around=${id}`, () => Response.json(talk));
     await open({ messages });
-    expect(await screen.findByRole("link", { name: /^Turn 3 · open thread/ })).toBeVisible();
+    expect(await screen.findByRole("link", { name: /^Turn 3 · conversation view/ })).toBeVisible();
     expect(screen.getByRole("button", { name: "turn 4" })).toBeVisible();
   });
 
@@ -92,7 +92,7 @@ describe("the drawer of a request of a conversation", () => {
     answers.set(THREAD, asked);
     await open({ messages });
     await waitFor(() => expect(asked).toHaveBeenCalledOnce());
-    expect(screen.getByRole("link", { name: /^open thread/ })).toBeVisible();
+    expect(screen.queryByRole("link", { name: /conversation view/ })).not.toBeInTheDocument();
     expect(screen.queryByText(/turn/i)).not.toBeInTheDocument();
     expect(screen.getByRole("button", { name: "3 earlier messages · show" })).toBeVisible();
   });

@@ -1,22 +1,29 @@
 /** Navigation between the turns of a conversation. */
 
+import { Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { aroundInThreadQuery, latestOfThreadQuery } from "~/api/thread";
+import type { Filter } from "~/domain/filter";
 import { plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { AppLink, threadHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
-import css from "./summary.module.css";
+import css from "./request.module.css";
 import { isBefore, isToldOf, type TurnPlace, threadOf, turnOf } from "./turn-position";
 
-/** Which turn of its conversation the request is, the turns beside it, and the way to all of them. */
+/** The turn of the request in its conversation, with links to the turns beside it and to the conversation. */
 export function TurnLine({ request, onGo }: { request: RequestDetail; onGo: (id: string) => void }) {
   const place = useTurn(request);
-  const { before, after, turn } = place ?? NONE;
+  const { filter } = useLogSearch();
+  const thread = threadOf(request, filter);
+  const { before = null, after = null, turn = 0 } = place ?? {};
+  // Other requests of a namespace need not belong together.
+  const isThread = place !== undefined || thread === filter;
+  if (!isThread && !request.retry_count) return null;
   return (
-    <div className={css.tags}>
-      <ThreadLink request={request} place={place} />
+    <Group className={css.tags} gap="4px 12px">
+      {isThread && <ThreadLink thread={thread} id={request.id} place={place} />}
       {before !== null && (
         <QuietButton onClick={() => onGo(before)}>
           <span aria-hidden="true">‹ </span>turn {turn - 1}
@@ -29,17 +36,18 @@ export function TurnLine({ request, onGo }: { request: RequestDetail; onGo: (id:
         </QuietButton>
       )}
       {request.retry_count ? <span>{plural(request.retry_count, "retry", "retries")} by the SDK</span> : null}
-    </div>
+    </Group>
   );
 }
 
-const NONE = { before: null, after: null, turn: 0 };
-
-/** Which turn of its conversation a request is: one question for all late requests of a thread, one for each other. */
 const FRESH_MS = 30_000;
 const SPOKEN: ReadonlySet<string> = new Set(["chat", "response", "message"]);
 
-/** Undefined where it is none, and where it is not known: not read yet, or not to be read. */
+/**
+ * The turn of a request in its conversation. Undefined if it has none or it is not known yet.
+ *
+ * Recent requests of a thread share one API call; each older request has its own.
+ */
 export function useTurn(request: RequestDetail): TurnPlace | undefined {
   const { outcome, body_state, kind } = request;
   const thread = threadOf(request, useLogSearch().filter);
@@ -59,12 +67,14 @@ export function useTurn(request: RequestDetail): TurnPlace | undefined {
   return page && turnOf(page, request.id, !isOlder);
 }
 
-/** A link to the thread of this request, at its turn. The key `t` goes there, too. */
-export function ThreadLink({ request, place }: { request: RequestDetail; place: TurnPlace | undefined }) {
-  const thread = threadOf(request, useLogSearch().filter);
+type ThreadLinkProps = { thread: Filter; id: string; place: TurnPlace | undefined };
+
+/** A link to the request in its conversation. The key t does the same. */
+function ThreadLink({ thread, id, place }: ThreadLinkProps) {
   return (
-    <AppLink className={css.value} href={threadHref(thread, request.id)}>
-      {place !== undefined && `Turn ${place.turn}${place.turns === null ? "" : ` of ${place.turns}`} · `}open thread{" "}
+    <AppLink className={css.value} href={threadHref(thread, id)}>
+      {place !== undefined && `Turn ${place.turn}${place.turns === null ? "" : ` of ${place.turns}`} · `}
+      conversation view{" "}
       <kbd className={css.key} aria-hidden="true">
         t
       </kbd>

@@ -4,6 +4,7 @@ import { type MouseEvent, memo, type ReactNode } from "react";
 import { propertyOf } from "~/domain/filter";
 import { gapCount, gapSpan } from "~/domain/gaps";
 import { runningMs } from "~/domain/outcome";
+import { searchPattern } from "~/domain/search-pattern";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
@@ -16,6 +17,7 @@ import type { LogGap, Row } from "~/generated/api-types";
 import { GAP_REASONS } from "~/generated/vocabulary";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
+import { HighlightContext, Highlighted } from "~/ui/highlight";
 import { hasTextSelection } from "~/ui/shortcuts";
 import { useNow } from "~/ui/timestamp";
 import css from "./log-table.module.css";
@@ -131,36 +133,45 @@ export function GapRow({ gap, place, columns }: { gap: LogGap; place: number; co
 
 /** Question and response in one line. If the request failed, the error comes first. */
 export function PreviewCell({ row }: { row: Row }) {
+  const pattern = searchPattern(useLogSearch().filter);
   const call = `${row.method} ${row.path}`;
   if (row.body_state === "no_bodies")
     return <span className={css.dim}>{row.error_message ?? `${call}, no bodies stored`}</span>;
-  const question = row.input_preview ?? (row.kind === "chat" && row.output_preview !== null ? null : call);
-  const error = row.failed ? row.error_message : null;
-  if (error !== null) {
-    return (
-      <>
-        <bdi className={css.error}>{error}</bdi>
-        {question !== null && (
-          <>
-            <span className={css.dim}> · </span>
-            <bdi className={css.answer}>{question}</bdi>
-          </>
-        )}
-      </>
-    );
-  }
-  return (
-    <>
-      {question !== null && <bdi>{question}</bdi>}
-      {row.output_preview !== null && (
-        <>
-          <span className={css.dim}> → </span>
-          <bdi className={css.answer}>{row.output_preview}</bdi>
-        </>
-      )}
-      {row.outcome === "open" && <span className={css.caret} aria-hidden="true" />}
-    </>
+  const input = row.input_preview ?? (row.kind === "chat" && row.output_preview !== null ? null : call);
+  const output = (row.failed ? row.error_message : null) ?? row.output_preview;
+  const isError = row.failed && row.error_message !== null;
+  const inputPart = input !== null && (
+    <bdi className={isError ? css.answer : undefined}>
+      <Highlighted text={aroundHit(input, pattern, output)} />
+    </bdi>
   );
+  const outputPart = output !== null && (
+    <bdi className={isError ? css.error : css.answer}>
+      <Highlighted text={aroundHit(output, pattern, null)} />
+    </bdi>
+  );
+  const arrow = input !== null && output !== null && <span className={css.dim}>{isError ? " · " : " → "}</span>;
+  return (
+    <HighlightContext value={pattern}>
+      {isError ? outputPart : inputPart}
+      {arrow}
+      {isError ? inputPart : outputPart}
+      {row.outcome === "open" && <span className={css.caret} aria-hidden="true" />}
+    </HighlightContext>
+  );
+}
+
+const SHOWN_BEFORE_HIT = 16;
+
+/** The text from shortly before its first match. If only the `other` text has a match, just the beginning. */
+function aroundHit(text: string, pattern: RegExp | undefined, other: string | null): string {
+  if (pattern === undefined) return text;
+  const at = text.search(pattern);
+  if (at > 2 * SHOWN_BEFORE_HIT) return `…${text.slice(at - SHOWN_BEFORE_HIT)}`;
+  if (at === -1 && other !== null && text.length > SHOWN_BEFORE_HIT && other.search(pattern) !== -1) {
+    return `${text.slice(0, SHOWN_BEFORE_HIT)}…`;
+  }
+  return text;
 }
 
 /** That a request has properties beside the one with a column: `+3`, with their names and values at the pointer. */

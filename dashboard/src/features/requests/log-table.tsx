@@ -7,6 +7,7 @@ import { memo, type RefObject, useCallback, useLayoutEffect, useMemo, useRef, us
 import type { LogGap } from "~/generated/api-types";
 import type { Anchor } from "~/navigation/links";
 import { LatestSearchContext, SearchContext, useLogSearch } from "~/navigation/search-context";
+import tableCss from "~/ui/table.module.css";
 import { itemsOf } from "./log-model";
 import { GapRow, LogRow } from "./log-row";
 import css from "./log-table.module.css";
@@ -84,7 +85,7 @@ export const LogTable = memo(function LogTable(props: Props) {
           onPointerEnter={(event) => onPointerInside(event.pointerType === "mouse")}
           onPointerLeave={() => onPointerInside(false)}
         >
-          <table className={css.table} aria-rowcount={items.length + 1} aria-busy={list.isLoading}>
+          <table className={tableCss.table} aria-rowcount={items.length + 1} aria-busy={list.isLoading}>
             <thead className={css.head}>
               <tr aria-rowindex={1}>
                 <th scope="col" className={css.time}>

@@ -29,7 +29,7 @@ export const ConversationView = memo(function ConversationView({ conversation }:
             </>
           )}
         </h2>
-        {from !== undefined && <span>goes on from earlier requests, from turn {from} on</span>}
+        {from !== undefined && <span>continues earlier requests, from turn {from}</span>}
         {requests > 1 && (
           <>
             <span>{plural(turns, "turn")}</span>
@@ -95,7 +95,7 @@ export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
         {tokens(row.input_tokens, row.output_tokens, row.tokens_estimated)}
       </span>
       <span className={css.figure}>{money(row.cost_usd, row.tokens_estimated)}</span>
-      {branchedFrom !== undefined && <span>goes on from turn {branchedFrom}</span>}
+      {branchedFrom !== undefined && <span>continues turn {branchedFrom}</span>}
       {repeatReason !== undefined && onFold === undefined && <span>{repeatReason}</span>}
       {repeatReason !== undefined && onFold !== undefined && (
         <QuietButton onClick={onFold} label={`${repeatReason}: ${isOpen ? "hide" : "show"}`}>

@@ -17,20 +17,20 @@ export function NoRequest({ isComplete, onAgain }: { isComplete: boolean; onAgai
   return (
     <div className={css.message}>
       <p>
-        {isComplete ? "No request under " : "The time for reading ran out before a request was found under "}
+        {isComplete ? "No requests in " : "The search timed out before a request was found in "}
         {name}{" "}
         <strong>
           <bdi>{value}</bdi>
         </strong>
-        .{isComplete && " The first one appears here by itself."}
+        .{isComplete && " New requests appear here automatically."}
       </p>
       {!isComplete && (
         <Button variant="default" size="compact-sm" onClick={onAgain}>
-          again
+          Retry
         </Button>
       )}
       <Button variant="default" size="compact-sm" onClick={() => go({ ...ALL_NAMESPACES, pinned: "false" })}>
-        all threads
+        All threads
       </Button>
     </div>
   );
@@ -52,7 +52,7 @@ export function ThreadError({ error, onAgain }: { error: Error; onAgain: () => v
         size="compact-sm"
         onClick={isAskedWrong ? () => go({ ...ALL_NAMESPACES, pinned: "false" }) : onAgain}
       >
-        {isAskedWrong ? "all threads" : "again"}
+        {isAskedWrong ? "All threads" : "Retry"}
       </Button>
     </div>
   );

@@ -59,15 +59,15 @@ describe("the conversations of a thread", () => {
     ]);
     expect(parts).toEqual([
       [false, false, undefined],
-      [true, true, "asked again after a failure"],
-      [false, true, "asked again after a failure"],
-      [true, true, "asked again"],
+      [true, true, "Retry after a failure"],
+      [false, true, "Retry after a failure"],
+      [true, true, "Retry"],
     ]);
   });
 
   it("show what a repeated request said where that one is not there", () => {
     const [conversation] = groupConversations([threadPage([threadRow("4", { repeats: "1" })])]);
-    expect(conversation?.parts[0]).toMatchObject({ repeatReason: "asked again", isRepeated: false, isFolded: false });
+    expect(conversation?.parts[0]).toMatchObject({ repeatReason: "Retry", isRepeated: false, isFolded: false });
   });
 
   it("say where a turn goes on from another than the one above it", () => {

@@ -62,7 +62,7 @@ function turnsOf(rows: readonly ThreadRow[]): Turn[] {
 }
 
 function repeatReasonOf(repeated: ThreadRow | undefined): string {
-  return repeated?.failed ? "asked again after a failure" : "asked again";
+  return repeated?.failed ? "Retry after a failure" : "Retry";
 }
 
 /** Totals of each conversation over all pages. */

@@ -80,21 +80,21 @@ describe("a thread", () => {
         wanted.has("cursor") ? threadPage([first as ThreadRow]) : threadPage(later, { next_cursor: "c1" }),
     });
     await open();
-    expect(await screen.findByText("goes on from earlier requests, from turn 2 on")).toBeVisible();
+    expect(await screen.findByText("continues earlier requests, from turn 2")).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "earlier requests" }));
     expect(await turn("Turn 1")).toBeVisible();
     expect(screen.getByText("Nothing earlier.")).toBeVisible();
-    expect(screen.queryByText(/goes on from earlier requests/)).not.toBeInTheDocument();
+    expect(screen.queryByText(/continues earlier requests/)).not.toBeInTheDocument();
     expect(asked).toContain("thread?namespace=user-42&limit=200&cursor=c1");
   });
 
-  it("has what was asked again in one line, which unfolds", async () => {
+  it("shows a retry on one line, which expands", async () => {
     const again = threadRow("4", { turn: 3, repeats: "3", new_messages: { from: 4, count: 1 } });
     serve([...THREE, again]);
     await open();
-    const folded = await turn("Turn 3, asked again");
+    const folded = await turn("Turn 3, Retry");
     expect(folded).not.toHaveTextContent("whole");
-    await userEvent.click(within(folded).getByRole("button", { name: "asked again: show" }));
+    await userEvent.click(within(folded).getByRole("button", { name: "Retry: show" }));
     await waitFor(() => expect(folded).toHaveTextContent("Answer 4, whole"));
     expect(folded).not.toHaveTextContent("Question");
   });
@@ -153,7 +153,7 @@ describe("in words a thread says", () => {
   it("that nothing is logged under its name", async () => {
     serve([]);
     await open();
-    expect(await screen.findByText(/No request under/)).toHaveTextContent("No request under namespace user-42.");
+    expect(await screen.findByText(/No requests in/)).toHaveTextContent("No requests in namespace user-42.");
   });
 
   it("that it looks like a label, with the way to the log", async () => {
@@ -186,7 +186,7 @@ describe("in words a thread says", () => {
     await open();
     expect(await screen.findByRole("alert")).toHaveTextContent("The thread could not be read: The disk is on fire.");
     serve(THREE);
-    await userEvent.click(screen.getByRole("button", { name: "again" }));
+    await userEvent.click(screen.getByRole("button", { name: "Retry" }));
     expect(await turn("Turn 3")).toBeVisible();
   });
 
@@ -206,7 +206,7 @@ describe("in words a thread says", () => {
       "requests/2": () => wholeRequest(hidden, { messages: null, answer: null }),
     });
     await open();
-    expect(await screen.findByText(/The upstream returned an error: 429 rate_limit_exceeded/)).toBeVisible();
+    expect(await screen.findByText(/The provider returned 429 rate_limit_exceeded/)).toBeVisible();
     expect(screen.getByText(/Not stored: this request was sent with Service-Log: no-bodies/)).toBeVisible();
   });
 });

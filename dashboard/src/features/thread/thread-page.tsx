@@ -100,7 +100,7 @@ export function Earlier({ thread }: { thread: ThreadState }) {
         "Nothing earlier."
       ) : (
         <Button variant="default" size="compact-sm" onClick={refetch}>
-          again
+          Retry
         </Button>
       )}
     </div>

@@ -35,7 +35,7 @@ export function TurnTexts({ turn, isNear }: { turn: Turn; isNear: boolean }) {
   if (error !== null) {
     return (
       <p className={css.note} role="alert">
-        The request could not be read: {error.message} <QuietButton onClick={() => void refetch()}>again</QuietButton>
+        The request could not be read: {error.message} <QuietButton onClick={() => void refetch()}>Retry</QuietButton>
       </p>
     );
   }

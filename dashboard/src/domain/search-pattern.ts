@@ -1,0 +1,66 @@
+/** What a filter searches in the text of requests, as a pattern that finds it in a text shown. Pure. */
+
+import type { Filter, Term } from "./filter";
+
+/** `isHit`: the part is one that the filter searches. */
+export type TextPart = { text: string; isHit: boolean };
+
+const PATTERNS = new WeakMap<Filter, { pattern: RegExp | undefined }>();
+
+/** The words, phrases and substrings that the filter searches. Undefined if there are none. */
+export function searchPattern(filter: Filter): RegExp | undefined {
+  const known = PATTERNS.get(filter);
+  if (known !== undefined) return known.pattern;
+  const sources = filter.filter((term) => !term.negated).flatMap(sourcesOf);
+  const pattern = sources.length === 0 ? undefined : new RegExp(sources.join("|"), "giu");
+  PATTERNS.set(filter, { pattern });
+  return pattern;
+}
+
+/** The text in parts, in order. */
+export function splitByPattern(text: string, pattern: RegExp | undefined): TextPart[] {
+  if (pattern === undefined) return [{ text, isHit: false }];
+  const parts: TextPart[] = [];
+  let end = 0;
+  for (const { 0: hit, index } of text.matchAll(pattern)) {
+    parts.push({ text: text.slice(end, index), isHit: false }, { text: hit, isHit: true });
+    end = index + hit.length;
+  }
+  parts.push({ text: text.slice(end), isHit: false });
+  return parts.filter((part) => part.text !== "");
+}
+
+/** A part of the query that searches text: quoted or not, with a star for a prefix, or `contains:`. */
+const SEARCHED = /^(?<contains>contains:)?(?:"(?<quoted>.*?)"?(?<star>\*)?|(?<bare>[^\s":]+))$/su;
+
+function sourcesOf({ name, values }: Term): string[] {
+  if (name === "contains") return values.map(escaped);
+  if (name === "words") return values.flatMap(phraseSource);
+  if (name !== "q") return [];
+  return values.flatMap((written) => {
+    const { contains, quoted, star = "", bare } = SEARCHED.exec(written)?.groups ?? {};
+    const text = bare ?? quoted?.replace(/\\(["\\])/g, "$1");
+    if (text === undefined || written.startsWith("-")) return [];
+    return contains === undefined ? phraseSource(text + star) : [escaped(text)];
+  });
+}
+
+/** Scripts without spaces, where every character is a word. */
+const ALONE = "\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}";
+const IN_WORD = `(?:(?![${ALONE}])[\\p{L}\\p{N}\\p{M}])`;
+const BEGINS_ALONE = new RegExp(`^[${ALONE}]`, "u");
+const ENDS_ALONE = new RegExp(`[${ALONE}]$`, "u");
+
+/** Whole words in order, with anything but words between them. */
+function phraseSource(phrase: string): string[] {
+  const words = phrase.match(/[\p{L}\p{N}\p{M}]+/gu);
+  if (words === null) return [];
+  const text = words.join("");
+  const before = BEGINS_ALONE.test(text) ? "" : `(?<!${IN_WORD})`;
+  const after = phrase.endsWith("*") ? `${IN_WORD}*` : ENDS_ALONE.test(text) ? "" : `(?!${IN_WORD})`;
+  return [`${before}${words.join("[^\\p{L}\\p{N}]+")}${after}`];
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
