@@ -1,6 +1,6 @@
 /** What a filter searches in the text of requests, as a pattern that finds it in a text shown. Pure. */
 
-import type { Filter, Term } from "./filter";
+import { type Filter, PREFIX, type Term } from "./filter";
 
 /** `isHit`: the part is one that the filter searches. */
 export type TextPart = { text: string; isHit: boolean };
@@ -30,19 +30,10 @@ export function splitByPattern(text: string, pattern: RegExp | undefined): TextP
   return parts.filter((part) => part.text !== "");
 }
 
-/** A part of the query that searches text: quoted or not, with a star for a prefix, or `contains:`. */
-const SEARCHED = /^(?<contains>contains:)?(?:"(?<quoted>.*?)"?(?<star>\*)?|(?<bare>[^\s":]+))$/su;
-
 function sourcesOf({ name, values }: Term): string[] {
   if (name === "contains") return values.map(escaped);
-  if (name === "words") return values.flatMap(phraseSource);
-  if (name !== "q") return [];
-  return values.flatMap((written) => {
-    const { contains, quoted, star = "", bare } = SEARCHED.exec(written)?.groups ?? {};
-    const text = bare ?? quoted?.replace(/\\(["\\])/g, "$1");
-    if (text === undefined || written.startsWith("-")) return [];
-    return contains === undefined ? phraseSource(text + star) : [escaped(text)];
-  });
+  if (name === "words") return values.flatMap((phrase) => phraseSource(phrase, false));
+  return name === `${PREFIX}words` ? values.flatMap((phrase) => phraseSource(phrase, true)) : [];
 }
 
 /** Scripts without spaces, where every character is a word. */
@@ -51,13 +42,13 @@ const IN_WORD = `(?:(?![${ALONE}])[\\p{L}\\p{N}\\p{M}])`;
 const BEGINS_ALONE = new RegExp(`^[${ALONE}]`, "u");
 const ENDS_ALONE = new RegExp(`[${ALONE}]$`, "u");
 
-/** Whole words in order, with anything but words between them. */
-function phraseSource(phrase: string): string[] {
+/** Whole words in order, with anything but words between them. `isPrefix`: the last word may go on. */
+function phraseSource(phrase: string, isPrefix: boolean): string[] {
   const words = phrase.match(/[\p{L}\p{N}\p{M}]+/gu);
   if (words === null) return [];
   const text = words.join("");
   const before = BEGINS_ALONE.test(text) ? "" : `(?<!${IN_WORD})`;
-  const after = phrase.endsWith("*") ? `${IN_WORD}*` : ENDS_ALONE.test(text) ? "" : `(?!${IN_WORD})`;
+  const after = isPrefix ? `${IN_WORD}*` : ENDS_ALONE.test(text) ? "" : `(?!${IN_WORD})`;
   return [`${before}${words.join("[^\\p{L}\\p{N}]+")}${after}`];
 }
 
