@@ -99,6 +99,16 @@ def test_a_long_press_opens_the_menu_of_a_value(open_tab: OpenTab, world: World,
     assert tab.state(FITS)
 
 
+def test_the_selected_namespace_is_visible_in_the_namespace_bar(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, **PHONE)
+    bar = tab.page.get_by_role("navigation", name="Namespaces")
+    for name in ("production", "staging", "user-5c1e7f20"):
+        tab.open_log(f"/requests?namespace={name}")
+        expect(bar.get_by_role("link", name=f"Filter by namespace {name}", exact=True)).to_be_in_viewport(ratio=0.9)
+
+
 @pytest.mark.parametrize("width", [640, 720])
 def test_at_200_percent_everything_is_available_and_nothing_scrolls_sideways(
     open_tab: OpenTab, world: World, log: list[str], width: int

@@ -57,6 +57,14 @@ def test_the_document_does_not_scroll(
     expect_no_scrolling(tab)
 
 
+def test_at_most_180_of_900_pixels_are_above_the_first_row(tab: LogPage, log: list[str]) -> None:
+    tab.open_log("/requests?namespace=user-0001")
+    expect(tab.page.get_by_role("slider")).to_be_visible()
+    first = tab.rows.first.bounding_box()
+    assert first is not None
+    assert first["y"] <= 180
+
+
 def expect_no_scrolling(tab: LogPage) -> None:
     content, window = tab.state(_HEIGHTS)
     assert content == window

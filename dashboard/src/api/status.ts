@@ -1,6 +1,6 @@
 /** The status query and typed access to the settings in it. */
 
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import type { Status } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
 
@@ -16,6 +16,16 @@ export function statusQuery() {
 /** A part of the status; `undefined` until it is loaded. The component renders only when that part changes. */
 export function useStatus<T>(select: (status: Status) => T): T | undefined {
   return useQuery({ ...statusQuery(), select }).data;
+}
+
+/** A single failed poll is ignored, because the next one may succeed. */
+const GRACE_MS = 3_000;
+
+type Poll = Pick<UseQueryResult, "isError" | "errorUpdatedAt" | "dataUpdatedAt">;
+
+/** Whether polls of the status fail. */
+export function isFailing({ isError, errorUpdatedAt, dataUpdatedAt }: Poll): boolean {
+  return isError && errorUpdatedAt - dataUpdatedAt > GRACE_MS;
 }
 
 /** The setting if it is a number; `null` if the server has no such setting. */

@@ -8,7 +8,7 @@ import { labelsQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
 import { EMPTY_SEARCH, type LogSearch, parseSearch } from "~/domain/log-search";
 import { LiveSwitch } from "~/features/requests/live-controls";
-import { SampleBar, VersionNotice } from "~/features/status/banners";
+import { SampleNote, VersionNotice } from "~/features/status/banners";
 import { StatusLine } from "~/features/status/status-bar";
 import { LabelsContext, labelsOf } from "~/filters/labels";
 import { useHoveredValue, ValueHover, ValueHoverContext } from "~/filters/use-hovered-value";
@@ -53,7 +53,6 @@ export function AppFrame() {
           <ValueHoverContext value={hover}>
             <div className={css.frame} {...hover.handlers}>
               <Header search={search}>{isLog && <LiveSwitch />}</Header>
-              <SampleBar />
               <VersionNotice />
               <div className={css.page}>
                 <Outlet />
@@ -100,6 +99,7 @@ function Header({ search, children }: { search: LogSearch; children: ReactNode }
           Connect
         </Link>
       </nav>
+      <SampleNote />
       <div className={css.tools}>
         <BaseUrl />
         {children}

@@ -9,18 +9,20 @@ import type { Namespace } from "~/generated/api-types";
 import { AppLink, useFilterHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { TruncateMiddle } from "~/ui/truncate-middle";
+import { NamespaceChip } from "./chips";
 import chipsCss from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 import { groupsOf } from "./labels";
 import css from "./namespace-bar.module.css";
 import { ThreadsMenu } from "./threads-menu";
 
-/** The labels by group with their counts, then all the threads. A key selects each of the first nine. */
+/** Labels by group with their counts, and the menu of threads. A selected namespace stays visible. */
 export function NamespaceBar() {
   const search = useLogSearch();
   const labels = useQuery(labelsQuery(search.range)).data?.data ?? [];
   const address = useFilterHref();
   const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: 5_000 });
+  const selected = selectedValues(search.filter, "namespace");
   const isAll = hasNoNamespaceFilter(search.filter);
   const everywhere = { ...search, filter: clearNamespaces(search.filter) };
 
@@ -33,15 +35,18 @@ export function NamespaceBar() {
             {all.data === undefined ? "" : atLeast(all.data.requests, all.data.complete)}
           </span>
         </AppLink>
+        {selected
+          .filter((name) => !labels.some((label) => label.namespace === name))
+          .map((name) => (
+            <span key={name} className={css.entry} data-chosen="">
+              <NamespaceChip namespace={name} />
+            </span>
+          ))}
         {groupsOf(labels).map(({ group, labels: members }) => (
           <div key={group} className={css.group}>
             {group !== "" && <span className={css.heading}>{group}</span>}
             {members.map((label) => (
-              <Label
-                key={label.namespace}
-                label={label}
-                isChosen={selectedValues(search.filter, "namespace").includes(label.namespace)}
-              />
+              <Label key={label.namespace} label={label} isChosen={selected.includes(label.namespace)} />
             ))}
           </div>
         ))}

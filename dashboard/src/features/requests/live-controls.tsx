@@ -1,19 +1,23 @@
 /** Pause button of the live log, and the button that shows new rows. */
 
 import { useThrottledValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
+import { isFailing, statusQuery } from "~/api/status";
 import { count } from "~/format/number";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
 
-/** Whether new requests come by themselves; the URL says so when they do not. */
+/** Pauses and resumes the live log. The URL says if it is paused. Without a connection the log is not live. */
 export function LiveSwitch() {
   const search = useLogSearch();
   const go = useLogNavigate();
   const anchor = useLocation({ select: ({ state }) => state.anchor });
   const isLive = search.live !== false;
+  const isOffline = isFailing(useQuery(statusQuery()));
+  const isUpdating = isLive && !isOffline;
   const { filter, range } = search;
   if (search.sort !== undefined) return <span className={pageCss.notLive}>not live while sorted</span>;
   return (
@@ -21,13 +25,13 @@ export function LiveSwitch() {
       type="button"
       className={pageCss.switch}
       aria-pressed={isLive}
-      title={isLive ? "New requests come by themselves. Pause: l" : "Paused. Go on: l"}
+      title={isLive ? "New requests appear automatically. Pause: l" : "Paused. Resume: l"}
       onClick={() => go({ search: isLive ? { filter, range, live: false } : { filter, range }, anchor, replace: true })}
     >
-      <span className={isLive ? pageCss.on : pageCss.off} aria-hidden="true">
-        {isLive ? "●" : "❚❚"}
+      <span className={isUpdating ? pageCss.on : pageCss.off} aria-hidden="true">
+        {isUpdating ? "●" : isLive ? "○" : "❚❚"}
       </span>{" "}
-      {isLive ? "live" : "paused"} <kbd>l</kbd>
+      {isUpdating ? "live" : isLive ? "offline" : "paused"} <kbd>l</kbd>
     </button>
   );
 }

@@ -136,9 +136,11 @@ export function RequestsPage() {
           <TimeRange />
           <CopyApiCall />
         </div>
-        <FilterBar />
-        <div className={pageCss.histogram}>
-          <Suspense>{areRowsKnown && <Histogram search={log.list.search} />}</Suspense>
+        <div className={pageCss.summary}>
+          <FilterBar />
+          <div className={pageCss.histogram}>
+            <Suspense>{areRowsKnown && <Histogram search={log.list.search} />}</Suspense>
+          </div>
         </div>
         {pinning.error !== null && (
           <p role="alert" className={pageCss.alert}>

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { PAGE } from "~/api/page-config";
 import { answerWith, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
-import { SampleBar, VersionNotice } from "./banners";
+import { SampleNote, VersionNotice } from "./banners";
 
 beforeEach(() => sessionStorage.clear());
 afterEach(() => {
@@ -12,29 +12,29 @@ afterEach(() => {
   PAGE.build = "";
 });
 
-describe("the bar about sample data", () => {
-  it("tells where to send a request of one's own", async () => {
+describe("the note on sample data", () => {
+  it("says where the data comes from", async () => {
     answerWith(statusWith({ sample_data: true }));
-    await renderAt("", <SampleBar />);
+    await renderAt("", <SampleNote />);
     expect(await screen.findByRole("region", { name: "Sample data" })).toHaveTextContent(
-      "Sample data: the provider is simulated. Send your own request to http://127.0.0.1:4100/v1 and it appears on top.",
+      "Sample data from a simulated provider",
     );
   });
 
-  it("goes away for this tab", async () => {
+  it("can be hidden for this tab", async () => {
     answerWith(statusWith({ sample_data: true }));
     const user = userEvent.setup();
-    await renderAt("", <SampleBar />);
+    await renderAt("", <SampleNote />);
     await user.click(await screen.findByRole("button", { name: "Hide the note on sample data" }));
     expect(screen.queryByRole("region")).not.toBeInTheDocument();
-    await renderAt("", <SampleBar />);
+    await renderAt("", <SampleNote />);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(screen.queryByRole("region")).not.toBeInTheDocument();
   });
 
-  it("is not there over a real log", async () => {
+  it("is not shown for a real log", async () => {
     answerWith(statusWith());
-    await renderAt("", [<SampleBar key="bar" />, <i key="end">end</i>]);
+    await renderAt("", [<SampleNote key="bar" />, <i key="end">end</i>]);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(screen.queryByRole("region")).not.toBeInTheDocument();
   });

@@ -1,19 +1,18 @@
-/** Banners above the page: sample data, and a new version of the page. */
+/** Notes for the whole page: sample data, and a new version of the page. */
 
-import { useQuery } from "@tanstack/react-query";
+import { CloseButton } from "@mantine/core";
 import { useState } from "react";
 import { PAGE } from "~/api/page-config";
-import { statusQuery } from "~/api/status";
-import { CopyButton } from "~/ui/copy-button";
+import { useStatus } from "~/api/status";
 import css from "./status-bar.module.css";
 
 const NAME = "sample-data";
 
-/** Says that what is shown is a demo, and how a request of one's own gets in. It can be put away for this tab. */
-export function SampleBar() {
-  const { data: status } = useQuery(statusQuery());
+/** Says that the log contains sample data. It can be hidden for this tab. */
+export function SampleNote() {
+  const isSample = useStatus((status) => status.sample_data);
   const [isAway, setAway] = useState(() => isHidden(NAME));
-  if (isAway || status === undefined || !status.sample_data) return null;
+  if (isAway || !isSample) return null;
 
   const putAway = () => {
     hide(NAME);
@@ -21,30 +20,22 @@ export function SampleBar() {
   };
 
   return (
-    <section className={css.bar} aria-label="Sample data">
-      <p>
-        <strong>Sample data:</strong> the provider is simulated. Send your own request to{" "}
-        <span className={css.address}>
-          <code>{status.relay_base_url}</code>
-          <CopyButton text={status.relay_base_url} label="base URL" />
-        </span>{" "}
-        and it appears on top.
-      </p>
-      <button type="button" className={css.close} aria-label="Hide the note on sample data" onClick={putAway}>
-        <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true" stroke="currentColor" strokeWidth="1.5">
-          <path d="m3 3 10 10M13 3 3 13" />
-        </svg>
-      </button>
+    <section
+      className={css.sample}
+      aria-label="Sample data"
+      title="The requests are sample data. Send your own to the base URL."
+    >
+      <strong>Sample data</strong> <span className={css.source}>from a simulated provider</span>
+      <CloseButton size="sm" aria-label="Hide the note on sample data" onClick={putAway} />
     </section>
   );
 }
 
 type Props = { reload?: () => void };
 
-/** Tells an open tab that the server has another build of the page by now. */
+/** Shown in an open tab when the server has a newer build of the page. */
 export function VersionNotice({ reload = () => window.location.reload() }: Props) {
-  const { data: status } = useQuery(statusQuery());
-  const served = status?.page_build ?? "";
+  const served = useStatus((status) => status.page_build) ?? "";
   const isOld = served !== "" && PAGE.build !== "" && served !== PAGE.build;
   return (
     <div role="status">
@@ -60,10 +51,10 @@ export function VersionNotice({ reload = () => window.location.reload() }: Props
   );
 }
 
-/** Which bars the reader has put away, for as long as the tab is open. */
+/** Notes that were hidden, for as long as the tab is open. */
 const key = (name: string) => `relaybook.hidden.${name}`;
 
-/** False where the browser keeps nothing for this page. */
+/** `false` if the browser stores nothing for this page. */
 export function isHidden(name: string): boolean {
   try {
     return sessionStorage.getItem(key(name)) !== null;
@@ -76,6 +67,6 @@ export function hide(name: string): void {
   try {
     sessionStorage.setItem(key(name), "1");
   } catch {
-    // Then it comes back with the next load: better than not going now.
+    // The note is back after a reload.
   }
 }

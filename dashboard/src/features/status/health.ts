@@ -1,7 +1,7 @@
 /** Whether logging works, and how fast it is. */
 
 import { useQuery } from "@tanstack/react-query";
-import { statusQuery } from "~/api/status";
+import { isFailing, statusQuery } from "~/api/status";
 import { isUnreachable } from "~/domain/api-error";
 import { clockTime } from "~/format/time";
 import type { Status } from "~/generated/api-types";
@@ -53,20 +53,19 @@ type Told = {
   /** When the status was told. */
   at: Date | null;
   health: Health;
+  /** The server answers, so that the status is not an old one. */
+  isCurrent: boolean;
   again: () => void;
 };
 
-const PATIENCE_MS = 3_000;
-
 export function useHealth(): Told {
   const asked = useQuery(statusQuery());
-  // One question without an answer may be chance: the next one decides.
-  const isFailing = asked.isError && asked.errorUpdatedAt - asked.dataUpdatedAt > PATIENCE_MS;
   const at = asked.dataUpdatedAt === 0 ? null : new Date(asked.dataUpdatedAt);
   return {
     status: asked.data,
     at,
-    health: healthOf({ status: asked.data, answeredAt: at, error: isFailing ? asked.error : null }),
+    health: healthOf({ status: asked.data, answeredAt: at, error: isFailing(asked) ? asked.error : null }),
+    isCurrent: !isFailing(asked),
     again: () => void asked.refetch(),
   };
 }

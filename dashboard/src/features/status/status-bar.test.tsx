@@ -60,6 +60,7 @@ it("one unanswered question says nothing; the next says since when, and it goes 
   await vi.advanceTimersByTimeAsync(2_500);
   expect(screen.getByText(/does not answer since \d\d:\d\d:\d\d; showing what was loaded/)).toBeVisible();
   expect(screen.getByRole("status")).toHaveTextContent("no answer");
+  expect(await facts(/no answer/)).toHaveTextContent(/^✗ no answer$/);
   answerWith(statusWith());
   await vi.advanceTimersByTimeAsync(2_500);
   expect(await facts(/logging/)).toBeVisible();

@@ -17,7 +17,7 @@ const StatusPanel = lazy(() =>
 
 /** The status bar. It opens the status dialog. `children` are shown on the right, such as key hints. */
 export function StatusLine({ children }: { children?: ReactNode }) {
-  const { status, health, again } = useHealth();
+  const { status, health, isCurrent, again } = useHealth();
   const [panel, setPanel] = useState<"never" | "open" | "closed">("never");
   const opener = useRef<HTMLButtonElement>(null);
   const worst = health.troubles[0];
@@ -45,7 +45,7 @@ export function StatusLine({ children }: { children?: ReactNode }) {
           title="Show the whole status"
           onClick={() => setPanel("open")}
         >
-          <FactsLine health={health} status={status} />
+          <FactsLine health={health} status={isCurrent ? status : undefined} />
         </button>
         <div className={css.hints}>{children}</div>
         {status !== undefined && <span className={css.version}>v{status.version}</span>}
