@@ -115,3 +115,10 @@ it("rows that are not shown yet do not render the table", async () => {
   await screen.findByRole("button", { name: "1 new" });
   expect(renders()).toEqual(before);
 });
+
+it("a row that appears above the others renders only its own cells", async () => {
+  const { cells } = renders();
+  sight.tell([sampleRequest({ id: "r4", seq: 4 })]);
+  await waitFor(() => expect(row("r2")).toHaveAttribute("aria-rowindex", "4"));
+  expect(renders().cells).toBe(cells + 1);
+});

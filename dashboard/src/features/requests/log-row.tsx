@@ -1,6 +1,6 @@
 /** Rows of the log table: a request or a gap. */
 
-import { type MouseEvent, memo, type ReactNode } from "react";
+import { type MouseEvent, memo } from "react";
 import { propertyOf } from "~/domain/filter";
 import { gapCount, gapSpan } from "~/domain/gaps";
 import { runningMs } from "~/domain/outcome";
@@ -22,15 +22,10 @@ import { hasTextSelection } from "~/ui/shortcuts";
 import { useNow } from "~/ui/timestamp";
 import css from "./log-table.module.css";
 
-type RowProps = { row: Row; place: number; isSelected: boolean };
+type CellsProps = { row: Row; property: string | undefined };
 
-/** One request. Its values are links that filter; a click elsewhere opens it. */
-export const LogRow = memo(function LogRow({
-  row,
-  place,
-  property,
-  isSelected,
-}: RowProps & { property: string | undefined }) {
+/** The values of a request are links that filter. They render only when the request changes. */
+const LogCells = memo(function LogCells({ row, property }: CellsProps) {
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
   const go = useLogNavigate();
@@ -38,7 +33,7 @@ export const LogRow = memo(function LogRow({
   const value = property === undefined ? undefined : propertyOf(row, property);
 
   return (
-    <RowFrame row={row} place={place} isSelected={isSelected}>
+    <>
       <td className={css.time} title={startAndEnd(row)}>
         <AppLink
           href={logHref(search, row.id)}
@@ -77,12 +72,14 @@ export const LogRow = memo(function LogRow({
       <td className={css.cost}>{money(row.cost_usd, row.tokens_estimated)}</td>
       <td className={css.first}>{seconds(row.first_token_ms)}</td>
       <td className={css.total}>{row.outcome === "open" ? <RunsFor row={row} /> : seconds(row.duration_ms)}</td>
-    </RowFrame>
+    </>
   );
 });
 
-/** The `<tr>`. It renders when the hovered value changes; its cells do not. */
-function RowFrame({ row, place, isSelected, children }: RowProps & { children: ReactNode }) {
+type LogRowProps = CellsProps & { place: number; isSelected: boolean };
+
+/** One request. A click outside of its values opens it. */
+export const LogRow = memo(function LogRow({ row, place, property, isSelected }: LogRowProps) {
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
   const go = useLogNavigate();
@@ -104,10 +101,10 @@ function RowFrame({ row, place, isSelected, children }: RowProps & { children: R
       data-outcome={row.outcome}
       onClick={open}
     >
-      {children}
+      <LogCells row={row} property={property} />
     </tr>
   );
-}
+});
 
 function startAndEnd(row: Row): string {
   const started = `Started ${utc(row.started_at)}`;
