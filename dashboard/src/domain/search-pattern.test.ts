@@ -15,6 +15,8 @@ it.each([
   ["?contains=fun.", "A refun.d", ["fun."]],
   ["?words=東京", "私は東京に", ["東京"]],
   ["?words=a%2Bb", "a+b, a b", ["a+b", "a b"]],
+  ["?words=cafe", "Ein Café, 🍰 cafés, cafe\u0301", ["Café", "cafe\u0301"]],
+  ["?words=caf%C3%A9", "cafe", ["cafe"]],
   ["?not.words=refund", "A refund.", []],
   ["?model=refund&status=200", "A refund 200", []],
 ])("%s in %j", (search, text, found) => {

@@ -22,12 +22,37 @@ export function splitByPattern(text: string, pattern: RegExp | undefined): TextP
   if (pattern === undefined) return [{ text, isHit: false }];
   const parts: TextPart[] = [];
   let end = 0;
-  for (const { 0: hit, index } of text.matchAll(pattern)) {
-    parts.push({ text: text.slice(end, index), isHit: false }, { text: hit, isHit: true });
-    end = index + hit.length;
+  const plain = withoutAccents(text);
+  for (const { 0: hit, index } of plain.text.matchAll(pattern)) {
+    const from = plain.offset(index);
+    const to = plain.offset(index + hit.length);
+    parts.push({ text: text.slice(end, from), isHit: false }, { text: text.slice(from, to), isHit: true });
+    end = to;
   }
   parts.push({ text: text.slice(end), isHit: false });
   return parts.filter((part) => part.text !== "");
+}
+
+/** The offset of the first match, or -1. */
+export function firstHit(text: string, pattern: RegExp): number {
+  const plain = withoutAccents(text);
+  const at = plain.text.search(pattern);
+  return at === -1 ? -1 : plain.offset(at);
+}
+
+/** The text without accents, which searches ignore. `offset` converts an offset in it to one in the original text. */
+function withoutAccents(text: string): { text: string; offset: (at: number) => number } {
+  if (!/[^\p{ASCII}]/u.test(text)) return { text, offset: (at) => at };
+  const offsets: number[] = [];
+  let plain = "";
+  let at = 0;
+  for (const character of text) {
+    const base = character.normalize("NFD").replace(/\p{Mn}/gu, "");
+    for (let unit = 0; unit < base.length; unit++) offsets.push(at);
+    plain += base;
+    at += character.length;
+  }
+  return { text: plain, offset: (index) => offsets[index] ?? text.length };
 }
 
 function sourcesOf({ name, values }: Term): string[] {
@@ -44,7 +69,7 @@ const ENDS_ALONE = new RegExp(`[${ALONE}]$`, "u");
 
 /** Whole words in order, with anything but words between them. `isPrefix`: the last word may go on. */
 function phraseSource(phrase: string, isPrefix: boolean): string[] {
-  const words = phrase.match(/[\p{L}\p{N}\p{M}]+/gu);
+  const words = withoutAccents(phrase).text.match(/[\p{L}\p{N}\p{M}]+/gu);
   if (words === null) return [];
   const text = words.join("");
   const before = BEGINS_ALONE.test(text) ? "" : `(?<!${IN_WORD})`;

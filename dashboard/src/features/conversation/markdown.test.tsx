@@ -4,8 +4,8 @@ import { Markdown } from "./markdown";
 
 const shown = (text: string) => render(<Markdown text={text} />).container;
 
-describe("Markdown by a hostile model", () => {
-  it("shows tags as the text they are", () => {
+describe("Markdown from a model that is not trusted", () => {
+  it("shows tags as text", () => {
     const page = shown(
       "<script>alert(1)</script>\n\n<img src=x onerror=alert(1)> <b onclick=alert(1)>hi</b>\n\n<style>*{display:none}</style>",
     );
@@ -13,7 +13,7 @@ describe("Markdown by a hostile model", () => {
     expect(page).toHaveTextContent("<script>alert(1)</script>");
   });
 
-  it("makes links only to the web and to mail, and they tell nothing about this page", () => {
+  it("makes links only to the web and to mail, without a referrer", () => {
     const page = shown(
       "[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) [c](data:text/html,x) [d](vbscript:x) [e](//evil.example) [f](/api/session) " +
         "[g](https://example.com) [h](mailto:a@b.c) [i](\u0001javascript:alert(1)) <javascript:alert(1)> [j](file:///etc/passwd)",
@@ -26,7 +26,7 @@ describe("Markdown by a hostile model", () => {
     }
   });
 
-  it("loads no picture, from wherever", () => {
+  it("loads no images", () => {
     const page = shown(
       "![x](https://evil.example/pixel.png) ![y](data:image/png;base64,AAAA) ![z](javascript:alert(1)) [![w](http://a.example/b.png)](https://c.example)",
     );

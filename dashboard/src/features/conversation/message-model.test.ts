@@ -5,8 +5,8 @@ import { argumentsLine, describeEmbeddings, messageOf, normalizeMessages } from 
 const sent = (url: string) =>
   normalizePart({ type: "image_url", text: null, raw: { type: "image_url", image_url: { url } } });
 
-describe("a picture in a message", () => {
-  it("is shown when it came in the message and can do nothing", () => {
+describe("an image in a message", () => {
+  it("is shown if it is inside the message and in a safe format", () => {
     expect(sent("data:image/png;base64,AAAA")).toEqual({
       kind: "picture",
       source: "data:image/png;base64,AAAA",
@@ -14,7 +14,7 @@ describe("a picture in a message", () => {
     });
   });
 
-  it("is shown when it came as the bytes of an Anthropic image", () => {
+  it("is shown if it is an Anthropic image with its bytes", () => {
     const raw = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
     expect(normalizePart({ type: "image", text: null, raw })).toMatchObject({
       kind: "picture",
@@ -22,7 +22,7 @@ describe("a picture in a message", () => {
     });
   });
 
-  it("is named when it could do something, or is very large", () => {
+  it("is described if its format is not safe, or it is very large", () => {
     expect(sent("data:image/svg+xml;base64,AAAA")).toMatchObject({
       kind: "other",
       words: "image, svg+xml, 3 B, not shown",
@@ -31,7 +31,7 @@ describe("a picture in a message", () => {
     expect(sent("data:text/html,<script>")).toMatchObject({ kind: "other" });
   });
 
-  it("is a link when it lies elsewhere, and nothing but words when that is no place of the web", () => {
+  it("is a link if it is on the web, and a description otherwise", () => {
     expect(sent("https://evil.example/x.png")).toMatchObject({
       kind: "remote",
       words: "image at evil.example (not loaded)",
@@ -40,7 +40,7 @@ describe("a picture in a message", () => {
   });
 });
 
-describe("what was said", () => {
+describe("a message", () => {
   it("names other parts by type and size", () => {
     expect(
       normalizePart({ type: "input_audio", raw: { input_audio: { data: "A".repeat(4000), format: "wav" } } }),
@@ -91,12 +91,12 @@ describe("what was said", () => {
     ).toEqual(["instructions", "user"]);
   });
 
-  it("shows arguments that are no valid JSON as they are", () => {
+  it("shows arguments that are not valid JSON as they are", () => {
     expect(argumentsLine('{"city": "Rome", "days": [1, 2]}')).toBe('city: "Rome", days: [1,2]');
     expect(argumentsLine('{"city": "Ro')).toBe('{"city": "Ro');
   });
 
-  it("survives messages of any shape", () => {
+  it("accepts messages of any shape", () => {
     for (const odd of [null, 7, "x", [], { role: 5, parts: "x", tool_calls: {}, other: [] }, { parts: [null, 3] }]) {
       expect(() => messageOf(odd)).not.toThrow();
     }

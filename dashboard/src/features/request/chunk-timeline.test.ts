@@ -3,15 +3,15 @@ import { bars, binsOf, gapsOf, nearest, type Timeline } from "./chunk-timeline";
 
 const MANY: Timeline = Array.from({ length: 100_000 }, (_, index) => [index / 10, 7] as const);
 
-describe("the chunks of an answer", () => {
-  it("fall into no more bins than there are columns, and none is lost", () => {
+describe("the chunks of a response", () => {
+  it("are grouped into at most one bin per column", () => {
     const bins = binsOf(MANY, 10_000, 320);
     expect(bins.length).toBeLessThanOrEqual(320);
     expect(bins.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(700_000);
     expect(bars(bins, 26).match(/M/g)?.length).toBe(bins.length);
   });
 
-  it("stay in the picture when they came at its very end, or after it", () => {
+  it("stay within the columns if they arrived at the very end or later", () => {
     expect(
       binsOf(
         [
@@ -31,7 +31,7 @@ describe("the chunks of an answer", () => {
     expect(binsOf([[0, 1]], 0, 10)).toEqual([{ column: 0, bytes: 1 }]);
   });
 
-  it("have a median gap and a longest one, which follows a chunk counted from one", () => {
+  it("have a median gap and a longest gap", () => {
     expect(
       gapsOf([
         [100, 1],
@@ -44,7 +44,7 @@ describe("the chunks of an answer", () => {
     expect(gapsOf([[100, 1]])).toBeUndefined();
   });
 
-  it("are found by the moment nearest to the pointer", () => {
+  it("are found by the time nearest to the pointer", () => {
     const few: Timeline = [
       [100, 1],
       [200, 1],

@@ -1,11 +1,11 @@
 /** Chunks of a stream as bars on a timeline. Pure. */
 
-/** Milliseconds since the request's head, and bytes, of each piece. */
+/** For each chunk: milliseconds since the request head, and bytes. */
 export type Timeline = readonly (readonly [number, number])[];
 
-export type Gaps = { median: number; longest: number /** The longest follows this piece, from 1. */; after: number };
+export type Gaps = { median: number; longest: number /** The chunk before the longest gap, from 1. */; after: number };
 
-/** The gaps between pieces; undefined for fewer than two. */
+/** The gaps between chunks. Undefined if there are fewer than two chunks. */
 export function gapsOf(timeline: Timeline): Gaps | undefined {
   const gaps = timeline.slice(1).map(([at], index) => at - (timeline[index]?.[0] ?? at));
   let after = 0;
@@ -21,10 +21,10 @@ export function gapsOf(timeline: Timeline): Gaps | undefined {
   return median === undefined ? undefined : { median, longest, after };
 }
 
-/** Pieces that fall on one column of the picture. */
+/** The chunks in one column of the chart. */
 export type Bin = { column: number; bytes: number };
 
-/** At most one bin per column, however many pieces; columns without a piece have none. */
+/** At most one bin per column. Columns without chunks have none. */
 export function binsOf(timeline: Timeline, totalMs: number, columns: number): Bin[] {
   const bins = new Map<number, number>();
   for (const [at, size] of timeline) {
@@ -34,7 +34,7 @@ export function binsOf(timeline: Timeline, totalMs: number, columns: number): Bi
   return [...bins].map(([column, bytes]) => ({ column, bytes }));
 }
 
-/** Bins as one SVG path of bars that stand on the ground, one unit wide; higher for more bytes. */
+/** Bins as one SVG path of bars, one unit wide. More bytes make a bar higher. */
 export function bars(bins: readonly Bin[], height: number): string {
   const most = Math.log1p(Math.max(1, ...bins.map((bin) => bin.bytes)));
   return bins
@@ -45,7 +45,7 @@ export function bars(bins: readonly Bin[], height: number): string {
     .join("");
 }
 
-/** The piece that came nearest to a moment; -1 when there is none. */
+/** The index of the chunk nearest to a time. -1 if there are no chunks. */
 export function nearest(timeline: Timeline, ms: number): number {
   let low = 0;
   let high = timeline.length - 1;

@@ -30,7 +30,7 @@ import css from "./request.module.css";
 
 type Props = { text: string; isJson: boolean; name: string };
 
-/** A text of any size, read-only, of which only what is in sight is in the page. */
+/** A read-only text of any size. Only the visible part is in the page. */
 export function CodeView({ text, isJson, name }: Props) {
   const mount = useCallback(
     (parent: HTMLDivElement | null) => {
@@ -43,10 +43,10 @@ export function CodeView({ text, isJson, name }: Props) {
   return <div ref={mount} className={css.editor} />;
 }
 
-/** CodeMirror as a reader: nothing can be changed, everything can be searched. */
+/** CodeMirror, read-only, with search. */
 type Options = { parent: HTMLElement; text: string; isJson: boolean; name: string };
 
-/** Above it, reading the language would hold the page up. */
+/** Parsing longer texts would block the page. */
 const MAX_COLOURED = 1_000_000;
 
 export function codeEditor({ parent, text, isJson, name }: Options): EditorView {
@@ -116,7 +116,7 @@ const LOOK = EditorView.theme({
   ".reader-search button:hover": { color: "var(--color-text)", backgroundColor: "var(--color-bg-subtle)" },
 });
 
-/** Colours of JSON in CodeMirror: classes on what is in sight, for the theme to paint. */
+/** JSON highlighting: classes on the visible part, styled by the theme. */
 const TEXT = Decoration.mark({ class: "json-text" });
 const OTHER = Decoration.mark({ class: "json-other" });
 const MARKS: Record<string, Decoration> = {
@@ -164,21 +164,21 @@ export function searchPanel(view: EditorView): Panel {
   dom.className = "reader-search";
   const field = document.createElement("input");
   field.type = "text";
-  field.placeholder = "search";
+  field.placeholder = "Search";
   field.setAttribute("aria-label", "Search in the body");
-  // By this mark the editor knows where the focus goes when it is asked for once more.
+  // The editor focuses this field when the search is opened again.
   field.setAttribute("main-field", "true");
   const told = document.createElement("span");
   told.setAttribute("role", "status");
   field.addEventListener("input", () => {
-    told.textContent = field.value === "" || ask(view, field.value) ? "" : "nowhere";
+    told.textContent = field.value === "" || ask(view, field.value) ? "" : "No matches";
   });
   dom.append(
     field,
     told,
-    button("‹", "Previous place", () => findPrevious(view)),
-    button("›", "Next place", () => findNext(view)),
-    button("✕", "Close the search", () => closeSearchPanel(view)),
+    button("‹", "Previous match", () => findPrevious(view)),
+    button("›", "Next match", () => findNext(view)),
+    button("✕", "Close search", () => closeSearchPanel(view)),
   );
   dom.addEventListener("keydown", (event) => {
     if (event.key === "Enter") (event.shiftKey ? findPrevious : findNext)(view);
@@ -190,7 +190,7 @@ export function searchPanel(view: EditorView): Panel {
   return { dom, top: true, mount: () => field.select() };
 }
 
-/** Asked as a pattern, since patterns are searched line by line and not letter by letter. Whether it is anywhere. */
+/** Search as a pattern, which is faster than plain text. Returns whether there is a match. */
 function ask(view: EditorView, text: string): boolean {
   const pattern = text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   const query = new SearchQuery({ search: pattern, regexp: true });

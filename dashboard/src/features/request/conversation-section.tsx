@@ -2,7 +2,7 @@
 
 import { Group, Stack } from "@mantine/core";
 import { useContext, useState } from "react";
-import { searchPattern } from "~/domain/search-pattern";
+import { firstHit, searchPattern } from "~/domain/search-pattern";
 import css from "~/features/conversation/conversation.module.css";
 import { MessageBody } from "~/features/conversation/message";
 import { type Message, normalizeMessages, plainText } from "~/features/conversation/message-model";
@@ -69,7 +69,7 @@ function Messages({ messages, isList, seen }: MessagesProps) {
   const most = before === 0 ? SHOWN : SHOWN_NEW;
   const hidden = Math.max(before, messages.length - most, 0);
   const hasHit =
-    pattern !== undefined && messages.slice(0, hidden).some((one) => plainText(one).search(pattern) !== -1);
+    pattern !== undefined && messages.slice(0, hidden).some((one) => firstHit(plainText(one), pattern) !== -1);
   const earlier = isWhole || hasHit ? 0 : hidden;
   const kind = isList ? "text" : "message";
   const seenWords = seen === undefined ? "" : `seen in turn ${seen.turn}`;

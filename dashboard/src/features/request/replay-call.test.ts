@@ -12,7 +12,7 @@ const STATUS = {
 const call = (body: Body, different = {}) => callOf(sampleRequest(different), STATUS, body);
 
 describe("a request copied as curl", () => {
-  it("goes to the relay with its tags and a key from the environment", () => {
+  it("is sent to the relay with its tags and a key from the environment", () => {
     expect(asCurl(call({ text: '{"model":"gpt-4o-mini"}' }))).toBe(
       [
         "curl 'http://127.0.0.1:4100/v1/chat/completions' \\",
@@ -25,12 +25,12 @@ describe("a request copied as curl", () => {
     );
   });
 
-  it("means nothing to the shell, whatever is in the body", () => {
+  it("quotes the body for the shell", () => {
     expect(quoted('it\'s\n$(rm -rf ~) `x` "y" \\')).toBe("'it'\\''s\n$(rm -rf ~) `x` \"y\" \\'");
     expect(asCurl(call({ text: "'; echo owned; '" }))).toContain("--data-raw ''\\''; echo owned; '\\'''");
   });
 
-  it("names no key where none was sent, and keeps a header name from the shell", () => {
+  it("has no key if none was sent, and quotes header names for the shell", () => {
     expect(asCurl(call(undefined, { method: "GET", request_headers: [] }))).toBe(
       "curl 'http://127.0.0.1:4100/v1/chat/completions'",
     );
@@ -44,12 +44,12 @@ describe("a request copied as curl", () => {
     expect(asCurl(call({ file: "a-request.txt", note: "" }))).toContain("--data-binary '@a-request.txt'");
   });
 
-  it("writes the bytes of a tag that is not ASCII so that any client sends them", () => {
+  it("percent-encodes tags that are not ASCII", () => {
     const tagged = call(undefined, { request_headers: [["Service-Namespace", "user-\u00c3\u00a9 5%"]] });
     expect(tagged.headers).toEqual([["Service-Namespace", "user-%C3%A9 5%"]]);
   });
 
-  it("tags a request whose headers are not known by what is known of it", () => {
+  it("derives the tags from the record if the headers are not stored", () => {
     const tagged = call(undefined, {
       request_headers: null,
       namespace: "Zürich 5%",
@@ -70,7 +70,7 @@ describe("a request copied as a script", () => {
   };
   const streamed = { stream_requested: true };
 
-  it("calls Python's SDK, with parameters it does not know in extra_body", () => {
+  it("calls the Python SDK, with other parameters in extra_body", () => {
     const script = asPython(call(body, streamed));
     expect(script).toContain('OpenAI(base_url="http://127.0.0.1:4100/v1", api_key=os.environ["OPENAI_API_KEY"])');
     expect(script).toContain('client.chat.completions.create(\n    model="gpt-4o",\n    stream=True,\n');
@@ -79,7 +79,7 @@ describe("a request copied as a script", () => {
     expect(script).toContain("for event in response:");
   });
 
-  it("calls Node's SDK", () => {
+  it("calls the Node SDK", () => {
     const script = asNode(call(body, streamed));
     expect(script).toContain('new OpenAI({ baseURL: "http://127.0.0.1:4100/v1", apiKey: process.env.OPENAI_API_KEY })');
     expect(script).toContain('"Service-Namespace": "production"');
@@ -128,7 +128,7 @@ describe("a request copied as a script", () => {
     expect(asNode(simulated)).toContain('apiKey: process.env.OPENAI_API_KEY ?? "any-key"');
   });
 
-  it("does without an SDK where it has no such call", () => {
+  it("uses no SDK if it has no such call", () => {
     const other = { kind: "models" as const, method: "GET", path: "/v1/models" };
     expect(asPython(call(undefined, other))).toContain(
       'urllib.request.Request(\n    "http://127.0.0.1:4100/v1/models"',
@@ -144,17 +144,17 @@ describe("a request copied as a script", () => {
   });
 });
 
-describe("numbers that JavaScript would write otherwise", () => {
+describe("numbers that JavaScript would round", () => {
   const body = { text: '{"model":"m","seed":1234567890123456789,"temperature":1.0,"messages":[]}' };
 
-  it("stand in every copy as they were sent", () => {
+  it("are copied as they were sent", () => {
     for (const copied of [asCurl(call(body)), asPython(call(body)), asNode(call(body))]) {
       expect(copied).toContain("1234567890123456789");
       expect(copied).toContain("1.0");
     }
   });
 
-  it("take the SDK from Node alone, and only where it would round them", () => {
+  it("prevent the use of the SDK only in Node", () => {
     expect(asPython(call(body))).toContain("seed=1234567890123456789,");
     expect(asNode(call(body))).toContain("await fetch(");
     expect(asNode(call({ text: '{"model":"m","temperature":1.0}' }))).toContain('"temperature": 1.0');

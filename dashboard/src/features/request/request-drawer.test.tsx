@@ -30,8 +30,8 @@ async function open(different: Partial<RequestDetail> = {}) {
   return page;
 }
 
-describe("the drawer of a request", () => {
-  it("tells first how it ended, then what was said", async () => {
+describe("an open request", () => {
+  it("shows the outcome first, then the conversation", async () => {
     await open();
     expect(screen.getByText("Complete. 118 tokens in 2.41 s.")).toBeVisible();
     const dialog = screen.getByRole("region", { name: "Request any-id" });
@@ -40,14 +40,14 @@ describe("the drawer of a request", () => {
     expect(dialog.querySelector("[data-request]")).toHaveAttribute("data-request", sampleRequest().id);
   });
 
-  it("filters the log by a value that is selected in it", async () => {
+  it("filters the log by a value that is clicked", async () => {
     const page = await open();
     await userEvent.click(screen.getByRole("link", { name: "Filter by channel iOS" }));
     expect(page.where()).toBe("/requests?model=gpt-4o&property.channel=iOS");
     expect(page.state()).toMatchObject({ anchor: { id: sampleRequest().id } });
   });
 
-  it("goes to the newer request by k, nowhere by j where there is none, and closes by Escape", async () => {
+  it("opens the newer request with k, nothing with j if there is no older one, and closes with Escape", async () => {
     await open();
     await userEvent.keyboard("j");
     expect(onGo).not.toHaveBeenCalled();
@@ -57,7 +57,7 @@ describe("the drawer of a request", () => {
     expect(onClose).toHaveBeenCalledOnce();
   });
 
-  it("takes its keys while the row it was opened from still has the focus, and none of a menu's", async () => {
+  it("handles keys while a row has the focus, but not those of a menu", async () => {
     await open();
     const row = document.body.appendChild(document.createElement("button"));
     fireEvent.keyDown(row, { key: "k" });
@@ -69,14 +69,14 @@ describe("the drawer of a request", () => {
     menu.remove();
   });
 
-  it("says in the API's words that there is no such request", async () => {
+  it("shows the error of the API for an unknown request", async () => {
     const error = { message: "No request in this log has the id 'any-id'.", code: "not_found", param: "id", type: "" };
     answers.set("/api/requests/any-id", () => Response.json({ error }, { status: 404 }));
     await renderAt("", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
     expect(await screen.findByRole("alert")).toHaveTextContent("No request in this log has the id 'any-id'.");
   });
 
-  it("asks again on demand when the request could not be read", async () => {
+  it("can be loaded again after an error", async () => {
     const error = { message: "The store is busy.", code: "store_unavailable", param: null, type: "" };
     answers.set("/api/requests/any-id", () => Response.json({ error }, { status: 503 }));
     await renderAt("", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
@@ -100,7 +100,7 @@ describe("the drawer of a request", () => {
     expect(answer).toHaveTextContent("one");
   });
 
-  it("shows the answer as rendered, as text, or as JSON", async () => {
+  it("shows the response as Markdown, as text, or as JSON", async () => {
     await open({ answer: { id: "chatcmpl-1", choices: [sampleChoice({ text: "**sent**" })] } });
     const answer = screen.getByRole("article", { name: "response" });
     await waitFor(() => expect(answer.querySelector("strong")).toHaveTextContent("sent"));
@@ -110,7 +110,7 @@ describe("the drawer of a request", () => {
     expect(answer).toHaveTextContent('"id": "chatcmpl-1"');
   });
 
-  it("shows a picture that came in a message, and only the way to one that lies elsewhere", async () => {
+  it("shows images inside a message, and links to others", async () => {
     const image = (url: string) => ({ type: "image_url", text: null, raw: { type: "image_url", image_url: { url } } });
     const parts = [image("data:image/png;base64,AAAA"), image("https://evil.example/pixel.png")];
     await open({ messages: [{ role: "user", text: null, parts }] });
@@ -123,7 +123,7 @@ describe("the drawer of a request", () => {
     );
   });
 
-  it("folds the earlier of many messages", async () => {
+  it("hides earlier messages", async () => {
     await open({
       messages: ["one", "two", "three", "four", "five"].map((text) => ({ role: "user", text, parts: [] })),
     });
@@ -153,7 +153,7 @@ describe("the drawer of a request", () => {
     expect(screen.getByRole("region", { name: "Tokens & cost" })).not.toHaveTextContent(/cost–|prices/);
   });
 
-  it("says why there is nothing to read", async () => {
+  it("explains why there is no conversation", async () => {
     const nothing = {
       parameters: null,
       messages: null,
@@ -165,12 +165,12 @@ describe("the drawer of a request", () => {
     expect(screen.getAllByText("Not stored: this request was sent with Service-Log: no-bodies.")).not.toHaveLength(0);
   });
 
-  it("says how large a body is that is not read", async () => {
+  it("shows the size of a body that is too large", async () => {
     await open({ messages: null, parameters: null, stored_request_bytes: 71_000_000, request_bytes: 71_000_000 });
     expect(screen.getByText(/The request body has 71 MB, more than this page reads/)).toBeVisible();
   });
 
-  it("tells the chunk under the keys, however many there are, in few elements", async () => {
+  it("shows the chunk selected by keyboard, with few elements for many chunks", async () => {
     const timeline = Array.from({ length: 50_000 }, (_, at): [number, number] => [at / 25, 9]);
     await open({ timeline, stream: true, chunks: 50_000 });
     const slider = screen.getByRole("slider", { name: "Chunks of the response over time" });
@@ -191,7 +191,7 @@ describe("the drawer of a request", () => {
     expect(copied).toContain(`--data-raw '{"model": "it'\\''s"}'`);
   });
 
-  it("shows what to copy, selected, where the browser gives no clipboard", async () => {
+  it("shows the text, selected, if the browser blocks copying", async () => {
     const user = userEvent.setup({ writeToClipboard: false });
     vi.spyOn(navigator, "clipboard", "get").mockReturnValue(undefined as unknown as Clipboard);
     await open();

@@ -28,7 +28,7 @@ async function open(different: Partial<RequestDetail>) {
   return page;
 }
 
-describe("the drawer of a request of a conversation", () => {
+describe("an open request of a conversation", () => {
   const said = ["one", "two", "three", "four", "five", "six"];
   const messages = said.map((text, at) => ({ role: at % 2 === 0 ? "user" : "assistant", text, parts: [] }));
   const id = sampleRequest().id;
@@ -36,7 +36,7 @@ describe("the drawer of a request of a conversation", () => {
   const talk = threadPage([threadRow("1"), threadRow("2", { turn: 2 }), row, threadRow("4", { turn: 4, follows: id })]);
   const THREAD = "/api/thread?namespace=production&limit=100";
 
-  it("says which turn it is, leads to its place in the thread and to the turns beside it", async () => {
+  it("shows its turn, with links to the conversation and to the turns beside it", async () => {
     answers.set(THREAD, () => Response.json(talk));
     const page = await open({ messages });
     const link = await screen.findByRole("link", { name: /^Turn 3 of 4 · conversation view/ });
@@ -49,7 +49,7 @@ describe("the drawer of a request of a conversation", () => {
     expect(page.where()).toBe("/thread?namespace=production");
   });
 
-  it("folds what was there before, and says in which turn it was seen", async () => {
+  it("hides messages of earlier turns", async () => {
     answers.set(THREAD, () => Response.json(talk));
     await open({ messages });
     await userEvent.click(await screen.findByRole("button", { name: /^5 earlier messages, seen in turn 2 · show/ }));
@@ -62,7 +62,7 @@ describe("the drawer of a request of a conversation", () => {
     ]);
   });
 
-  it("shows its last message though it was all there before", async () => {
+  it("shows its last message even if it has no new one", async () => {
     const again = { ...row, new_messages: { from: 6, count: 0 } };
     answers.set(THREAD, () => Response.json({ ...talk, data: [again] }));
     await open({ messages });
@@ -70,13 +70,13 @@ describe("the drawer of a request of a conversation", () => {
     expect(screen.getByText("six")).toBeVisible();
   });
 
-  it("counts the instructions of the Responses API among what was there before", async () => {
+  it("counts the instructions of the Responses API as an earlier message", async () => {
     answers.set(THREAD, () => Response.json(talk));
     await open({ messages, kind: "response", parameters: { instructions: "Be brief." } });
     expect(await screen.findByRole("button", { name: /^6 earlier messages, seen in turn 2/ })).toBeVisible();
   });
 
-  it("asks around a request that is older than the latest ones, and says no last turn", async () => {
+  it("reads the thread around an old request, and shows no number of turns", async () => {
     answers.set(THREAD, () => Response.json(threadPage([threadRow("8", { seq: 99_999_999 })])));
     answers.set(`${THREAD}&around=${id}`, () => Response.json(talk));
     await open({ messages });

@@ -5,29 +5,29 @@ import { isToldOf, turnOf } from "./turn-position";
 const talk = threadPage([threadRow("1"), threadRow("2", { turn: 2 }), threadRow("3", { turn: 3 })]);
 
 describe("the turn of a request", () => {
-  it("is told with how many there are, its neighbours, and how many of its messages were there before", () => {
+  it("has the number of turns, its neighbours, and the number of earlier messages", () => {
     expect(turnOf(talk, "2")).toEqual({ turn: 2, turns: 3, before: "1", after: "3", seen: 2 });
     expect(turnOf(talk, "1")).toEqual({ turn: 1, turns: 3, before: null, after: "2", seen: 0 });
     expect(turnOf(talk, "3")).toMatchObject({ before: "2", after: null, seen: 4 });
   });
 
-  it("goes on with the latest of several that go on from it", () => {
+  it("is followed by the latest of several continuations", () => {
     const branched = threadPage([...talk.data, threadRow("4", { turn: 2, follows: "1" })]);
     expect(turnOf(branched, "1")).toMatchObject({ after: "4" });
   });
 
-  it("is told without how many there are by a page that may not have the last one", () => {
+  it("has no number of turns if the page may not have the last one", () => {
     expect(turnOf(talk, "2", false)).toMatchObject({ turn: 2, turns: null, after: "3" });
   });
 
-  it("is none where nothing goes on, and where the request is not there", () => {
+  it("is undefined if nothing continues it, or if the page does not have the request", () => {
     expect(turnOf(threadPage([threadRow("1"), threadRow("9", { conversation: "9" })]), "1")).toBeUndefined();
     expect(turnOf(talk, "7")).toBeUndefined();
   });
 });
 
 describe("a page of a thread", () => {
-  it("tells of its requests, and that others are too old for it; of a newer one it does not know yet", () => {
+  it("is final for its requests and for older ones, but not for newer ones", () => {
     const page = threadPage([threadRow("4", { seq: 40 }), threadRow("5", { seq: 50, turn: 2 })], { next_cursor: "c" });
     expect(isToldOf(page, { id: "5", seq: 50 })).toBe(true);
     expect(isToldOf(page, { id: "1", seq: 10 })).toBe(true);

@@ -4,17 +4,17 @@ import { type Filter, isOnlyValue, propertyOf, replaceValue } from "~/domain/fil
 import type { RequestDetail, Thread } from "~/generated/api-types";
 
 export type TurnPlace = {
-  /** Counts from 1; `turns` is the highest, where the page has the latest. */
+  /** From 1. `turns` is the number of turns, or null if the page may not have the last one. */
   turn: number;
   turns: number | null;
-  /** The request it goes on from, and the latest that goes on from it. */
+  /** The request that this one continues, and the latest that continues this one. */
   before: string | null;
   after: string | null;
-  /** So many of its messages were there the turn before. */
+  /** How many of its messages the previous turn had. */
   seen: number;
 };
 
-/** Undefined where nothing goes on from anything, or the page, the latest of the thread or another, has it not. */
+/** Undefined if the conversation has one turn, or the page of the thread does not have the request. */
 export function turnOf(thread: Thread, id: string, isLatest = true): TurnPlace | undefined {
   const row = thread.data.find((each) => each.id === id);
   const turns = thread.conversations.find((each) => each.conversation === row?.conversation)?.turns ?? 1;
@@ -28,7 +28,7 @@ export function turnOf(thread: Thread, id: string, isLatest = true): TurnPlace |
   };
 }
 
-/** Whether a request is older than all of the page. */
+/** Whether a request is older than all requests of the page. */
 export function isBefore(thread: Thread | undefined, { seq }: Pick<RequestDetail, "seq">): boolean {
   const oldest = thread?.data[0]?.seq ?? null;
   return oldest !== null && seq !== null && seq < oldest;
@@ -39,7 +39,7 @@ export function isToldOf(thread: Thread | undefined, request: Pick<RequestDetail
   return isBefore(thread, request) || thread?.data.some((row) => row.id === request.id) === true;
 }
 
-/** That of the one property value the log is filtered by, where the request has it; else that of its namespace. */
+/** The property value that the log is filtered by, if it is the only filter and the request has it; else its namespace. */
 export function threadOf(request: RequestDetail, filter: Filter): Filter {
   const [term, ...more] = filter;
   const named = term?.name.startsWith("property.") ? term.name.slice("property.".length) : undefined;

@@ -4,7 +4,7 @@ import { type MouseEvent, memo } from "react";
 import { propertyOf } from "~/domain/filter";
 import { gapCount, gapSpan } from "~/domain/gaps";
 import { runningMs } from "~/domain/outcome";
-import { searchPattern } from "~/domain/search-pattern";
+import { firstHit, searchPattern } from "~/domain/search-pattern";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
@@ -163,9 +163,9 @@ const SHOWN_BEFORE_HIT = 16;
 /** The text from shortly before its first match. If only the `other` text has a match, just the beginning. */
 function aroundHit(text: string, pattern: RegExp | undefined, other: string | null): string {
   if (pattern === undefined) return text;
-  const at = text.search(pattern);
+  const at = firstHit(text, pattern);
   if (at > 2 * SHOWN_BEFORE_HIT) return `…${text.slice(at - SHOWN_BEFORE_HIT)}`;
-  if (at === -1 && other !== null && text.length > SHOWN_BEFORE_HIT && other.search(pattern) !== -1) {
+  if (at === -1 && other !== null && text.length > SHOWN_BEFORE_HIT && firstHit(other, pattern) !== -1) {
     return `${text.slice(0, SHOWN_BEFORE_HIT)}…`;
   }
   return text;
