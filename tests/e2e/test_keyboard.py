@@ -114,7 +114,7 @@ def test_a_question_mark_opens_a_dialog_with_all_keys(tab: LogPage, log: list[st
     tab.open_log()
     tab.press("Shift+?")
     dialog = tab.page.get_by_role("dialog", name="Keys")
-    expect(dialog).to_contain_text("take away the value chosen last")
+    expect(dialog).to_contain_text("Remove last filter")
     tab.press("j")
     assert tab.selected() is None
     tab.press("Escape")

@@ -68,7 +68,7 @@ def test_words_typed_into_the_query_box_find_the_request_that_contains_them_and_
     ask(tab, "refund")
     tab.wait_for_query(("words", "refund"))
     expect_found(tab, log["refund"], log["late"])
-    expect(tab.filter_bar).to_contain_text("says refund")
+    expect(tab.filter_bar).to_contain_text("text: refund")
     expect(tab.filter_bar).to_contain_text("2 requests")
     expect(box(tab)).to_have_value("")
 
@@ -76,12 +76,12 @@ def test_words_typed_into_the_query_box_find_the_request_that_contains_them_and_
 @pytest.mark.parametrize(
     ("typed", "query", "found", "chip"),
     [
-        ("refun*", "begins.words=refun", {"refund", "refunded", "late"}, "says refun*"),
-        ('"my refund"', "words=my refund", {"refund", "late"}, 'says "my refund"'),
-        ('"my ref"*', "begins.words=my ref", {"refund", "late"}, 'says "my ref"*'),
-        ("refund -late", "words=refund&not.words=late", {"refund"}, "does not say late"),
-        ('refund -"is late"', "words=refund&not.words=is late", {"refund"}, 'does not say "is late"'),
-        ("wind degrees", "words=wind&words=degrees", {"answer"}, "says degrees"),
+        ("refun*", "begins.words=refun", {"refund", "refunded", "late"}, "text: refun*"),
+        ('"my refund"', "words=my refund", {"refund", "late"}, 'text: "my refund"'),
+        ('"my ref"*', "begins.words=my ref", {"refund", "late"}, 'text: "my ref"*'),
+        ("refund -late", "words=refund&not.words=late", {"refund"}, "not text: late"),
+        ('refund -"is late"', "words=refund&not.words=is late", {"refund"}, 'not text: "is late"'),
+        ("wind degrees", "words=wind&words=degrees", {"answer"}, "text: degrees"),
         (
             "model:gpt-4o* -refunded",
             "begins.model=gpt-4o&not.words=refunded",
@@ -126,7 +126,7 @@ def test_a_query_in_a_link_is_replaced_by_parameters_and_back_leads_past_it(tab:
     tab.open_log(f"/requests?namespace=production&q={quote_plus('refund -late')}&live=off")
     tab.wait_for_query(("namespace", "production"), ("words", "refund"), ("not.words", "late"), ("live", "off"))
     expect_found(tab, log["refund"])
-    expect(tab.filter_bar.get_by_role("button", name="Remove does not say late")).to_be_visible()
+    expect(tab.filter_bar.get_by_role("button", name="Remove not text: late")).to_be_visible()
     tab.page.go_back()
     tab.wait_for_query(("namespace", "web"))
 
@@ -144,7 +144,7 @@ def test_parts_are_removed_one_by_one_with_their_button_backspace_or_back(tab: L
     tab.open_log()
     ask(tab, "namespace:production refund -late")
     tab.wait_for_query(("namespace", "production"), ("words", "refund"), ("not.words", "late"))
-    tab.filter_bar.get_by_role("button", name="Remove says refund").click()
+    tab.filter_bar.get_by_role("button", name="Remove text: refund").click()
     tab.wait_for_query(("namespace", "production"), ("not.words", "late"))
     expect_found(tab, log["refund"])
     tab.press("Backspace")
@@ -182,14 +182,14 @@ def test_an_invalid_query_in_the_address_is_shown_in_the_box_and_filters_nothing
     expect(tab.page.get_by_role("alert")).to_contain_text("The log is shown without it.")
     expect_found(tab, log["refund"], log["late"])
     expect(tab.filter_bar.get_by_role("button", name="Remove namespace is production")).to_be_visible()
-    expect(tab.filter_bar.get_by_role("button", name=re.compile("^Remove (?!the value)"))).to_have_count(1)
+    expect(tab.filter_bar.get_by_role("button", name=re.compile("^Remove (?!last filter)"))).to_have_count(1)
     expect(tab.filter_bar).to_contain_text("2 requests")
     check_accessibility(tab.page)
     box(tab).fill("refund")
     expect(tab.page.get_by_role("alert")).to_have_count(0)
     tab.press("Enter")
     tab.wait_for_query(("namespace", "production"), ("words", "refund"))
-    expect(tab.filter_bar).to_contain_text("says refund")
+    expect(tab.filter_bar).to_contain_text("text: refund")
     expect(box(tab)).to_have_value("")
     tab.page.go_back()
     expect(box(tab)).to_have_value(text)
@@ -285,8 +285,8 @@ def test_numbers_are_suggested_with_units(tab: LogPage, log: dict[str, str]) -> 
 def test_an_empty_result_explains_word_search_and_suggests_prefixes(tab: LogPage, log: dict[str, str]) -> None:
     tab.open("/requests?words=refunde")
     main = tab.page.get_by_role("main")
-    expect(main).to_contain_text("No request says refunde.")
-    expect(main).to_contain_text("Whole words are looked for: try refund*")
+    expect(main).to_contain_text("No request where text: refunde.")
+    expect(main).to_contain_text("Search matches whole words. Try refund*")
     main.get_by_role("button", name="refund*", exact=True).click()
     tab.wait_for_query(("begins.words", "refund"))
     expect_found(tab, log["refund"], log["refunded"], log["late"])
@@ -395,7 +395,7 @@ def test_axe_finds_no_violation_with_an_invalid_query_and_with_an_empty_result(
     expect(tab.page.get_by_role("alert")).to_be_visible()
     check_accessibility(tab.page)
     tab.open("/requests?words=refunde")
-    expect(tab.page.get_by_text("Whole words are looked for")).to_be_visible()
+    expect(tab.page.get_by_text("Search matches whole words")).to_be_visible()
     check_accessibility(tab.page)
 
 

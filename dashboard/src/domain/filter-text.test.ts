@@ -2,11 +2,11 @@ import { expect, it } from "vitest";
 import { describeValue, filterLinkLabel, termLabel } from "./filter-text";
 
 it.each([
-  ["words", "refund", "says refund"],
-  ["begins.words", "refun", "says refun*"],
-  ["words", "where is my", 'says "where is my"'],
-  ["begins.words", "where is m", 'says "where is m"*'],
-  ["not.words", "late", "does not say late"],
+  ["words", "refund", "text: refund"],
+  ["begins.words", "refun", "text: refun*"],
+  ["words", "where is my", 'text: "where is my"'],
+  ["begins.words", "where is m", 'text: "where is m"*'],
+  ["not.words", "late", "not text: late"],
   ["begins.model", "gpt-4o", "model begins with gpt-4o"],
   ["not.begins.model", "gpt-4o", "model does not begin with gpt-4o"],
   ["namespace_prefix", "user-", "namespace begins with user-"],

@@ -4,18 +4,18 @@ import { count } from "~/format/number";
 import { FIELD_LABELS, NUMBER_FIELDS } from "~/generated/vocabulary";
 import { fieldOf, PREFIX } from "./filter";
 
-/** One value of a term as text: `duration` `>` `2 s`. Words that are searched for have no name. */
+/** One value of a term as text: `duration` `>` `2 s`. The verb can be empty: `text:` `refund`. */
 export type TermText = { name: string; verb: string; value: string };
 
 const BOUND = /^(?<sign>>=|<=|>|<|=)?\s*\$?(?<number>\d+(?:\.\d+)?)(?<unit>ms|s|m|h)?$/u;
 const SIGNS: Readonly<Record<string, string>> = { ">=": "≥", "<=": "≤" };
 
-/** One value of a term as text: `namespace is staging`, `duration > 2 s`, `says refund`. */
+/** One value of a term as text: `namespace is staging`, `duration > 2 s`, `text: refund`. */
 export function describeValue(name: string, value: string, negated = false): TermText {
   const field = fieldOf(name);
   const label = labelOf(field);
   const isPrefix = name.startsWith(PREFIX) || name === "namespace_prefix";
-  if (field === "words") return { name: "", verb: negated ? "does not say" : "says", value: phrase(value, isPrefix) };
+  if (field === "words") return { name: negated ? "not text:" : "text:", verb: "", value: phrase(value, isPrefix) };
   if (isPrefix) return { name: label, verb: negated ? "does not begin with" : "begins with", value };
   if (field === "contains") return { name: label, verb: negated ? "does not contain" : "contains", value };
   if (field === "failed") {
@@ -31,7 +31,7 @@ export function describeValue(name: string, value: string, negated = false): Ter
 
 /** The same in one line. */
 export function termLabel({ name, verb, value }: TermText): string {
-  return `${name} ${verb} ${value}`.trim();
+  return [name, verb, value].filter((part) => part !== "").join(" ");
 }
 
 /** The accessible name of a filter link: `Filter by namespace production`. It includes the visible text. */

@@ -13,15 +13,15 @@ import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
 
 /**
- * What the log is filtered by, in words, each with its way out; and how much that finds.
+ * The values of the filter, each with a remove button, and the number of matches.
  *
- * Always one line high: a filter that comes or goes must not move the rows.
+ * Always one line high, so that a change of the filter does not move the rows.
  */
 export function FilterBar() {
   const search = useLogSearch();
   const go = useLogNavigate();
   const counted = useQuery({ ...countQuery(search), refetchInterval: whileUnderstood });
-  // The number of another filter is no answer.
+  // A placeholder is the count of the previous filter.
   const found = counted.isPlaceholderData ? undefined : counted.data;
   const isWhole = search.filter.length === 0;
   const keptFocus = useKeptFocus(search.filter);
@@ -64,8 +64,8 @@ export function FilterBar() {
           <button
             type="button"
             className={css.clear}
-            title="Backspace takes away the value chosen last"
-            aria-label="Remove the value chosen last"
+            title="Remove last filter (Backspace)"
+            aria-label="Remove last filter"
             onClick={() => go({ search: { ...search, filter: removeLastValue(search.filter) } })}
           >
             ⌫
@@ -91,12 +91,12 @@ export function FilterBar() {
   );
 }
 
-/** Where a button goes by the key that pressed it, another has the focus then: by keyboard one goes on from there. */
+/** Moves the focus to the next button when a button that was pressed by keyboard disappears. */
 function useKeptFocus(filter: Filter): Pick<ComponentProps<"section">, "ref" | "onClickCapture"> {
   const bar = useRef<HTMLElement>(null);
   const pressed = useRef(-1);
   const buttons = () => [...(bar.current?.querySelectorAll("button") ?? [])];
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with each filter there are other buttons
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the buttons depend on the filter
   useLayoutEffect(() => {
     if (pressed.current === -1 || document.activeElement !== document.body) return;
     const left = buttons();
@@ -110,12 +110,12 @@ function useKeptFocus(filter: Filter): Pick<ComponentProps<"section">, "ref" | "
   return { ref: bar, onClickCapture };
 }
 
-/** What was refused once is refused again. */
+/** A filter that was rejected is not counted again. */
 function whileUnderstood(query: { state: { error: Error | null } }): number | false {
   return query.state.error === null ? 5_000 : false;
 }
 
-/** Where words are looked for: how many requests they are not looked for in yet. Nothing once it is all of them. */
+/** In a search for words, the number of requests that are not indexed yet. Nothing if all are. */
 export function QueryIndexing({ className }: { className: string | undefined }) {
   const { filter } = useLogSearch();
   const status = useQuery(statusQuery()).data;

@@ -13,15 +13,16 @@ type Props = {
   children: ReactNode;
   className?: string | undefined;
   title?: string | undefined;
-  /** The visible text, if it is not the value. */
+  /** The visible text, if it differs from the value. */
   seen?: string;
 };
 
 /**
- * A value as a link that filters the log by it, or the overview if that is shown.
+ * A value as a link to the log (or the overview, if that is shown), filtered by the value.
  *
- * A click replaces the values of the field, Alt-click adds this one, Shift-click excludes it. A click inside an element
- * with `data-request` keeps the row of that request in its place. `data-field` and `data-value` identify the value.
+ * A click selects only this value, Alt-click adds it, Shift-click excludes it; other clicks (middle, Ctrl, Cmd) are the
+ * browser's. Inside an element with `data-request`, the row of that request keeps its position. `data-field` and
+ * `data-value` hold the field and the value.
  */
 export function FilterLink({ name, value, children, className, title, seen }: Props) {
   const search = useLogSearch();
@@ -56,9 +57,9 @@ export function FilterLink({ name, value, children, className, title, seen }: Pr
 }
 
 /**
- * The request that a value's link belongs to, and its distance from the top of the log.
+ * The request of the row that contains the link, and its distance from the top of the log.
  *
- * `isExcluded`: the value will be excluded, and this request with it; then the next request below without the value.
+ * `isExcluded`: the value is excluded, and so is this request. Then it is the next request below without the value.
  */
 export function anchorOf(link: HTMLAnchorElement, isExcluded = false): Anchor | undefined {
   const own = link.closest<HTMLElement>("[data-request]");

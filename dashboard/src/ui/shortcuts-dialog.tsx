@@ -4,26 +4,26 @@ import { Modal } from "@mantine/core";
 import css from "./controls.module.css";
 
 const KEYS = [
-  ["j  k  ↓  ↑", "next and previous request"],
-  ["Enter", "open it; j and k then turn pages"],
-  ["n", "only its namespace; the row keeps its place"],
-  ["t", "in an open request: its thread"],
-  ["m", "more to do with a value: only, also, not, thread, pin, copy"],
-  ["p", "pin its namespace as a label, or unpin it"],
-  ["1 – 9, 0", "a label; all"],
-  ["/", "search, or filter by typing"],
-  ["Backspace", "take away the value chosen last"],
-  ["Home", "the newest"],
-  ["l", "pause and go on"],
-  ["Alt-click, Shift-click", "also this value; not this value"],
-  ["Esc", "close, or let go of the row"],
+  ["j  k  ↓  ↑", "Next and previous request"],
+  ["Enter", "Open the request"],
+  ["n", "Filter by its namespace"],
+  ["t", "Conversation view of the open request"],
+  ["m", "Menu of a value: only, also, not, conversation view, pin, copy"],
+  ["p", "Pin or unpin its namespace"],
+  ["1 – 9, 0", "A pinned namespace, all namespaces"],
+  ["/", "Search"],
+  ["Backspace", "Remove last filter"],
+  ["Home", "Newest request"],
+  ["l", "Pause or resume live updates"],
+  ["Alt-click, Shift-click", "Add the value, exclude the value"],
+  ["Esc", "Close or deselect"],
 ] as const;
 
-/** What the query language can say, for the box that / goes to. */
+/** Examples of the query language. */
 const EXAMPLES = [
-  ['refund "not sent" -late', "requests that say so, and do not say the last"],
-  ["model:gpt-4o* -status:error", "values, beginnings of values, and none of them"],
-  ["duration:>2s cost:>0.01", "within bounds"],
+  ['refund "not sent" -late', "Words and phrases, and without a word"],
+  ["model:gpt-4o* -status:error", "Prefix (*) and negated (-) matches"],
+  ["duration:>2s cost:>0.01", "Bounds"],
 ] as const;
 
 export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -47,7 +47,7 @@ export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose:
           </div>
         ))}
       </dl>
-      <h3 className={css.heading}>What can be typed</h3>
+      <h3 className={css.heading}>Search examples</h3>
       <dl className={css.examples}>
         {EXAMPLES.map(([written, finds]) => (
           <div key={written}>

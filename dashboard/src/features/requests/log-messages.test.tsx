@@ -21,17 +21,17 @@ beforeEach(() => {
   );
 });
 
-it("says in one sentence what was looked for", async () => {
+it("describes the filter in one sentence", async () => {
   await renderAt("?namespace=staging&words=refund&duration=%3E2s&not.words=so+late", <NoMatch advice={[]} />);
   expect(await screen.findByText(/^No request/)).toHaveTextContent(
-    'No request where namespace is staging and duration > 2 s says refund and does not say "so late".',
+    'No request where namespace is staging and text: refund and duration > 2 s and not text: "so late".',
   );
 });
 
-it("says what words mean, and leads to their beginnings", async () => {
+it("explains that whole words match, and offers a search for the beginning", async () => {
   const { where } = await renderAt("?not.words=late&words=refund&model=o1", <NoMatch advice={[]} />);
-  expect(await screen.findByText(/Whole words are looked for/)).toHaveTextContent(
-    "Whole words are looked for: try refun*",
+  expect(await screen.findByText(/Search matches whole words/)).toHaveTextContent(
+    "Search matches whole words. Try refun*",
   );
   await userEvent.click(screen.getByRole("button", { name: "refun*" }));
   expect(where()).toBe("/requests?not.words=late&model=o1&begins.words=refun");
@@ -42,7 +42,7 @@ it.each(["?begins.words=refun", "?not.words=late", "?duration=%3E2s", "?namespac
   async (search) => {
     await renderAt(search, <NoMatch advice={[]} />);
     expect(await screen.findByText(/^No request/)).toBeVisible();
-    expect(screen.queryByText(/Whole words/)).toBeNull();
+    expect(screen.queryByText(/whole words/)).toBeNull();
   },
 );
 
@@ -77,7 +77,7 @@ it("has a chip for each value, with a button that removes it", async () => {
   const { where } = await renderAt("?namespace=staging&words=refund&begins.model=gpt-4o", <FilterBar />);
   await userEvent.click(await screen.findByRole("button", { name: "Remove model begins with gpt-4o" }));
   expect(where()).toBe("/requests?namespace=staging&words=refund");
-  await userEvent.click(screen.getByRole("button", { name: "Remove says refund" }));
+  await userEvent.click(screen.getByRole("button", { name: "Remove text: refund" }));
   expect(where()).toBe("/requests?namespace=staging&begins.model=gpt-4o");
 });
 

@@ -74,31 +74,22 @@ export function NoMatch({ advice }: NoMatchProps) {
 
 type Value = { name: string; value: string; negated: boolean };
 
-/** ` where namespace is staging and duration > 2 s says refund`. */
+/** ` where namespace is staging and text: refund`. */
 function Asked({ values }: { values: readonly Value[] }) {
-  const all = values.map((term) => describeValue(term.name, term.value, term.negated));
-  const fields = all.filter((words) => words.name !== "");
-  const said = all.filter((words) => words.name === "");
-  return [...fields, ...said].map((words, at) => (
-    <Fragment key={termLabel(words)}>
-      {at === fields.length ? " " : at === 0 ? " where " : " and "}
-      {words.name === "" ? (
-        <>
-          {words.verb}{" "}
-          <strong>
-            <bdi>{words.value}</bdi>
-          </strong>
-        </>
-      ) : (
+  return values.map(({ name, value, negated }, at) => {
+    const text = describeValue(name, value, negated);
+    return (
+      <Fragment key={termLabel(text)}>
+        {at === 0 ? " where " : " and "}
         <strong>
-          {words.name} {words.verb} <bdi>{words.value}</bdi>
+          {`${text.name} ${text.verb}`.trim()} <bdi>{text.value}</bdi>
         </strong>
-      )}
-    </Fragment>
-  ));
+      </Fragment>
+    );
+  });
 }
 
-/** How many there would be without one value, and the way there. */
+/** The number of matches without one value, and a button that removes it. */
 function Without({ name, value, negated }: Value) {
   const search = useLogSearch();
   const go = useLogNavigate();
@@ -111,7 +102,7 @@ function Without({ name, value, negated }: Value) {
       {found.complete ? "" : "At least "}
       {plural(found.requests, "request")} without “{`${words.name} ${words.verb}`.trim()} <bdi>{words.value}</bdi>”.{" "}
       <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
-        remove {words.name === "" ? words.value : words.name}
+        remove {words.verb === "" ? words.value : words.name}
       </Button>
     </p>
   );
@@ -139,11 +130,11 @@ function PrefixHint() {
   const [whole] = selectedValues(search.filter, "words");
   if (whole === undefined) return null;
   const prefix = prefixOf(whole);
-  if (prefix === "") return <p>Whole words are looked for, one after the other as they stand between the quotes.</p>;
+  if (prefix === "") return <p>Quotes match an exact phrase of whole words.</p>;
   const filter = addValue(removeValue(search.filter, "words", whole, false), `${PREFIX}words`, prefix);
   return (
     <p>
-      Whole words are looked for: try{" "}
+      Search matches whole words. Try{" "}
       <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
         {`${prefix}*`}
       </Button>
