@@ -27,6 +27,7 @@ def vocabulary_page() -> str:
             _table(
                 "GAP_REASONS", "What happened to the requests of a gap. Follows their number.", GAP_REASONS, _REASON
             ),
+            _table("START_TIMES", "Labels of relative start times.", FIELDS["from"].choices),
             _table("REFUSALS", "Why requests were not admitted, by error code.", REFUSALS),
         )
     )
@@ -37,7 +38,10 @@ _REASON: Final = 'LogGap["reason"]'
 
 
 def _table(name: str, meaning: str, texts: Mapping[str, str], key_type: str = "string") -> str:
-    rows = "".join(f"  {key}: {json.dumps(text, ensure_ascii=False)},\n" for key, text in texts.items())
+    rows = "".join(
+        f"  {key if key.isidentifier() else json.dumps(key)}: {json.dumps(text, ensure_ascii=False)},\n"
+        for key, text in texts.items()
+    )
     return f"\n/** {meaning} */\nexport const {name}: Readonly<Record<{key_type}, string>> = {{\n{rows}}};\n"
 
 

@@ -1,7 +1,7 @@
 /** Queries for requests: a page of the log, one request, counts. */
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { ApiError, explainTerm } from "~/domain/api-error";
+import { ApiError } from "~/domain/api-error";
 import { type LogSearch, queryText, toApiParams, toListParams, withoutQuery } from "~/domain/log-search";
 import type { RequestCount, RequestDetail, RequestPage, Row } from "~/generated/api-types";
 import { apiUrl, getJson, retryWhenUnreachable } from "./client";
@@ -44,7 +44,7 @@ export function logQuery(search: LogSearch, anchor: string | undefined, reading:
       } catch (error) {
         if (!isQueryRefused(error, search)) throw error;
         const rest = { ...shown, filter: withoutQuery(filter) };
-        const refused = { text: queryText(filter), message: explainTerm(error.term, error.message) };
+        const refused = { text: queryText(filter), message: error.message };
         return { ...(await getPage(toListParams(rest), pageParam, signal, limit)), ...rest, refused };
       }
     },

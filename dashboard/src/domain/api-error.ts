@@ -7,21 +7,18 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly param: string | null;
-  /** The invalid part, if the parameter is a query. */
-  readonly term: string | undefined;
 
   constructor(status: number, problem: Pick<Problem, "message" | "code" | "param" | "term">) {
-    super(problem.message);
+    super(explainTerm(problem.term, problem.message));
     this.status = status;
     this.code = problem.code;
     this.param = problem.param;
-    this.term = problem.term;
   }
 }
 
-/** What is wrong with a query: `'duration:fast': expected a bound`. */
+/** What is wrong with a part of a query: `'duration:fast': expected a bound`. */
 export function explainTerm(term: string | undefined, message: string): string {
-  return term === undefined || term === "" ? message : `'${term}': ${message}`;
+  return term === undefined ? message : `'${term}': ${message}`;
 }
 
 /** Whether Relaybook did not answer: the connection failed, or a proxy answered instead. */

@@ -1,6 +1,7 @@
 /** Time ranges as text, and parsing of timestamps. Pure. */
 
 import { clockTime, day } from "~/format/time";
+import { START_TIMES } from "~/generated/vocabulary";
 import type { TimeRange } from "./filter";
 
 export type NamedRange = { readonly name: string; readonly range: TimeRange };
@@ -10,13 +11,9 @@ export function namedRanges(now: Date): NamedRange[] {
   const today = midnight(now, 0);
   return [
     { name: "all time", range: {} },
-    { name: "last 15 minutes", range: { from: "-15m" } },
-    { name: "last hour", range: { from: "-1h" } },
-    { name: "last 24 hours", range: { from: "-24h" } },
     { name: "today", range: { from: today } },
     { name: "yesterday", range: { from: midnight(now, -1), to: today } },
-    { name: "last 7 days", range: { from: "-7d" } },
-    { name: "last 30 days", range: { from: "-30d" } },
+    ...Object.entries(START_TIMES).map(([from, name]) => ({ name, range: { from } })),
   ];
 }
 

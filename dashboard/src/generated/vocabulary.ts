@@ -27,6 +27,15 @@ export const GAP_REASONS: Readonly<Record<LogGap["reason"], string>> = {
   store_set_aside: "in a damaged or deleted log that was moved aside in the data directory; relaybook check --salvage recovers what is readable",
 };
 
+/** Labels of relative start times. */
+export const START_TIMES: Readonly<Record<string, string>> = {
+  "-15m": "last 15 minutes",
+  "-1h": "last hour",
+  "-24h": "last 24 hours",
+  "-7d": "last 7 days",
+  "-30d": "last 30 days",
+};
+
 /** Why requests were not admitted, by error code. */
 export const REFUSALS: Readonly<Record<string, string>> = {
   bad_request: "The request is malformed or ambiguous HTTP, or Host is not allowed.",

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from relaybook.log.descriptions import FIELDS
 from relaybook.log.query.language import Part, parts_of, written_value
-from relaybook.log.query.values import LISTED_FIELDS, canonical_name
+from relaybook.log.query.values import CHOICES, LISTED_FIELDS, canonical_name
 
 #: Returns values of a field that start with a prefix, and their number of requests, most frequent first.
 ListValues: TypeAlias = Callable[[str, str], Iterable[tuple[str, int]]]
@@ -85,9 +85,10 @@ def _values(part: Part, list_values: ListValues) -> Iterator[Item]:
     field = FIELDS.get(name)
     if field is not None and field.bounds:
         yield from (Item(before + bound, bound) for bound in _bounds(name, field.bounds, part.value))
-    elif field is not None and field.choices:
-        matching = ((value, hint) for value, hint in field.choices.items() if value.startswith(part.value))
-        yield from (Item(before + value, value, hint) for value, hint in matching)
+    elif field is not None and (field.choices or name in CHOICES):
+        for value in field.choices or CHOICES[name]:
+            if value.startswith(part.value):
+                yield Item(before + value, value, field.choices.get(value))
     elif name in LISTED_FIELDS or name.startswith("property."):
         found = list(list_values(name, part.value))
         for value, requests in found:
