@@ -153,7 +153,7 @@ def drawer_without_a_request(tab: LogPage, log: dict[str, str]) -> None:
 def status(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
     tab.page.get_by_title("Show the whole status").click()
-    expect(tab.page.get_by_role("dialog")).to_contain_text("Requests are logged.")
+    expect(tab.page.get_by_role("dialog")).to_contain_text("Requests are being logged.")
 
 
 def keys(tab: LogPage, log: dict[str, str]) -> None:
@@ -162,9 +162,9 @@ def keys(tab: LogPage, log: dict[str, str]) -> None:
     expect(tab.page.get_by_role("dialog", name="Keys")).to_be_visible()
 
 
-def threads(tab: LogPage, log: dict[str, str]) -> None:
+def all_namespaces(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
-    tab.page.locator("button", has_text="Threads").click()
+    tab.page.locator("button", has_text="All namespaces").click()
     expect(tab.page.get_by_role("dialog").get_by_role("link").first).to_be_visible()
 
 
@@ -201,7 +201,7 @@ STATES: tuple[State, ...] = (
     drawer_without_a_request,
     status,
     keys,
-    threads,
+    all_namespaces,
     time_range,
     connect,
     no_page,
@@ -252,7 +252,7 @@ def test_axe_finds_no_violation_on_other_pages(
 @pytest.mark.parametrize("path", ["/requests", "/connect"])
 def test_axe_finds_no_violation_with_an_empty_log(open_tab: OpenTab, empty: World, path: str) -> None:
     tab = open_tab(empty.dashboard).open(path)
-    expect(tab.page.get_by_text("No request yet")).to_be_visible()
+    expect(tab.page.get_by_text("No requests yet")).to_be_visible()
     check_accessibility(tab.page)
 
 

@@ -16,7 +16,7 @@ pytestmark = needs_chromium
 USER = "user-8f3a41c9d2e7"
 NAMESPACES = ("production", "staging", "iOS", USER)
 REQUESTS = 24
-ACTIONS = ("only this namespace", "also this one", "not this one", "unpin", "copy")
+ACTIONS = ("Only this namespace", "Also this one", "Not this one", "Unpin", "Copy")
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_the_menu_opened_by_hovering_has_every_action(tab: LogPage, log: dict[st
     tab.chip(log["staging"][0], "namespace staging").hover()
     for words in ACTIONS:
         expect(action(tab, words)).to_be_visible()
-    action(tab, "not this one").click()
+    action(tab, "Not this one").click()
     tab.wait_for_query(("not.namespace", "staging"))
     expect(menu(tab)).to_have_count(0)
 
@@ -102,7 +102,7 @@ def test_m_opens_the_same_menu_and_arrows_move_in_it(tab: LogPage, log: dict[str
     tab.press("m")
     for words in ACTIONS:
         expect(action(tab, words)).to_be_visible()
-    tab.choose("not this one")
+    tab.choose("Not this one")
     tab.wait_for_query(("not.namespace", "staging"))
 
 
@@ -111,7 +111,7 @@ def test_escape_closes_the_menu_and_returns_the_focus(tab: LogPage, log: dict[st
     chip = tab.chip(log["staging"][0], "namespace staging")
     chip.focus()
     tab.press("m")
-    expect(action(tab, "only")).to_be_visible()
+    expect(action(tab, "Only")).to_be_visible()
     tab.press("ArrowDown")
     expect(menu(tab).locator(":focus")).to_have_count(1)
     tab.press("Escape")
@@ -123,7 +123,7 @@ def test_escape_closes_the_menu_and_returns_the_focus(tab: LogPage, log: dict[st
 def test_the_menu_copies_a_value_completely(tab: LogPage, log: dict[str, list[str]]) -> None:
     tab.open_log()
     tab.chip(log[USER][0], f"namespace {USER}").hover()
-    action(tab, "copy").click()
+    action(tab, "Copy").click()
     expect(menu(tab)).to_have_count(0)  # closed means copied
     assert tab.state("navigator.clipboard.readText()") == USER
 
@@ -170,7 +170,7 @@ def test_p_pins_the_namespace_of_a_row_for_everyone(
     assert not tab.label(USER).count()
     tab.chip(log[USER][0], f"namespace {USER}").focus()
     tab.press("m")
-    action(tab, "pin").click()
+    action(tab, "Pin").click()
     expect(tab.label(USER)).to_be_visible()
     expect(other.label(USER)).to_be_visible()
     tab.select(log[USER][0])
@@ -192,12 +192,12 @@ def test_digits_select_the_labels_in_order_and_0_shows_all(tab: LogPage, log: di
     tab.wait_for_query()
 
 
-def test_threads_are_found_by_a_prefix(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
+def test_namespaces_are_found_by_a_prefix(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
     [found] = world.log(Call(namespace="session-77f1c0de9a31"))
     tab.open_log()
-    tab.page.get_by_role("button", name=re.compile("Threads")).click()
-    tab.page.get_by_role("textbox", name=re.compile("Threads")).fill("sess")
-    tab.page.get_by_role("dialog", name="Threads").get_by_role("link", name=re.compile("session-77f1c0de9a31")).click()
+    tab.page.get_by_role("button", name=re.compile("All namespaces")).click()
+    tab.page.get_by_role("textbox", name=re.compile("All namespaces")).fill("sess")
+    tab.page.get_by_role("dialog", name="All namespaces").get_by_role("link", name=re.compile("session-77f1c0de9a31")).click()
     tab.wait_for_query(("namespace", "session-77f1c0de9a31"))
     tab.wait_for_first(found)
     tab.wait_for_rows(1)

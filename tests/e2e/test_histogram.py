@@ -48,12 +48,12 @@ def selected_range(tab: LogPage) -> dict[str, str]:
 
 def total(tab: LogPage) -> Locator:
     """Return the total of the bars."""
-    return tab.page.get_by_title("Added up in whole bars")
+    return tab.page.get_by_title("For whole bars")
 
 
 def test_the_histogram_also_shows_the_requests_that_the_filter_excludes(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
-    expect(total(tab)).to_have_text(re.compile(r"^p50 [\d.]+ m?s · (<\$0\.0001|\$0\.\d+)$"))
+    expect(total(tab)).to_have_text(re.compile(r"^Duration p50 [\d.]+ m?s · Cost (<\$0\.0001|\$0\.\d+)$"))
     expect(tab.filter_bar).to_contain_text("6 requests · 1 failed")
     tab.label("staging").click()
     expect(tab.filter_bar).to_contain_text("3 requests · 1 failed")
@@ -146,7 +146,7 @@ def test_an_aggregation_that_is_too_large_says_so_in_place(tab: LogPage, log: li
     tab.guard.expect("status of 503")
     _refuse(tab, "deadline")
     tab.open_log()
-    expect(tab.page.get_by_text("too much to add up: choose a shorter time")).to_be_visible()
+    expect(tab.page.get_by_text("Too many requests to aggregate. Select a shorter time range.")).to_be_visible()
     expect(bars(tab)).to_have_count(0)
     check_accessibility(tab.page)
 

@@ -204,8 +204,8 @@ def test_links_in_a_response_lead_only_to_web_pages_and_images_are_not_loaded(
 def test_markup_in_names_is_text_in_lists_and_suggestions(tab: LogPage, world: World, log: dict[str, str]) -> None:
     world.log(Call(namespace=f"{MARKUP}@123"))
     tab.open_log()
-    tab.page.get_by_role("button", name=re.compile("Threads")).click()
-    expect(tab.page.get_by_role("dialog", name="Threads").get_by_role("link").first).to_be_visible()
+    tab.page.get_by_role("button", name=re.compile("All namespaces")).click()
+    expect(tab.page.get_by_role("dialog", name="All namespaces").get_by_role("link").first).to_be_visible()
     nothing_ran(tab)
     tab.press("Escape")
     box = tab.page.get_by_role("combobox", name="Filter the log")

@@ -109,14 +109,14 @@ def test_a_namespace_in_the_list_has_the_same_menu_as_elsewhere(tab: LogPage, lo
     row_of(tab, "staging").locator("[data-value]").focus()
     tab.press("m")
     expect(tab.page.get_by_role("menu")).to_contain_text("2 requests, 1 failed")
-    tab.choose("not this one")
+    tab.choose("Not this one")
     tab.wait_for_query(("not.namespace", "staging"))
 
 
 def test_the_list_can_be_used_by_keyboard(tab: LogPage, log: list[str]) -> None:
     open_list(tab, "/namespaces?sort=requests")
     tab.press("/")
-    expect(tab.page.get_by_role("textbox", name="Namespaces that begin with")).to_be_focused()
+    expect(tab.page.get_by_role("textbox", name="Namespaces that start with")).to_be_focused()
     tab.page.keyboard.type("prod")
     tab.wait_for_query(("sort", "requests"), ("prefix", "prod"))
     wait_for_names(tab, "production")
@@ -176,8 +176,8 @@ def test_the_column_heads_sort_the_list_and_back_undoes_it(tab: LogPage, log: li
 def test_a_prefix_without_matches_says_so_and_can_be_cleared(tab: LogPage, log: list[str]) -> None:
     tab.open("/namespaces?prefix=Prod")
     main = tab.page.get_by_role("main")
-    expect(main).to_contain_text("No namespace begins with Prod. Upper and lower case differ.")
-    main.get_by_role("button", name="clear").click()
+    expect(main).to_contain_text("No namespaces start with Prod. The search is case-sensitive.")
+    main.get_by_role("button", name="Clear").click()
     expect(rows(tab)).to_have_count(len(NAMESPACES))
     tab.wait_for_query()
 
@@ -187,13 +187,13 @@ def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
     tab.open("/namespaces?sort=size")
     alert = tab.page.get_by_role("main").get_by_role("alert")
     expect(alert).to_contain_text("sort is 'size'")
-    alert.get_by_role("button", name="show the whole list").click()
+    alert.get_by_role("button", name="Show the whole list").click()
     expect(rows(tab)).to_have_count(len(NAMESPACES))
 
 
 def test_an_empty_list_is_filled_by_itself(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open("/namespaces")
-    expect(tab.page.get_by_role("main")).to_contain_text("No namespace yet")
+    expect(tab.page.get_by_role("main")).to_contain_text("No namespaces yet")
     check_accessibility(tab.page)
     tab.point_nowhere()
     empty.log(Call(namespace="production"))
@@ -207,26 +207,26 @@ def test_more_than_a_page_of_namespaces_is_loaded_on_demand_and_can_be_searched(
     tab = open_list(open_tab(empty.dashboard))
     expect(rows(tab)).to_have_count(100)
     expect(tab.page.get_by_role("main")).to_contain_text("The first 100.")
-    tab.page.get_by_role("button", name="more").click()
+    tab.page.get_by_role("button", name="Load more").click()
     expect(rows(tab)).to_have_count(USERS)
     assert len(set(names(tab))) == USERS
-    tab.page.get_by_role("textbox", name="Namespaces that begin with").fill("user-00000042")
+    tab.page.get_by_role("textbox", name="Namespaces that start with").fill("user-00000042")
     wait_for_names(tab, "user-00000042")
 
 
-def test_a_star_pins_a_label_for_everyone_and_unpins_it(
+def test_a_star_pins_a_namespace_for_everyone_and_unpins_it(
     tab: LogPage, open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     user = "user-8f3a41c9d2e7"
     open_list(tab)
-    star = tab.page.get_by_role("button", name=f"Pin {user} as a label")
+    star = tab.page.get_by_role("button", name=f"Pin {user}")
     expect(star).to_have_attribute("aria-pressed", "false")
     star.click()
     expect(star).to_have_attribute("aria-pressed", "true")
     expect(star).to_be_focused()
     other = open_tab(world.dashboard).open_log()
     expect(other.label(user)).to_be_visible()
-    tab.page.get_by_role("navigation", name="Which namespaces").get_by_role("link", name="Labels").click()
+    tab.page.get_by_role("navigation", name="Which namespaces").get_by_role("link", name="Pinned").click()
     expect(row_of(tab, user)).to_be_visible()
     star.click()
     expect(star).to_have_attribute("aria-pressed", "false")
@@ -273,6 +273,6 @@ def test_at_390_pixels_both_lists_fit_and_filter(open_tab: OpenTab, world: World
     assert tab.state(FITS)
     open_list(tab, "/namespaces?tab=properties&property=channel")
     assert tab.state(FITS)
-    tab.page.get_by_role("link", name="all properties").tap()
+    tab.page.get_by_role("link", name="All properties").tap()
     tab.page.get_by_role("link", name="tier").tap()
     wait_for_names(tab, "gold")

@@ -178,7 +178,7 @@ def test_the_menu_of_a_value_works_as_in_rows(tab: LogPage, log: list[str]) -> N
     open_overview(tab, "/overview?by=namespace")
     table(tab, "namespace").get_by_role("link", name="Filter by namespace staging").focus()
     tab.press("m")
-    tab.choose("not this one")
+    tab.choose("Not this one")
     tab.wait_for_path("/overview")
     tab.wait_for_query(("not.namespace", "staging"), ("by", "namespace"))
 

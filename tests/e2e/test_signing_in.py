@@ -54,7 +54,7 @@ def test_without_the_token_there_is_only_the_form_and_no_log(open_tab: OpenTab, 
 def test_a_wrong_token_is_explained(open_tab: OpenTab, world: World, log: list[str]) -> None:
     tab = tab_of(open_tab, world).open("/requests")
     sign_in(tab, "wrong")
-    expect(tab.page.get_by_role("alert")).to_contain_text("This is not the token of this dashboard.")
+    expect(tab.page.get_by_role("alert")).to_contain_text("Wrong token.")
     expect(tab.page.get_by_label("Dashboard token")).to_be_focused()
     sign_in(tab, TOKEN)
     expect(tab.row(log[0])).to_be_visible()

@@ -35,19 +35,19 @@ def log(world: World) -> list[str]:
 def test_an_empty_log_shows_the_base_url_and_then_the_first_row_by_itself(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open("/requests")
     main = tab.page.get_by_role("main")
-    expect(main).to_contain_text("No request yet. Point a client here:")
+    expect(main).to_contain_text("No requests yet. Send one to this base URL:")
     expect(main).to_contain_text(empty.server.base_url)
     expect(main).to_contain_text(f"export OPENAI_BASE_URL={empty.server.base_url}")
     expect(main).to_contain_text("Listening…")
     sent = empty.send(Call(namespace="production", text="The very first"))
     expect(tab.row(sent)).to_contain_text("The very first")
-    expect(main).not_to_contain_text("No request yet")
+    expect(main).not_to_contain_text("No requests yet")
 
 
 def test_the_connect_page_shows_that_requests_arrive(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open("/connect")
     main = tab.page.get_by_role("main")
-    expect(main).to_contain_text("No request yet")
+    expect(main).to_contain_text("No requests yet")
     empty.send(Call())
     expect(main).to_contain_text("Requests are arriving")
     main.get_by_role("link", name="Open the log").click()
@@ -116,11 +116,11 @@ def test_a_dashboard_that_does_not_respond_is_reported_until_it_does(empty: Worl
     footer = tab.page.locator("footer")
     try:
         second = empty.send(Call(text="while it slept"))
-        expect(footer).to_contain_text("Relaybook does not answer", timeout=30_000)
+        expect(footer).to_contain_text("Connection lost", timeout=30_000)
         expect(tab.rows).to_have_count(1)
     finally:
         os.kill(dashboard, signal.SIGCONT)
-    expect(footer).not_to_contain_text("does not answer")
+    expect(footer).not_to_contain_text("Connection lost")
     expect(tab.row(second)).to_be_visible()
 
 

@@ -1,4 +1,4 @@
-/** Queries for namespaces, labels, threads and field values; pinning a namespace. */
+/** Queries for namespaces and field values; pinning a namespace. */
 
 import {
   infiniteQueryOptions,
@@ -12,7 +12,7 @@ import type { TimeRange } from "~/domain/filter";
 import type { FieldValues, Namespace, NamespacePage } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
 
-/** All labels, with counts for the time range shown. */
+/** All pinned namespaces, with counts for the time range. */
 export function labelsQuery(range: TimeRange) {
   const pairs: [string, string][] = [
     ["pinned", "true"],
@@ -28,29 +28,28 @@ export function labelsQuery(range: TimeRange) {
   });
 }
 
-/** Threads whose name begins with the prefix, most recent first. */
-export function threadsQuery(prefix: string) {
+/** Namespaces whose name starts with the prefix, most recent first. */
+export function recentNamespacesQuery(prefix: string) {
   const pairs: [string, string][] = [
-    ["pinned", "false"],
     ["sort", "last_at"],
     ["limit", "50"],
     ["prefix", prefix],
   ];
   return queryOptions({
-    queryKey: ["threads", prefix],
+    queryKey: ["recent-namespaces", prefix],
     queryFn: ({ signal }) => getJson<NamespacePage>(apiUrl("namespaces", pairs), signal),
     staleTime: 2_000,
     placeholderData: keepPreviousData,
   });
 }
 
-/** What a list of namespaces asks for. `pinned`: "true" only labels, "false" only threads. */
+/** Parameters of the list of namespaces. `pinned`: "true" for pinned ones only, "false" for the others. */
 export type WantedNamespaces = { readonly prefix: string; readonly sort: string; readonly pinned: string | undefined };
 
 /** How many namespaces a page of their list has. */
 export const NAMESPACES_A_PAGE = 100;
 
-/** Labels and threads in pages, largest by the sort first, with the figures of all time. */
+/** Namespaces in pages, sorted in descending order, with their counts since the log began. */
 export function namespacesQuery({ prefix, sort, pinned }: WantedNamespaces) {
   const asked: [string, string][] = [
     ["prefix", prefix],
@@ -79,7 +78,7 @@ export function propertiesQuery() {
     staleTime: 30_000,
   });
 }
-/** Pins a namespace (it becomes a label), or makes it a thread again. For everybody. */
+/** Pin or unpin a namespace, for everybody who uses the log. */
 export function pin(namespace: string, pinned: boolean): Promise<Namespace> {
   return sendJson<Namespace>("PATCH", apiUrl("namespaces"), { namespace, pinned });
 }
@@ -101,15 +100,14 @@ export function valueListQuery(field: string, prefix: string) {
   });
 }
 
-/** Pins a namespace as a label, or makes it a thread again; the page then shows it so everywhere. */
+/** Pin or unpin a namespace, and reload what shows pinned namespaces. */
 export type Pinning = { namespace: string; pinned: boolean };
 
 export function usePin(): UseMutationResult<Namespace, Error, Pinning> {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ namespace, pinned }: Pinning) => pin(namespace, pinned),
-    onSuccess: () =>
-      Promise.all(["labels", "threads", "status"].map((name) => client.invalidateQueries({ queryKey: [name] }))),
+    onSuccess: () => Promise.all(["labels", "status"].map((name) => client.invalidateQueries({ queryKey: [name] }))),
   });
 }
 

@@ -33,6 +33,18 @@ export function threadQuery(search: LogSearch, isFar: boolean) {
   });
 }
 
+/** Whether the latest requests of a namespace or property value continue one another. */
+export function isConversationQuery(filter: Filter) {
+  const asked = toApiParams({ filter, range: {} });
+  return queryOptions({
+    queryKey: ["is-conversation", asked],
+    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...asked, ["limit", "20"]]), signal),
+    select: ({ data, is_thread }) => is_thread && data.length > 0,
+    staleTime: 60_000,
+    refetchInterval: false,
+  });
+}
+
 /** The latest requests of a thread, each with its place in its conversation. */
 export function latestOfThreadQuery(filter: Filter) {
   const asked = toApiParams({ filter, range: {} });

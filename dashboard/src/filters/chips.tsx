@@ -5,7 +5,7 @@ import css from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 import { useLabel } from "./labels";
 
-/** A namespace where it is shown: a coloured label when it is pinned, else a neutral thread. A click filters by it. */
+/** A namespace that filters by itself: a colored chip if it is pinned, otherwise a neutral one. */
 export function NamespaceChip({ namespace }: { namespace: string }) {
   const label = useLabel(namespace);
   if (label !== undefined) {
@@ -21,8 +21,8 @@ export function NamespaceChip({ namespace }: { namespace: string }) {
     );
   }
   return (
-    <FilterLink name="namespace" value={namespace} className={css.thread} title={namespace}>
-      <ThreadIcon name={namespace} />
+    <FilterLink name="namespace" value={namespace} className={css.unpinned} title={namespace}>
+      <NamespaceIcon name={namespace} />
       <TruncateMiddle text={namespace} />
     </FilterLink>
   );
@@ -44,8 +44,8 @@ export function PropertyChip({ name, value, bare = false }: { name: string; valu
   );
 }
 
-/** A small mark in two tones that the eye recognises again: made from the name, it means nothing else. */
-export function ThreadIcon({ name }: { name: string }) {
+/** A small icon in two colors computed from the name, to recognize it. */
+export function NamespaceIcon({ name }: { name: string }) {
   const hash = hashOf(name);
   const first = hash % 12;
   const second = (first + 3 + (Math.floor(hash / 12) % 7)) % 12;

@@ -1,4 +1,4 @@
-/** Labels as tabs above the log, with a menu of all threads. */
+/** Pinned namespaces as tabs above the log, with a menu of all namespaces. */
 
 import { useQuery } from "@tanstack/react-query";
 import { labelsQuery } from "~/api/namespaces";
@@ -14,9 +14,9 @@ import chipsCss from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 import { groupsOf } from "./labels";
 import css from "./namespace-bar.module.css";
-import { ThreadsMenu } from "./threads-menu";
+import { NamespacesMenu } from "./namespaces-menu";
 
-/** Labels by group with their counts, and the menu of threads. A selected namespace stays visible. */
+/** The pinned namespaces by group with their counts, and the menu. A selected namespace stays visible. */
 export function NamespaceBar() {
   const search = useLogSearch();
   const labels = useQuery(labelsQuery(search.range)).data?.data ?? [];
@@ -51,7 +51,7 @@ export function NamespaceBar() {
           </div>
         ))}
       </div>
-      <ThreadsMenu />
+      <NamespacesMenu />
     </nav>
   );
 }

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { notPinned, usePin } from "~/api/namespaces";
 import { countQuery } from "~/api/requests";
+import { isConversationQuery } from "~/api/thread";
 import { addValue, excludeValue, replaceValue } from "~/domain/filter";
 import { describeValue } from "~/domain/filter-text";
 import { count, plural } from "~/format/number";
@@ -19,7 +20,7 @@ import { anchorOf } from "./filter-link";
 import { useLabel } from "./labels";
 import type { HoveredValue, ValueHover } from "./use-hovered-value";
 
-/** The number of requests with a value, and all actions for it. */
+/** The number of requests with the value, and actions: filter, pin, copy, open its conversation view. */
 export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: ValueHover }) {
   const { name, value, at, link, menu: isOpened } = hovered;
   const { close } = hover;
@@ -30,6 +31,11 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
   const pinning = usePin();
   const found = useQuery(countQuery({ ...search, filter: replaceValue(search.filter, name, value) })).data;
   const words = describeValue(name, value);
+  const canHaveConversations = name === "namespace" || name.startsWith("property.");
+  const isConversation = useQuery({
+    ...isConversationQuery(replaceValue([], name, value)),
+    enabled: canHaveConversations,
+  }).data;
 
   const commit = (change: typeof replaceValue) => () => {
     go({
@@ -38,7 +44,7 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
     });
     close();
   };
-  const openThread = () => {
+  const openConversations = () => {
     goToThread(replaceValue([], name, value));
     close();
   };
@@ -46,7 +52,7 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
   const [isNotCopied, setNotCopied] = useState(false);
   const copy = () => void toClipboard(Promise.resolve(value)).then(close, () => setNotCopied(true));
   const failure = isNotCopied
-    ? "This browser lets no page copy here: mark the value in the request's detail."
+    ? "Copying is blocked by the browser. Select the value in the open request instead."
     : pinning.error && notPinned(pinning.variables, pinning.error);
 
   return (
@@ -77,27 +83,26 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
         onMouseLeave={isOpened ? undefined : close}
         aria-label={`${words.name} ${words.value}`}
       >
-        <div className={css.found}>{failure ?? (found === undefined ? "counting…" : <MatchCount found={found} />)}</div>
+        <div className={css.found}>{failure ?? (found === undefined ? "Counting…" : <MatchCount found={found} />)}</div>
         <Menu.Item data-autofocus onClick={commit(replaceValue)} rightSection={<kbd>click</kbd>}>
-          only this {words.name}
+          Only this {words.name}
         </Menu.Item>
         <Menu.Item onClick={commit(addValue)} rightSection={<kbd>Alt</kbd>}>
-          also this one
+          Also this one
         </Menu.Item>
         <Menu.Item onClick={commit(excludeValue)} rightSection={<kbd>Shift</kbd>}>
-          not this one
+          Not this one
         </Menu.Item>
-        {(name === "namespace" || name.startsWith("property.")) && (
-          <Menu.Item onClick={openThread}>open thread</Menu.Item>
-        )}
         {name === "namespace" && (
           <Menu.Item onClick={togglePin} closeMenuOnClick={false} rightSection={<kbd>p</kbd>}>
-            {label === undefined ? "pin as a label" : "unpin: make it a thread"}
+            {label === undefined ? "Pin" : "Unpin"}
           </Menu.Item>
         )}
         <Menu.Item onClick={copy} closeMenuOnClick={false}>
-          copy
+          Copy
         </Menu.Item>
+        {/* Last, because it appears when the answer arrives and must not move the other items. */}
+        {isConversation && <Menu.Item onClick={openConversations}>Open conversation view</Menu.Item>}
       </Menu.Dropdown>
     </Menu>
   );
@@ -107,7 +112,7 @@ function MatchCount({ found }: { found: RequestCount }) {
   const now = useNow();
   return (
     <>
-      {found.complete ? "" : "at least "}
+      {found.complete ? "" : "At least "}
       {plural(found.requests, "request")}
       {found.failed > 0 && `, ${count(found.failed)} failed`}
       {found.last_at !== null && `, last ${ago(found.last_at, now)}`}

@@ -2,7 +2,7 @@
 
 import { formatPairs } from "~/domain/log-search";
 
-/** Namespaces. `pinned`: "true" for labels, "false" for threads. The API rejects other values. */
+/** Namespaces. `pinned`: "true" for pinned ones only, "false" for the others. The API rejects other values. */
 export type NamespaceList = {
   readonly tab: "namespaces";
   readonly prefix: string;

@@ -6,24 +6,24 @@ import css from "./controls.module.css";
 const KEYS = [
   ["j  k  ↓  ↑", "Next and previous request"],
   ["Enter", "Open the request"],
-  ["n", "Filter by its namespace"],
+  ["n", "Filter by the namespace of the row"],
   ["t", "Conversation view of the open request"],
-  ["m", "Menu of a value: only, also, not, conversation view, pin, copy"],
-  ["p", "Pin or unpin its namespace"],
-  ["1 – 9, 0", "A pinned namespace, all namespaces"],
+  ["m", "Menu of a value: filter, pin, copy, conversation view"],
+  ["p", "Pin or unpin the namespace of the row"],
+  ["1 – 9, 0", "Select a pinned namespace; show all"],
   ["/", "Search"],
   ["Backspace", "Remove last filter"],
-  ["Home", "Newest request"],
-  ["l", "Pause or resume live updates"],
-  ["Alt-click, Shift-click", "Add the value, exclude the value"],
+  ["Home", "Go to the newest request"],
+  ["l", "Pause or resume updates"],
+  ["Alt-click, Shift-click", "Add a value to the filter; exclude it"],
   ["Esc", "Close or deselect"],
 ] as const;
 
 /** Examples of the query language. */
 const EXAMPLES = [
-  ['refund "not sent" -late', "Words and phrases, and without a word"],
-  ["model:gpt-4o* -status:error", "Prefix (*) and negated (-) matches"],
-  ["duration:>2s cost:>0.01", "Bounds"],
+  ['refund "not sent" -late', "Requests that contain refund and the phrase, but not late"],
+  ["model:gpt-4o* -status:error", "Exact, prefix (*) and negated (-) matches"],
+  ["duration:>2s cost:>0.01", "Longer than 2 seconds and more expensive than $0.01"],
 ] as const;
 
 export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -47,7 +47,7 @@ export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose:
           </div>
         ))}
       </dl>
-      <h3 className={css.heading}>Search examples</h3>
+      <h3 className={css.heading}>Search syntax</h3>
       <dl className={css.examples}>
         {EXAMPLES.map(([written, finds]) => (
           <div key={written}>

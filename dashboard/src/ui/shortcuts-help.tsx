@@ -32,10 +32,10 @@ const HINTS = [
   ["n", "namespace"],
   ["m", "more"],
   ["/", "search"],
-  ["0–9", "labels"],
+  ["0–9", "pinned"],
 ] as const;
 
-/** The most useful shortcuts, in the status bar of the log. */
+/** The most useful keys, in the status bar. */
 export function KeyHints() {
   return (
     <div className={textCss.hints}>

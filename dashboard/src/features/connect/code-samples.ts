@@ -26,13 +26,13 @@ function python({ baseUrl, anyKey, prefix }: Connection): Sample {
 
 client = OpenAI(
     base_url="${baseUrl}",${anyKey === null ? "" : `\n    api_key="${anyKey}",`}
-    default_headers={"${prefix}-Namespace": "ios"},  # for every request of this client
+    default_headers={"${prefix}-Namespace": "iOS"},  # for all requests of this client
 )
 
 answer = client.chat.completions.create(
     model="gpt-4o-mini",
     messages=[{"role": "user", "content": "Hello"}],
-    extra_headers={"${prefix}-Namespace": "user-42"},  # for this request alone
+    extra_headers={"${prefix}-Namespace": "user-42"},  # for this request only
 )
 print(answer.choices[0].message.content)
 `,
@@ -48,12 +48,12 @@ function node({ baseUrl, anyKey, prefix }: Connection): Sample {
 
 const client = new OpenAI({
   baseURL: "${baseUrl}",${anyKey === null ? "" : `\n  apiKey: "${anyKey}",`}
-  defaultHeaders: { "${prefix}-Namespace": "ios" }, // for every request of this client
+  defaultHeaders: { "${prefix}-Namespace": "iOS" }, // for all requests of this client
 });
 
 const answer = await client.chat.completions.create(
   { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello" }] },
-  { headers: { "${prefix}-Namespace": "user-42" } }, // for this request alone
+  { headers: { "${prefix}-Namespace": "user-42" } }, // for this request only
 );
 console.log(answer.choices[0].message.content);
 `,
@@ -64,11 +64,11 @@ function curl({ baseUrl, anyKey, prefix }: Connection): Sample {
   return {
     kind: "curl",
     title: "curl",
-    note: anyKey === null ? "The key is the provider's, here out of OPENAI_API_KEY." : "Any key will do.",
+    note: anyKey === null ? "The API key is read from OPENAI_API_KEY." : "Any API key works.",
     code: `curl ${shellWord(`${baseUrl}/chat/completions`)} \\
   -H "Authorization: Bearer ${anyKey ?? "$OPENAI_API_KEY"}" \\
   -H 'Content-Type: application/json' \\
-  -H '${prefix}-Namespace: ios' \\
+  -H '${prefix}-Namespace: iOS' \\
   -d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
 `,
   };
@@ -84,7 +84,7 @@ function langChain({ baseUrl, anyKey, prefix }: Connection): Sample {
 model = ChatOpenAI(
     model="gpt-4o-mini",
     base_url="${baseUrl}",${anyKey === null ? "" : `\n    api_key="${anyKey}",`}
-    default_headers={"${prefix}-Namespace": "ios"},
+    default_headers={"${prefix}-Namespace": "iOS"},
 )
 print(model.invoke("Hello").content)
 `,
@@ -93,8 +93,8 @@ print(model.invoke("Hello").content)
 
 function keyNote(anyKey: string | null): string {
   return anyKey === null
-    ? "The key is the provider's; the library reads it from OPENAI_API_KEY."
-    : "The provider is simulated, so any key will do.";
+    ? "The library reads the API key from OPENAI_API_KEY."
+    : "The provider is simulated, so any API key works.";
 }
 
 /** Quoted where a shell would read more into it: zsh takes the brackets of [::1] for a pattern. */

@@ -14,9 +14,9 @@ describe("the guide of an empty log", () => {
   it("says where to point a client and that the first request appears by itself", async () => {
     answerWith(statusWith());
     await renderAt("", <ConnectGuide />);
-    expect(screen.getByRole("heading", { name: "No request yet. Point a client here:" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "No requests yet. Send one to this base URL:" })).toBeVisible();
     expect(await screen.findByText("export OPENAI_BASE_URL=http://127.0.0.1:4100/v1")).toBeVisible();
-    expect(screen.getByText("Listening… the first one appears here by itself.")).toBeVisible();
+    expect(screen.getByText("Listening… The first request appears here automatically.")).toBeVisible();
   });
 
   it("has a sample for each kind of client, reached with the arrow keys and copied with a button", async () => {
@@ -35,7 +35,7 @@ describe("the page about connecting", () => {
   it("listens while there is no request", async () => {
     answerWith(statusWith({ running: 0 }));
     await renderAt("", <ConnectPage />);
-    expect(await screen.findByText("No request yet. Point a client here:")).toBeVisible();
+    expect(await screen.findByText("No requests yet. Send one to this base URL:")).toBeVisible();
     expect(await screen.findByText(/Listening…/)).toBeVisible();
   });
 

@@ -12,7 +12,7 @@ import css from "./connect.module.css";
 import { useConnection } from "./connection";
 import { ClientSteps } from "./setup-steps";
 
-/** How to point a client here, as a page of its own: what arrives is told at its top. */
+/** The setup steps as a page. Its first line says whether requests arrive. */
 export function ConnectPage() {
   const now = useNow();
   const connection = useConnection();
@@ -27,7 +27,7 @@ export function ConnectPage() {
           {latest && status !== undefined && (
             <TrafficStatus requests={Math.max(1, status.records + status.running)} last={latest.started_at} now={now} />
           )}
-          {latest === null && <p className={css.none}>No request yet. Point a client here:</p>}
+          {latest === null && <p className={css.none}>No requests yet. Send one to this base URL:</p>}
           {connection !== undefined && (
             <ClientSteps connection={connection}>{latest === null && <WaitingForRequests />}</ClientSteps>
           )}
@@ -40,13 +40,13 @@ export function ConnectPage() {
   );
 }
 
-/** What an empty log shows: where to point a client, and that its first request appears by itself. */
+/** The setup steps in an empty log. */
 export function ConnectGuide() {
   const connection = useConnection();
   return (
     <div className={css.scrollRegion}>
       <div className={css.guide}>
-        <h2 className={css.title}>No request yet. Point a client here:</h2>
+        <h2 className={css.title}>No requests yet. Send one to this base URL:</h2>
         {connection !== undefined && (
           <ClientSteps connection={connection}>
             <WaitingForRequests />
@@ -59,14 +59,14 @@ export function ConnectGuide() {
 
 type Props = {
   requests: number;
-  /** When the newest one came. */
+  /** When the latest one started. */
   last: string;
   now: Date;
 };
 
 const JUST_MS = 60_000;
 
-/** That requests come in, how many and when the last one, with the way to them. */
+/** How many requests arrived and when the last one did, with a link to the log. */
 export function TrafficStatus({ requests, last, now }: Props) {
   const when = ago(last, now);
   const isJust = now.getTime() - new Date(last).getTime() < JUST_MS;
@@ -87,12 +87,12 @@ export function TrafficStatus({ requests, last, now }: Props) {
   );
 }
 
-/** That nothing has to be done but to send a request. */
+/** Says that the page waits for the first request. */
 export function WaitingForRequests() {
   return (
     <p className={css.listening}>
       <span className={css.pulse} aria-hidden="true" />
-      Listening… the first one appears here by itself.
+      Listening… The first request appears here automatically.
     </p>
   );
 }

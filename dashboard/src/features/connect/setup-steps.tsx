@@ -9,11 +9,11 @@ import type { Connection } from "./connection";
 
 type ClientStepsProps = {
   connection: Connection;
-  /** What stands below the lines that are enough for most programs. */
+  /** Shown below the export lines. */
   children?: ReactNode;
 };
 
-/** Everything there is to tell about pointing a client here. */
+/** All setup steps. */
 export function ClientSteps({ connection, children }: ClientStepsProps) {
   return (
     <div className={css.steps}>
@@ -30,7 +30,7 @@ export function ClientSteps({ connection, children }: ClientStepsProps) {
   );
 }
 
-/** The base URL, and the two lines that set it for programs that read it from the environment. */
+/** The base URL, and the two lines that set it in the environment. */
 export function BaseUrlSection({ connection }: { connection: Connection }) {
   const lines = exportLines(connection);
   const { baseUrl, provider } = connection;
@@ -41,13 +41,13 @@ export function BaseUrlSection({ connection }: { connection: Connection }) {
       </p>
       <p>
         {provider === null ? (
-          "The provider behind it is simulated: it answers without a key and without a network."
+          "The provider is simulated. It needs no API key and no network."
         ) : (
           <>
-            Whatever arrives there goes on to <code>{provider}</code>, unchanged, and is logged.
+            Requests are forwarded unchanged to <code>{provider}</code> and logged.
           </>
         )}{" "}
-        Most SDKs and tools read the base URL from the environment, so no code has to change:
+        Most SDKs and tools read the base URL from the environment:
       </p>
       <CodeBlock code={lines.url} label="line that sets the base URL" />
       <CodeBlock code={lines.key} label="line that sets the key" />
@@ -55,7 +55,7 @@ export function BaseUrlSection({ connection }: { connection: Connection }) {
   );
 }
 
-/** What the headers do that tag a request. */
+/** The headers that tag a request. */
 export function TaggingHelp({ connection }: { connection: Connection }) {
   const { prefix, defaultNamespace } = connection;
   return (
@@ -63,55 +63,55 @@ export function TaggingHelp({ connection }: { connection: Connection }) {
       <h2>Tag requests</h2>
       <dl className={css.tags}>
         <dt>
-          <code>{prefix}-Namespace: ios</code>
+          <code>{prefix}-Namespace: iOS</code>
         </dt>
         <dd>
-          Logs the request under the namespace <code>ios</code>. Any text: an environment, a channel, a user's id, whose
-          requests then read as a thread. Without it: <code>{defaultNamespace}</code>.
+          The namespace of the request, here <code>iOS</code>. Use any text, for example an environment, a channel or a
+          user id. Default: <code>{defaultNamespace}</code>.
         </dd>
         <dt>
           <code>{prefix}-Property-Channel: iOS</code>
         </dt>
         <dd>
-          A property of your own, here <code>channel</code>; as many as you like. The body's <code>metadata</code>{" "}
-          counts as well.
+          A custom property, here <code>channel</code>. You can send several. <code>metadata</code> of the request body
+          is read, too.
         </dd>
         <dt>
           <code>{prefix}-Log: no-bodies</code>
         </dt>
-        <dd>Keeps prompt and answer out of the log. Model, tokens, cost, timing and tags stay.</dd>
+        <dd>Keeps prompt and response out of the log. Model, tokens, cost, timing and tags are logged.</dd>
       </dl>
       <p className={css.note}>
-        These headers do not reach the provider. The key does, and is never stored. The answer's{" "}
-        <code>{prefix}-Request-Id</code> finds the request here.
+        These headers are not forwarded to the provider. The API key is forwarded and never stored. Search for the
+        response header <code>{prefix}-Request-Id</code> to find a request.
       </p>
     </section>
   );
 }
 
-/** What to fill in where a tool asks for an OpenAI-compatible provider. */
+/** Fields of tools that support OpenAI-compatible providers. */
 export function ToolFields({ connection }: { connection: Connection }) {
   const { baseUrl, anyKey, prefix, defaultNamespace } = connection;
   return (
     <>
-      <p>Anything that can be given an OpenAI-compatible base URL works. Fill in:</p>
+      <p>Every tool with a setting for an OpenAI-compatible base URL works. Enter:</p>
       <dl className={css.fields}>
         <dt>Base URL</dt>
         <dd>
           <code>{baseUrl}</code> <CopyButton text={baseUrl} label="base URL for tools" />
         </dd>
         <dt>API key</dt>
-        <dd>{anyKey === null ? "the provider's, as before" : "any text: the provider is simulated"}</dd>
+        <dd>{anyKey === null ? "The provider's key" : "Any text, because the provider is simulated"}</dd>
         <dt>Model</dt>
-        <dd>as before</dd>
+        <dd>A model of the provider</dd>
         <dt>Extra header</dt>
         <dd>
-          <code>{prefix}-Namespace: editor</code>, if the tool has room for one. Else its requests are logged under{" "}
+          <code>{prefix}-Namespace: editor</code>, if the tool can send one. Otherwise the namespace is{" "}
           <code>{defaultNamespace}</code>.
         </dd>
       </dl>
       <p className={css.note}>
-        A tool that sends its requests from servers of its own cannot reach an address of this machine.
+        Tools that send requests from their own servers cannot reach an address of this machine.
       </p>
     </>
   );
@@ -145,15 +145,15 @@ export function SampleTabs({ connection }: { connection: Connection }) {
 
 type CodeBlockProps = {
   code: string;
-  /** What it is, for the copy button: `Python sample`. */
+  /** For the copy button, such as `Python sample`. */
   label: string;
 };
 
-/** Code as it is typed, with a button that copies it. */
+/** Code with a copy button. */
 export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
     <div className={css.block}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: where lines are too long for the screen, the keyboard scrolls */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll region must be reachable by keyboard */}
       <pre tabIndex={0}>
         <code>{code.trimEnd()}</code>
       </pre>

@@ -3,178 +3,149 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { statusQuery } from "~/api/status";
 import { ApiError } from "~/domain/api-error";
 import { EMPTY_SEARCH } from "~/domain/log-search";
 import { count, plural } from "~/format/number";
 import { useListNavigate } from "~/navigation/links";
-import {
-  ALL_NAMESPACES,
-  ALL_PROPERTIES,
-  type ListSearch,
-  type NamespaceList,
-  type PropertyList,
-} from "~/navigation/list-search";
-import { StillLogged } from "~/ui/messages";
-import { kindOf } from "./namespaces-page";
+import { ALL_PROPERTIES, type ListSearch, type NamespaceList, type PropertyList } from "~/navigation/list-search";
+import { Message, StillLogged } from "~/ui/messages";
 import css from "./namespaces-page.module.css";
 
 type ListErrorProps = {
   error: Error;
-  /** The list to show where the URL asks for what the API refuses. */
-  whole: ListSearch;
+  /** The list to show if the URL is invalid. */
+  fallback: ListSearch;
   onRetry: () => void;
 };
 
-/** A list could not be read: what happened, that nothing is lost by it, and what to do. */
-export function ListError({ error, whole, onRetry }: ListErrorProps) {
+/** The list could not be read, or its address is invalid. */
+export function ListError({ error, fallback, onRetry }: ListErrorProps) {
   const go = useListNavigate();
-  const isAskedWrong = error instanceof ApiError && error.status === 400;
+  if (error instanceof ApiError && error.status === 400) {
+    return (
+      <Message isError actions={[{ label: "Show the whole list", onClick: () => go(fallback) }]}>
+        <p>Invalid address: {error.message}</p>
+      </Message>
+    );
+  }
   return (
-    <div className={css.message} role="alert">
-      <p>
-        {isAskedWrong ? "This address cannot be read: " : "The list could not be read: "}
-        {error.message}
-      </p>
-      {!isAskedWrong && <StillLogged error={error} />}
-      <Button variant="default" size="compact-sm" onClick={isAskedWrong ? () => go(whole) : onRetry}>
-        {isAskedWrong ? "show the whole list" : "again"}
-      </Button>
-    </div>
+    <Message isError actions={[{ label: "Retry", onClick: onRetry }]}>
+      <p>The list could not be read: {error.message}</p>
+      <StillLogged error={error} />
+    </Message>
   );
 }
 
 type ListFootProps = {
   shown: number;
-  /** What they are, in the singular. */
-  one: string;
+  /** The name of a row, in the singular. */
+  unit: string;
   hasMore: boolean;
   isReading: boolean;
   onMore: () => void;
 };
 
-/** How many rows there are, or that there are more, with the way to them. */
-export function ListFoot({ shown, one, hasMore, isReading, onMore }: ListFootProps) {
+/** The number of rows, and a button to load more. */
+export function ListFoot({ shown, unit, hasMore, isReading, onMore }: ListFootProps) {
   return (
     <div className={css.foot}>
-      <span role="status">{hasMore ? `The first ${count(shown)}.` : `${plural(shown, one)}.`}</span>
+      <span role="status">{hasMore ? `The first ${count(shown)}.` : `${plural(shown, unit)}.`}</span>
       {hasMore && (
         <Button variant="default" size="compact-sm" aria-disabled={isReading} onClick={isReading ? undefined : onMore}>
-          {isReading ? "reading…" : "more"}
+          {isReading ? "Loading…" : "Load more"}
         </Button>
       )}
     </div>
   );
 }
 
-/** Why there is no row: nothing was ever logged, or nothing matches; then what would. */
+/** There are no namespaces, or none that match. */
 export function NoNamespace({ list }: { list: NamespaceList }) {
   const go = useListNavigate();
-  const whole = { ...ALL_NAMESPACES, sort: list.sort };
+  const all = { label: "Show all namespaces", onClick: () => go({ ...list, pinned: undefined }) };
   if (list.prefix !== "") {
+    const clear = { label: "Clear", onClick: () => go({ ...list, prefix: "" }) };
     return (
-      <div className={css.message}>
+      <Message actions={list.pinned === undefined ? [clear] : [clear, all]}>
         <p>
-          No {kindOf(list.pinned)} begins with{" "}
-          <strong>
-            <bdi>{list.prefix}</bdi>
-          </strong>
-          . Upper and lower case differ.
+          No {list.pinned === "true" ? "pinned namespaces" : "namespaces"} start with <Name>{list.prefix}</Name>. The
+          search is case-sensitive.
         </p>
-        <Button variant="default" size="compact-sm" onClick={() => go({ ...list, prefix: "" })}>
-          clear
-        </Button>
-        {list.pinned !== undefined && (
-          <Button variant="default" size="compact-sm" onClick={() => go({ ...list, pinned: undefined })}>
-            look at all namespaces
-          </Button>
-        )}
-      </div>
+      </Message>
     );
   }
   if (list.pinned !== undefined) {
     return (
-      <div className={css.message}>
+      <Message actions={[all]}>
         <p>
           {list.pinned === "true"
-            ? "No label yet. The star beside a namespace makes it one, for everybody who reads the log."
-            : "No thread: all namespaces are labels, if there are any."}
+            ? "No pinned namespaces. The star next to a namespace pins it for everybody."
+            : "All namespaces are pinned."}
         </p>
-        <Button variant="default" size="compact-sm" onClick={() => go(whole)}>
-          look at all namespaces
-        </Button>
-      </div>
+      </Message>
     );
   }
   return (
-    <div className={css.message}>
-      <p>No namespace yet: the first request brings one, and it appears here by itself.</p>
+    <Message>
+      <p>No namespaces yet. A namespace appears with its first request.</p>
       <Link to="/connect" search={EMPTY_SEARCH} className={css.link}>
         Connect a client
       </Link>
-    </div>
+    </Message>
   );
 }
 
-/** Why there is no property: none begins like that, or no request ever had one; then how to send one. */
+/** There are no properties, or none that match. */
 export function NoProperty({ prefix }: { prefix: string }) {
   const go = useListNavigate();
-  const told = useQuery(statusQuery()).data?.settings.header_prefix;
-  const headers = Array.isArray(told) ? String(told[0]) : "Service";
+  const prefixes = useQuery({ ...statusQuery(), select: ({ settings }) => settings.header_prefix }).data;
+  const header = Array.isArray(prefixes) ? String(prefixes[0]) : "Service";
   if (prefix === "") {
     return (
-      <div className={css.message}>
+      <Message>
         <p>
-          No property yet. A request brings them in headers, such as <code>{headers}-Property-Channel: iOS</code>, or in
-          the <code>metadata</code> of its body.
+          No properties yet. Send them in headers such as <code>{header}-Property-Channel: iOS</code>, or in{" "}
+          <code>metadata</code> of the request body.
         </p>
-      </div>
+      </Message>
     );
   }
   return (
-    <div className={css.message}>
+    <Message actions={[{ label: "Clear", onClick: () => go(ALL_PROPERTIES) }]}>
       <p>
-        No property begins with{" "}
-        <strong>
-          <bdi>{prefix}</bdi>
-        </strong>
-        . Their names are in lower case, with hyphens.
+        No properties start with <Name>{prefix}</Name>. Names of properties are in lower case, with hyphens.
       </p>
-      <Button variant="default" size="compact-sm" onClick={() => go(ALL_PROPERTIES)}>
-        clear
-      </Button>
-    </div>
+    </Message>
   );
 }
 
-/** Why a property shows no value: none begins like that, or no request has the property. */
+/** A property has no values, or none that match. */
 export function NoValue({ list, property }: { list: PropertyList; property: string }) {
   const go = useListNavigate();
-  const isWhole = list.prefix === "";
+  if (list.prefix === "") {
+    return (
+      <Message actions={[{ label: "All properties", onClick: () => go(ALL_PROPERTIES) }]}>
+        <p>
+          No requests have the property <Name>{property}</Name>.
+        </p>
+      </Message>
+    );
+  }
   return (
-    <div className={css.message}>
+    <Message actions={[{ label: "Clear", onClick: () => go({ ...list, prefix: "" }) }]}>
       <p>
-        {isWhole ? "No request has the property " : "No value of "}
-        <strong>
-          <bdi>{property}</bdi>
-        </strong>
-        {!isWhole && (
-          <>
-            {" begins with "}
-            <strong>
-              <bdi>{list.prefix}</bdi>
-            </strong>
-          </>
-        )}
-        .{!isWhole && " Upper and lower case differ."}
+        No values of <Name>{property}</Name> start with <Name>{list.prefix}</Name>. The search is case-sensitive.
       </p>
-      <Button
-        variant="default"
-        size="compact-sm"
-        onClick={() => go(isWhole ? ALL_PROPERTIES : { ...list, prefix: "" })}
-      >
-        {isWhole ? "all properties" : "clear"}
-      </Button>
-    </div>
+    </Message>
+  );
+}
+
+function Name({ children }: { children: ReactNode }) {
+  return (
+    <strong>
+      <bdi>{children}</bdi>
+    </strong>
   );
 }

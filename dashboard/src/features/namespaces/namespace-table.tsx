@@ -19,7 +19,7 @@ import { type HourlyCounts, Sparkline, useHourlyCounts } from "./sparkline";
 type NamespaceTableProps = {
   list: NamespaceList;
   rows: readonly Namespace[];
-  /** The rows are those of another list; this one's are on their way. */
+  /** The rows are those of the previous list while this one is loading. */
   isOld: boolean;
   onPin: ReturnType<typeof usePin>["mutate"];
 };
@@ -34,7 +34,7 @@ const COLUMNS = [
   { title: "Last seen", place: css.last, sort: "last_at" },
 ] as const;
 
-/** Namespaces with their figures; the heads of its columns sort it. */
+/** Namespaces with their counts. Headings of columns are links that sort. */
 export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps) {
   const sparks = useHourlyCounts("namespace");
   const table = useRef<HTMLTableElement>(null);
@@ -47,13 +47,13 @@ export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps
       <thead className={css.head}>
         <tr onClick={toTop}>
           <th scope="col" className={css.pin}>
-            <span className="visually-hidden">Label</span>
+            <span className="visually-hidden">Pinned</span>
           </th>
           <th scope="col" className={css.name}>
             Namespace
           </th>
           <th scope="col" className={css.hours}>
-            <span title="Requests by the hour; each as high as its most">24 hours</span>
+            <span title="Requests per hour; each row has its own scale">24 hours</span>
           </th>
           {COLUMNS.map((column) => (
             <th
@@ -65,7 +65,7 @@ export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps
               {"sort" in column ? (
                 <ListLink
                   to={{ ...list, sort: column.sort }}
-                  title="Largest first"
+                  title="Sort, largest first"
                   current={column.sort === list.sort ? "true" : undefined}
                 >
                   {column.title}
@@ -88,12 +88,12 @@ export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps
 
 type NamespaceRowProps = {
   row: Namespace;
-  /** Its last 24 hours, where they are known. */
+  /** The last 24 hours, if known. */
   spark: HourlyCounts | undefined;
   onPin: ReturnType<typeof usePin>["mutate"];
 };
 
-/** One namespace: its name filters the log, its star makes it a label. */
+/** A namespace. Its name filters the log, and its star pins it. */
 export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: NamespaceRowProps) {
   const group = useLabel(row.namespace)?.group ?? null;
   return (
@@ -128,16 +128,16 @@ export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: Na
 
 type PinStarProps = { namespace: string; onPin: ReturnType<typeof usePin>["mutate"] };
 
-/** Pins a namespace as a label, or makes it a thread again. For everybody who reads the log. */
+/** Pins or unpins a namespace, for everybody who uses the log. */
 export function PinStar({ namespace, onPin }: PinStarProps) {
   const isPinned = useLabel(namespace) !== undefined;
   return (
     <button
       type="button"
       className={css.star}
-      aria-label={`Pin ${namespace} as a label`}
+      aria-label={`Pin ${namespace}`}
       aria-pressed={isPinned}
-      title={isPinned ? "A label for everybody. Unpin: make it a thread" : "Pin as a label, for everybody"}
+      title={isPinned ? "Unpin, for everybody" : "Pin, for everybody"}
       onClick={() => onPin({ namespace, pinned: !isPinned })}
     >
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
@@ -147,7 +147,7 @@ export function PinStar({ namespace, onPin }: PinStarProps) {
   );
 }
 
-/** The number of failed requests of a namespace, as a link to them in the log. */
+/** The number of failed requests, as a link to them in the log. */
 export function FailedLink({ namespace, failed }: { namespace: string; failed: number }) {
   if (failed === 0)
     return (
@@ -161,7 +161,7 @@ export function FailedLink({ namespace, failed }: { namespace: string; failed: n
       className={css.failed}
       href={logHref(search)}
       aria-label={`${filterLinkLabel("namespace", namespace)} and status error: ${count(failed)} failed`}
-      title="Show those that failed in the log"
+      title="Show the failed requests in the log"
     >
       <span aria-hidden="true">✗ </span>
       {count(failed)}

@@ -41,15 +41,15 @@ describe("a namespace in the list", () => {
   it("is pinned and unpinned by its star", async () => {
     const asked = answerLists({ "GET namespaces": () => page([staging, user]), "PATCH namespaces": () => user });
     await renderList("", [staging]);
-    expect(await screen.findByRole("button", { name: "Pin staging as a label", pressed: true })).toBeVisible();
-    await userEvent.click(screen.getByRole("button", { name: "Pin user-8f3a as a label", pressed: false }));
+    expect(await screen.findByRole("button", { name: "Pin staging", pressed: true })).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Pin user-8f3a", pressed: false }));
     expect(asked).toContain("PATCH namespaces");
   });
 
   it("that cannot be pinned says why", async () => {
     answerLists({ "GET namespaces": () => page([user]) });
     await renderList("");
-    await userEvent.click(await screen.findByRole("button", { name: "Pin user-8f3a as a label" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Pin user-8f3a" }));
     expect(await screen.findByRole("alert")).toHaveTextContent("user-8f3a was not pinned: The disk is on fire.");
   });
 });
@@ -96,10 +96,10 @@ describe("the list of namespaces", () => {
     answerLists({ "GET namespaces": (asked) => (asked.has("cursor") ? page(second) : page([staging, user], "c1")) });
     await renderList("");
     expect(await screen.findByText("The first 2.")).toBeVisible();
-    await userEvent.click(screen.getByRole("button", { name: "more" }));
+    await userEvent.click(screen.getByRole("button", { name: "Load more" }));
     expect(await screen.findByText("3 namespaces.")).toBeVisible();
     expect(screen.getAllByRole("rowheader")).toHaveLength(3);
-    expect(screen.queryByRole("button", { name: "more" })).not.toBeInTheDocument();
+    expect(screen.queryByRole("button", { name: "Load more" })).not.toBeInTheDocument();
   });
 
   it("is searched by how names begin: the URL follows when the typing rests, and what is typed stays", async () => {
@@ -107,7 +107,7 @@ describe("the list of namespaces", () => {
     const { where } = await renderList("");
     await screen.findByText("2 namespaces.");
     fireEvent.keyDown(document.body, { key: "/" });
-    const box = screen.getByRole("textbox", { name: "Namespaces that begin with" });
+    const box = screen.getByRole("textbox", { name: "Namespaces that start with" });
     expect(box).toHaveFocus();
     await userEvent.type(box, "user");
     expect(where()).toBe("/requests");
@@ -116,22 +116,22 @@ describe("the list of namespaces", () => {
     expect(box).toHaveValue("user");
   });
 
-  it("shows only labels or only threads, and how many there are of each", async () => {
+  it("shows all namespaces or only the pinned ones, with the number of each", async () => {
     answerLists({ "GET namespaces": () => page([staging]) });
     const { where } = await renderList("");
-    expect(await screen.findByRole("link", { name: "All 203" })).toHaveAttribute("aria-current", "true");
-    await userEvent.click(screen.getByRole("link", { name: "Threads 200" }));
-    expect(where()).toBe("/namespaces?pinned=false");
+    expect(await screen.findByRole("link", { name: "All namespaces 203" })).toHaveAttribute("aria-current", "true");
+    await userEvent.click(screen.getByRole("link", { name: "Pinned 3" }));
+    expect(where()).toBe("/namespaces?pinned=true");
   });
 });
 
 describe("without a row", () => {
   it.each([
-    ["", "No namespace yet"],
-    ["?prefix=zz", "No namespace begins with zz."],
-    ["?pinned=true&prefix=zz", "No label begins with zz."],
-    ["?pinned=true", "No label yet."],
-    ["?pinned=false", "No thread"],
+    ["", "No namespaces yet"],
+    ["?prefix=zz", "No namespaces start with zz."],
+    ["?pinned=true&prefix=zz", "No pinned namespaces start with zz."],
+    ["?pinned=true", "No pinned namespaces."],
+    ["?pinned=false", "All namespaces are pinned."],
   ])("the list says why: %s", async (search, words) => {
     answerLists({ "GET namespaces": () => page([]) });
     await renderList(search);
@@ -143,7 +143,7 @@ describe("without a row", () => {
   it("a prefix that finds nothing is cleared by a button", async () => {
     answerLists({ "GET namespaces": (asked) => page(asked.get("prefix") === "" ? [staging] : []) });
     const { where } = await renderList("?prefix=zz&sort=requests");
-    await userEvent.click(await screen.findByRole("button", { name: "clear" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Clear" }));
     expect(where()).toBe("/namespaces?sort=requests");
     expect(screen.getByRole("textbox")).toHaveValue("");
     expect(await screen.findByText("1 namespace.")).toBeVisible();
@@ -156,7 +156,7 @@ describe("without a row", () => {
     const alert = await screen.findByRole("alert");
     expect(alert).toHaveTextContent("The list could not be read: The disk is on fire.Requests are still being logged.");
     answers["GET namespaces"] = () => page([staging]);
-    await userEvent.click(within(alert).getByRole("button", { name: "again" }));
+    await userEvent.click(within(alert).getByRole("button", { name: "Retry" }));
     expect(await screen.findByText("1 namespace.")).toBeVisible();
   });
 });

@@ -57,7 +57,7 @@ describe("the properties", () => {
   it("with one open, the box searches its values and leaves the names alone", async () => {
     const asked = answerLists(CHANNELS);
     const { where } = await renderList("?tab=properties&property=channel");
-    await userEvent.type(screen.getByRole("textbox", { name: "Values of channel that begin with" }), "i");
+    await userEvent.type(screen.getByRole("textbox", { name: "Values of channel that start with" }), "i");
     await waitFor(() => expect(where()).toBe("/namespaces?tab=properties&property=channel&prefix=i"));
     await waitFor(() => expect(asked).toContain("GET values/property.channel?prefix=i&limit=500"));
     expect(asked).not.toContain("GET values/property?prefix=i&limit=500");
@@ -72,15 +72,15 @@ describe("the properties", () => {
   it("say that none begins like that", async () => {
     answerLists({ "GET values/property": () => values({}) });
     const { where } = await renderList("?tab=properties&prefix=zz");
-    expect(await screen.findByText(/No property begins with/)).toHaveTextContent("zz");
-    await userEvent.click(screen.getByRole("button", { name: "clear" }));
+    expect(await screen.findByText(/No properties start with/)).toHaveTextContent("zz");
+    await userEvent.click(screen.getByRole("button", { name: "Clear" }));
     expect(where()).toBe("/namespaces?tab=properties");
   });
 
   it("say that no value begins like that, or that no request has the property", async () => {
     answerLists({ ...NAMES, "GET values/property.channel": () => values({}) });
     await renderList("?tab=properties&property=channel&prefix=zz");
-    expect(await screen.findByText(/No value of/)).toHaveTextContent("No value of channel begins with zz.");
+    expect(await screen.findByText(/No values of/)).toHaveTextContent("No values of channel start with zz.");
   });
 
   it("say that more values than are shown are found by how they begin", async () => {

@@ -9,21 +9,20 @@ import { ListLink } from "~/navigation/links";
 import { ALL_PROPERTIES, type PropertyList } from "~/navigation/list-search";
 import { useRegionIdle } from "~/ui/scroll-region";
 import { TruncateMiddle } from "~/ui/truncate-middle";
+import { ListHead, PrefixSearch } from "./list-head";
 import { ListError, NoProperty, NoValue } from "./list-messages";
 import tableCss from "./namespace-table.module.css";
-import { ListHead } from "./namespaces-page";
 import css from "./namespaces-page.module.css";
-import { PrefixSearch } from "./prefix-search";
 import { type HourlyCounts, Sparkline, useHourlyCounts } from "./sparkline";
 
 const FRESH_MS = 5_000;
 
-/** The tab of the properties: their names, and beside them the values of the one that is open. */
+/** The tab of the properties: names, and the values of the selected one. */
 export function PropertyLists({ list }: { list: PropertyList }) {
   const { property } = list;
   const { isIdle, handlers } = useRegionIdle();
   const query = useQuery({
-    // With a property open the box searches its values.
+    // With a selected property, the input searches its values.
     ...valueListQuery("property", property === undefined ? list.prefix : ""),
     refetchInterval: isIdle ? FRESH_MS : false,
   });
@@ -35,20 +34,20 @@ export function PropertyLists({ list }: { list: PropertyList }) {
         <PrefixSearch
           key={property ?? ""}
           list={list}
-          label={property === undefined ? "Properties that begin with" : `Values of ${property} that begin with`}
+          label={property === undefined ? "Properties that start with" : `Values of ${property} that start with`}
         />
       </ListHead>
       <div className={css.panes} data-open={property !== undefined || undefined}>
         <section
           className={css.names}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll region must be reachable by keyboard
           tabIndex={0}
           aria-label="Properties"
           {...handlers}
         >
-          {query.isPending && <p className={`${css.message} ${css.reading}`}>Reading…</p>}
+          {query.isPending && <p className={css.loading}>Loading…</p>}
           {query.error !== null && (
-            <ListError error={query.error} whole={ALL_PROPERTIES} onRetry={() => void query.refetch()} />
+            <ListError error={query.error} fallback={ALL_PROPERTIES} onRetry={() => void query.refetch()} />
           )}
           {names !== undefined && names.length > 0 && <PropertyNames names={names} opened={property} />}
           {names?.length === 0 && !query.isPlaceholderData && <NoProperty prefix={list.prefix} />}
@@ -62,7 +61,7 @@ export function PropertyLists({ list }: { list: PropertyList }) {
   );
 }
 
-/** Names of properties with the requests that have one, most frequent first. */
+/** Names of properties with their number of requests, most frequent first. */
 export function PropertyNames({ names, opened }: { names: readonly FieldValue[]; opened: string | undefined }) {
   return (
     <>
@@ -86,7 +85,7 @@ export function PropertyNames({ names, opened }: { names: readonly FieldValue[];
         ))}
       </ul>
       {names.length === MAX_VALUES && (
-        <p className={css.most}>The {MAX_VALUES} most frequent. Others are found by how they begin.</p>
+        <p className={css.most}>The {MAX_VALUES} most frequent. Search for others by the start of their name.</p>
       )}
     </>
   );
@@ -94,10 +93,10 @@ export function PropertyNames({ names, opened }: { names: readonly FieldValue[];
 
 type Props = { property: string; list: PropertyList };
 
-/** Of a property with more values the API has no sums at hand: it would read the log for them. */
+/** The API has no precomputed aggregates for properties with more values. */
 const MAX_ADDED_UP = 64;
 
-/** The values of one property, most frequent first: each filters the log by it. */
+/** The values of a property, most frequent first. Each is a link that filters the log. */
 export function PropertyValues({ property, list }: Props) {
   const { isIdle, handlers } = useRegionIdle();
   const query = useQuery({
@@ -111,17 +110,17 @@ export function PropertyValues({ property, list }: Props) {
   return (
     <section
       className={css.values}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll region must be reachable by keyboard
       tabIndex={0}
       aria-label={`Values of ${property}`}
       {...handlers}
     >
       <ListLink to={ALL_PROPERTIES} className={css.back}>
-        ‹ all properties
+        ‹ All properties
       </ListLink>
-      {query.isPending && <p className={`${css.message} ${css.reading}`}>Reading…</p>}
+      {query.isPending && <p className={css.loading}>Loading…</p>}
       {query.error !== null && (
-        <ListError error={query.error} whole={ALL_PROPERTIES} onRetry={() => void query.refetch()} />
+        <ListError error={query.error} fallback={ALL_PROPERTIES} onRetry={() => void query.refetch()} />
       )}
       {values !== undefined && values.length > 0 && (
         <>
@@ -132,7 +131,7 @@ export function PropertyValues({ property, list }: Props) {
                   <bdi>{property}</bdi>
                 </th>
                 <th scope="col" className={tableCss.hours}>
-                  <span title="Requests by the hour; each as high as its most">24 hours</span>
+                  <span title="Requests per hour; each row has its own scale">24 hours</span>
                 </th>
                 <th scope="col" className={tableCss.requests}>
                   Requests
@@ -148,7 +147,7 @@ export function PropertyValues({ property, list }: Props) {
           <p className={css.most} role="status">
             {values.length < MAX_VALUES
               ? `${plural(values.length, "value")}.`
-              : `The ${MAX_VALUES} most frequent values. Others are found by how they begin.`}
+              : `The ${MAX_VALUES} most frequent values. Search for others by the start of their name.`}
           </p>
         </>
       )}
@@ -157,7 +156,7 @@ export function PropertyValues({ property, list }: Props) {
   );
 }
 
-/** One value of a property: it filters the log. `spark`: its last 24 hours, where they are known. */
+/** `spark`: the last 24 hours, if known. */
 export function ValueRow({
   property,
   value,

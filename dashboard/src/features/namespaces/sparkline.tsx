@@ -9,16 +9,16 @@ import type { StatsGroup, StatsResponse } from "~/generated/api-types";
 import css from "./namespace-table.module.css";
 
 const HEIGHT = 18;
-/** However little there is, it can be seen. */
-const LEAST = 2;
+/** Bars are at least this high, so that a single request is visible. */
+const MIN_HEIGHT = 2;
 const GAP = 0.2;
 
-/** A value's last 24 hours: a bar for each hour with requests, the highest as high as the line. */
+/** A bar for each hour of the last 24. The highest bar has the full height. */
 export function Sparkline({ spark: { hours, words } }: { spark: HourlyCounts }) {
   const most = Math.max(1, ...hours);
   const bars = hours.map((requests, at) => {
     if (requests === 0) return "";
-    const height = Math.max(LEAST, (requests / most) * HEIGHT);
+    const height = Math.max(MIN_HEIGHT, (requests / most) * HEIGHT);
     return `M${at + GAP / 2} ${HEIGHT}v${-height.toFixed(1)}h${1 - GAP}V${HEIGHT}z`;
   });
   return (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Aggregate, StatsPoint, StatsResponse } from "~/generated/api-types";
-import { barsOf, describeBucket, describeTotal, mergeBuckets } from "./histogram-data";
+import { axisLabels, barsOf, describeBucket, describeTotal, mergeBuckets } from "./histogram-data";
 
 const NONE = { p50: null, p95: null, p99: null };
 const SUM: Aggregate = {
@@ -34,15 +34,20 @@ describe("the bars of the histogram", () => {
     expect(barsOf({ ...ANSWER, groups: [] }).map((bar) => bar.requests)).toEqual([0, 0, 0, 0]);
   });
 
-  it("are preceded by empty ones where a log is young, and never fewer than asked for", () => {
-    const bars = barsOf(ANSWER, 6);
-    expect(bars.map((bar) => bar.requests)).toEqual([0, 0, 4, 0, 0, 2]);
+  it("begin with the first bucket of the log, and are labeled on an axis", () => {
+    const bars = barsOf(ANSWER);
     expect(bars.map((bar) => bar.from)).toEqual(
-      ["13:40", "13:50", "14:00", "14:10", "14:20", "14:30"].map((time) => Date.parse(`2026-11-22T${time}:00Z`)),
+      ["14:00", "14:10", "14:20", "14:30"].map((time) => Date.parse(`2026-11-22T${time}:00Z`)),
     );
-    expect(bars.every((bar) => bar.to - bar.from === 600_000)).toBe(true);
-    expect(barsOf(ANSWER, 3)).toHaveLength(4);
-    expect(barsOf({ ...ANSWER, to: ANSWER.from }, 6)).toEqual([]);
+    expect(barsOf({ ...ANSWER, to: ANSWER.from })).toEqual([]);
+    const from = new Date(2026, 10, 22, 14, 0).getTime();
+    const now = new Date(2026, 10, 22, 15, 0);
+    const spanning = (ms: number) =>
+      axisLabels([{ from, to: from + ms, requests: 1, failed: 0, p50: null }], now).map(({ text }) => text);
+    expect(spanning(3_600_000)).toEqual(["14:00", "14:15", "14:30", "14:45", "15:00"]);
+    expect(spanning(60_000)).toEqual(["14:00", "14:01"]);
+    expect(spanning(8 * 86_400_000)).toEqual(["today", "24 Nov", "26 Nov", "28 Nov", "30 Nov"]);
+    expect(axisLabels([])).toEqual([]);
   });
 
   it("add up, but nobody knows the median of several", () => {
@@ -67,8 +72,8 @@ describe("the bars of the histogram", () => {
   });
 
   it("leave out what is unknown", () => {
-    expect(describeTotal(SUM)).toBe("p50 1.21 s · $41.20");
-    expect(describeTotal({ ...SUM, cost_usd: null })).toBe("p50 1.21 s");
+    expect(describeTotal(SUM)).toBe("Duration p50 1.21 s · Cost $41.20");
+    expect(describeTotal({ ...SUM, cost_usd: null })).toBe("Duration p50 1.21 s");
     expect(describeTotal({ ...SUM, cost_usd: null, duration_ms: NONE })).toBe("");
   });
 });

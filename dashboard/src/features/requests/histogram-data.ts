@@ -4,25 +4,14 @@ import { bucketsOf, formatTimeSpan } from "~/api/stats";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, plural } from "~/format/number";
+import { clockTime, day } from "~/format/time";
 import type { Aggregate, StatsResponse } from "~/generated/api-types";
 
 /** `from`, `to`: milliseconds. `p50`: milliseconds; null: unknown. */
 export type Bucket = { from: number; to: number; requests: number; failed: number; p50: number | null };
 
-/** So many bars a log has that is shown from its beginning: its first minute is no wall. */
-export const MIN_BARS = 30;
-
-/** All buckets of an answer that parts nothing, those without a request too; before them empty ones, up to `least`. */
-export function barsOf(answer: StatsResponse, least = 0): Bucket[] {
-  const told = toldBy(answer);
-  const step = answer.bucket_seconds * 1000;
-  const first = told[0]?.from ?? 0;
-  const lacking = told.length === 0 ? 0 : Math.max(0, least - told.length);
-  const before = Array.from({ length: lacking }, (_, at) => first - (lacking - at) * step);
-  return [...before.map((from) => ({ from, to: from + step, requests: 0, failed: 0, p50: null })), ...told];
-}
-
-function toldBy(answer: StatsResponse): Bucket[] {
+/** All buckets of an ungrouped answer, including those without requests. */
+export function barsOf(answer: StatsResponse): Bucket[] {
   const points = new Map(answer.groups[0]?.points.map((point) => [new Date(point.at).getTime(), point]));
   return bucketsOf(answer).map((from) => {
     const point = points.get(from);
@@ -58,9 +47,28 @@ export function describeBucket(bar: Bucket, now = new Date()): string {
   return words.join(" · ");
 }
 
-/** What the whole comes to, besides how many requests there are: `p50 1.21 s · $41.20`. Empty where all is unknown. */
+/** Duration and cost of all requests: `Duration p50 1.21 s · Cost $41.20`. Empty if both are unknown. */
 export function describeTotal({ duration_ms: { p50 }, cost_usd }: Aggregate): string {
-  const words = p50 === null ? [] : [`p50 ${duration(p50)}`];
-  if (cost_usd !== null) words.push(money(cost_usd));
+  const words = p50 === null ? [] : [`Duration p50 ${duration(p50)}`];
+  if (cost_usd !== null) words.push(`Cost ${money(cost_usd)}`);
   return words.join(" · ");
+}
+
+/** `position`: from 0, the start of the first bar, to 1, the end of the last one. */
+export type AxisLabel = { position: number; text: string };
+
+const DAY_MS = 86_400_000;
+
+/** Labels of the time axis: the start, the end and three times between. Days for long spans, else clock times. */
+export function axisLabels(bars: readonly Bucket[], now = new Date()): AxisLabel[] {
+  const [first, last] = [bars[0], bars.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const span = last.to - first.from;
+  const labels = [0, 0.25, 0.5, 0.75, 1].map((position) => {
+    const at = new Date(first.from + position * span);
+    const clock = clockTime(at.toISOString()).slice(0, 5);
+    const date = day(at, now).replace(/ \d{4}$/, "");
+    return { position, text: span >= 4 * DAY_MS ? date : span >= DAY_MS ? `${date} ${clock}` : clock };
+  });
+  return labels.filter(({ text }, at) => text !== labels[at - 1]?.text);
 }

@@ -6,30 +6,27 @@ import { formatTimeSpan, isDeadlineError, statsQuery } from "~/api/stats";
 import type { TimeRange } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";
 import { useLogNavigate } from "~/navigation/links";
-import { type Bucket, barsOf, describeBucket, describeTotal, MIN_BARS, mergeBuckets } from "./histogram-data";
+import { axisLabels, type Bucket, barsOf, describeBucket, describeTotal, mergeBuckets } from "./histogram-data";
 import css from "./requests-page.module.css";
 import { useRangeSelection } from "./use-range-selection";
 
 /**
- * Requests over time for what the log shows, and what they took and cost: how many they are, the filter says, to the
- * request. Choosing bars chooses their time.
+ * Requests over time, with their median duration and their cost. The filter bar has the exact number of requests.
  *
- * `search`: what the rows that are shown were asked for by, so that the rows come first.
+ * `search`: the search of the rows shown, so that the rows are loaded first.
  */
 export function Histogram({ search }: { search: LogSearch }) {
   const go = useLogNavigate();
   const { data, error, isPlaceholderData } = useQuery(statsQuery(search));
-  // Before a log's first request there was none; before any other time there may have been.
-  const least = search.range.from === undefined && !isPlaceholderData ? MIN_BARS : 0;
-  const bars = useMemo(() => (data === undefined ? [] : barsOf(data, least)), [data, least]);
+  const bars = useMemo(() => (data === undefined ? [] : barsOf(data)), [data]);
 
   if (data === undefined) {
     if (error === null) return null;
     return (
       <p className={css.note} role="status">
         {isDeadlineError(error)
-          ? "too much to add up: choose a shorter time"
-          : `The bars could not be read: ${error.message}`}
+          ? "Too many requests to aggregate. Select a shorter time range."
+          : `The histogram could not be read: ${error.message}`}
       </p>
     );
   }
@@ -43,7 +40,7 @@ export function Histogram({ search }: { search: LogSearch }) {
         onChosen={(range) => go({ search: { ...search, range } })}
       />
       {words !== "" && (
-        <p className={css.note} title={`Added up in whole bars: ${span}`}>
+        <p className={css.note} title={`For whole bars: ${span}`}>
           {words}
         </p>
       )}
@@ -53,7 +50,7 @@ export function Histogram({ search }: { search: LogSearch }) {
 
 type Props = { bars: readonly Bucket[]; isOld: boolean; onChosen: (range: TimeRange) => void };
 
-/** The bars, to be pointed at and dragged over; by keyboard a cursor walks along them. */
+/** Bars with a time axis. Dragging over bars selects their time range; with the keyboard, a cursor moves along them. */
 export function HistogramStrip({ bars, isOld, onChosen }: Props) {
   const { selection, isPressed, handlers } = useRangeSelection(bars, onChosen);
   const told = selection && mergeBuckets(bars, selection.first, selection.last);
@@ -68,7 +65,7 @@ export function HistogramStrip({ bars, isOld, onChosen }: Props) {
       className={css.strip}
       role="slider"
       tabIndex={0}
-      aria-label="Requests over time. Arrow keys go along the bars, with Shift over several; Enter shows only that time."
+      aria-label="Requests over time. Arrow keys move along the bars, with Shift they select several; Enter shows only that time range."
       aria-valuemin={0}
       aria-valuemax={Math.max(0, last)}
       aria-valuenow={Math.max(0, current)}
@@ -78,6 +75,13 @@ export function HistogramStrip({ bars, isOld, onChosen }: Props) {
       {...handlers}
     >
       <HistogramBars bars={bars} />
+      <span className={css.axis} aria-hidden="true">
+        {axisLabels(bars).map(({ position, text }) => (
+          <span key={position} style={{ left: `${position * 100}%`, translate: `${position * -100}%` }}>
+            {text}
+          </span>
+        ))}
+      </span>
       {told !== undefined && (
         <>
           <span className={css.selection} style={{ left: `${percent(start)}%`, width: `${percent(end - start)}%` }} />
@@ -94,18 +98,20 @@ export function HistogramStrip({ bars, isOld, onChosen }: Props) {
   );
 }
 
-const HEIGHT = 34;
-/** However little there is, it can be seen. */
-const LEAST = 2;
+const HEIGHT = 26;
+/** Bars are at least this high, so that a single request is visible. */
+const MIN_HEIGHT = 2;
+/** Bars are at most this wide, as a part of the histogram. */
+const MAX_WIDTH = 0.035;
 
-/** Requests per bucket; the failed part red, at the foot. An empty bucket is blank. */
+/** Requests per bucket, with the failed ones in red at the bottom. */
 export function HistogramBars({ bars }: { bars: readonly Bucket[] }) {
   const most = Math.max(1, ...bars.map((bar) => bar.requests));
-  const gap = bars.length < 200 ? 0.18 : 0;
+  const gap = bars.length < 200 ? Math.max(0.18, 1 - MAX_WIDTH * bars.length) : 0;
   const pathOf = (figure: (bar: Bucket) => number) =>
     bars
       .map((bar, at) => {
-        const height = figure(bar) === 0 ? 0 : Math.max(LEAST, (figure(bar) / most) * HEIGHT);
+        const height = figure(bar) === 0 ? 0 : Math.max(MIN_HEIGHT, (figure(bar) / most) * HEIGHT);
         return height === 0 ? "" : `M${at + gap / 2} ${HEIGHT}v${-height.toFixed(2)}h${1 - gap}V${HEIGHT}z`;
       })
       .join("");

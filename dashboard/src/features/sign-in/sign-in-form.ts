@@ -1,6 +1,6 @@
 /** The sign-in form and its API call. */
 
-/** Makes the form work. `open` is called once the browser is signed in. */
+/** Handle submissions of the form. `open` is called when the browser is signed in. */
 export function attend(form: HTMLFormElement, open: () => void): void {
   const input = part(form, "#token", HTMLInputElement);
   const button = part(form, "button", HTMLButtonElement);
@@ -21,7 +21,7 @@ export function attend(form: HTMLFormElement, open: () => void): void {
   });
 }
 
-/** The sub-path the dashboard lies under; the server writes it into the page. */
+/** The base path of the dashboard. The server writes it into the page. */
 export function baseOf(form: HTMLFormElement): string {
   return form.dataset.base ?? "";
 }
@@ -32,16 +32,16 @@ function part<T extends Element>(form: HTMLFormElement, selector: string, kind: 
   return found;
 }
 
-/** Signs this browser in, and tells whether it is. */
 export const WRONG_TOKEN =
-  "This is not the token of this dashboard. It is the value of RELAYBOOK_DASHBOARD_TOKEN, or of dashboard_token in " +
-  "relaybook.toml, where Relaybook was started.";
-export const UNREACHABLE = "Relaybook does not answer. See that it runs and that the network is up, and try again.";
+  "Wrong token. The token is the value of RELAYBOOK_DASHBOARD_TOKEN, or of dashboard_token in relaybook.toml, on the " +
+  "machine where Relaybook was started.";
+export const UNREACHABLE =
+  "Relaybook does not answer. Check that it is running and that the network is up, then try again.";
 export const NO_COOKIE =
-  "The token is right, but the browser did not keep the cookie that stands for it. Allow cookies for this address, and " +
-  "open it by https if --dashboard-url says https.";
+  "The token is correct, but the browser did not store the session cookie. Allow cookies for this address. If " +
+  "--dashboard-url is an https address, open the page by https.";
 
-/** Exchanges the token for a cookie; what went wrong, or null. `base` is the sub-path the dashboard lies under. */
+/** Exchange the token for a session cookie. Returns an error message, or `null`. `base`: the dashboard's base path. */
 export async function signIn(base: string, token: string): Promise<string | null> {
   const body = JSON.stringify({ token });
   const headers = { "Content-Type": "application/json" };
@@ -52,14 +52,14 @@ export async function signIn(base: string, token: string): Promise<string | null
   return (await isSignedIn(base)) ? null : NO_COOKIE;
 }
 
-/** Whether the browser has a cookie that counts. */
+/** Whether the browser has a valid session cookie. */
 export async function isSignedIn(base: string): Promise<boolean> {
   const answer = await fetch(`${base}/api/status`).catch(() => null);
   return answer?.ok ?? false;
 }
 
-/** The server's own words where it has some. */
+/** The error message of the server, if it sent one. */
 async function refusal(answer: Response): Promise<string> {
   const told = await answer.json().catch(() => null);
-  return told?.error?.message ?? `Relaybook refused, without a reason: ${answer.status} ${answer.statusText}`;
+  return told?.error?.message ?? `Signing in failed: ${answer.status} ${answer.statusText}`;
 }

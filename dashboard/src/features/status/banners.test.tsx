@@ -25,7 +25,7 @@ describe("the note on sample data", () => {
     answerWith(statusWith({ sample_data: true }));
     const user = userEvent.setup();
     await renderAt("", <SampleNote />);
-    await user.click(await screen.findByRole("button", { name: "Hide the note on sample data" }));
+    await user.click(await screen.findByRole("button", { name: "Hide the note about sample data" }));
     expect(screen.queryByRole("region")).not.toBeInTheDocument();
     await renderAt("", <SampleNote />);
     await new Promise((resolve) => setTimeout(resolve, 20));

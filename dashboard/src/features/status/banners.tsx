@@ -1,6 +1,6 @@
 /** Notes for the whole page: sample data, and a new version of the page. */
 
-import { CloseButton } from "@mantine/core";
+import { Button, CloseButton } from "@mantine/core";
 import { useState } from "react";
 import { PAGE } from "~/api/page-config";
 import { useStatus } from "~/api/status";
@@ -11,12 +11,12 @@ const NAME = "sample-data";
 /** Says that the log contains sample data. It can be hidden for this tab. */
 export function SampleNote() {
   const isSample = useStatus((status) => status.sample_data);
-  const [isAway, setAway] = useState(() => isHidden(NAME));
-  if (isAway || !isSample) return null;
+  const [isDismissed, setDismissed] = useState(() => isHidden(NAME));
+  if (isDismissed || !isSample) return null;
 
-  const putAway = () => {
+  const dismiss = () => {
     hide(NAME);
-    setAway(true);
+    setDismissed(true);
   };
 
   return (
@@ -26,14 +26,14 @@ export function SampleNote() {
       title="The requests are sample data. Send your own to the base URL."
     >
       <strong>Sample data</strong> <span className={css.source}>from a simulated provider</span>
-      <CloseButton size="sm" aria-label="Hide the note on sample data" onClick={putAway} />
+      <CloseButton size="sm" aria-label="Hide the note about sample data" onClick={dismiss} />
     </section>
   );
 }
 
 type Props = { reload?: () => void };
 
-/** Shown in an open tab when the server has a newer build of the page. */
+/** Says that the server has another build of the page than this tab. */
 export function VersionNotice({ reload = () => window.location.reload() }: Props) {
   const served = useStatus((status) => status.page_build) ?? "";
   const isOld = served !== "" && PAGE.build !== "" && served !== PAGE.build;
@@ -42,19 +42,19 @@ export function VersionNotice({ reload = () => window.location.reload() }: Props
       {isOld && (
         <div className={css.bar}>
           <p>Relaybook was updated. Reload to use the new page.</p>
-          <button type="button" className={css.barAction} onClick={reload}>
+          <Button variant="default" size="compact-sm" onClick={reload}>
             Reload
-          </button>
+          </Button>
         </div>
       )}
     </div>
   );
 }
 
-/** Notes that were hidden, for as long as the tab is open. */
+/** Notes that were hidden, until the tab is closed. */
 const key = (name: string) => `relaybook.hidden.${name}`;
 
-/** `false` if the browser stores nothing for this page. */
+/** False if the browser blocks storage for this page. */
 export function isHidden(name: string): boolean {
   try {
     return sessionStorage.getItem(key(name)) !== null;
@@ -67,6 +67,6 @@ export function hide(name: string): void {
   try {
     sessionStorage.setItem(key(name), "1");
   } catch {
-    // The note is back after a reload.
+    // Without storage, the note returns with the next load.
   }
 }

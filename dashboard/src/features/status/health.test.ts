@@ -19,7 +19,7 @@ const gap = (minutesAgo: number, more: Partial<LogGap> = {}): LogGap => ({
 });
 const clock = (minutesAgo: number) => clockTime(new Date(AT.getTime() - minutesAgo * 60_000).toISOString());
 
-describe("how Relaybook is", () => {
+describe("the health of Relaybook", () => {
   it("is good while nothing is wrong, and while figures are unknown", () => {
     expect(told(statusWith())).toEqual({ tone: "good", word: "logging", troubles: [] });
     const unknown = statusWith({
@@ -29,8 +29,8 @@ describe("how Relaybook is", () => {
     expect(told(unknown).tone).toBe("good");
   });
 
-  it("is not told before the first answer", () => {
-    expect(healthOf({ status: undefined, answeredAt: null, error: null }).tone).toBe("asking");
+  it("is unknown before the first answer", () => {
+    expect(healthOf({ status: undefined, answeredAt: null, error: null }).tone).toBe("unknown");
   });
 
   it("says up to when the log is shown once it is more than five seconds behind", () => {
@@ -42,7 +42,7 @@ describe("how Relaybook is", () => {
     ]);
   });
 
-  it("tells ahead that the disk will be full, and what happens then", () => {
+  it("warns before the disk is full, and says what happens then", () => {
     expect(told(statusWith({ storage: { days_left: 3 } })).tone).toBe("good");
     expect(sentences(statusWith({ storage: { days_left: 1.9 } }))).toEqual([
       "The disk is full in about 2 days at this rate; then new requests are refused.",
@@ -51,7 +51,7 @@ describe("how Relaybook is", () => {
       "The disk is full in about 5 hours at this rate; then requests are relayed without being logged.",
     ]);
     expect(sentences(statusWith({ storage: { days_left: null, disk_free_bytes: GIB + 6e8 } }))).toEqual([
-      "The disk is nearly full: another 600 MB, and new requests are refused.",
+      "The disk is nearly full: 600 MB left. Then new requests are refused.",
     ]);
   });
 
@@ -77,7 +77,7 @@ describe("how Relaybook is", () => {
     expect(told(statusWith({ gaps: [gap(61)] })).tone).toBe("good");
   });
 
-  it("puts what is lost before what is late, and tells it once", () => {
+  it("shows lost data before a delay, and only once", () => {
     const status = statusWith({
       frames_lost: 1,
       journal: { lag_seconds: 9 },
@@ -90,28 +90,26 @@ describe("how Relaybook is", () => {
   });
 });
 
-describe("a status that cannot be had", () => {
+describe("a failed status query", () => {
   const fail = (error: Error, answeredAt: Date | null) => healthOf({ status: undefined, answeredAt, error });
   const refusal = (status: number, code: string, message: string) =>
     new ApiError(status, { code, message, param: null });
 
-  it("is told with the moment of the last answer when nobody answers", () => {
+  it("is a lost connection, with the time of the last answer", () => {
     const { tone, troubles } = fail(refusal(0, "unreachable", "…"), AT);
     expect(tone).toBe("bad");
     expect(troubles[0]).toMatchObject({
-      sentence: `Relaybook does not answer since ${clock(0)}; showing what was loaded. The page comes back by itself.`,
-      action: "again",
+      sentence: `Connection lost at ${clock(0)}. Retrying…`,
+      action: "retry",
     });
-    expect(fail(refusal(0, "unreachable", "…"), null).troubles[0]?.sentence).toBe(
-      "Relaybook does not answer. The page comes back by itself.",
-    );
+    expect(fail(refusal(0, "unreachable", "…"), null).troubles[0]?.sentence).toBe("No connection. Retrying…");
   });
 
-  it("counts a proxy's own error as no answer", () => {
-    expect(fail(refusal(502, "unknown", "502 Bad Gateway: …"), AT).word).toBe("no answer");
+  it("is a lost connection if a proxy answers with an error of its own", () => {
+    expect(fail(refusal(502, "unknown", "502 Bad Gateway: …"), AT).word).toBe("disconnected");
   });
 
-  it("is told in the API's words when the API refuses", () => {
+  it("shows the message of the API", () => {
     const { word, troubles } = fail(refusal(503, "store_unavailable", "The store could not be read."), AT);
     expect(word).toBe("log not readable");
     expect(troubles[0]?.sentence).toBe(
@@ -119,7 +117,7 @@ describe("a status that cannot be had", () => {
     );
   });
 
-  it("says nothing of figures that are old", () => {
+  it("hides problems of an old status", () => {
     const full = statusWith({ storage: { disk_free_bytes: 1 } });
     expect(healthOf({ status: full, answeredAt: AT, error: new Error("x") }).troubles).toHaveLength(1);
   });

@@ -7,15 +7,15 @@ import { clockTime } from "~/format/time";
 import type { Status } from "~/generated/api-types";
 import { findProblems, type Problem } from "./problems";
 
-/** `word` goes beside the sign; `troubles` come worst first. */
-export type Health = { tone: "asking" | "good" | "amber" | "bad"; word: string; troubles: readonly Problem[] };
+/** `word` is shown next to the symbol. `troubles`: most severe first. */
+export type Health = { tone: "unknown" | "good" | "amber" | "bad"; word: string; troubles: readonly Problem[] };
 
-/** What is known: the last status, when it came, and the error of the latest question when that failed. */
+/** The last status, when it arrived, and the error of the latest query if it failed. */
 export type Known = { status: Status | undefined; answeredAt: Date | null; error: Error | null };
 
 export function healthOf({ status, answeredAt, error }: Known): Health {
-  if (error !== null) return unwell([unanswered(error, answeredAt)]);
-  if (status === undefined || answeredAt === null) return { tone: "asking", word: "asking", troubles: [] };
+  if (error !== null) return unwell([statusFailed(error, answeredAt)]);
+  if (status === undefined || answeredAt === null) return { tone: "unknown", word: "connecting", troubles: [] };
   return unwell(findProblems(status, answeredAt));
 }
 
@@ -26,39 +26,38 @@ function unwell(troubles: readonly Problem[]): Health {
   return { tone: worst.tone, word: worst.word, troubles: sorted };
 }
 
-function unanswered(error: Error, answeredAt: Date | null): Problem {
+function statusFailed(error: Error, answeredAt: Date | null): Problem {
   if (isUnreachable(error)) {
-    const since = answeredAt === null ? "" : ` since ${clockTime(answeredAt.toISOString())}`;
-    const shown = answeredAt === null ? "" : "; showing what was loaded";
+    const lost = answeredAt === null ? "No connection." : `Connection lost at ${clockTime(answeredAt.toISOString())}.`;
     return {
       tone: "bad",
-      word: "no answer",
-      sentence: `Relaybook does not answer${since}${shown}. The page comes back by itself.`,
-      advice: "Look whether Relaybook still runs on its machine, and whether this browser reaches that machine.",
-      action: "again",
+      word: "disconnected",
+      sentence: `${lost} Retrying…`,
+      advice: "Check that Relaybook is running, and that this browser can reach its machine.",
+      action: "retry",
     };
   }
   return {
     tone: "bad",
     word: "log not readable",
     sentence: `The log could not be read: ${error.message.replace(/[.\s]+$/, "")}. Requests are still being logged.`,
-    advice: "What the server wrote in its own log tells why. The page asks again by itself.",
-    action: "again",
+    advice: "See the server log for the reason. The page retries automatically.",
+    action: "retry",
   };
 }
 
-/** The status as it was told last, and what it means. */
-type Told = {
+/** The latest status and what it means. */
+type StatusHealth = {
   status: Status | undefined;
-  /** When the status was told. */
+  /** When the status arrived. */
   at: Date | null;
   health: Health;
-  /** The server answers, so that the status is not an old one. */
+  /** The server responds, so the status is not an old one. */
   isCurrent: boolean;
-  again: () => void;
+  retry: () => void;
 };
 
-export function useHealth(): Told {
+export function useHealth(): StatusHealth {
   const asked = useQuery(statusQuery());
   const at = asked.dataUpdatedAt === 0 ? null : new Date(asked.dataUpdatedAt);
   return {
@@ -66,6 +65,6 @@ export function useHealth(): Told {
     at,
     health: healthOf({ status: asked.data, answeredAt: at, error: isFailing(asked) ? asked.error : null }),
     isCurrent: !isFailing(asked),
-    again: () => void asked.refetch(),
+    retry: () => void asked.refetch(),
   };
 }

@@ -8,13 +8,13 @@ import type { LogGap, Status } from "~/generated/api-types";
 import { GAP_REASONS } from "~/generated/vocabulary";
 import { untilFull } from "./status-text";
 
-/** `word` stands beside the sign; `action`: whether reading the advice helps, or asking again. */
+/** `word` is shown next to the symbol. `action`: show the advice, or retry the query. */
 export type Problem = {
   tone: "amber" | "bad";
   word: string;
   sentence: string;
   advice: string;
-  action: "advice" | "again";
+  action: "advice" | "retry";
 };
 
 const BEHIND_SECONDS = 5;
@@ -22,7 +22,7 @@ const SOON_DAYS = 3;
 const LITTLE_BYTES = 1e9;
 const RECENT_MS = 3_600_000;
 
-/** All that is wrong at the moment the status was told. */
+/** All problems at the time of the status. */
 export function findProblems(status: Status, at: Date): Problem[] {
   const room = outOfRoom(status) ?? outOfRoomSoon(status);
   return [room, lost(status), behind(status, at), ...gaps(status, at)].filter((one) => one !== null);
@@ -41,9 +41,8 @@ function outOfRoom(status: Status): Problem | null {
   if (waiting !== null && waiting > most) {
     return {
       ...common,
-      sentence: `The journal is full: ${bytes(waiting)} wait to be read into the log, more than max_journal (${bytes(most)}). ${consequence(status)}.`,
-      advice:
-        "The log is read in order and nothing is lost. Look in the server's own log why the recorder does not keep up.",
+      sentence: `The journal is full: ${bytes(waiting)} are not in the log yet, more than max_journal (${bytes(most)}). ${consequence(status)}.`,
+      advice: "Nothing is lost. See the server log for the reason why the recorder does not keep up.",
     };
   }
   return null;
@@ -52,15 +51,15 @@ function outOfRoom(status: Status): Problem | null {
 function outOfRoomSoon(status: Status): Problem | null {
   const { disk_free_bytes: free, days_left: days } = status.storage;
   const spare = free === null ? Number.POSITIVE_INFINITY : free - (numberSetting(status, "min_free") ?? 0);
+  const then = lowerFirst(consequence(status));
   const isSoon = days !== null && days < SOON_DAYS;
   if (!isSoon && spare >= LITTLE_BYTES) return null;
-  const then = lowered(consequence(status));
   return {
     tone: "amber",
     word: "logging, disk nearly full",
     sentence: isSoon
       ? `The disk is full in about ${untilFull(days)} at this rate; then ${then}.`
-      : `The disk is nearly full: another ${bytes(spare)}, and ${then}.`,
+      : `The disk is nearly full: ${bytes(spare)} left. Then ${then}.`,
     advice: makeRoom(status),
     action: "advice",
   };
@@ -72,7 +71,7 @@ function lost(status: Status): Problem | null {
     tone: "bad",
     word: "log damaged",
     sentence: `${plural(status.frames_lost, "journal frame was", "journal frames were")} damaged and could not be read: a part of the log is missing.`,
-    advice: `Something changed files of the journal${place(status, " in ")}, or the disk is failing: check the disk. The gaps below say when.`,
+    advice: `Files of the journal${place(status, " in ")} were changed, or the disk is failing. Check the disk. The gaps below show when.`,
     action: "advice",
   };
 }
@@ -86,8 +85,7 @@ function behind(status: Status, at: Date): Problem | null {
     tone: "amber",
     word: "logging, behind",
     sentence: `Showing the log up to ${upTo}; ${newer} safe in the journal and being read.`,
-    advice:
-      "Nothing is lost and nothing has to be done while the delay gets smaller. When it only grows, this machine or its disk is too slow for the traffic.",
+    advice: "Nothing is lost. If the delay keeps growing, this machine or its disk is too slow for the traffic.",
     action: "advice",
   };
 }
@@ -112,7 +110,7 @@ function gapTrouble(found: readonly LogGap[]): Problem | null {
     word: "logging, with a gap",
     sentence: `${when}: ${total} ${GAP_REASONS[latest.reason]}.`,
     advice:
-      "It is over. The gaps below and the server's own log tell more; this notice goes an hour after the last gap.",
+      "The problem has ended. See the gaps below and the server log. This notice disappears an hour after the last gap.",
     action: "advice",
   };
 }
@@ -124,13 +122,13 @@ function consequence(status: Status): string {
 }
 
 function makeRoom(status: Status): string {
-  return `Free space on the disk that holds the log${place(status, ", ")}, or start Relaybook with --data on a larger one. --log no-bodies keeps prompts and answers out of the log, which then needs far less.`;
+  return `Free space on the disk that holds the log${place(status, ", ")}, or start Relaybook with --data on a larger one. --log no-bodies keeps prompts and responses out of the log, which then needs far less space.`;
 }
 
 function place(status: Status, before: string): string {
   return status.storage.data_path === null ? "" : `${before}${status.storage.data_path}`;
 }
 
-function lowered(sentence: string): string {
+function lowerFirst(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }

@@ -1,53 +1,56 @@
 /** The settings in effect, as text. */
 
+import { Table, TextInput } from "@mantine/core";
 import { useId, useState } from "react";
 import css from "./status-dialog.module.css";
 
-/** The effective settings, searched by name and value. */
+/** The settings in effect, with a search by name and value. */
 export function SettingsTable({ settings }: { settings: Readonly<Record<string, unknown>> }) {
   const [sought, setSought] = useState("");
   const heading = useId();
   const all = Object.entries(settings).map(([name, value]) => [name, settingText(name, value)] as const);
   const wanted = sought.trim().toLowerCase();
-  // --min-free, "min free" and min_free are one setting.
+  // --min-free, "min free" and min_free are the same setting.
   const named = wanted.replace(/^-+/, "").replace(/[-\s]+/g, "_");
   const found = all.filter(([name, value]) => name.includes(named) || value.toLowerCase().includes(wanted));
   return (
     <section>
       <div className={css.heading}>
         <h3 id={heading}>Settings</h3>
-        <input
+        <TextInput
           type="search"
-          className={css.search}
-          placeholder="search settings"
+          size="xs"
+          placeholder="Search settings"
           aria-label="Search settings by name or value"
           value={sought}
           onChange={(event) => setSought(event.currentTarget.value)}
         />
       </div>
-      <table className={`${css.table} ${css.settings}`} aria-labelledby={heading}>
-        <tbody>
+      <Table className={css.table} layout="fixed" aria-labelledby={heading}>
+        <Table.Tbody>
           {found.map(([name, value]) => (
-            <tr key={name}>
-              <th scope="row">
+            <Table.Tr key={name}>
+              <Table.Th scope="row">
                 <code>{name}</code>
-              </th>
-              <td className={css.value}>{value}</td>
-            </tr>
+              </Table.Th>
+              <Table.Td className={css.value}>{value}</Table.Td>
+            </Table.Tr>
           ))}
-        </tbody>
-      </table>
-      <p role="status">{found.length === 0 && `No setting has “${sought.trim()}” in its name or value.`}</p>
-      <p className={css.about}>In effect now. Where each came from: relaybook config.</p>
+        </Table.Tbody>
+      </Table>
+      <p role="status">{found.length === 0 && `No settings match “${sought.trim()}”.`}</p>
+      <p className={css.about}>
+        These settings are in effect. <code>relaybook config</code> shows where each one comes from.
+      </p>
     </section>
   );
 }
 
-/** Settings as people write them, like `relaybook config` does. Pure. */
+/** Values in the format of `relaybook config`. Pure. */
 const SIZES = /_bytes$|^(min_free|max_journal|keep_other_bodies|disk_budget)$/;
 const DURATIONS = /_timeout$|^upstream_idle$/;
 
-/** `1 GiB`, `600 s`, `Service, Relaybook`; nothing set is `–`. */
+/** `1 GiB`, `600 s`, `Service, Relaybook`; `–` if not set. */
 export function settingText(name: string, value: unknown): string {
   if (value === null || value === undefined || value === "") return "–";
   if (Array.isArray(value)) return value.length === 0 ? "–" : value.join(", ");

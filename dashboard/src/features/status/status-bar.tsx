@@ -1,5 +1,6 @@
 /** The status bar below every page. */
 
+import { Button } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
 import { count } from "~/format/number";
 import type { Status } from "~/generated/api-types";
@@ -17,7 +18,7 @@ const StatusPanel = lazy(() =>
 
 /** The status bar. It opens the status dialog. `children` are shown on the right, such as key hints. */
 export function StatusLine({ children }: { children?: ReactNode }) {
-  const { status, health, isCurrent, again } = useHealth();
+  const { status, health, isCurrent, retry } = useHealth();
   const [panel, setPanel] = useState<"never" | "open" | "closed">("never");
   const opener = useRef<HTMLButtonElement>(null);
   const worst = health.troubles[0];
@@ -31,9 +32,9 @@ export function StatusLine({ children }: { children?: ReactNode }) {
     <footer className={css.footer}>
       {worst !== undefined && (
         <ProblemNotice
-          trouble={worst}
+          problem={worst}
           others={health.troubles.length - 1}
-          onAct={worst.action === "again" ? again : () => setPanel("open")}
+          onAction={worst.action === "retry" ? retry : () => setPanel("open")}
         />
       )}
       <div className={css.row}>
@@ -42,10 +43,10 @@ export function StatusLine({ children }: { children?: ReactNode }) {
           type="button"
           className={css.facts}
           aria-haspopup="dialog"
-          title="Show the whole status"
+          title="Show the status"
           onClick={() => setPanel("open")}
         >
-          <FactsLine health={health} status={isCurrent ? status : undefined} />
+          <StatusFacts health={health} status={isCurrent ? status : undefined} />
         </button>
         <div className={css.hints}>{children}</div>
         {status !== undefined && <span className={css.version}>v{status.version}</span>}
@@ -62,18 +63,19 @@ export function StatusLine({ children }: { children?: ReactNode }) {
   );
 }
 
-const SIGNS = { asking: "○", good: "●", amber: "▲", bad: "✗" } as const;
+const SYMBOLS = { unknown: "○", good: "●", amber: "▲", bad: "✗" } as const;
 
-/** `● logging  log 0.2 s behind  12 running  4.2 GB, 23 days until full`. What is unknown is left out. */
-export function FactsLine({ health, status }: { health: Health; status: Status | undefined }) {
-  const lag = status === undefined ? null : formatLag(status.journal.lag_seconds);
+/** `● logging  log 0.2 s behind  12 running  4.2 GB, 84 GB free`. An old status is not shown. */
+function StatusFacts({ health, status }: { health: Health; status: Status | undefined }) {
+  const isCurrent = status !== undefined && health.troubles[0]?.action !== "retry";
+  const lag = isCurrent ? formatLag(status.journal.lag_seconds) : null;
   return (
     <>
       <span className={css[health.tone]}>
-        <span aria-hidden="true">{SIGNS[health.tone]}</span> {health.word}
+        <span aria-hidden="true">{SYMBOLS[health.tone]}</span> {health.word}
       </span>
       {lag !== null && <span className={css.lag}>{lag}</span>}
-      {status !== undefined && (
+      {isCurrent && (
         <>
           <span>{count(status.running)} running</span>
           <span>{formatDiskSpace(status)}</span>
@@ -83,44 +85,40 @@ export function FactsLine({ health, status }: { health: Health; status: Status |
   );
 }
 
-const ACTIONS = { advice: "what to do", again: "ask again now" } as const;
+const ACTIONS = { advice: "What to do", retry: "Retry" } as const;
 
-type ProblemNoticeProps = {
-  trouble: Problem;
-  /** How many other things are wrong. */
-  others: number;
-  onAct: () => void;
-};
+/** `others`: the number of other problems. */
+type ProblemNoticeProps = { problem: Problem; others: number; onAction: () => void };
 
-/** What is wrong, in one sentence with one action. */
-export function ProblemNotice({ trouble, others, onAct }: ProblemNoticeProps) {
+/** The most severe problem, in one sentence with one action. */
+function ProblemNotice({ problem, others, onAction }: ProblemNoticeProps) {
   return (
-    <p className={`${css.notice} ${trouble.tone === "bad" ? css.noticeBad : css.noticeAmber}`}>
+    <p className={`${css.notice} ${problem.tone === "bad" ? css.noticeBad : css.noticeAmber}`}>
       <span>
-        {trouble.sentence}
+        {problem.sentence}
         {others > 0 && ` And ${others} more.`}
       </span>
-      <button type="button" className={css.action} onClick={onAct}>
-        {ACTIONS[trouble.action]}
-      </button>
+      <Button variant="default" size="compact-xs" onClick={onAction}>
+        {ACTIONS[problem.action]}
+      </Button>
     </p>
   );
 }
 
 type NotLoadedProps = { opened: boolean; onClose: () => void };
 
-/** Instead of the status when its code could not be loaded: an old tab asks for a file the server no longer has. */
+/** Shown instead of the status dialog if its code could not be loaded, for example because Relaybook was updated. */
 export function NotLoaded({ opened, onClose }: NotLoadedProps) {
   if (!opened) return null;
   return (
     <p className={`${css.notice} ${css.noticeAmber}`} role="alert">
-      <span>The status could not be loaded. Relaybook was updated, or does not answer: reload the page.</span>
-      <button type="button" className={css.action} onClick={() => window.location.reload()}>
-        reload
-      </button>
-      <button type="button" className={css.action} onClick={onClose}>
-        close
-      </button>
+      <span>The status could not be loaded. Relaybook was updated or is not running. Reload the page.</span>
+      <Button variant="default" size="compact-xs" onClick={() => window.location.reload()}>
+        Reload
+      </Button>
+      <Button variant="default" size="compact-xs" onClick={onClose}>
+        Close
+      </Button>
     </p>
   );
 }

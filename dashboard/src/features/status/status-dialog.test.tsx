@@ -23,7 +23,7 @@ it("settings are found by their name in any spelling and by their value", async 
   seek("openai.com");
   expect(names().map((cell) => cell.textContent)).toEqual(["upstream"]);
   seek("nonsense");
-  expect(within(panel).getByText("No setting has “nonsense” in its name or value.")).toBeVisible();
+  expect(within(panel).getByText("No settings match “nonsense”.")).toBeVisible();
 });
 
 it("gaps say when, how many, why, and that there are more", async () => {
@@ -41,6 +41,6 @@ it("gaps say when, how many, why, and that there are more", async () => {
 it("an unknown figure is a dash", async () => {
   answerWith(statusWith({ storage: { days_left: null, disk_free_bytes: null }, journal: { lag_bytes: null } }));
   const panel = await open();
-  expect(await within(panel).findByText("– (too little written to tell)")).toBeVisible();
+  expect(await within(panel).findByText("– (not enough data)")).toBeVisible();
   expect(within(panel).getAllByText("–")).toHaveLength(2);
 });

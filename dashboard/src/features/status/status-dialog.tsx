@@ -1,6 +1,8 @@
 /** The status dialog: storage, gaps, rejected requests, settings. */
 
-import { Modal } from "@mantine/core";
+import { Alert, Modal, Table } from "@mantine/core";
+import "@mantine/core/styles/Alert.css";
+import "@mantine/core/styles/Table.css";
 import { gapCount, gapSpan } from "~/domain/gaps";
 import { bytes, count, plural } from "~/format/number";
 import { utc } from "~/format/time";
@@ -14,7 +16,7 @@ import { formatDelay, formatRetention, untilFull } from "./status-text";
 
 type StatusPanelProps = { opened: boolean; onClose: () => void };
 
-/** The whole status: what is wrong and what to do, journal, log and disk, gaps, refusals, settings. */
+/** Problems with advice, journal, log, disk, gaps, requests that were not admitted, settings. */
 export function StatusPanel({ opened, onClose }: StatusPanelProps) {
   const { status, at, health } = useHealth();
   return (
@@ -23,22 +25,21 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
       onClose={onClose}
       title="Status of Relaybook"
       size="760px"
-      // The line that opened it takes the focus back by itself; the page behind scrolls only in its own parts.
+      // The status bar takes the focus back itself, and only regions of the page scroll.
       returnFocus={false}
       lockScroll={false}
       transitionProps={{ duration: 0 }}
       closeButtonProps={{ "aria-label": "Close" }}
-      // Its <header> would count as another banner of the page.
+      // Otherwise its <header> is a second banner landmark.
       attributes={{ header: { role: "presentation" } }}
     >
       <div className={css.panel}>
         {health.troubles.map((trouble) => (
-          <section key={trouble.sentence} className={trouble.tone === "bad" ? css.error : css.amber}>
-            <h3>{trouble.sentence}</h3>
-            <p>{trouble.advice}</p>
-          </section>
+          <Alert key={trouble.sentence} color={trouble.tone === "bad" ? "red" : "yellow"} title={trouble.sentence}>
+            {trouble.advice}
+          </Alert>
         ))}
-        {health.tone === "good" && <p className={css.good}>● Requests are logged. Nothing is wrong.</p>}
+        {health.tone === "good" && <p className={css.good}>● Requests are being logged. No problems.</p>}
         {status !== undefined && at !== null && (
           <>
             <StorageSummary status={status} />
@@ -56,7 +57,7 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
   );
 }
 
-/** Journal, log and disk in figures. */
+/** Numbers of journal, log and disk. */
 export function StorageSummary({ status }: { status: Status }) {
   const { journal, storage } = status;
   const keeping = formatRetention(status);
@@ -65,7 +66,7 @@ export function StorageSummary({ status }: { status: Status }) {
       <FactColumn
         title="Journal"
         facts={[
-          ["delay", formatDelay(journal.lag_seconds)],
+          ["delay of the log", formatDelay(journal.lag_seconds)],
           ["not yet in the log", bytes(journal.lag_bytes)],
           ["requests running", count(status.running)],
           ["frames lost", count(status.frames_lost)],
@@ -76,18 +77,15 @@ export function StorageSummary({ status }: { status: Status }) {
         facts={[
           ["requests", count(status.records)],
           ["size", bytes(storage.store_bytes)],
-          ["requests are kept", keeping.requests],
-          ["prompts and answers", keeping.bodies],
+          ["requests kept", keeping.requests],
+          ["prompts and responses kept", keeping.bodies],
         ]}
       />
       <FactColumn
         title="Disk"
         facts={[
           ["free", bytes(storage.disk_free_bytes)],
-          [
-            "full in",
-            storage.days_left === null ? "– (too little written to tell)" : `about ${untilFull(storage.days_left)}`,
-          ],
+          ["full in", storage.days_left === null ? "– (not enough data)" : `about ${untilFull(storage.days_left)}`],
         ]}
       />
       {storage.data_path !== null && (
@@ -120,13 +118,13 @@ export function FactColumn({ title, facts }: FactColumnProps) {
 
 type GapListProps = { gaps: readonly LogGap[]; total: number; now: Date };
 
-/** Where something is missing from the log: when, how much, why. */
+/** What is missing from the log: when, how much, why. */
 export function GapList({ gaps, total, now }: GapListProps) {
   return (
     <section>
       <h3>Gaps</h3>
       {gaps.length === 0 ? (
-        <p>None: nothing is missing from the log.</p>
+        <p>Nothing is missing from the log.</p>
       ) : (
         <ul className={css.list}>
           {gaps.map((gap) => (
@@ -150,37 +148,35 @@ export function GapList({ gaps, total, now }: GapListProps) {
   );
 }
 
-/** Requests that were not admitted, by the code their callers got. They have no record. */
+/** Requests that were not admitted, by error code. They have no record. */
 export function RefusalList({ refused }: { refused: Readonly<Record<string, number>> }) {
   const codes = Object.entries(refused).sort(([, one], [, other]) => other - one);
   return (
     <section>
       <h3>Requests not admitted</h3>
       {codes.length === 0 ? (
-        <p>None. Such a request would get an error of Relaybook's own and not be in the log.</p>
+        <p>None. Requests that are not admitted get an error from Relaybook and are not in the log.</p>
       ) : (
-        <table className={css.table}>
-          <thead>
-            <tr>
-              <th scope="col">code</th>
-              <th scope="col" className={css.number}>
-                requests
-              </th>
-              <th scope="col">what it means</th>
-            </tr>
-          </thead>
-          <tbody>
+        <Table className={css.table}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>code</Table.Th>
+              <Table.Th className={css.number}>requests</Table.Th>
+              <Table.Th>meaning</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
             {codes.map(([code, many]) => (
-              <tr key={code}>
-                <th scope="row">
+              <Table.Tr key={code}>
+                <Table.Th scope="row">
                   <code>{code}</code>
-                </th>
-                <td className={css.number}>{count(many)}</td>
-                <td>{REFUSALS[code] ?? "See the documentation of errors."}</td>
-              </tr>
+                </Table.Th>
+                <Table.Td className={css.number}>{count(many)}</Table.Td>
+                <Table.Td>{REFUSALS[code] ?? "See the documentation of errors."}</Table.Td>
+              </Table.Tr>
             ))}
-          </tbody>
-        </table>
+          </Table.Tbody>
+        </Table>
       )}
     </section>
   );

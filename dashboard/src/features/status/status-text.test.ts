@@ -5,7 +5,7 @@ import { settingText } from "./settings-table";
 import { formatDelay, formatDiskSpace, formatLag, formatRetention, untilFull } from "./status-text";
 
 describe("figures of the status", () => {
-  it("tell a delay with its unit, and leave it out where it is unknown", () => {
+  it("show a delay with its unit, and leave it out if unknown", () => {
     expect([0, 0.21, 42.4, 200, null].map(formatLag)).toEqual([
       "log up to date",
       "log 0.2 s behind",
@@ -16,7 +16,8 @@ describe("figures of the status", () => {
     expect([0, 0.21, null].map(formatDelay)).toEqual(["none", "0.2 s", "–"]);
   });
 
-  it("tell how long the disk lasts, or else what is free", () => {
+  it("show the days until the disk is full if there are few, else the free space", () => {
+    expect(formatDiskSpace(statusWith({ storage: { days_left: 187 } }))).toBe("4.2 GB, 84 GB free");
     expect(formatDiskSpace(statusWith())).toBe("4.2 GB, 23 days until full");
     expect(formatDiskSpace(statusWith({ storage: { days_left: null } }))).toBe("4.2 GB, 84 GB free");
     expect(formatDiskSpace(statusWith({ storage: { days_left: null, disk_free_bytes: null } }))).toBe("4.2 GB");
@@ -25,14 +26,14 @@ describe("figures of the status", () => {
       "12 hours",
       "34 hours",
       "2 days",
-      "400 days",
+      "13 months",
       "5 years",
       "more than 100 years",
     ]);
   });
 
-  it("tell for how long requests and their bodies are kept", () => {
-    expect(formatRetention(statusWith())).toEqual({ requests: "for ever", bodies: "for ever" });
+  it("show how long requests and their bodies are kept", () => {
+    expect(formatRetention(statusWith())).toEqual({ requests: "forever", bodies: "forever" });
     expect(formatRetention(statusWith({ settings: { keep_days: 30, keep_bodies_days: 1 } }))).toEqual({
       requests: "30 days",
       bodies: "1 day",

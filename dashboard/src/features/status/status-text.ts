@@ -5,7 +5,7 @@ import { duration } from "~/format/duration";
 import { bytes } from "~/format/number";
 import type { Status } from "~/generated/api-types";
 
-/** `log 0.2 s behind`; nothing where it is unknown. */
+/** `log 0.2 s behind`. `null` if unknown. */
 export function formatLag(seconds: number | null): string | null {
   if (seconds === null) return null;
   return seconds < 0.05 ? "log up to date" : `log ${formatDelay(seconds)} behind`;
@@ -19,22 +19,27 @@ export function formatDelay(seconds: number | null): string {
   return duration(seconds * 1000);
 }
 
-/** `4.2 GB, 23 days until full`. Without a rate: how much is free. */
+/** Estimates for later than this change by months from one hour to the next. */
+const FORESEEABLE_DAYS = 60;
+
+/** `4.2 GB, 23 days until full`, or `4.2 GB, 84 GB free` if that is far away or unknown. */
 export function formatDiskSpace({ storage }: Status): string {
   const size = bytes(storage.store_bytes);
-  if (storage.days_left !== null) return `${size}, ${untilFull(storage.days_left)} until full`;
+  if (storage.days_left !== null && storage.days_left < FORESEEABLE_DAYS)
+    return `${size}, ${untilFull(storage.days_left)} until full`;
   return storage.disk_free_bytes === null ? size : `${size}, ${bytes(storage.disk_free_bytes)} free`;
 }
 
-/** `23 days`, `5 hours`, `3 years`. */
+/** `23 days`, `5 hours`, `6 months`, `3 years`: coarser the further away. */
 export function untilFull(days: number): string {
   if (days * 24 < 1.5) return "an hour";
   if (days < 1.5) return `${Math.round(days * 24)} hours`;
-  if (days < 730) return `${Math.round(days)} days`;
+  if (days < FORESEEABLE_DAYS) return `${Math.round(days)} days`;
+  if (days < 730) return `${Math.round(days / 30.4)} months`;
   return days < 36_500 ? `${Math.round(days / 365)} years` : "more than 100 years";
 }
 
-/** How long requests stay in the log, and what is kept of them. */
+/** How long requests and their bodies are kept. */
 export function formatRetention(status: Status): { requests: string; bodies: string } {
   const requests = days(numberSetting(status, "keep_days"));
   if (textSetting(status, "log") === "no-bodies") return { requests, bodies: "not kept (log is no-bodies)" };
@@ -42,6 +47,6 @@ export function formatRetention(status: Status): { requests: string; bodies: str
 }
 
 function days(kept: number | null): string {
-  if (kept === null || kept === 0) return "for ever";
+  if (kept === null || kept === 0) return "forever";
   return kept === 1 ? "1 day" : `${kept} days`;
 }

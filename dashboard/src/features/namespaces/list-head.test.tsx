@@ -1,6 +1,6 @@
 import { act, renderHook } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import { useDebouncedParam } from "./prefix-search";
+import { useDebouncedParam } from "./list-head";
 
 function box(inUrl: string) {
   const tell = vi.fn();

@@ -1,24 +1,42 @@
-/** The search input of the lists. It follows the URL, and changes it after a pause. */
+/** The head of the lists: tabs and the search input, which changes the URL after a pause. */
 
 import { TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { useRef, useState } from "react";
-import { useListNavigate } from "~/navigation/links";
-import type { ListSearch } from "~/navigation/list-search";
+import { type ReactNode, useRef, useState } from "react";
+import { ListLink, useListNavigate } from "~/navigation/links";
+import { ALL_NAMESPACES, ALL_PROPERTIES, type ListSearch } from "~/navigation/list-search";
 import { useShortcuts } from "~/ui/shortcuts";
 import css from "./namespaces-page.module.css";
 
+/** The tabs. `children`: the controls of the selected one. */
+export function ListHead({ tab, children }: { tab: ListSearch["tab"]; children: ReactNode }) {
+  return (
+    <div className={css.head}>
+      <h1 className="visually-hidden">{tab === "properties" ? "Properties" : "Namespaces"}</h1>
+      <nav className={css.tabs} aria-label="Lists">
+        <ListLink to={ALL_NAMESPACES} current={tab === "namespaces" ? "page" : undefined}>
+          Namespaces
+        </ListLink>
+        <ListLink to={ALL_PROPERTIES} current={tab === "properties" ? "page" : undefined}>
+          Properties
+        </ListLink>
+      </nav>
+      {children}
+    </div>
+  );
+}
+
 type Props<L> = {
   list: L;
-  /** What is searched: `Namespaces that begin with`. */
+  /** For example `Namespaces that start with`. */
   label: string;
 };
 
-/** Searches a list by how its names begin. The key / goes there. */
+/** Search a list by the start of its names. The key / moves the focus here. */
 export function PrefixSearch<L extends ListSearch>({ list, label }: Props<L>) {
   const go = useListNavigate();
   const box = useRef<HTMLInputElement>(null);
-  // The first letter is a step for Back; those that follow belong to it.
+  // Only the first change adds a history entry.
   const typed = useDebouncedParam(list.prefix, (prefix) => go({ ...list, prefix }, list.prefix !== ""));
 
   useShortcuts(
@@ -42,7 +60,7 @@ export function PrefixSearch<L extends ListSearch>({ list, label }: Props<L>) {
         ref={box}
         className={css.box ?? ""}
         aria-label={label}
-        placeholder={`/  ${label.toLowerCase()} …`}
+        placeholder={`/  ${label}…`}
         spellCheck={false}
         autoComplete="off"
         autoCapitalize="none"
@@ -56,17 +74,17 @@ export function PrefixSearch<L extends ListSearch>({ list, label }: Props<L>) {
   );
 }
 
-/** A text somebody types that goes into the URL: the box has it at once, the URL when the typing rests. */
-const REST_MS = 150;
+/** A typed text that is written to the URL after a pause. */
+const PAUSE_MS = 150;
 
 export type DebouncedParam = {
   text: string;
   setText: (text: string) => void;
-  /** Does not wait until the typing rests. */
+  /** Write it to the URL at once. */
   flush: () => void;
 };
 
-/** `inUrl` wins when it changes to what was not typed here: by Back, or by a link. */
+/** If `inUrl` changes to a text that was not typed here, for example by Back, it replaces the typed text. */
 export function useDebouncedParam(inUrl: string, tell: (text: string) => void): DebouncedParam {
   const [state, setState] = useState({ text: inUrl, told: inUrl, seen: inUrl });
   if (state.seen !== inUrl) {
@@ -78,7 +96,7 @@ export function useDebouncedParam(inUrl: string, tell: (text: string) => void): 
     setState({ ...state, told: state.text });
     tell(state.text);
   };
-  const flushSoon = useDebouncedCallback(flush, REST_MS);
+  const flushSoon = useDebouncedCallback(flush, PAUSE_MS);
   return {
     text: state.text,
     setText: (text) => {

@@ -1,0 +1,82 @@
+/** The menu of all namespaces, searched by the start of their names. */
+
+import { Button, Popover, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { recentNamespacesQuery } from "~/api/namespaces";
+import { useStatus } from "~/api/status";
+import { count, plural } from "~/format/number";
+import { ago } from "~/format/time";
+import type { Namespace } from "~/generated/api-types";
+import { useNow } from "~/ui/timestamp";
+import { NamespaceChip } from "./chips";
+import css from "./namespace-bar.module.css";
+
+/** A button with the number of namespaces, and a list of them, most recent first. */
+export function NamespacesMenu() {
+  const [isOpen, setOpen] = useState(false);
+  const namespaces = useStatus((status) => status.namespaces);
+  return (
+    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" width={440} trapFocus withinPortal shadow="md">
+      <Popover.Target>
+        <Button
+          className={css.menuButton ?? ""}
+          variant="default"
+          size="xs"
+          h={28}
+          fw={400}
+          fz="sm"
+          rightSection={<span aria-hidden="true">▾</span>}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          All namespaces&nbsp;<span className={css.count}>{count(namespaces ?? null)}</span>
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="All namespaces">
+        <NamespaceList onSelect={() => setOpen(false)} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function NamespaceList({ onSelect }: { onSelect: () => void }) {
+  const [typed, setTyped] = useState("");
+  const [prefix] = useDebouncedValue(typed, 120);
+  const found = useQuery(recentNamespacesQuery(prefix)).data?.data;
+  return (
+    <>
+      <TextInput
+        data-autofocus
+        aria-label="All namespaces that start with"
+        placeholder="Starts with…"
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links in the list are reached by keyboard */}
+      <ul className={css.list} onClick={(event) => (event.target as Element).closest("a") && onSelect()}>
+        {found?.map((namespace) => (
+          <ListItem key={namespace.namespace} namespace={namespace} />
+        ))}
+      </ul>
+      {found?.length === 0 && (
+        <p>{prefix === "" ? "No namespaces yet." : `No namespaces start with ${JSON.stringify(prefix)}.`}</p>
+      )}
+    </>
+  );
+}
+
+function ListItem({ namespace: { namespace, requests, failed, last_at } }: { namespace: Namespace }) {
+  const now = useNow();
+  return (
+    <li>
+      <NamespaceChip namespace={namespace} />
+      <span>
+        {plural(requests, "request")}
+        {failed > 0 && `, ${count(failed)} failed`}
+        {last_at !== null && `, ${ago(last_at, now)}`}
+      </span>
+    </li>
+  );
+}

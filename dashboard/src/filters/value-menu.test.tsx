@@ -1,0 +1,43 @@
+import { screen } from "@testing-library/react";
+import { afterEach, expect, it, vi } from "vitest";
+import { renderAt } from "~/test/render";
+import { ValueHover } from "./use-hovered-value";
+import { ValueMenu } from "./value-menu";
+
+afterEach(() => vi.unstubAllGlobals());
+
+/** Open the menu of a value whose latest requests continue one another, or do not. */
+async function openMenu(name: string, isThread: boolean) {
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (url: string) => {
+    asked.push(url);
+    if (url.includes("/api/thread")) return Response.json({ data: [{}, {}], is_thread: isThread });
+    return Response.json({ requests: 310, failed: 0, last_at: null, complete: true });
+  });
+  const hovered = { name, value: "user-42", at: new DOMRect(), link: document.createElement("a"), menu: true };
+  const { where } = await renderAt("", <ValueMenu hovered={hovered} hover={new ValueHover()} />);
+  expect(await screen.findByText("310 requests")).toBeInTheDocument();
+  return { asked, where };
+}
+
+it.each(["namespace", "property.session"])(
+  "%s has a conversation view if its requests continue one another",
+  async (name) => {
+    const { where } = await openMenu(name, true);
+    const item = await screen.findByRole("menuitem", { name: "Open conversation view" });
+    item.click();
+    expect(where()).toBe(`/thread?${name}=user-42`);
+  },
+);
+
+it("a namespace without conversations has no conversation view", async () => {
+  const { asked } = await openMenu("namespace", false);
+  expect(asked.some((url) => url.includes("/api/thread?namespace=user-42"))).toBe(true);
+  expect(screen.getByRole("menuitem", { name: "Copy" })).toBeInTheDocument();
+  expect(screen.queryByRole("menuitem", { name: "Open conversation view" })).not.toBeInTheDocument();
+});
+
+it("other fields are not asked for conversations", async () => {
+  const { asked } = await openMenu("model", true);
+  expect(asked.filter((url) => url.includes("/api/thread"))).toEqual([]);
+});
