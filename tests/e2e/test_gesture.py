@@ -197,7 +197,9 @@ def test_namespaces_are_found_by_a_prefix(tab: LogPage, world: World, log: dict[
     tab.open_log()
     tab.page.get_by_role("button", name=re.compile("All namespaces")).click()
     tab.page.get_by_role("textbox", name=re.compile("All namespaces")).fill("sess")
-    tab.page.get_by_role("dialog", name="All namespaces").get_by_role("link", name=re.compile("session-77f1c0de9a31")).click()
+    tab.page.get_by_role("dialog", name="All namespaces").get_by_role(
+        "link", name=re.compile("session-77f1c0de9a31")
+    ).click()
     tab.wait_for_query(("namespace", "session-77f1c0de9a31"))
     tab.wait_for_first(found)
     tab.wait_for_rows(1)

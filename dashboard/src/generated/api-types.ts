@@ -14,7 +14,7 @@ export type Row = {
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
   /** Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or `refused`, or an error event in the stream. */
   failed: boolean;
-  /** Namespace of the request. A label, not a security boundary. */
+  /** Namespace of the request. Not a security boundary. */
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
@@ -185,7 +185,7 @@ export type RequestDetail = {
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
   /** Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or `refused`, or an error event in the stream. */
   failed: boolean;
-  /** Namespace of the request. A label, not a security boundary. */
+  /** Namespace of the request. Not a security boundary. */
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
@@ -397,7 +397,7 @@ export type ThreadRow = {
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
   /** Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or `refused`, or an error event in the stream. */
   failed: boolean;
-  /** Namespace of the request. A label, not a security boundary. */
+  /** Namespace of the request. Not a security boundary. */
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
@@ -523,7 +523,7 @@ export type NamespacePage = {
   complete: boolean;
 };
 
-/** A namespace, its counters and its appearance. A pinned namespace is a label, all others are threads. */
+/** A namespace, its counters and its appearance. Pinned namespaces are shown above the log. */
 export type Namespace = {
   namespace: string;
   requests: number;
@@ -539,25 +539,25 @@ export type Namespace = {
   /** Start of the latest request. `null` without requests. */
   last_at: string | null;
   pinned: boolean;
-  /** Color slot of the label, 1 to 8. `null` if not pinned. */
+  /** Color slot, 1 to 8. `null` if not pinned. */
   color: number | null;
-  /** Group of the label. `null` without a group, or if not pinned. */
+  /** Group among the pinned namespaces. `null` without a group, or if not pinned. */
   group: string | null;
-  /** Position among all labels. `null` if not pinned. */
+  /** Position among the pinned namespaces. `null` if not pinned. */
   position: number | null;
 };
 
-/** A change to a label. Omitted fields are not changed. */
+/** A change to a pinned namespace. Omitted fields are not changed. */
 export type LabelChange = {
   /** The namespace. It may be one without requests. */
   namespace: string;
-  /** `true` makes it a label. `false` makes it a thread and removes color, group and position. */
+  /** `true` pins it. `false` unpins it and removes color, group and position. */
   pinned?: boolean;
   /** Color slot. Default when pinning: the lowest free slot, or the next one in turn. */
   color?: number;
   /** Group. Default when pinning: chosen by common names such as `staging`, else `null`. */
   group?: string | null;
-  /** Position among all labels. Default when pinning: after the last. */
+  /** Position among the pinned namespaces. Default when pinning: after the last. */
   position?: number;
 };
 
@@ -637,7 +637,7 @@ export type Status = {
   /** Whether `relaybook demo` fills this log. */
   sample_data: boolean;
   records: number;
-  /** Number of namespaces, including labels. */
+  /** Number of namespaces, including pinned ones. */
   namespaces: number;
   /** Number of pinned namespaces. */
   labels: number;

@@ -16,7 +16,7 @@ from relaybook.log.query import filters, language, values
 from relaybook.log.query.parameters import MAX_VALUES
 
 _REFS: Final = "#/components/schemas/{name}"
-_ABOUT: Final = """The API of the dashboard. It reads the request log and changes labels. Lists contain no request or
+_ABOUT: Final = """The API of the dashboard. It reads the request log and pins namespaces. Lists contain no request or
 response bodies. Timestamps are RFC 3339 in UTC.
 
 If the dashboard has a token, send it as `Authorization: Bearer <token>`, or send the cookie that `POST /api/session`

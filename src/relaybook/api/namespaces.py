@@ -1,6 +1,6 @@
 """List namespaces with their counters, at a cost that does not depend on the size of the log.
 
-The counters cover all time. For labels, which are few, requests can be counted for a time range instead.
+The counters cover all time. For pinned namespaces, which are few, requests can be counted for a time range instead.
 """
 
 from typing import Final, cast, get_args
@@ -26,7 +26,7 @@ _SORTS = get_args(NamespaceSort)
 _TIME_RANGE: Final = ("from", "to")
 _PARAMETERS = [
     document.parameter("prefix", "Prefix of the name."),
-    document.parameter("pinned", "`true`: only labels. `false`: only other namespaces.", {"type": "boolean"}),
+    document.parameter("pinned", "`true`: only pinned namespaces. `false`: only others.", {"type": "boolean"}),
     document.parameter("sort", "Sort by this field, descending.", {"enum": list(_SORTS), "default": "last_at"}),
     document.limit(50),
     document.parameter("cursor", "`next_cursor` of another page."),
@@ -73,7 +73,7 @@ def _parse_time_range(params: dict[str, str], pinned: bool | None) -> Filter:
     if names and not pinned:
         raise BadFilter(
             names[0],
-            f"{names[0]} requires pinned=true. Only labels can be counted for a time range.",
+            f"{names[0]} requires pinned=true. Only pinned namespaces can be counted for a time range.",
         )
     return arguments.filter_of((name, params[name]) for name in names)
 

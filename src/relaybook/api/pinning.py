@@ -29,12 +29,12 @@ _EXPECTED: Final = {
 
 @routes.patch("/api/namespaces", document.describe(Namespace, body=LabelChange))
 async def change_label(request: Request) -> Response:
-    """Pin or unpin a namespace, or change the color, group or position of a label."""
+    """Pin or unpin a namespace, or change the color, group or position of a pinned one."""
     arguments.only(arguments.pairs_of(request))
     change = _parse_change(await request.body())
     labels: Labels | None = request.app.state.labels
     if labels is None:
-        raise ApiError("store_unavailable", "Labels cannot be changed: this program opens the log for reading only.")
+        raise ApiError("store_unavailable", "Namespaces cannot be pinned: this program opens the log for reading only.")
     try:
         row = await async_reader_of(request).run(lambda _: labels.change(change))
     except NotPinned as error:

@@ -30,7 +30,7 @@ MEANINGS: Final[dict[str, str]] = {
     "the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large.",
     "failed": "Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or "
     "`refused`, or an error event in the stream.",
-    "namespace": "Namespace of the request. A label, not a security boundary.",
+    "namespace": "Namespace of the request. Not a security boundary.",
     "properties": "Custom properties by name, from request headers and from `metadata` in the body.",
     "warnings": "What was adjusted in the request's tags.",
     "route": "Name of the route (base URL) the request came in on.",
@@ -323,7 +323,7 @@ _OF_ALL_TIME: Final = "`null` if counted for a time range."
 
 
 class Namespace(Struct, kw_only=True):
-    """A namespace, its counters and its appearance. A pinned namespace is a label, all others are threads."""
+    """A namespace, its counters and its appearance. Pinned namespaces are shown above the log."""
 
     namespace: str
     requests: int
@@ -334,9 +334,11 @@ class Namespace(Struct, kw_only=True):
     first_at: Annotated[TimestampText | None, Meta(description=f"`null` without requests. {_OF_ALL_TIME}")]
     last_at: Annotated[TimestampText | None, Meta(description="Start of the latest request. `null` without requests.")]
     pinned: bool
-    color: Annotated[int | None, Meta(description="Color slot of the label, 1 to 8. `null` if not pinned.")]
-    group: Annotated[str | None, Meta(description="Group of the label. `null` without a group, or if not pinned.")]
-    position: Annotated[int | None, Meta(description="Position among all labels. `null` if not pinned.")]
+    color: Annotated[int | None, Meta(description="Color slot, 1 to 8. `null` if not pinned.")]
+    group: Annotated[
+        str | None, Meta(description="Group among the pinned namespaces. `null` without a group, or if not pinned.")
+    ]
+    position: Annotated[int | None, Meta(description="Position among the pinned namespaces. `null` if not pinned.")]
 
 
 class NamespacePage(Struct, kw_only=True):
@@ -450,7 +452,7 @@ class Status(Struct, kw_only=True):
     page_build: Annotated[str | None, Meta(description="Build id of the page. `null` if it was not built.")]
     sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` fills this log.")]
     records: int
-    namespaces: Annotated[int, Meta(description="Number of namespaces, including labels.")]
+    namespaces: Annotated[int, Meta(description="Number of namespaces, including pinned ones.")]
     labels: Annotated[int, Meta(description="Number of pinned namespaces.")]
     last_seq: int
     indexed_to: Annotated[int, Meta(description="`seq` of the newest record that full-text search can find.")]

@@ -87,14 +87,14 @@ LAST_POSITION: Final = 9999
 
 
 class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A change to a label. Omitted fields are not changed."""
+    """A change to a pinned namespace. Omitted fields are not changed."""
 
     namespace: Annotated[
         str, Meta(max_length=256, pattern=r"^[^\x00]+$", description="The namespace. It may be one without requests.")
     ]
     pinned: Annotated[
         bool | UnsetType,
-        Meta(description="`true` makes it a label. `false` makes it a thread and removes color, group and position."),
+        Meta(description="`true` pins it. `false` unpins it and removes color, group and position."),
     ] = UNSET
     color: Annotated[
         Annotated[int, Meta(ge=1, le=COLORS)] | UnsetType,
@@ -106,7 +106,7 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     ] = UNSET
     position: Annotated[
         Annotated[int, Meta(ge=0, le=LAST_POSITION)] | UnsetType,
-        Meta(description="Position among all labels. Default when pinning: after the last."),
+        Meta(description="Position among the pinned namespaces. Default when pinning: after the last."),
     ] = UNSET
 
 
