@@ -223,7 +223,7 @@ def test_a_value_in_the_drawer_filters_the_log(tab: LogPage, log: list[str]) -> 
 
 
 def test_words_of_the_search_are_marked_in_the_row_and_in_the_request(tab: LogPage, log: list[str]) -> None:
-    tab.open_log("/requests?q=lima")
+    tab.open_log("/requests?words=lima")
     tab.wait_for_rows(1)
     expect(tab.row(log[1]).locator("mark")).to_have_text("Lima")
     tab.row(log[1]).get_by_text("Question 4?").click()

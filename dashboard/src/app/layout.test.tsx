@@ -39,17 +39,17 @@ const ROWS = [
   sampleRequest({ id: "r3", seq: 3, namespace: "staging" }),
   sampleRequest({ id: "r2", seq: 2, namespace: "production" }),
 ];
-/** Counts that the API returns: of all threads, and of the requests of the label. */
-let counts = { threads: 0, requests: 0 };
+/** Counts that the API returns: of all namespaces, and of the requests of the pinned one. */
+let counts = { namespaces: 0, requests: 0 };
 let sight: ReturnType<typeof stubSight>;
 let client: QueryClient;
 
 beforeEach(async () => {
   sight = stubSight();
-  counts = { threads: 1, requests: 1 };
+  counts = { namespaces: 1, requests: 1 };
   vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
   answerThread({
-    status: () => statusWith({ namespaces: counts.threads }),
+    status: () => statusWith({ namespaces: counts.namespaces }),
     requests: () => ({ data: ROWS, running: [], next_cursor: null, newer_cursor: null, complete: true }),
     namespaces: () => ({
       data: [namespace("production", { pinned: true, color: 1, requests: counts.requests })],
@@ -94,9 +94,9 @@ it("a hovered value dims the other rows, and renders neither the layout nor the 
 
 it("a new status without new gaps renders neither the layout nor the table", async () => {
   const before = renders();
-  counts.threads = 41;
+  counts.namespaces = 41;
   await poll("status");
-  await waitFor(() => expect(bar()).toHaveTextContent("Threads 41"));
+  await waitFor(() => expect(bar()).toHaveTextContent("All namespaces 41"));
   expect(renders()).toEqual(before);
 });
 

@@ -140,7 +140,7 @@ describe("an open request", () => {
         }),
       ),
     );
-    await renderAt("?q=one", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
+    await renderAt("?words=one", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
     expect(await screen.findByText("one", { selector: "mark" }, { timeout: 5_000 })).toBeVisible();
     expect(screen.queryByRole("button", { name: /earlier messages/ })).not.toBeInTheDocument();
   });
