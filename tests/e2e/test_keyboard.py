@@ -141,7 +141,7 @@ def low(open_tab: OpenTab, world: World, log: list[str]) -> LogPage:
 
 
 def test_j_starts_at_the_first_visible_row(low: LogPage) -> None:
-    low.scroll_to(120)
+    low.scroll_to(60)
     first = next(request_id for request_id, top in low.on_screen() if top >= 0)
     low.press("j")
     low.expect_selected(first)
