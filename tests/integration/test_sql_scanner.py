@@ -29,6 +29,7 @@ from tests.support.sqlmap import MARK, needs_sqlmap, scan
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
 from relaybook.log.query.filters import NAMES
+from relaybook.log.query.values import allows_prefix
 from relaybook.log.store.memory import MemoryStore
 from relaybook.server.data_directory import DataDirectory
 
@@ -93,7 +94,7 @@ def query_targets(path: str, parameters: list[dict[str, Any]]) -> Iterator[Targe
         name for parameter in parameters if parameter["in"] == "query" for name in concrete_names(parameter["name"])
     ]
     if path == LIVE:  # a text search waits for the index; the list of requests covers it
-        names = [name for name in names if name.removeprefix("not.") not in ("q", "contains")]
+        names = [name for name in names if name.rpartition(".")[2] not in ("q", "words", "contains")]
     if path == LOG:
         yield from (Target(path, (name,), sent_along=SENT_ALONG.get(name, ("limit",))) for name in names)
     if path == THREAD:  # requires exactly one namespace or property value
@@ -110,6 +111,8 @@ def concrete_names(name: str) -> list[str]:
     """Return the names that a name in the document stands for."""
     if name == "not.<name>":
         return [f"not.{parameter}" for parameter in (*NAMES, "property.user") if parameter not in ("from", "to")]
+    if name == "begins.<name>":
+        return [f"begins.{parameter}" for parameter in (*NAMES, "property.user") if allows_prefix(parameter)]
     return [name.replace("<name>", "user")]
 
 
@@ -135,6 +138,8 @@ class World:
     def value(self, path: str, name: str) -> str:
         if name.startswith("not."):
             return NOT.get(name, "nobody")
+        if name.startswith("begins."):
+            return self.value(path, name.removeprefix("begins."))[:4]
         found = self.values.get(f"{path} {name}") or self.values.get(name)
         assert found, f"{path} takes {name}, and the scan knows no value for it: add one to values_of()"
         return found
@@ -223,7 +228,7 @@ def values_of(server: Server) -> dict[str, str]:
     record = server.records(wanted)[-1]
     values = {name: str(record[name]) for name in NAMES if isinstance(record.get(name), str | int)}
     values |= {"duration": ">0ms", "first_token": ">0ms", "cost": ">0", "q": "hello", "bucket": "3600", "by": "model"}
-    values |= {"contains": "hello"}
+    values |= {"contains": "hello", "words": "hello", "caret": "5"}
     values |= {"retry_count": ">=0", "input_tokens": ">0", "output_tokens": ">0"}
     values |= {"failed": "false", "warning": "unknown_header", "advice": "temperature_and_top_p", "as": "sent"}
     values |= {"namespace_prefix": "team", "prefix": "team", "property.user": record["properties"]["user"]}
