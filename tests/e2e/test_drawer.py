@@ -214,12 +214,27 @@ def test_back_closes_the_request_and_forward_opens_it_again(tab: LogPage, log: l
     expect(tab.drawer).to_contain_text("Accra")
 
 
-def test_a_value_in_the_drawer_filters_the_log(tab: LogPage, log: list[str]) -> None:
+def test_a_value_in_the_drawer_filters_the_log_beside_it(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab.open_request(log[2]).get_by_role("link", name="Filter by user u-3").click()
     tab.wait_for_query(("user", "u-3"))
     tab.wait_for_rows(1)
     tab.expect_selected(log[2])
+    expect(tab.drawer).to_contain_text("Question 3?")
+    tab.press("Escape")
+    expect(tab.drawer).to_have_count(0)
+    tab.wait_for_query(("user", "u-3"))
+    tab.expect_selected(log[2])
+
+
+def test_on_a_narrow_screen_a_value_in_the_drawer_leads_to_the_log(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 800, "height": 700})
+    tab.open_request(log[2]).get_by_role("link", name="Filter by user u-3").click()
+    tab.wait_for_path("/requests")
+    tab.wait_for_rows(1)
+    expect(tab.drawer).to_have_count(0)
 
 
 def test_words_of_the_search_are_marked_in_the_row_and_in_the_request(tab: LogPage, log: list[str]) -> None:

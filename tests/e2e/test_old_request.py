@@ -33,6 +33,12 @@ def test_j_and_k_move_between_old_requests_too(tab: LogPage, log: list[str]) -> 
         tab.wait_for_path(f"/requests/{log[place]}")
 
 
+def test_the_row_of_a_request_opened_by_its_address_is_shown(tab: LogPage, log: list[str]) -> None:
+    tab.open_request(log[60])
+    wait_until(lambda: log[60] in dict(tab.on_screen()), what="its row on the screen")
+    tab.expect_selected(log[60])
+
+
 def test_the_oldest_request_has_no_next_one(tab: LogPage, log: list[str]) -> None:
     tab.open_request(log[-1])
     expect(tab.drawer.get_by_role("button", name="Newer request")).to_be_enabled()

@@ -41,8 +41,11 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** `id`: the request opened next to the log, which keeps its position. `replace`: do not add a history entry. */
-export type LogTarget = { search: LogSearch; id?: string; anchor?: Anchor | undefined; replace?: boolean };
+/**
+ * `id`: the request to open, while the log keeps its position. By default a request that is open beside the log stays
+ * open; `null` closes it. `replace`: do not add a history entry.
+ */
+export type LogTarget = { search: LogSearch; id?: string | null; anchor?: Anchor | undefined; replace?: boolean };
 
 /** The address of the log with a search, for `href`. */
 export function logHref(search: LogSearch, id?: string): string {
@@ -61,14 +64,20 @@ export function useLogNavigate(): (to: LogTarget) => void {
   const address = useFilterHref();
   return useCallback(
     ({ search, id, anchor, replace = false }) => {
-      const href = id === undefined ? address(search) : logHref(search, id);
-      const kept = anchor ?? (id === undefined ? undefined : router.state.location.state.anchor);
+      const open = id === undefined ? requestBeside(router.state.matches) : (id ?? undefined);
+      const href = open === undefined ? address(search) : logHref(search, open);
+      const kept = anchor ?? (typeof id === "string" ? router.state.location.state.anchor : undefined);
       const state = kept === undefined ? {} : { anchor: kept };
       if (replace) router.history.replace(href, state);
       else router.history.push(href, state);
     },
     [router, address],
   );
+}
+
+/** The request that is open beside the log. A request that covers the log, on a narrow screen, does not count. */
+function requestBeside(matches: readonly { params: { id?: string } }[]): string | undefined {
+  return document.querySelector("[data-panel]") === null ? undefined : matches.at(-1)?.params.id;
 }
 
 /** The address of a thread, for `href`. `id`: the request to start at; by default the latest. */

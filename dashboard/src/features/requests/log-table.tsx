@@ -40,6 +40,16 @@ export const LogTable = memo(function LogTable(props: Props) {
   const items = useMemo(() => itemsOf(list.rows, gaps, list.includesNewest), [list.rows, list.includesNewest, gaps]);
   const step = useLocation({ select: ({ state }) => state.__TSR_key });
   const place = useScrollAnchor({ scroller, list: list.key, items, measures, anchor, step });
+  const hasRows = useRef(false);
+  // A request opened by its address: its row is shown as soon as there are rows.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (hasRows.current || items.length === 0 || element === null) return;
+    hasRows.current = true;
+    const index = anchor === undefined && selected !== undefined ? items.findIndex(({ id }) => id === selected) : -1;
+    const bottom = measures.head + (index + 1) * rowHeight;
+    if (bottom > element.clientHeight) element.scrollTop = bottom - element.clientHeight / 2;
+  }, [scroller, items, anchor, selected, measures.head, rowHeight]);
   const search = useLogSearch();
   const newest = useRef(search);
   useLayoutEffect(() => {

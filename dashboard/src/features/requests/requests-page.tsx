@@ -107,7 +107,7 @@ export function RequestsPage() {
     if (id === undefined) return;
     setChosen({ anchor: anchor?.id, id });
     const there = { id, top: Math.round((scroller.current?.clientHeight ?? 0) / 3) };
-    go({ search, anchor: isElsewhere ? there : anchor, replace: true });
+    go({ search, id: null, anchor: isElsewhere ? there : anchor, replace: true });
     requestAnimationFrame(() => scrollToRow(scroller.current, id, indexOf(id)));
   };
 
