@@ -152,7 +152,7 @@ def drawer_without_a_request(tab: LogPage, log: dict[str, str]) -> None:
 
 def status(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
-    tab.page.get_by_title("Show the whole status").click()
+    tab.page.get_by_title("Show the status").click()
     expect(tab.page.get_by_role("dialog")).to_contain_text("Requests are being logged.")
 
 
@@ -217,12 +217,12 @@ def test_axe_finds_no_violation(tab: LogPage, log: dict[str, str], state: State)
 #: Pages that are complete by their address alone, and an element that they then have.
 ADDRESSES: Final = {
     "namespaces": ("/namespaces", "main:has-text('7 namespaces.') svg[role=img]"),
-    "labels": ("/namespaces?pinned=true&sort=failed", "main:has-text('5 labels.')"),
-    "no namespace": ("/namespaces?prefix=zz", "main:has-text('No namespace begins with')"),
-    "namespaces refused": ("/namespaces?sort=size", "main [role=alert]:has-text('cannot be read')"),
+    "pinned": ("/namespaces?pinned=true&sort=failed", "main:has-text('5 namespaces.')"),
+    "no namespace": ("/namespaces?prefix=zz", "main:has-text('No namespaces start with')"),
+    "namespaces refused": ("/namespaces?sort=size", "main [role=alert]:has-text('Invalid address')"),
     "properties": ("/namespaces?tab=properties", "main:has-text('Select a property')"),
     "values": ("/namespaces?tab=properties&property=channel", "main:has-text('1 value.') svg[role=img]"),
-    "no value": ("/namespaces?tab=properties&property=channel&prefix=zz", "main:has-text('No value of channel')"),
+    "no value": ("/namespaces?tab=properties&property=channel&prefix=zz", "main:has-text('No values of channel')"),
     "overview": ("/overview", "main [role=img][aria-label^='Requests, ']"),
     "overview by namespace": ("/overview?by=namespace", "main:has([role=img][aria-label^='Requests, ']) tbody tr"),
     "overview by model": ("/overview?by=model", "main:has([role=img][aria-label^='Requests, ']) tbody tr"),

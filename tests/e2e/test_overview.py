@@ -215,3 +215,20 @@ def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
     expect(alert).to_contain_text("Invalid address")
     alert.get_by_role("button", name="Clear all").click()
     expect(chart(tab, "Requests")).to_be_visible()
+
+
+def test_links_lead_to_the_most_expensive_and_the_slowest_requests_of_the_filter(tab: LogPage, log: list[str]) -> None:
+    open_overview(tab, "/overview?namespace=production&by=model")
+    links = tab.page.get_by_role("navigation", name="Open in the log")
+    for name, sort in (("Most expensive", "cost_usd"), ("Slowest", "duration_ms")):
+        link = links.get_by_role("link", name=name)
+        expect(link).to_have_attribute("href", f"/requests?namespace=production&sort={sort}")
+
+
+def test_new_requests_are_drawn_on_the_same_canvas(tab: LogPage, world: World, log: list[str]) -> None:
+    open_overview(tab)
+    canvas = chart(tab, "Requests").locator("canvas")
+    canvas.evaluate("(canvas) => canvas.setAttribute('data-first', '')")
+    world.log(Call(namespace="production"))
+    expect(chart(tab, "Requests")).to_have_attribute("aria-label", re.compile(r"\. 6 · 1 failed\. "))
+    expect(canvas).to_have_attribute("data-first", "")

@@ -51,7 +51,7 @@ def test_the_document_does_not_scroll(
     width, height = window
     tab = open_tab(world.dashboard, viewport={"width": width, "height": height}).open(path)
     expect(tab.page.locator(PAGES[path]).first).to_be_visible()
-    expect(tab.page.get_by_title("Show the whole status")).to_contain_text("logging")
+    expect(tab.page.get_by_title("Show the status")).to_contain_text("logging")
     expect_no_scrolling(tab)
     tab.state(_TO_THE_END)
     expect_no_scrolling(tab)

@@ -48,7 +48,7 @@ export function NamespaceLists({ list }: { list: NamespaceList }) {
         <NamespaceScope list={list} />
       </ListHead>
       {pinning.error !== null && (
-        <Alert color="red" radius={0} withCloseButton closeButtonLabel="Close" onClose={pinning.reset}>
+        <Alert color="red" radius={0} px={12} py={6} withCloseButton closeButtonLabel="Close" onClose={pinning.reset}>
           {notPinned(pinning.variables, pinning.error)}
         </Alert>
       )}

@@ -19,7 +19,7 @@ type Props = { groups: readonly Group[]; by: string };
 /** The aggregates of each group, with its color in the charts. */
 export function GroupTable({ groups, by }: Props) {
   return (
-    <Table className={css.table} highlightOnHover>
+    <Table className={css.table} borderColor="var(--color-border)" highlightOnHover>
       <caption className="visually-hidden">Requests by {fieldName(by)}</caption>
       <Table.Thead>
         <Table.Tr>

@@ -26,7 +26,7 @@ export function SettingsTable({ settings }: { settings: Readonly<Record<string, 
           onChange={(event) => setSought(event.currentTarget.value)}
         />
       </div>
-      <Table className={css.table} layout="fixed" aria-labelledby={heading}>
+      <Table className={css.table} borderColor="var(--color-border)" layout="fixed" aria-labelledby={heading}>
         <Table.Tbody>
           {found.map(([name, value]) => (
             <Table.Tr key={name}>

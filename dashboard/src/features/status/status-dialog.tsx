@@ -157,7 +157,7 @@ export function RefusalList({ refused }: { refused: Readonly<Record<string, numb
       {codes.length === 0 ? (
         <p>None. Requests that are not admitted get an error from Relaybook and are not in the log.</p>
       ) : (
-        <Table className={css.table}>
+        <Table className={css.table} borderColor="var(--color-border)">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>code</Table.Th>
