@@ -220,7 +220,7 @@ type ProblemTextProps = { problem: Problem; isInUrl: boolean; onCorrect: (text: 
 function ProblemText({ problem: { message, corrected }, isInUrl, onCorrect }: ProblemTextProps) {
   return (
     <>
-      {isInUrl ? `${message} The log is shown without it.` : message}
+      {isInUrl ? `${message} The log is shown without it.` : message}{" "}
       {corrected !== undefined && (
         <Button
           className={css.correct ?? ""}
