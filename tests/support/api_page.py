@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from tests.support.api_log import app_of
 
-from relaybook.api.document import filter_parameters
+from relaybook.api.openapi import filter_parameters
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
 #: The endpoint and the model whose parameters and fields are listed in full. Others refer to them.

@@ -13,13 +13,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from relaybook.api import (
     count,
     detail,
-    document,
     downloads,
     errors,
     home,
     live,
     metrics,
     namespaces,
+    openapi,
     pages,
     pinning,
     query,
@@ -111,7 +111,7 @@ class DashboardApi(Starlette):
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI document. It is built on the first call."""
         if self._document is None:
-            self._document = document.build(self._declared, self._version)
+            self._document = openapi.build(self._declared, self._version)
         return self._document
 
     async def _get_document(self, request: Request) -> Response:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook import clock
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import RequestCount
@@ -20,7 +20,7 @@ routes = Routes("log")
 COUNT_NS: Final = 300_000_000
 
 
-@routes.get("/api/count", document.describe(RequestCount, document.filter_parameters()))
+@routes.get("/api/count", openapi.describe(RequestCount, openapi.filter_parameters()))
 async def count_requests(request: Request) -> Response:
     """Return the number of finished requests that match the filter, and how many of them failed.
 

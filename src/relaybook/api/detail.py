@@ -6,7 +6,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.errors import ApiError
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
@@ -35,10 +35,10 @@ def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record
 
 routes = Routes("log")
 
-_ID = document.parameter("id", "Relaybook's id, or the upstream's, completion's or client's id.", place="path")
+_ID = openapi.parameter("id", "Relaybook's id, or the upstream's, completion's or client's id.", place="path")
 
 
-@routes.get("/api/requests/{id:path}", document.describe(RequestDetail, [_ID]))
+@routes.get("/api/requests/{id:path}", openapi.describe(RequestDetail, [_ID]))
 async def get_request(request: Request) -> Response:
     """Return one request with headers, messages and response.
 

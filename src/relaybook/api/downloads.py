@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.detail import find_or_raise
 from relaybook.api.errors import ApiError
 from relaybook.api.reading import AsyncReader, async_reader_of
@@ -22,18 +22,18 @@ _TEXTUAL = re.compile(r"text/.*|.*[/+](json|xml)|.*(html|svg|javascript|ndjson|j
 _UNSAFE = re.compile(r"[^A-Za-z0-9-]")
 
 _PARAMETERS = [
-    document.parameter("id", "Relaybook's id, or the upstream's, completion's or client's id.", place="path"),
-    document.parameter("as", "`sent` returns the bytes as transferred, without decoding.", {"enum": ["sent"]}),
+    openapi.parameter("id", "Relaybook's id, or the upstream's, completion's or client's id.", place="path"),
+    openapi.parameter("as", "`sent` returns the bytes as transferred, without decoding.", {"enum": ["sent"]}),
 ]
 
 
-@routes.get("/api/requests/{id}/request", document.describe(None, _PARAMETERS, "text/plain"))
+@routes.get("/api/requests/{id}/request", openapi.describe(None, _PARAMETERS, "text/plain"))
 async def get_request_body(request: Request) -> Response:
     """Return the stored request body as an attachment, with its content encoding decoded."""
     return await _download(request, "request")
 
 
-@routes.get("/api/requests/{id}/response", document.describe(None, _PARAMETERS, "text/plain"))
+@routes.get("/api/requests/{id}/response", openapi.describe(None, _PARAMETERS, "text/plain"))
 async def get_response_body(request: Request) -> Response:
     """Return the stored response body as an attachment, with its content encoding decoded."""
     return await _download(request, "response")

@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from relaybook import clock
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.broadcaster import (
     Broadcaster,
     Subscription,
@@ -42,12 +42,12 @@ STALL_SECONDS: Final = 60.0
 _BATCH: Final = 500
 _MEDIA_TYPE: Final = "text/event-stream"
 
-_LAST_EVENT_ID = document.parameter(
+_LAST_EVENT_ID = openapi.parameter(
     "Last-Event-ID", "Id of the last event received. The stream resumes after it.", {"type": "integer"}, "header"
 )
 
 
-@routes.get("/api/live", document.describe(Row, [*document.filter_parameters(), _LAST_EVENT_ID], _MEDIA_TYPE))
+@routes.get("/api/live", openapi.describe(Row, [*openapi.filter_parameters(), _LAST_EVENT_ID], _MEDIA_TYPE))
 async def stream_requests(request: Request) -> Response:
     """Stream requests as server-sent events.
 

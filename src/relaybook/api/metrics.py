@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook.api import document
+from relaybook.api import openapi
 from relaybook.api.options import options_of
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
@@ -17,7 +17,7 @@ routes = Routes("status")
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-@routes.get("/metrics", document.describe(None, media_type="text/plain"))
+@routes.get("/metrics", openapi.describe(None, media_type="text/plain"))
 async def get_metrics(request: Request) -> Response:
     """Return metrics in the text format of Prometheus. See docs/reference/metrics.md."""
     probe = options_of(request).probe

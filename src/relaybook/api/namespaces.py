@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook import clock
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.count import count_deadline_ns
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
@@ -25,17 +25,17 @@ routes = Routes("log")
 _SORTS = get_args(NamespaceSort)
 _TIME_RANGE: Final = ("from", "to")
 _PARAMETERS = [
-    document.parameter("prefix", "Prefix of the name."),
-    document.parameter("pinned", "`true`: only pinned namespaces. `false`: only others.", {"type": "boolean"}),
-    document.parameter("sort", "Sort by this field, descending.", {"enum": list(_SORTS), "default": "last_at"}),
-    document.limit(50),
-    document.parameter("cursor", "`next_cursor` of another page."),
-    document.parameter("from", "Count requests that started at or after this time. Requires `pinned=true`."),
-    document.parameter("to", "Count requests that started before this time. Requires `pinned=true`."),
+    openapi.parameter("prefix", "Prefix of the name."),
+    openapi.parameter("pinned", "`true`: only pinned namespaces. `false`: only others.", {"type": "boolean"}),
+    openapi.parameter("sort", "Sort by this field, descending.", {"enum": list(_SORTS), "default": "last_at"}),
+    openapi.limit(50),
+    openapi.parameter("cursor", "`next_cursor` of another page."),
+    openapi.parameter("from", "Count requests that started at or after this time. Requires `pinned=true`."),
+    openapi.parameter("to", "Count requests that started before this time. Requires `pinned=true`."),
 ]
 
 
-@routes.get("/api/namespaces", document.describe(NamespacePage, _PARAMETERS))
+@routes.get("/api/namespaces", openapi.describe(NamespacePage, _PARAMETERS))
 async def list_namespaces(request: Request) -> Response:
     """Return namespaces with their counters. A namespace without requests is listed while it is pinned.
 

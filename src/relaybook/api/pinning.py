@@ -6,7 +6,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.errors import ApiError
 from relaybook.api.namespaces import namespace_of
 from relaybook.api.reading import async_reader_of
@@ -27,7 +27,7 @@ _EXPECTED: Final = {
 }
 
 
-@routes.patch("/api/namespaces", document.describe(Namespace, body=LabelChange))
+@routes.patch("/api/namespaces", openapi.describe(Namespace, body=LabelChange))
 async def change_label(request: Request) -> Response:
     """Pin or unpin a namespace, or change the color, group or position of a pinned one."""
     arguments.only(arguments.pairs_of(request))

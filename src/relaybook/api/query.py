@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook import clock
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import ParsedQuery, QueryError, QueryToken, Suggestion, Suggestions
@@ -25,8 +25,8 @@ routes = Routes("log")
 SUGGESTION_NS: Final = 300_000_000
 _MAX_VALUES: Final = 20
 _PARAMETERS = [
-    document.parameter("q", "The query, as for `GET /api/requests`. Empty by default."),
-    document.parameter(
+    openapi.parameter("q", "The query, as for `GET /api/requests`. Empty by default."),
+    openapi.parameter(
         "caret",
         "Offset of the caret in UTF-16 code units, at which the query is completed. At the end by default.",
         {"type": "integer", "minimum": 0},
@@ -34,7 +34,7 @@ _PARAMETERS = [
 ]
 
 
-@routes.get("/api/query", document.describe(ParsedQuery, _PARAMETERS))
+@routes.get("/api/query", openapi.describe(ParsedQuery, _PARAMETERS))
 async def parse_query(request: Request) -> Response:
     """Parse a query and suggest completions, without searching the log.
 

@@ -7,12 +7,12 @@ from msgspec import UNSET, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.count import count_deadline_ns
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import RequestPage, Row
-from relaybook.log.advice import Advice, advice_on
+from relaybook.log.likely_values import Correction, corrections_of
 from relaybook.log.query.filters import SORT_FIELDS, BadFilter, Cursor, Filter, SortField, Term, parse_sort
 from relaybook.log.row import to_json
 from relaybook.log.store.errors import DeadlinePassed
@@ -23,20 +23,20 @@ routes = Routes("log")
 _PAGING: Final = ("limit", "cursor", "around", "sort")
 _TOP: Final = 200
 _PARAMETERS = [
-    document.parameter(
+    openapi.parameter(
         "sort",
         "Return the requests with the highest values of this field instead of the latest ones: highest first, among "
         "equal values the newest first. Requests without a value and running requests are omitted. There are no "
         f"cursors; `limit` is {_TOP} by default. Cannot be combined with `cursor` or `around`.",
         {"type": "string", "enum": list(SORT_FIELDS)},
     ),
-    document.limit(50),
-    document.parameter("cursor", "`next_cursor` or `newer_cursor` of another page."),
-    document.parameter("around", "A Relaybook id. The page has this request in the middle."),
+    openapi.limit(50),
+    openapi.parameter("cursor", "`next_cursor` or `newer_cursor` of another page."),
+    openapi.parameter("around", "A Relaybook id. The page has this request in the middle."),
 ]
 
 
-@routes.get("/api/requests", document.describe(RequestPage, [*document.filter_parameters(), *_PARAMETERS]))
+@routes.get("/api/requests", openapi.describe(RequestPage, [*openapi.filter_parameters(), *_PARAMETERS]))
 async def list_requests(request: Request) -> Response:
     """Return a page of the log, newest first, or with `sort` the requests with the highest values.
 
@@ -86,14 +86,14 @@ def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, 
         finished = {row["id"] for row in page.data}
         page.running = [row for row in running if row["id"] not in finished]
         if page.complete and not page.data and not page.running:
-            page.advice = _advice(reader, filter_, deadline_ns)
+            page.corrections = _corrections(reader, filter_, deadline_ns)
     return page
 
 
-def _advice(reader: Reader, filter_: Filter, deadline_ns: int) -> list[Advice] | UnsetType:
+def _corrections(reader: Reader, filter_: Filter, deadline_ns: int) -> list[Correction] | UnsetType:
     """Return what was probably meant instead of values that no request has. UNSET if nothing is likely."""
     try:
-        return advice_on(reader, filter_, count_deadline_ns(deadline_ns)) or UNSET
+        return corrections_of(reader, filter_, count_deadline_ns(deadline_ns)) or UNSET
     except DeadlinePassed:
         return UNSET
 

@@ -5,7 +5,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook import clock
-from relaybook.api import arguments, auth, document
+from relaybook.api import arguments, auth, openapi
 from relaybook.api.errors import ApiError
 from relaybook.api.options import options_of
 from relaybook.api.routes import Routes
@@ -14,7 +14,7 @@ from relaybook.api.schemas import Session, SignIn
 routes = Routes("session")
 
 
-@routes.post("/api/session", document.describe(Session, body=SignIn))
+@routes.post("/api/session", openapi.describe(Session, body=SignIn))
 async def sign_in(request: Request) -> Response:
     """Sign in: set a cookie that replaces the token for 30 days. Does nothing if the dashboard has no token."""
     arguments.only(arguments.pairs_of(request))
@@ -32,7 +32,7 @@ async def sign_in(request: Request) -> Response:
     return _response(Session(expires_at=expires_at), _cookie(request, value, auth.SESSION_SECONDS))
 
 
-@routes.delete("/api/session", document.describe(Session))
+@routes.delete("/api/session", openapi.describe(Session))
 async def sign_out(request: Request) -> Response:
     """Sign out: remove the cookie."""
     arguments.only(arguments.pairs_of(request))

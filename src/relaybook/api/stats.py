@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook import clock
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import Aggregate, Percentiles, StatsGroup, StatsPoint, StatsResponse, StatsRest
@@ -21,16 +21,16 @@ _GROUPING: Final = ("bucket", "by")
 #: The latest timestamp that can be formatted, in microseconds. The bucket that contains it ends later.
 _MAX_US: Final = 253_402_300_799_999_999
 _PARAMETERS = [
-    document.parameter(
+    openapi.parameter(
         "bucket",
         "Size of a bucket in seconds. Default: a size that gives about 120 buckets.",
         {"type": "integer", "enum": list(BUCKETS)},
     ),
-    document.parameter("by", f"Group by {', '.join(f'`{name}`' for name in FIELDS)} or `property.<name>`."),
+    openapi.parameter("by", f"Group by {', '.join(f'`{name}`' for name in FIELDS)} or `property.<name>`."),
 ]
 
 
-@routes.get("/api/stats", document.describe(StatsResponse, [*document.filter_parameters(), *_PARAMETERS]))
+@routes.get("/api/stats", openapi.describe(StatsResponse, [*openapi.filter_parameters(), *_PARAMETERS]))
 async def get_stats(request: Request) -> Response:
     """Return aggregates of finished requests over time, by start time. Without `from`, since the beginning of the log.
 

@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.errors import ApiError
 from relaybook.api.options import ApiOptions, LogMetrics, options_of
 from relaybook.api.reading import async_reader_of
@@ -25,7 +25,7 @@ MAX_GAPS: Final = 100
 _log = logging.getLogger("relaybook.api")
 
 
-@routes.get("/api/status", document.describe(Status))
+@routes.get("/api/status", openapi.describe(Status))
 async def get_status(request: Request) -> Response:
     """Return version, lag of the log, disk usage, gaps, and the effective settings without secrets."""
     arguments.only(arguments.pairs_of(request))
@@ -38,13 +38,13 @@ async def get_status(request: Request) -> Response:
     return Response(msgspec.json.encode(await async_reader_of(request).run(query)), media_type="application/json")
 
 
-@routes.get("/healthz", document.describe(Health), accepts_head=True)
+@routes.get("/healthz", openapi.describe(Health), accepts_head=True)
 async def healthz(request: Request) -> Response:
     """Return 200 while the dashboard process is running."""
     return Response(msgspec.json.encode(Health(status="ok")), media_type="application/json")
 
 
-@routes.get("/readyz", document.describe(Health), accepts_head=True)
+@routes.get("/readyz", openapi.describe(Health), accepts_head=True)
 async def readyz(request: Request) -> Response:
     """Return 200 if the log can be read, else 503. Gives no details, because it does not require a token."""
     try:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook import clock
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import Aggregate, Conversation, NewMessages, Thread, ThreadRow
@@ -30,18 +30,18 @@ _LOOKBACK: Final = 2000
 _TOTAL_NS: Final = 100 * 1_000_000
 _PAGING: Final = ("limit", "cursor", "around")
 _PARAMETERS = [
-    document.parameter("namespace", "The namespace to show as a thread."),
-    document.parameter("property.<name>", "Instead of `namespace`: the value of one property."),
-    document.limit(500),
-    document.parameter("cursor", "`next_cursor` of another page."),
-    document.parameter(
+    openapi.parameter("namespace", "The namespace to show as a thread."),
+    openapi.parameter("property.<name>", "Instead of `namespace`: the value of one property."),
+    openapi.limit(500),
+    openapi.parameter("cursor", "`next_cursor` of another page."),
+    openapi.parameter(
         "around",
         "A Relaybook id. The page has this request in the middle. For newer requests, pass the id of the last row.",
     ),
 ]
 
 
-@routes.get("/api/thread", document.describe(Thread, _PARAMETERS))
+@routes.get("/api/thread", openapi.describe(Thread, _PARAMETERS))
 async def get_thread(request: Request) -> Response:
     """Return the requests of a thread, grouped into conversations. The last page is returned first.
 

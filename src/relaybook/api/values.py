@@ -4,7 +4,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook.api import arguments, document
+from relaybook.api import arguments, openapi
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import FieldValue, FieldValues
@@ -14,15 +14,15 @@ from relaybook.log.store.port import Reader
 routes = Routes("log")
 
 _PARAMETERS = [
-    document.parameter(
+    openapi.parameter(
         "field", f"One of {', '.join(f'`{name}`' for name in LISTED_FIELDS)}, or `property.<name>`.", place="path"
     ),
-    document.parameter("prefix", "Prefix of the value."),
-    document.limit(50),
+    openapi.parameter("prefix", "Prefix of the value."),
+    openapi.limit(50),
 ]
 
 
-@routes.get("/api/values/{field:path}", document.describe(FieldValues, _PARAMETERS))
+@routes.get("/api/values/{field:path}", openapi.describe(FieldValues, _PARAMETERS))
 async def list_values(request: Request) -> Response:
     """Return the values of a field with counts, most frequent first. `property` returns the names of properties."""
     params = arguments.only(arguments.pairs_of(request), "prefix", "limit")

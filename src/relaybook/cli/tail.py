@@ -14,7 +14,7 @@ from relaybook import clock
 from relaybook.cli.failure import BadArgument
 from relaybook.cli.output import Row, escape, may_be_id, one_line
 from relaybook.cli.source import LogSource, open_log
-from relaybook.log.advice import likely_value
+from relaybook.log.likely_values import likely_value
 from relaybook.log.query.filters import MAX_LIMIT, WORDS, BadFilter, Filter, parse_sort
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.query.values import canonical_name

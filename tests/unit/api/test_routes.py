@@ -5,7 +5,7 @@ from starlette.responses import Response
 from starlette.routing import Router
 from tests.support.asgi import Client
 
-from relaybook.api import document
+from relaybook.api import openapi
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import Health, SignIn
 
@@ -13,9 +13,9 @@ from relaybook.api.schemas import Health, SignIn
 def declared() -> Routes:
     routes = Routes("things")
 
-    @routes.get("/things/{id:path}", document.describe(Health), accepts_head=True)
-    @routes.get("/things", document.describe(Health, [document.limit(5)]))
-    @routes.post("/things", document.describe(None, body=SignIn))
+    @routes.get("/things/{id:path}", openapi.describe(Health), accepts_head=True)
+    @routes.get("/things", openapi.describe(Health, [openapi.limit(5)]))
+    @routes.post("/things", openapi.describe(None, body=SignIn))
     @routes.undocumented("/hidden", ["GET", "DELETE"])
     async def ask_things(request: Request) -> Response:
         """Answer with the method."""
@@ -43,7 +43,7 @@ def test_other_methods_are_rejected() -> None:
 
 
 def test_the_document_lists_the_documented_routes_under_their_tag() -> None:
-    paths = document.build(declared().declared, "1.2.3")["paths"]
+    paths = openapi.build(declared().declared, "1.2.3")["paths"]
     assert {path: sorted(operations) for path, operations in paths.items()} == {
         "/things": ["get", "post"],
         "/things/{id}": ["get"],

@@ -84,7 +84,7 @@ export class Chart {
     return {
       width: this.parent.clientWidth,
       height: HEIGHT,
-      padding: [8, 18, 0, 0],
+      padding: [8, 28, 0, 0],
       legend: { show: false },
       cursor: {
         y: false,

@@ -159,7 +159,7 @@ export function RequestsPage() {
           {log.error !== null ? (
             <LogError error={log.error} onAgain={log.refetch} />
           ) : log.isEmpty && !isSorted ? (
-            <EmptyLog advice={log.advice} />
+            <EmptyLog corrections={log.corrections} />
           ) : (
             <LogTable
               list={log.list}

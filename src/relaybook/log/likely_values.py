@@ -16,7 +16,7 @@ from relaybook.settings.suggestions import closest
 _MIN_PART: Final = 4
 
 
-class Advice(msgspec.Struct, frozen=True, kw_only=True):
+class Correction(msgspec.Struct, frozen=True, kw_only=True):
     """A value in the filter that no request has, and what was probably meant."""
 
     param: Annotated[str, Meta(description="Name of the parameter.")]
@@ -27,12 +27,17 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
-def advice_on(reader: Reader, filter_: Filter, deadline_ns: int) -> list[Advice]:
-    """Return advice on the values of a filter that found nothing. Raises DeadlinePassed."""
-    return [advice for term in filter_.terms if not term.negated for advice in _advice(reader, term, deadline_ns)]
+def corrections_of(reader: Reader, filter_: Filter, deadline_ns: int) -> list[Correction]:
+    """Return corrections of a filter that found nothing. Raises DeadlinePassed."""
+    return [
+        correction
+        for term in filter_.terms
+        if not term.negated
+        for correction in _corrections(reader, term, deadline_ns)
+    ]
 
 
-def _advice(reader: Reader, term: Term, deadline_ns: int) -> Iterator[Advice]:
+def _corrections(reader: Reader, term: Term, deadline_ns: int) -> Iterator[Correction]:
     name = term.name.removeprefix("property.")
     if name != term.name:
         properties = _values(reader, "property", "", deadline_ns)
@@ -64,9 +69,9 @@ def _label(name: str) -> str:
     return FIELDS[name].label if name in FIELDS else name.removeprefix("property.")
 
 
-def _instead(term: Term, value: str, param: str, meant: str, what: str, shown: str) -> Advice:
+def _instead(term: Term, value: str, param: str, meant: str, what: str, shown: str) -> Correction:
     message = f"No request {what}. Did you mean {shown}?"
-    return Advice(param=term.name, value=value, instead=(param, meant), message=message)
+    return Correction(param=term.name, value=value, instead=(param, meant), message=message)
 
 
 def likely_value(value: str, known: Iterable[str]) -> str | None:
