@@ -46,7 +46,7 @@ export function recentNamespacesQuery(prefix: string) {
 /** Parameters of the list of namespaces. `pinned`: "true" for pinned ones only, "false" for the others. */
 export type WantedNamespaces = { readonly prefix: string; readonly sort: string; readonly pinned: string | undefined };
 
-/** How many namespaces a page of their list has. */
+/** Number of namespaces in a page of their list. */
 export const NAMESPACES_A_PAGE = 100;
 
 /** Namespaces in pages, sorted in descending order, with their counts since the log began. */
@@ -83,7 +83,7 @@ export function pin(namespace: string, pinned: boolean): Promise<Namespace> {
   return sendJson<Namespace>("PATCH", apiUrl("namespaces"), { namespace, pinned });
 }
 
-/** The API gives no more; of a field with more values the beginning of one must be given. */
+/** The maximum of the API. A field with more values needs a prefix. */
 export const MAX_VALUES = 500;
 
 /** Values that begin with the prefix, most frequent first. The field `property` has the names of properties. */
@@ -111,7 +111,7 @@ export function usePin(): UseMutationResult<Namespace, Error, Pinning> {
   });
 }
 
-/** What to say when it failed. */
+/** The message if pinning failed. */
 export function notPinned(asked: Pinning | undefined, error: Error): string {
   return `${asked?.namespace} was not ${asked?.pinned ? "pinned" : "unpinned"}: ${error.message}`;
 }

@@ -2,14 +2,14 @@
 
 const root = document.getElementById("root");
 
-/** `base`: the sub-path the page lies under, without a slash at its end. `build`: which page this is. */
+/** `base`: the path that the page is served at, without a slash at the end. `build`: identifies the build. */
 export const PAGE = {
   base: told("base"),
   build: told("build"),
   nonce: told("nonce"),
 };
 
-/** The value the server put in place of the placeholder; nothing where no server did (development, tests). */
+/** The value that replaced the placeholder. Empty if no server did, as in development and tests. */
 function told(name: "base" | "build" | "nonce"): string {
   const value = root?.dataset[name] ?? "";
   return value === `__${name.toUpperCase()}__` ? "" : value;

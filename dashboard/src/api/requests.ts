@@ -79,7 +79,7 @@ function limitAt(place: PageParam): number {
   return place !== "newest" && "cursor" in place ? MORE_ROWS : PAGE_ROWS;
 }
 
-/** A request between the two beside it, where the log has them. */
+/** A request and its neighbors in the log, if it has any. */
 export function neighboursQuery(search: LogSearch, id: string) {
   const asked = askedOf(search);
   return queryOptions({
@@ -88,7 +88,7 @@ export function neighboursQuery(search: LogSearch, id: string) {
   });
 }
 
-/** Everything about one request; of a running one again every second. */
+/** One request in detail. A running one is read again every second. */
 export function requestQuery(id: string) {
   return queryOptions({
     queryKey: ["request", id],
@@ -98,7 +98,7 @@ export function requestQuery(id: string) {
   });
 }
 
-/** How many requests a filter finds. `complete: false`: at least so many. */
+/** Number of requests that match a filter. `complete: false`: there may be more. */
 export function countQuery(search: LogSearch) {
   const asked = askedOf(search);
   return queryOptions({

@@ -21,13 +21,13 @@ export function statsQuery(search: LogSearch, by?: string, bucketSeconds?: numbe
     queryKey: ["stats", asked],
     queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", asked), signal),
     staleTime: FRESH_MS,
-    // What was too much a moment ago is too much now.
+    // A query that exceeded the deadline would exceed it again.
     refetchInterval: ({ state }) => (goesOn && !isDeadlineError(state.error) ? FRESH_MS : false),
     placeholderData: keepPreviousData,
   });
 }
 
-/** The last 24 hours by the hour, parted by a field's values. */
+/** The last 24 hours by the hour, grouped by a field. */
 export function hourlyQuery(by: string) {
   const asked: [string, string][] = [
     ["by", by],
@@ -42,19 +42,19 @@ export function hourlyQuery(by: string) {
   });
 }
 
-/** Whether the log could not be added up in the time the server gives a question. */
+/** Whether the server gave up because the aggregation took too long. */
 export function isDeadlineError(error: Error | null): boolean {
   return error instanceof ApiError && error.code === "deadline";
 }
 
-/** When each bucket begins, in milliseconds; also of those without a request, which an answer leaves out. */
+/** Start of each bucket in milliseconds, including buckets without requests, which the response omits. */
 export function bucketsOf({ from, to, bucket_seconds }: StatsResponse): number[] {
   const [start, step] = [new Date(from).getTime(), bucket_seconds * 1000];
   const count = Math.max(0, Math.round((new Date(to).getTime() - start) / step));
   return Array.from({ length: count }, (_, at) => start + at * step);
 }
 
-/** `14:00 – 14:12`; with the day when that is not today. */
+/** `14:00 – 14:12`, with the day if it is not today. */
 export function formatTimeSpan(from: number, to: number, now = new Date()): string {
   const [first, last] = [momentInWords(from, now), momentInWords(to, now)];
   const isSameDay = first.day === last.day;

@@ -6,18 +6,18 @@ import { type LogSearch, toApiParams } from "~/domain/log-search";
 import type { Thread } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
 
-/** The first page is small, to be there soon; who reads on gets larger ones. */
+/** The first page is small to load fast; later pages are larger. */
 const PAGE_ROWS = 60;
 const MORE_ROWS = 200;
-/** The most the API gives. */
+/** The maximum of the API. */
 const WIDE_ROWS = 500;
 
-/** What is asked for at once where only the latest requests matter, or those around one. */
+/** Number of requests if only the latest ones matter, or those around one. */
 const SOME_ROWS = 100;
 
 type PageParam = { cursor: string | undefined; limit: number };
 
-/** In pages, the latest first. `isFar`: what is looked for may be a long way back, so that the first page is wide. */
+/** The thread in pages, latest first. `isFar`: the wanted request may be old, so the first page is large. */
 export function threadQuery(search: LogSearch, isFar: boolean) {
   const asked = toApiParams(search);
   return infiniteQueryOptions({
@@ -45,7 +45,7 @@ export function isConversationQuery(filter: Filter) {
   });
 }
 
-/** The latest requests of a thread, each with its place in its conversation. */
+/** The latest requests of a thread, each with its position in its conversation. */
 export function latestOfThreadQuery(filter: Filter) {
   const asked = toApiParams({ filter, range: {} });
   return queryOptions({
@@ -54,7 +54,7 @@ export function latestOfThreadQuery(filter: Filter) {
   });
 }
 
-/** The requests around one of a thread, each with its place in its conversation as far as these tell. */
+/** The requests around one of a thread, each with its position in its conversation as far as these show it. */
 export function aroundInThreadQuery(filter: Filter, id: string) {
   const asked = toApiParams({ filter, range: {} });
   const place: [string, string][] = [

@@ -28,7 +28,7 @@ export function NamespaceChip({ namespace }: { namespace: string }) {
   );
 }
 
-/** A custom property where it is shown: outlined, name dim, value strong, so that nobody takes it for a namespace. */
+/** A property that filters by itself: outlined, so that it does not look like a namespace. */
 export function PropertyChip({ name, value, bare = false }: { name: string; value: string; bare?: boolean }) {
   return (
     <FilterLink name={`property.${name}`} value={value} className={css.property} title={`${name}: ${value}`}>

@@ -19,7 +19,7 @@ import { NamespacesMenu } from "./namespaces-menu";
 /** The pinned namespaces by group with their counts, and the menu. A selected namespace stays visible. */
 export function NamespaceBar() {
   const search = useLogSearch();
-  const labels = useQuery(labelsQuery(search.range)).data?.data ?? [];
+  const labels = useQuery(labelsQuery(search.range)).data?.data;
   const address = useFilterHref();
   const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: 5_000 });
   const selected = selectedValues(search.filter, "namespace");
@@ -36,13 +36,13 @@ export function NamespaceBar() {
           </span>
         </AppLink>
         {selected
-          .filter((name) => !labels.some((label) => label.namespace === name))
+          .filter((name) => labels?.every((label) => label.namespace !== name))
           .map((name) => (
             <span key={name} className={css.entry} data-chosen="">
               <NamespaceChip namespace={name} />
             </span>
           ))}
-        {groupsOf(labels).map(({ group, labels: members }) => (
+        {groupsOf(labels ?? []).map(({ group, labels: members }) => (
           <div key={group} className={css.group}>
             {group !== "" && <span className={css.heading}>{group}</span>}
             {members.map((label) => (

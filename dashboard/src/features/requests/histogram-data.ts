@@ -25,7 +25,7 @@ export function barsOf(answer: StatsResponse): Bucket[] {
   });
 }
 
-/** Neighbouring buckets as one. The medians of several say nothing about that of all. */
+/** Adjacent buckets as one. The median is unknown for more than one bucket. */
 export function mergeBuckets(bars: readonly Bucket[], first: number, last: number): Bucket | undefined {
   const chosen = bars.slice(Math.min(first, last), Math.max(first, last) + 1);
   const [begin, end] = [chosen[0], chosen.at(-1)];

@@ -38,7 +38,7 @@ export function LiveSwitch() {
 
 type Props = { pendingCount: number; isAway: boolean; onClick: () => void };
 
-/** Says that there is something newer above, and goes there. Screen readers are told now and then, not each time. */
+/** Shows the number of new rows above, and goes there. Announced to screen readers every ten seconds at most. */
 export function NewRowsButton({ pendingCount, isAway, onClick }: Props) {
   const told = useThrottledValue(pendingCount, 10_000);
   return (

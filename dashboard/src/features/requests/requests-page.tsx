@@ -40,12 +40,12 @@ const Histogram = lazyPart(
 /** Next and previous load more rows when the end is this many rows away. */
 const LOAD_AHEAD = 5;
 
-/** The log, newest first: filters above, one request open beside it where the URL names one. */
+/** The log, newest first, with filters above it. If the URL has the id of a request, that is open beside it. */
 export function RequestsPage() {
   const inUrl = useLogSearch();
   const go = useLogNavigate();
   const { id: idInUrl } = useParams({ strict: false });
-  // The URL may name it by an id of others, as somebody typed it.
+  // The URL may have another id of the request, such as that of the provider.
   const known = useQuery({
     ...requestQuery(idInUrl ?? ""),
     enabled: idInUrl !== undefined,
@@ -70,7 +70,7 @@ export function RequestsPage() {
     !hasTextSelection();
   const log = useLog(inUrl, anchor?.id, canScrollRows);
   const isRefused = log.refused !== undefined;
-  // What is refused filters nothing: it stands in the box, and nowhere else on the page.
+  // A rejected query does not filter. Only the input shows it.
   const search = useMemo(
     () => (isRefused ? { ...inUrl, filter: withoutQuery(inUrl.filter) } : inUrl),
     [inUrl, isRefused],
@@ -190,7 +190,7 @@ export function RequestsPage() {
 
 const NO_GAPS: never[] = [];
 
-/** The call that gives a program what the log shows here. */
+/** Copies the API call that returns the rows shown here. */
 export function CopyApiCall() {
   const search = useLogSearch();
   return (
