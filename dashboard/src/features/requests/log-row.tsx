@@ -158,7 +158,7 @@ export function PreviewCell({ row }: { row: Row }) {
   );
 }
 
-const SHOWN_BEFORE_HIT = 16;
+const SHOWN_BEFORE_HIT = 12;
 
 /** The text from shortly before its first match. If only the `other` text has a match, just the beginning. */
 function aroundHit(text: string, pattern: RegExp | undefined, other: string | null): string {

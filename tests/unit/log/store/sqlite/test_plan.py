@@ -87,6 +87,32 @@ def test_a_condition_without_an_index_scans_the_log(connection: apsw.Connection,
     assert made.residual.sql != "1"
 
 
+@pytest.mark.parametrize(
+    ("results", "expected"),
+    [
+        (("rate_limited",), ["requests_failed"]),
+        (("rate_limited", "error_in_stream"), ["requests_failed"]),
+        (("client_disconnected",), ["requests_outcome"]),
+        (("upstream_timeout", "upstream_reset"), ["requests_outcome"]),
+        (("truncated",), ["requests_finish"]),
+        (("rate_limited", "refused", "tool_calls"), ["requests_failed", "requests_outcome", "requests_finish"]),
+    ],
+)
+def test_an_index_finds_candidates_of_a_result_which_are_checked(
+    connection: apsw.Connection, results: tuple[str, ...], expected: list[str]
+) -> None:
+    made = plan(connection, Term("result", results))
+    steps = explained(connection, made)
+    assert all(index in steps for index in expected)
+    assert "SCAN" not in steps
+    assert "r.failed" in made.residual.sql
+
+
+@pytest.mark.parametrize("results", [("complete",), ("complete", "rate_limited")])
+def test_a_complete_result_scans_the_log(connection: apsw.Connection, results: tuple[str, ...]) -> None:
+    assert "SEARCH r USING INTEGER PRIMARY KEY" in explained(connection, plan(connection, Term("result", results)))
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 def test_the_most_selective_condition_drives_and_the_others_are_checked(
     connection: apsw.Connection, swapped: bool
