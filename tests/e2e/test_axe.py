@@ -231,7 +231,7 @@ ADDRESSES: Final = {
         "main:has([role=img][aria-label^='Requests, ']) tbody tr",
     ),
     "thread": (f"/thread?namespace={USER}", "main:has-text('Not stored')"),
-    "thread of a label": ("/thread?namespace=batch", "main:has-text('this looks like a label')"),
+    "no conversations": ("/thread?namespace=batch", "main:has-text('not part of a conversation')"),
     "no thread": ("/thread?namespace=nobody", "main:has-text('No requests in namespace nobody.')"),
     "thread refused": ("/thread?model=gpt-4o", "main [role=alert]:has-text('cannot be read')"),
 }

@@ -153,8 +153,8 @@ def test_a_value_of_a_property_is_a_thread_too(tab: LogPage, log: list[str]) -> 
 def test_unrelated_requests_are_reported_to_be_no_conversation(tab: LogPage, log: list[str]) -> None:
     open_thread(tab, "/thread?namespace=production")
     main = tab.page.get_by_role("main")
-    expect(main).to_contain_text("Fewer than one in five of these requests go on from another")
-    main.get_by_role("link", name="the log", exact=True).click()
+    expect(main).to_contain_text("Most of these requests are not part of a conversation")
+    main.get_by_role("link", name="Open them in the log", exact=True).click()
     tab.wait_for_path("/requests")
     tab.wait_for_query(("namespace", "production"))
 

@@ -121,7 +121,7 @@ export function ToolFields({ connection }: { connection: Connection }) {
 export function SampleTabs({ connection }: { connection: Connection }) {
   const samples = samplesOf(connection);
   return (
-    <Tabs defaultValue="python" classNames={{ list: css.tabs ?? "", tab: css.tab ?? "", panel: css.tabPanel ?? "" }}>
+    <Tabs defaultValue="python" color="var(--accent)">
       <Tabs.List aria-label="Clients">
         {samples.map(({ kind, title }) => (
           <Tabs.Tab key={kind} value={kind}>
@@ -131,12 +131,12 @@ export function SampleTabs({ connection }: { connection: Connection }) {
         <Tabs.Tab value="tools">Editors and tools</Tabs.Tab>
       </Tabs.List>
       {samples.map(({ kind, title, note, code }) => (
-        <Tabs.Panel key={kind} value={kind}>
+        <Tabs.Panel key={kind} value={kind} pt="sm">
           <CodeBlock code={code} label={`${title} sample`} />
           <p className={css.note}>{note}</p>
         </Tabs.Panel>
       ))}
-      <Tabs.Panel value="tools">
+      <Tabs.Panel value="tools" pt="sm">
         <ToolFields connection={connection} />
       </Tabs.Panel>
     </Tabs>

@@ -1,5 +1,6 @@
 /** The table of namespaces. */
 
+import { ActionIcon } from "@mantine/core";
 import { memo, useRef } from "react";
 import type { usePin } from "~/api/namespaces";
 import { replaceValue } from "~/domain/filter";
@@ -132,9 +133,11 @@ type PinStarProps = { namespace: string; onPin: ReturnType<typeof usePin>["mutat
 export function PinStar({ namespace, onPin }: PinStarProps) {
   const isPinned = useLabel(namespace) !== undefined;
   return (
-    <button
-      type="button"
-      className={css.star}
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size={26}
+      className={css.star ?? ""}
       aria-label={`Pin ${namespace}`}
       aria-pressed={isPinned}
       title={isPinned ? "Unpin, for everybody" : "Pin, for everybody"}
@@ -143,7 +146,7 @@ export function PinStar({ namespace, onPin }: PinStarProps) {
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
         <path d="m8 1.8 1.9 4 4.4.6-3.2 3 .8 4.4L8 11.7l-3.9 2.1.8-4.4-3.2-3 4.4-.6z" />
       </svg>
-    </button>
+    </ActionIcon>
   );
 }
 

@@ -156,23 +156,26 @@ describe("in words a thread says", () => {
     expect(await screen.findByText(/No requests in/)).toHaveTextContent("No requests in namespace user-42.");
   });
 
-  it("that it looks like a label, with the way to the log", async () => {
+  it("that most requests are not part of a conversation, with a link to the log", async () => {
     serve(
       ["1", "2", "3", "4", "5"].map((id) => threadRow(id, { conversation: id })),
       { is_thread: false },
     );
     await open();
-    expect(await screen.findByText(/this looks like a label/)).toHaveTextContent(
-      "Fewer than one in five of these requests go on from another",
+    expect(await screen.findByText(/not part of a conversation/)).toHaveTextContent(
+      "Most of these requests are not part of a conversation",
     );
-    expect(screen.getByRole("link", { name: "the log" })).toHaveAttribute("href", "/requests?namespace=user-42");
+    expect(screen.getByRole("link", { name: "Open them in the log" })).toHaveAttribute(
+      "href",
+      "/requests?namespace=user-42",
+    );
   });
 
-  it("nothing of labels where it has but a few requests", async () => {
+  it("nothing about conversations if there are few requests", async () => {
     serve([threadRow("1")], { is_thread: false });
     await open();
     await turn("Turn 1");
-    expect(screen.queryByText(/looks like a label/)).not.toBeInTheDocument();
+    expect(screen.queryByText(/not part of a conversation/)).not.toBeInTheDocument();
   });
 
   it("that requests may be missing", async () => {

@@ -53,7 +53,7 @@ export function ThreadContent() {
   return (
     <main className={css.page}>
       <ThreadHead thread={thread} />
-      {thread.latest !== undefined && <LabelNotice latest={thread.latest} />}
+      {thread.latest !== undefined && <NoConversationsNotice latest={thread.latest} />}
       <section
         ref={place.mount}
         className={css.scrollRegion}
@@ -121,16 +121,15 @@ export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; 
   );
 }
 
-/** So few requests say nothing about how they hang together. */
-const FEWEST = 5;
+/** Fewer requests say nothing about whether there are conversations. */
+const MIN_REQUESTS = 5;
 
-/** Says so where the requests do not go on from each other. */
-export function LabelNotice({ latest }: { latest: Thread }) {
-  if (latest.is_thread || latest.data.length < FEWEST) return null;
+/** Says that most of the requests do not continue another one. */
+export function NoConversationsNotice({ latest }: { latest: Thread }) {
+  if (latest.is_thread || latest.data.length < MIN_REQUESTS) return null;
   return (
     <p className={css.notice}>
-      Fewer than one in five of these requests go on from another: this looks like a label, not a thread. It reads
-      better in <LogLink>the log</LogLink>.
+      Most of these requests are not part of a conversation. <LogLink>Open them in the log</LogLink>
     </p>
   );
 }
@@ -159,7 +158,7 @@ export function ThreadHead({ thread }: { thread: ThreadState }) {
   return (
     <div className={css.head}>
       <h1 className={css.title}>
-        <span className="visually-hidden">Thread of </span>
+        <span className="visually-hidden">Conversations of </span>
         {filter.length === 1 && <Name term={filter[0]} />}
       </h1>
       {latest !== undefined && latest.data.length > 0 && <FactList facts={facts} />}
