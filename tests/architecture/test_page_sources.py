@@ -74,7 +74,7 @@ def test_imports_have_no_cycles() -> None:
     cycles = {
         frozenset(other for other in cyclic if other in reachable[name] and name in reachable[other]) for name in cyclic
     }
-    assert cycles == []
+    assert cycles == set()
 
 
 def _file(target: tuple[str, ...]) -> str:
