@@ -1,10 +1,14 @@
-/** Browser APIs that jsdom lacks. */
+/** Time limits of all tests, and browser APIs that jsdom lacks. */
 
 import "@testing-library/jest-dom/vitest";
-import { cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
 import { afterEach, vi } from "vitest";
 
 afterEach(cleanup);
+
+// A condition is met within milliseconds. On a busy machine it may take seconds, and that is no failure.
+vi.setConfig({ testTimeout: 30_000 });
+configure({ asyncUtilTimeout: 10_000 });
 
 vi.stubGlobal("matchMedia", (query: string) => ({
   matches: false,

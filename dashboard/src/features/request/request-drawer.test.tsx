@@ -6,8 +6,6 @@ import { sampleChoice, sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { RequestDrawer } from "./request-drawer";
 
-vi.setConfig({ testTimeout: 20_000 });
-
 const onGo = vi.fn();
 const onClose = vi.fn();
 const answers = new Map<string, () => Response>();
@@ -26,7 +24,7 @@ async function open(different: Partial<RequestDetail> = {}) {
     "?model=gpt-4o",
     <RequestDrawer id="any-id" newer="n1" older={null} onGo={onGo} onClose={onClose} />,
   );
-  await screen.findByText("Conversation", { selector: "h2" }, { timeout: 5_000 });
+  await screen.findByText("Conversation", { selector: "h2" });
   return page;
 }
 
@@ -141,7 +139,7 @@ describe("an open request", () => {
       ),
     );
     await renderAt("?words=one", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
-    expect(await screen.findByText("one", { selector: "mark" }, { timeout: 5_000 })).toBeVisible();
+    expect(await screen.findByText("one", { selector: "mark" })).toBeVisible();
     expect(screen.queryByRole("button", { name: /earlier messages/ })).not.toBeInTheDocument();
   });
 

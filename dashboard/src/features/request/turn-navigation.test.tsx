@@ -7,8 +7,6 @@ import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { RequestDrawer } from "./request-drawer";
 
-vi.setConfig({ testTimeout: 20_000 });
-
 const onGo = vi.fn();
 const answers = new Map<string, () => Response>();
 
@@ -24,7 +22,7 @@ async function open(different: Partial<RequestDetail>) {
     "?model=gpt-4o",
     <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={vi.fn()} />,
   );
-  await screen.findByText("Conversation", { selector: "h2" }, { timeout: 5_000 });
+  await screen.findByText("Conversation", { selector: "h2" });
   return page;
 }
 

@@ -6,8 +6,6 @@ import { answerThread, stubSight, threadPage, threadRow, wholeRequest } from "~/
 import { renderAt } from "~/test/render";
 import { ThreadPage } from "./thread-page";
 
-vi.setConfig({ testTimeout: 20_000 });
-
 let sight: ReturnType<typeof stubSight>;
 beforeEach(() => {
   sight = stubSight();
