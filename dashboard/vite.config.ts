@@ -52,7 +52,7 @@ export default defineConfig({
   },
   server: { proxy: { "/api": "http://127.0.0.1:4101" } },
   test: {
-    testTimeout: 20_000,
+    testTimeout: 30_000,
     environment: "jsdom",
     pool: "vmThreads",
     setupFiles: ["src/test/setup.ts"],

@@ -7,7 +7,6 @@ import { afterEach, vi } from "vitest";
 afterEach(cleanup);
 
 // A condition is met within milliseconds. On a busy machine it may take seconds, and that is no failure.
-vi.setConfig({ testTimeout: 30_000 });
 configure({ asyncUtilTimeout: 10_000 });
 
 vi.stubGlobal("matchMedia", (query: string) => ({
