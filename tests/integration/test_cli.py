@@ -157,7 +157,7 @@ def test_running_requests_are_last_and_unfinished_without_a_server(with_running:
     where = ("--data", "data", "--dashboard", free_address())
     read = relaybook(tmp_path, "tail", *where)
     assert [len(found.stdout.splitlines()) for found in (asked, read)] == [4, 4]
-    assert "◐ running" in asked.stdout.splitlines()[-1]
+    assert "◐ Running" in asked.stdout.splitlines()[-1]
     assert "◌ Unfinished" in read.stdout.splitlines()[-1]
     shown = relaybook(tmp_path, "show", entry(4, "ios").record.id, *where).stdout
     assert "◌ Unfinished, no server is running on this log" in shown.replace("\n", " ")

@@ -116,6 +116,7 @@ function SelectedText({ name, text, note, onClose }: Props) {
         w={520}
         maw="100%"
         my={6}
+        styles={{ input: { background: "var(--color-bg-subtle)", font: "12px / 1.5 var(--mono)" } }}
         value={text}
       />
       <Group justify="space-between">
