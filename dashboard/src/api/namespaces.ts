@@ -86,7 +86,7 @@ export function pin(namespace: string, pinned: boolean): Promise<Namespace> {
 /** The maximum of the API. A field with more values needs a prefix. */
 export const MAX_VALUES = 500;
 
-/** Values that begin with the prefix, most frequent first. The field `property` has the names of properties. */
+/** Values that start with the prefix, most frequent first. The field `property` has the names of properties. */
 export function valueListQuery(field: string, prefix: string) {
   const asked: [string, string][] = [
     ["prefix", prefix],

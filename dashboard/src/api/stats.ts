@@ -56,12 +56,12 @@ export function bucketsOf({ from, to, bucket_seconds }: StatsResponse): number[]
 
 /** `14:00 – 14:12`, with the day if it is not today. */
 export function formatTimeSpan(from: number, to: number, now = new Date()): string {
-  const [first, last] = [momentInWords(from, now), momentInWords(to, now)];
+  const [first, last] = [dayAndClock(from, now), dayAndClock(to, now)];
   const isSameDay = first.day === last.day;
   return `${first.day}${first.clock} – ${isSameDay ? "" : last.day || "today "}${last.clock}`;
 }
 
-function momentInWords(at: number, now: Date): { day: string; clock: string } {
+function dayAndClock(at: number, now: Date): { day: string; clock: string } {
   const name = day(new Date(at), now);
   return { day: name === "today" ? "" : `${name} `, clock: clockTime(new Date(at).toISOString()).slice(0, 5) };
 }

@@ -8,19 +8,19 @@ const demo = connectionOf(statusWith({ sample_data: true }));
 const codes = (to: typeof real) => samplesOf(to).map((sample) => sample.code);
 
 describe("samples", () => {
-  it("lead to this Relaybook and tag the request", () => {
+  it("use this base URL and tag the request", () => {
     for (const code of codes(real)) {
       expect(code).toContain("http://127.0.0.1:4100/v1");
       expect(code).toContain("Service-Namespace");
     }
   });
 
-  it("carry no key for a real provider: libraries read it from the environment", () => {
+  it("have no key for a real provider, because libraries read it from the environment", () => {
     expect(codes(real).filter((code) => /api_?key=|apiKey/i.test(code.replace("$OPENAI_API_KEY", "")))).toEqual([]);
     expect(exportLines(real).key).toBe("export OPENAI_API_KEY=your-provider-key");
   });
 
-  it("run as they stand where the provider is simulated", () => {
+  it("run unchanged with the simulated provider", () => {
     for (const code of codes(demo)) expect(code).toContain("any-key");
     expect(exportLines(demo)).toEqual({
       url: "export OPENAI_BASE_URL=http://127.0.0.1:4100/v1",
@@ -28,13 +28,13 @@ describe("samples", () => {
     });
   });
 
-  it("use the first word of our headers that is in effect", () => {
+  it("use the first header prefix of the settings", () => {
     const ours = connectionOf(statusWith({ settings: { header_prefix: ["Acme"], default_namespace: "web" } }));
     for (const code of codes(ours)) expect(code).toContain("Acme-Namespace");
     expect(ours.defaultNamespace).toBe("web");
   });
 
-  it("quote an address a shell would take for a pattern", () => {
+  it("quote an address that a shell would take for a pattern", () => {
     const six = connectionOf(statusWith({ relay_base_url: "http://[::1]:4100/v1" }));
     expect(exportLines(six).url).toBe("export OPENAI_BASE_URL='http://[::1]:4100/v1'");
     expect(codes(six).join()).toContain("curl 'http://[::1]:4100/v1/chat/completions'");

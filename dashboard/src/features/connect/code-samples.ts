@@ -2,10 +2,10 @@
 
 import type { Connection } from "./connection";
 
-/** `kind` has no spaces. `note` says what the code does not. */
+/** `kind` has no spaces. `note` is shown below the code. */
 export type Sample = { kind: string; title: string; note: string; code: string };
 
-/** The two lines that need no change in a program. */
+/** The lines that set base URL and key in the environment. */
 export function exportLines({ baseUrl, anyKey }: Connection): { url: string; key: string } {
   return {
     url: `export OPENAI_BASE_URL=${shellWord(baseUrl)}`,
@@ -97,7 +97,7 @@ function keyNote(anyKey: string | null): string {
     : "The provider is simulated, so any API key works.";
 }
 
-/** Quoted where a shell would read more into it: zsh takes the brackets of [::1] for a pattern. */
+/** Quote for a shell if necessary. zsh takes the brackets of [::1] for a pattern. */
 function shellWord(text: string): string {
   return /^[\w:/.-]+$/.test(text) ? text : `'${text}'`;
 }

@@ -10,8 +10,8 @@ afterEach(() => vi.unstubAllGlobals());
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
-describe("the guide of an empty log", () => {
-  it("says where to point a client and that the first request appears by itself", async () => {
+describe("the setup steps in an empty log", () => {
+  it("show the base URL and wait for the first request", async () => {
     answerWith(statusWith());
     await renderAt("", <ConnectGuide />);
     expect(screen.getByRole("heading", { name: "No requests yet. Send one to this base URL:" })).toBeVisible();
@@ -19,7 +19,7 @@ describe("the guide of an empty log", () => {
     expect(screen.getByText("Listening… The first request appears here automatically.")).toBeVisible();
   });
 
-  it("has a sample for each kind of client, reached with the arrow keys and copied with a button", async () => {
+  it("have a sample for each kind of client, selected with arrow keys and copied with a button", async () => {
     answerWith(statusWith());
     const user = userEvent.setup();
     await renderAt("", <ConnectGuide />);
@@ -31,15 +31,15 @@ describe("the guide of an empty log", () => {
   });
 });
 
-describe("the page about connecting", () => {
-  it("listens while there is no request", async () => {
+describe("the connect page", () => {
+  it("waits while there are no requests", async () => {
     answerWith(statusWith({ running: 0 }));
     await renderAt("", <ConnectPage />);
     expect(await screen.findByText("No requests yet. Send one to this base URL:")).toBeVisible();
     expect(await screen.findByText(/Listening…/)).toBeVisible();
   });
 
-  it("tells how many requests came and when the last one, with the way to the log", async () => {
+  it("shows how many requests arrived and when the last one did, with a link to the log", async () => {
     answerWith(statusWith({ records: 1204, running: 0 }), [{ started_at: ago(2) }]);
     const { where } = await renderAt("?namespace=ios", <ConnectPage />);
     expect(await screen.findByText(/Requests are arriving: 1,204 so far, the last/)).toHaveTextContent(
@@ -50,14 +50,14 @@ describe("the page about connecting", () => {
     expect(where()).toBe("/requests");
   });
 
-  it("does not call it arriving when the last one is long ago", async () => {
+  it("uses the past tense if the last request is long ago", async () => {
     answerWith(statusWith({ records: 1, running: 0 }), [{ started_at: ago(3 * 86_400 + 60) }]);
     await renderAt("", <ConnectPage />);
     expect(await screen.findByText(/Requests have arrived: 1 so far, the last/)).toHaveTextContent("last 3 days ago.");
   });
 });
 
-it("the base URL is at hand with a button that copies it", async () => {
+it("the base URL has a copy button", async () => {
   answerWith(statusWith());
   const user = userEvent.setup();
   await renderAt("", <BaseUrl />);

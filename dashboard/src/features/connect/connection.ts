@@ -6,13 +6,13 @@ import type { Status } from "~/generated/api-types";
 
 export type Connection = {
   baseUrl: string;
-  /** A key that is good enough, because the provider is simulated; nothing where the provider wants its own. */
+  /** A key that the simulated provider accepts. `null` for a real provider. */
   anyKey: string | null;
-  /** First word of the headers that tag a request. */
+  /** Prefix of the headers that tag a request. */
   prefix: string;
-  /** The namespace of a request that names none. */
+  /** The namespace of requests without a namespace header. */
   defaultNamespace: string;
-  /** The provider's base URL; nothing where it is simulated. */
+  /** The base URL of the provider. `null` if it is simulated. */
   provider: string | null;
 };
 
@@ -32,7 +32,7 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** What clients have to be told, from the status. Nothing until it is known. */
+/** The connection from the status. `undefined` while it is loading. */
 export function useConnection(): Connection | undefined {
   const { data: status } = useQuery(statusQuery());
   return status === undefined ? undefined : connectionOf(status);

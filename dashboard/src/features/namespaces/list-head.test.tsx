@@ -8,7 +8,7 @@ function box(inUrl: string) {
   return { tell, now: () => hook.result.current, url: (inUrl: string) => hook.rerender({ inUrl }) };
 }
 
-it("what is typed while the URL still follows the letters before it is not lost", () => {
+it("letters typed while the URL is updated are not lost", () => {
   const { tell, now, url } = box("");
   act(() => now().setText("st"));
   act(() => now().flush());
@@ -18,7 +18,7 @@ it("what is typed while the URL still follows the letters before it is not lost"
   expect(now().text).toBe("sta");
 });
 
-it("Back brings back what stood in the box before", () => {
+it("Back restores the previous text", () => {
   const { now, url } = box("");
   act(() => now().setText("st"));
   act(() => now().flush());
@@ -29,7 +29,7 @@ it("Back brings back what stood in the box before", () => {
   expect(now().text).toBe("st");
 });
 
-it("does not tell the same twice", () => {
+it("writes the same text only once", () => {
   const { tell, now } = box("");
   act(() => now().setText("st"));
   act(() => now().flush());

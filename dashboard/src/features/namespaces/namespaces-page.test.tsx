@@ -17,7 +17,7 @@ const page = (rows: unknown[], next_cursor: string | null = null) => ({ data: ro
 const row = async (name: string) => (await screen.findByRole("rowheader", { name })).closest("tr") as HTMLElement;
 
 describe("a namespace in the list", () => {
-  it("is a link that filters the log by it, with its figures; an unknown cost is no zero", async () => {
+  it("is a link that filters the log, with its counts; an unknown cost is a dash", async () => {
     answerLists({ "GET namespaces": () => page([staging, user]) });
     await renderList("", [staging]);
     const label = await row("Filter by namespace staging Environment");
@@ -29,7 +29,7 @@ describe("a namespace in the list", () => {
     expect(await row("Filter by namespace user-8f3a")).toHaveTextContent("1 request0 failed1,204 → 88–");
   });
 
-  it("tells its failures as a link to them", async () => {
+  it("has a link to its failed requests", async () => {
     answerLists({ "GET namespaces": () => page([staging]) });
     const { where } = await renderList("");
     const failed = await screen.findByRole("link", { name: /staging and status error: 31 failed/ });
@@ -46,7 +46,7 @@ describe("a namespace in the list", () => {
     expect(asked).toContain("PATCH namespaces");
   });
 
-  it("that cannot be pinned says why", async () => {
+  it("that cannot be pinned shows the reason", async () => {
     answerLists({ "GET namespaces": () => page([user]) });
     await renderList("");
     await userEvent.click(await screen.findByRole("button", { name: "Pin user-8f3a" }));
@@ -57,7 +57,7 @@ describe("a namespace in the list", () => {
 describe("the last 24 hours of the namespaces", () => {
   const HOURS = hourlyAnswer("namespace", { staging: { 3: 40, 4: 2 } });
 
-  it("are drawn beside those that the API tells of, and asked for once for all", async () => {
+  it("are drawn for the namespaces in the answer, with one query for all", async () => {
     const asked = answerLists({ "GET namespaces": () => page([staging, user]), "GET stats": () => HOURS });
     await renderList("");
     const drawn = await screen.findByRole("img", { name: /^42 requests in the last 24 hours, most at \d\d:00$/ });
@@ -70,7 +70,7 @@ describe("the last 24 hours of the namespaces", () => {
     ]);
   });
 
-  it("are left out where they cannot be told, and the list is whole", async () => {
+  it("are left out if the query fails", async () => {
     answerLists({ "GET namespaces": () => page([staging, user]) });
     await renderList("");
     expect(await screen.findByText("2 namespaces.")).toBeVisible();
@@ -80,7 +80,7 @@ describe("the last 24 hours of the namespaces", () => {
 });
 
 describe("the list of namespaces", () => {
-  it("is sorted by the heads of its columns, and the URL says so", async () => {
+  it("is sorted by links in the column headings, which change the URL", async () => {
     const asked = answerLists({ "GET namespaces": () => page([staging]) });
     const { where } = await renderList("?pinned=false");
     expect(await screen.findByRole("columnheader", { name: "Last seen" })).toHaveAttribute("aria-sort", "descending");
@@ -91,7 +91,7 @@ describe("the list of namespaces", () => {
     expect(asked).toContain("GET namespaces?prefix=&sort=cost_usd&limit=100&pinned=false");
   });
 
-  it("goes on where it ended, and has no namespace twice", async () => {
+  it("loads more, and shows no namespace twice", async () => {
     const second = [user, namespace("user-last")];
     answerLists({ "GET namespaces": (asked) => (asked.has("cursor") ? page(second) : page([staging, user], "c1")) });
     await renderList("");
@@ -102,7 +102,7 @@ describe("the list of namespaces", () => {
     expect(screen.queryByRole("button", { name: "Load more" })).not.toBeInTheDocument();
   });
 
-  it("is searched by how names begin: the URL follows when the typing rests, and what is typed stays", async () => {
+  it("is searched by the start of names; the URL changes after a pause", async () => {
     answerLists({ "GET namespaces": (asked) => page(asked.get("prefix") === "user" ? [user] : [staging, user]) });
     const { where } = await renderList("");
     await screen.findByText("2 namespaces.");
@@ -132,7 +132,7 @@ describe("without a row", () => {
     ["?pinned=true&prefix=zz", "No pinned namespaces start with zz."],
     ["?pinned=true", "No pinned namespaces."],
     ["?pinned=false", "All namespaces are pinned."],
-  ])("the list says why: %s", async (search, words) => {
+  ])("the list shows the reason: %s", async (search, words) => {
     answerLists({ "GET namespaces": () => page([]) });
     await renderList(search);
     expect(
@@ -149,7 +149,7 @@ describe("without a row", () => {
     expect(await screen.findByText("1 namespace.")).toBeVisible();
   });
 
-  it("a list that cannot be read says what happened, and again reads it", async () => {
+  it("a list that could not be read shows the error, and Retry reads it again", async () => {
     const answers: Parameters<typeof answerLists>[0] = {};
     answerLists(answers);
     await renderList("");
@@ -165,7 +165,7 @@ function says(element: Element, words: string): boolean {
   return element.textContent?.includes(words) === true;
 }
 
-/** The page as the frame shows it: its URL is no filter of the log. */
+/** Render the page like the layout does: without a filter, because the URL is that of the list. */
 function renderList(search: string, labels: Namespace[] = []) {
   return renderAt(
     search,

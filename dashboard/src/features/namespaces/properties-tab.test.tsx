@@ -16,7 +16,7 @@ const NAMES = { "GET values/property": () => values({ channel: 12_400, tier: 15 
 const CHANNELS = { ...NAMES, "GET values/property.channel": () => values({ iOS: 9_000, web: 3_400 }) };
 
 describe("the properties", () => {
-  it("are names with the requests that have one, and each leads to its values", async () => {
+  it("are names with their number of requests, and links to their values", async () => {
     answerLists(CHANNELS);
     const { where } = await renderList("?tab=properties");
     expect(await screen.findByText("Select a property to see its values.")).toBeVisible();
@@ -25,7 +25,7 @@ describe("the properties", () => {
     expect(await screen.findByRole("region", { name: "Values of channel" })).toHaveTextContent("2 values.");
   });
 
-  it("have values that filter the log by them", async () => {
+  it("have values that filter the log", async () => {
     answerLists(CHANNELS);
     const { where } = await renderList("?tab=properties&property=channel");
     const chip = await screen.findByRole("link", { name: "Filter by channel iOS" });
@@ -34,7 +34,7 @@ describe("the properties", () => {
     expect(where()).toBe("/requests?property.channel=iOS");
   });
 
-  it("have values with their last 24 hours, asked for once for all", async () => {
+  it("show the last 24 hours of all values with one query", async () => {
     const hours = hourlyAnswer("property.channel", { web: { 3: 2 } });
     const asked = answerLists({ ...CHANNELS, "GET stats": () => hours });
     await renderList("?tab=properties&property=channel");
@@ -46,7 +46,7 @@ describe("the properties", () => {
     ]);
   });
 
-  it("of so many values that nobody has added them up are not asked for by the hour", async () => {
+  it("are not queried by hour if they have too many values for precomputed aggregates", async () => {
     const many = values(Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`seat ${at}`, 1])));
     const asked = answerLists({ ...NAMES, "GET values/property.channel": () => many });
     await renderList("?tab=properties&property=channel");
@@ -54,7 +54,7 @@ describe("the properties", () => {
     expect(asked.filter((what) => what.startsWith("GET stats"))).toEqual([]);
   });
 
-  it("with one open, the box searches its values and leaves the names alone", async () => {
+  it("if one is selected, the input searches only its values", async () => {
     const asked = answerLists(CHANNELS);
     const { where } = await renderList("?tab=properties&property=channel");
     await userEvent.type(screen.getByRole("textbox", { name: "Values of channel that start with" }), "i");
@@ -63,13 +63,13 @@ describe("the properties", () => {
     expect(asked).not.toContain("GET values/property?prefix=i&limit=500");
   });
 
-  it("tell how to send one where there is none", async () => {
+  it("explain how to send one if there are none", async () => {
     answerLists({ "GET values/property": () => values({}) });
     await renderList("?tab=properties");
     expect(await screen.findByText("Service-Property-Channel: iOS")).toBeVisible();
   });
 
-  it("say that none begins like that", async () => {
+  it("say that none match", async () => {
     answerLists({ "GET values/property": () => values({}) });
     const { where } = await renderList("?tab=properties&prefix=zz");
     expect(await screen.findByText(/No properties start with/)).toHaveTextContent("zz");
@@ -77,27 +77,27 @@ describe("the properties", () => {
     expect(where()).toBe("/namespaces?tab=properties");
   });
 
-  it("say that no value begins like that, or that no request has the property", async () => {
+  it("say that no values match, or that no requests have the property", async () => {
     answerLists({ ...NAMES, "GET values/property.channel": () => values({}) });
     await renderList("?tab=properties&property=channel&prefix=zz");
     expect(await screen.findByText(/No values of/)).toHaveTextContent("No values of channel start with zz.");
   });
 
-  it("say that more values than are shown are found by how they begin", async () => {
+  it("say that further values are found by a search", async () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, number) => [`c-${number}`, 4]));
     answerLists({ ...NAMES, "GET values/property.customer": () => values(many) });
     await renderList("?tab=properties&property=customer");
     expect(await screen.findByText(/The 500 most frequent values/)).toBeVisible();
   });
 
-  it("that cannot be read say what happened", async () => {
+  it("that could not be read show the error", async () => {
     answerLists({});
     await renderList("?tab=properties");
     expect(await screen.findByRole("alert")).toHaveTextContent("The list could not be read: The disk is on fire.");
   });
 });
 
-/** The page as the frame shows it: its URL is no filter of the log. */
+/** Render the page like the layout does: without a filter, because the URL is that of the list. */
 function renderList(search: string) {
   return renderAt(
     search,

@@ -4,7 +4,7 @@ import { hourlyCountsByValue } from "./sparkline";
 
 const clock = (moment: string) => `${String(new Date(moment).getHours()).padStart(2, "0")}:00`;
 
-it("each value has a bar for every hour, those without a request too", () => {
+it("each value has a count for every hour, including hours without requests", () => {
   const sparks = hourlyCountsByValue(hourlyAnswer("namespace", { staging: { 1: 3, 23: 4 } }));
   const hours = sparks.get("staging")?.hours;
   expect(hours).toHaveLength(25);
@@ -13,7 +13,7 @@ it("each value has a bar for every hour, those without a request too", () => {
   expect(hours?.reduce((all, each) => all + each, 0)).toBe(7);
 });
 
-it("says how many there were, and when most of them", () => {
+it("the title has the number of requests and the busiest hour", () => {
   const sparks = hourlyCountsByValue(
     hourlyAnswer("property.channel", { iOS: { 4: 1000, 5: 41 }, web: { 5: 2 }, tv: { 6: 1 }, even: { 8: 2, 9: 2 } }),
   );
@@ -24,7 +24,7 @@ it("says how many there were, and when most of them", () => {
   expect(sparks.get("even")?.words).toBe(`4 requests in the last 24 hours, most at ${at(8)}`);
 });
 
-it("says nothing of what is not told: requests without a value, and the rest", () => {
+it("requests without a value and the remainder are left out", () => {
   const answer = hourlyAnswer("property.channel", { iOS: { 4: 1 } });
   const [group] = answer.groups;
   const without = { ...answer, groups: group === undefined ? [] : [{ ...group, by: { "property.channel": null } }] };

@@ -18,7 +18,7 @@ export type Group = {
   total: Aggregate;
 };
 
-/** Largest first, `other` last. Labels have their own color; others keep theirs while the same groups are shown. */
+/** Largest first, `other` last. Pinned namespaces have their own color; others keep theirs while the groups are the same. */
 export function groupsOf(answer: StatsResponse, by: string | undefined, labels: ReadonlyMap<string, Label>): Group[] {
   if (by === undefined) {
     return answer.groups.map(({ points, total }) => ({ kind: "all", value: null, colorIndex: 1, points, total }));

@@ -14,7 +14,7 @@ vi.mock("./uplot-chart", () => ({
 }));
 afterEach(() => vi.unstubAllGlobals());
 
-/** The log answers this to what is asked of its statistics; it has requests. */
+/** Stub the API of a log with requests. `found`: the answer of `/api/stats`. */
 function answerWith(found: StatsResponse | { status: number; code: string; message: string }): void {
   vi.stubGlobal("fetch", async (url: string) => {
     if (url.includes("/api/status")) return Response.json({ records: 310 });
@@ -94,7 +94,7 @@ it("an empty result says what would match", async () => {
   expect(where()).toBe("/overview?namespace=staging&from=-24h&by=model");
 });
 
-it("what is pressed stays as it is until the button is released, and what listens to that has been told", async () => {
+it("the charts are frozen while a pointer button is pressed, until after the listeners of its release", async () => {
   const { result, rerender } = renderHook(useFrozenWhilePressed<string>, { initialProps: "before" });
   act(() => result.current.onPointerDown());
   rerender("after");

@@ -14,7 +14,7 @@ const grouped = (found: StatsResponse, by?: string, labels = new Map<string, Nam
 const many = Array.from({ length: 12 }, (_, at) => [`m${at}`, [point(0, 20 - at)]] as const);
 
 describe("groups", () => {
-  it("keep a label's own colour, and nobody else has it", () => {
+  it("keep the color of a pinned namespace, which no other group gets", () => {
     const found = statsAnswer("namespace", [
       ["web", [point(0, 3)]],
       ["staging", [point(0, 2)]],
@@ -24,7 +24,7 @@ describe("groups", () => {
     expect(groupsOf(found, "model", labels).map(({ colorIndex }) => colorIndex)).toEqual([2, 1]);
   });
 
-  it("keep their colours when the sizes change, as long as they are the same ones", () => {
+  it("keep their colors if only their sizes change", () => {
     const slots = (order: string[]) => {
       const groups = groupsOf(
         statsAnswer(
@@ -39,28 +39,28 @@ describe("groups", () => {
     expect(slots(["b", "a", "c"])).toEqual(slots(["c", "b", "a"]));
   });
 
-  it("beyond the eighth have none, and other is the last", () => {
+  it("have no color beyond the eighth, and other is the last one", () => {
     const groups = groupsOf(statsAnswer("model", many, [point(1, 5)]), "model", new Map());
     expect(groups.map(({ colorIndex }) => colorIndex > 0)).toEqual([...Array(8).fill(true), ...Array(5).fill(false)]);
     expect(new Set(groups.slice(0, 8).map(({ colorIndex }) => colorIndex)).size).toBe(8);
     expect(groups.slice(12).map((group) => groupName(group, "model"))).toEqual(["other"]);
   });
 
-  it("say what they lack", () => {
+  it("without a value are named after the field", () => {
     const [group] = groupsOf(statsAnswer("property.tier", [[null, [point(0, 1)]]]), "property.tier", new Map());
     expect(group && groupName(group, "property.tier")).toBe("no tier");
   });
 });
 
 describe("series", () => {
-  it("are 0 where no request is, and unknown where none of them tells", () => {
+  it("are 0 without requests, and null if the value is unknown for all requests", () => {
     const found = statsAnswer(undefined, [[null, [point(0, 4, { cost_usd: 0.5 }), point(2, 3)]]]);
     expect(costSeries(grouped(found))[0]?.values).toEqual([0.5, 0, null, 0]);
     const [p50] = durationSeries(grouped(found), "duration_ms", "p50");
     expect(p50?.values).toEqual([null, null, null, null]);
   });
 
-  it("have no percentiles of a group where it has few requests, and get wider buckets for them", () => {
+  it("leave out percentiles of few requests, and get wider buckets for percentiles", () => {
     const at = (place: number, requests: number) =>
       point(place, requests, { duration_ms: { p50: 300, p95: 900, p99: null } });
     const found = statsAnswer("model", [["gpt-4o", [at(0, 30), at(1, 19), at(2, 20)]]]);
@@ -72,13 +72,13 @@ describe("series", () => {
     expect(percentileBucketOf({ ...few, bucket_seconds: 720, from: answer.from, to: answer.to })).toBe(21_600);
   });
 
-  it("add up what has no colour of its own", () => {
+  it("merge groups without a color", () => {
     const seriesList = requestSeries(grouped(statsAnswer("model", many, [point(0, 5)]), "model"));
     expect(seriesList.map(({ name }) => name).slice(7)).toEqual(["m7", "all others", "failed"]);
     expect(seriesList[8]?.values[0]).toBe(12 + 11 + 10 + 9 + 5);
   });
 
-  it("lie one upon the other, and a height finds its own", () => {
+  it("are stacked, and found by their height", () => {
     const found = statsAnswer("model", [
       ["a", [point(0, 4)]],
       ["b", [point(0, 2), point(1, 3)]],

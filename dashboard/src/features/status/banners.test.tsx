@@ -40,8 +40,8 @@ describe("the note on sample data", () => {
   });
 });
 
-describe("the notice of a new page", () => {
-  it("comes when the server has another build, and reloads", async () => {
+describe("the banner about a new build", () => {
+  it("is shown if the server has another build, and reloads the page", async () => {
     PAGE.build = "1111";
     answerWith(statusWith({ page_build: "2222" }));
     const reload = vi.fn();
@@ -55,7 +55,7 @@ describe("the notice of a new page", () => {
     ["the same build", "1111", "1111"],
     ["a server that has no page", "1111", null],
     ["a page without a build, as in development", "", "2222"],
-  ])("does not come with %s", async (_, mine, served) => {
+  ])("is not shown with %s", async (_, mine, served) => {
     PAGE.build = mine;
     answerWith(statusWith({ page_build: served }));
     await renderAt("", <VersionNotice />);
