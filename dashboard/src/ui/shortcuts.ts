@@ -36,8 +36,11 @@ export function isShortcutBlocked(target: EventTarget | null): boolean {
   return document.querySelector('[role="dialog"], [role="menu"]:not([data-hover])') !== null || isTextField(target);
 }
 
+/** Includes editors, but not the read-only one. */
+const TEXT_FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
+
 export function isTextField(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
+  return target instanceof Element && target.closest(TEXT_FIELDS) !== null;
 }
 
 /** Whether text is selected on the page. Selecting text is not a click. */

@@ -4,7 +4,6 @@ import "@mantine/core/styles/Alert.css";
 import "@mantine/core/styles/Stack.css";
 import "@mantine/core/styles/Table.css";
 import { Alert, Group } from "@mantine/core";
-import { useWindowEvent } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { requestQuery } from "~/api/requests";
@@ -13,6 +12,7 @@ import type { RequestDetail } from "~/generated/api-types";
 import { useThreadNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
+import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
 import type { ResponseView } from "./answer";
 import { CopyBar } from "./copy-as";
 import css from "./request.module.css";
@@ -128,25 +128,15 @@ type Keys = {
   onThread: () => void;
 };
 
-/**
- * Escape closes the request, k opens the newer one, j the older one, t the thread.
- *
- * Shortcuts are off in text fields, with selected text, and if the event was already handled.
- */
+/** Escape closes the request, k opens the newer one, j the older one, t the conversation view. */
 function useDrawerShortcuts({ newer, older, onGo, onClose, onThread }: Keys): void {
-  useWindowEvent("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (isElsewhere(event.target)) return;
-    const next = event.key === "k" ? newer : event.key === "j" ? older : null;
-    const action = {
-      Escape: onClose,
-      ...(!isEditable(event.target) &&
-        !hasTextSelection() && { t: onThread, ...(next !== null && { j: () => onGo(next), k: () => onGo(next) }) }),
-    }[event.key];
-    if (action === undefined) return;
-    event.preventDefault();
-    action();
-  });
+  useShortcuts(({ key, target }) => {
+    if (key === "Escape") return onClose;
+    if (isTextField(target) || hasTextSelection()) return undefined;
+    if (key === "t") return onThread;
+    const next = key === "k" ? newer : key === "j" ? older : null;
+    return next !== null && (() => onGo(next));
+  }, isElsewhere);
 }
 
 /** Whether the target handles its own keys: a menu, another dialog, or a text field outside the request. */
@@ -154,13 +144,5 @@ function isElsewhere(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   const layer = target.closest('[role="dialog"], [role="menu"]');
   if (layer !== null && layer.querySelector("[data-drawer]") === null) return true;
-  return isEditable(target) && target.closest("[data-drawer]") === null;
-}
-
-function isEditable(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest("input, textarea, select, [contenteditable='true']") !== null;
-}
-
-function hasTextSelection(): boolean {
-  return (document.getSelection()?.toString() ?? "") !== "";
+  return isTextField(target) && target.closest("[data-drawer]") === null;
 }
