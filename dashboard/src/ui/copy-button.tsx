@@ -1,14 +1,17 @@
 /** A button that copies a text. */
 
-import { useState } from "react";
+import { Button } from "@mantine/core";
+import { type ReactNode, useState } from "react";
 import { toClipboard } from "./clipboard";
 import css from "./controls.module.css";
 
 type Props = {
-  /** What is copied. */
-  text: string;
+  /** What is copied, or a function that makes it at the click. */
+  text: string | (() => string);
   /** What it is, for its name: `Copy base URL`. */
   label: string;
+  /** The words on the button. By default it has an icon. */
+  children?: ReactNode;
 };
 
 const TOLD_MS = 2_000;
@@ -17,11 +20,12 @@ const TOLD_MS = 2_000;
  * Copies a text. Where the browser does not let us, the text is shown
  * selected instead, so that the keyboard can copy it.
  */
-export function CopyButton({ text, label }: Props) {
+export function CopyButton({ text, label, children }: Props) {
+  const textNow = () => (typeof text === "string" ? text : text());
   const [state, setState] = useState<"ready" | "copied" | "selected">("ready");
 
   const copy = () => {
-    toClipboard(Promise.resolve(text)).then(
+    toClipboard(Promise.resolve(textNow())).then(
       () => {
         setState("copied");
         window.setTimeout(() => setState((now) => (now === "copied" ? "ready" : now)), TOLD_MS);
@@ -32,32 +36,28 @@ export function CopyButton({ text, label }: Props) {
 
   return (
     <span className={css.copy}>
-      <button
-        type="button"
-        className={css.iconButton}
-        aria-label={`Copy ${label}`}
-        title={`Copy ${label}`}
-        onClick={copy}
-      >
-        <svg
-          viewBox="0 0 16 16"
-          width="14"
-          height="14"
-          aria-hidden="true"
-          fill="none"
-          stroke="currentColor"
-          strokeWidth="1.5"
+      {children === undefined ? (
+        <button
+          type="button"
+          className={css.iconButton}
+          aria-label={`Copy ${label}`}
+          title={`Copy ${label}`}
+          onClick={copy}
         >
-          {state === "copied" ? <path d="m3 8.5 3.5 3.5L13 4.5" /> : <path d="M5.5 5.5h7v8h-7zM3.5 10.5v-8h7" />}
-        </svg>
-      </button>
+          <CopyIcon isCopied={state === "copied"} />
+        </button>
+      ) : (
+        <Button variant="default" size="compact-xs" onClick={copy}>
+          {state === "copied" ? "Copied" : children}
+        </Button>
+      )}
       {state === "selected" && (
         <span className={css.shown}>
           <textarea
             aria-label={`${label}, selected`}
             readOnly
-            rows={Math.min(6, text.split("\n").length)}
-            value={text}
+            rows={Math.min(6, textNow().split("\n").length)}
+            value={textNow()}
             ref={select}
             onBlur={() => setState("ready")}
             onKeyDown={(event) => {
@@ -80,4 +80,20 @@ export function CopyButton({ text, label }: Props) {
 function select(element: HTMLTextAreaElement | null): void {
   element?.focus();
   element?.select();
+}
+
+function CopyIcon({ isCopied }: { isCopied: boolean }) {
+  return (
+    <svg
+      viewBox="0 0 16 16"
+      width="14"
+      height="14"
+      aria-hidden="true"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.5"
+    >
+      {isCopied ? <path d="m3 8.5 3.5 3.5L13 4.5" /> : <path d="M5.5 5.5h7v8h-7zM3.5 10.5v-8h7" />}
+    </svg>
+  );
 }

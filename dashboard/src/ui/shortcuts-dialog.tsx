@@ -6,6 +6,7 @@ import css from "./controls.module.css";
 const KEYS = [
   ["j  k  ↓  ↑", "Next and previous request"],
   ["Enter", "Open the request"],
+  ["x", "Select the row; Shift-click a checkbox to select a range"],
   ["n", "Filter by the namespace of the row"],
   ["t", "Conversation view of the open request"],
   ["m", "Menu of a value: filter, pin, copy, conversation view"],

@@ -37,7 +37,7 @@ export function isShortcutBlocked(target: EventTarget | null): boolean {
 }
 
 /** Includes editors, but not the read-only one. */
-const TEXT_FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
+const TEXT_FIELDS = "input:not([type=checkbox]), textarea, select, [contenteditable]:not([contenteditable=false])";
 
 export function isTextField(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest(TEXT_FIELDS) !== null;

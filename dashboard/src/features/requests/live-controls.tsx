@@ -7,7 +7,6 @@ import { isFailing, statusQuery } from "~/api/status";
 import { count } from "~/format/number";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
-import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
 
 /** Pauses and resumes the live log. The URL says if it is paused. Without a connection the log is not live. */
@@ -44,7 +43,7 @@ export function NewRowsButton({ pendingCount, isAway, onClick }: Props) {
   return (
     <>
       {(pendingCount > 0 || isAway) && (
-        <button type="button" className={css.newRows} onClick={onClick} title="Home">
+        <button type="button" className={pageCss.newRows} onClick={onClick} title="Home">
           <span aria-hidden="true">▲</span> {pendingCount > 0 ? `${count(pendingCount)} new` : "newest"}
         </button>
       )}

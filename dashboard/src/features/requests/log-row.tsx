@@ -21,6 +21,7 @@ import { HighlightContext, Highlighted } from "~/ui/highlight";
 import { hasTextSelection } from "~/ui/shortcuts";
 import { useNow } from "~/ui/timestamp";
 import css from "./log-table.module.css";
+import { RowCheckbox } from "./row-selection";
 
 type CellsProps = { row: Row; property: string | undefined };
 
@@ -43,6 +44,7 @@ const LogCells = memo(function LogCells({ row, property }: CellsProps) {
         >
           {time}
         </AppLink>
+        <RowCheckbox id={row.id} time={time} />
       </td>
       <td className={css.namespace}>
         <NamespaceChip namespace={row.namespace} />
@@ -86,7 +88,7 @@ export const LogRow = memo(function LogRow({ row, place, property, isSelected }:
   const isDimmed = useIsDimmed(row);
 
   const open = (event: MouseEvent) => {
-    if ((event.target as Element).closest("a, button") || hasTextSelection()) return;
+    if ((event.target as Element).closest("a, button, input") || hasTextSelection()) return;
     if (event.ctrlKey || event.metaKey) window.open(logHref(search, row.id), "_blank");
     else go({ search: searchAtClick(), id: row.id });
   };

@@ -22,6 +22,7 @@ import { EmptyLog, LogError } from "./log-messages";
 import { LogTable } from "./log-table";
 import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
+import { RowSelectionContext, SelectionBar, useRowSelection } from "./row-selection";
 import { scrollToRow, showRow } from "./scroll-anchor";
 import { SortBar } from "./sorting";
 import { PREVIOUS_LIST, useLog } from "./use-log";
@@ -66,6 +67,7 @@ export function RequestsPage() {
   const canScrollRows = () =>
     (scroller.current?.scrollTop ?? 0) <= 0 &&
     selected === undefined &&
+    selection.ids.size === 0 &&
     !isPointerInside.current &&
     !hasTextSelection();
   const log = useLog(inUrl, anchor?.id, canScrollRows);
@@ -79,6 +81,7 @@ export function RequestsPage() {
   const pinning = usePin();
   const property = useQuery(propertiesQuery()).data?.data[0]?.value;
   const { rows, includesNewest } = log.list;
+  const selection = useRowSelection(log.list.key, rows);
 
   const toNewest = () => {
     setChosen(undefined);
@@ -98,6 +101,7 @@ export function RequestsPage() {
     select: (next) => setChosen({ anchor: anchor?.id, id: next }),
     toNewest,
     pinning,
+    selection,
   });
 
   const isInList = known?.isRecorded === true && !isSorted;
@@ -161,21 +165,24 @@ export function RequestsPage() {
           ) : log.isEmpty && !isSorted ? (
             <EmptyLog corrections={log.corrections} />
           ) : (
-            <LogTable
-              list={log.list}
-              gaps={isSorted ? NO_GAPS : gaps}
-              property={property}
-              anchor={anchor}
-              selected={selected}
-              scroller={scroller}
-              onPointerInside={onPointerInside}
-            />
+            <RowSelectionContext value={selection}>
+              <LogTable
+                list={log.list}
+                gaps={isSorted ? NO_GAPS : gaps}
+                property={property}
+                anchor={anchor}
+                selected={selected}
+                scroller={scroller}
+                onPointerInside={onPointerInside}
+              />
+            </RowSelectionContext>
           )}
           <NewRowsButton
             pendingCount={log.pendingCount}
             isAway={anchor !== undefined || !includesNewest}
             onClick={toNewest}
           />
+          <SelectionBar selection={selection} rows={rows} />
         </div>
         {id !== undefined && (
           <Suspense>

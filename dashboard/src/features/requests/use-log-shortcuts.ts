@@ -8,6 +8,7 @@ import { groupsOf, useLabels } from "~/filters/labels";
 import type { Row } from "~/generated/api-types";
 import { type Anchor, useLogNavigate } from "~/navigation/links";
 import { useShortcuts } from "~/ui/shortcuts";
+import type { RowSelection } from "./row-selection";
 import { findRow, firstVisibleRow, rowOffset, scrollToRow } from "./scroll-anchor";
 
 type Options = {
@@ -23,10 +24,11 @@ type Options = {
   select: (id: string | undefined) => void;
   toNewest: () => void;
   pinning: ReturnType<typeof usePin>;
+  selection: RowSelection;
 };
 
 export function useLogShortcuts(options: Options): void {
-  const { search, rows, scroller, box, anchor, selected, isOpen, select, toNewest, pinning } = options;
+  const { search, rows, scroller, box, anchor, selected, isOpen, select, toNewest, pinning, selection } = options;
   const go = useLogNavigate();
   const labels = useLabels();
 
@@ -59,6 +61,7 @@ export function useLogShortcuts(options: Options): void {
         ArrowUp: () => move(-1),
         Enter: row && !isLink(target) && (() => go({ search, id: row.id })),
         n: row && (() => goTo(replaceValue(search.filter, "namespace", row.namespace), row)),
+        x: row && (() => selection.toggle(row.id)),
         m: row && (() => openMenu(scroller.current, row.id)),
         p: row && (() => pinning.mutate({ namespace: row.namespace, pinned: !labels.has(row.namespace) })),
         l: () =>
@@ -71,7 +74,7 @@ export function useLogShortcuts(options: Options): void {
         "0": () => goTo(clearNamespaces(search.filter)),
         Backspace: search.filter.length > 0 && (() => goTo(removeLastValue(search.filter), row)),
         Home: toNewest,
-        Escape: () => select(undefined),
+        Escape: () => (selection.ids.size > 0 ? selection.clear() : select(undefined)),
       }[key] ?? labelAction(key)
     );
   });

@@ -1,0 +1,59 @@
+import { act, renderHook, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, it } from "vitest";
+import { sampleRequest } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
+import { SelectionBar, useRowSelection } from "./row-selection";
+
+const ROWS = ["a", "b", "c", "d", "e"].map((id) => sampleRequest({ id }));
+
+function selectionOf(list = "1") {
+  return renderHook((props) => useRowSelection(props.list, ROWS), { initialProps: { list } });
+}
+
+it("selects and deselects rows", () => {
+  const { result } = selectionOf();
+  act(() => result.current.toggle("a"));
+  act(() => result.current.toggle("c"));
+  expect([...result.current.ids]).toEqual(["a", "c"]);
+  act(() => result.current.toggle("a"));
+  expect([...result.current.ids]).toEqual(["c"]);
+  act(() => result.current.clear());
+  expect(result.current.ids.size).toBe(0);
+});
+
+it.each([
+  ["b", "d"],
+  ["d", "b"],
+])("selects the range from the last changed row, in either direction: %s to %s", (first, last) => {
+  const { result } = selectionOf();
+  act(() => result.current.toggle(first));
+  act(() => result.current.toggle(last, true));
+  expect([...result.current.ids].sort()).toEqual(["b", "c", "d"]);
+});
+
+it("selects only the row itself if there is nothing to begin a range at", () => {
+  const { result } = selectionOf();
+  act(() => result.current.toggle("d", true));
+  expect([...result.current.ids]).toEqual(["d"]);
+});
+
+it("is empty in another list", () => {
+  const { result, rerender } = selectionOf("1");
+  act(() => result.current.toggle("a"));
+  rerender({ list: "2" });
+  expect(result.current.ids.size).toBe(0);
+  act(() => result.current.toggle("b"));
+  expect([...result.current.ids]).toEqual(["b"]);
+});
+
+it("copies the ids in the order of the rows", async () => {
+  const { result } = selectionOf();
+  act(() => result.current.toggle("d"));
+  act(() => result.current.toggle("b"));
+  const user = userEvent.setup();
+  await renderAt("", <SelectionBar selection={result.current} rows={ROWS} />);
+  expect(screen.getByRole("region", { name: "Selected requests" })).toHaveTextContent("2 selected");
+  await user.click(screen.getByRole("button", { name: "Copy ids" }));
+  expect(await navigator.clipboard.readText()).toBe("b\nd\n");
+});

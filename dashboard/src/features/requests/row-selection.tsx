@@ -1,0 +1,90 @@
+/** Select rows in order to copy them: a checkbox in each row, and a bar with the actions. */
+
+import { Button } from "@mantine/core";
+import { createContext, useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { count } from "~/format/number";
+import type { Row } from "~/generated/api-types";
+import { CopyButton } from "~/ui/copy-button";
+import css from "./row-selection.module.css";
+
+export type RowSelection = {
+  /** The ids of the selected requests. */
+  readonly ids: ReadonlySet<string>;
+  /** Selects or deselects a row. `isRange`: selects all rows from the one that was changed last to this one. */
+  readonly toggle: (id: string, isRange?: boolean) => void;
+  readonly clear: () => void;
+};
+
+const NONE: ReadonlySet<string> = new Set();
+
+export const RowSelectionContext = createContext<RowSelection>({ ids: NONE, toggle: () => {}, clear: () => {} });
+
+/** `list` identifies the list of rows. The selection is empty in another list. */
+export function useRowSelection(list: string, rows: readonly Row[]): RowSelection {
+  const [state, setState] = useState({ list, ids: NONE, last: "" });
+  const latest = useRef(rows);
+  useLayoutEffect(() => {
+    latest.current = rows;
+  }, [rows]);
+  const toggle = useCallback(
+    (id: string, isRange = false) =>
+      setState((before) => {
+        const ids = new Set(before.list === list ? before.ids : NONE);
+        if (isRange) for (const each of idsBetween(latest.current, before.last, id)) ids.add(each);
+        else if (!ids.delete(id)) ids.add(id);
+        return { list, ids, last: id };
+      }),
+    [list],
+  );
+  const clear = useCallback(() => setState({ list, ids: NONE, last: "" }), [list]);
+  const ids = state.list === list ? state.ids : NONE;
+  return useMemo(() => ({ ids, toggle, clear }), [ids, toggle, clear]);
+}
+
+/** The ids from one row to another, in either direction. Only the second if the first is not in the list. */
+function idsBetween(rows: readonly Row[], from: string, to: string): string[] {
+  const ends = [from, to].map((id) => rows.findIndex((row) => row.id === id));
+  if (ends.includes(-1)) return [to];
+  return rows.slice(Math.min(...ends), Math.max(...ends) + 1).map((row) => row.id);
+}
+
+/** The checkbox of a row. By keyboard, `x` selects the current row. */
+export function RowCheckbox({ id, time }: { id: string; time: string }) {
+  const { ids, toggle } = useContext(RowSelectionContext);
+  return (
+    <input
+      type="checkbox"
+      className={css.checkbox}
+      aria-label={`Select the request of ${time}`}
+      title="Select (x). Shift-click selects a range."
+      tabIndex={-1}
+      checked={ids.has(id)}
+      onChange={({ nativeEvent }) => toggle(id, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)}
+    />
+  );
+}
+
+/** What can be done with the selected rows. Nothing if there are none. */
+export function SelectionBar({ selection, rows }: { selection: RowSelection; rows: readonly Row[] }) {
+  const { ids, clear } = selection;
+  if (ids.size === 0) return null;
+  const selected = () => rows.filter((row) => ids.has(row.id));
+  return (
+    <section className={css.bar} aria-label="Selected requests">
+      <span role="status">{count(ids.size)} selected</span>
+      <CopyButton text={() => linesOf(selected().map((row) => row.id))} label="ids">
+        Copy ids
+      </CopyButton>
+      <CopyButton text={() => linesOf(selected().map((row) => JSON.stringify(row)))} label="as JSONL">
+        Copy as JSONL
+      </CopyButton>
+      <Button variant="default" size="compact-xs" onClick={clear}>
+        Clear
+      </Button>
+    </section>
+  );
+}
+
+function linesOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
