@@ -249,3 +249,26 @@ def test_entries_are_returned_completely_and_in_order(store: Store) -> None:
 def bodies(entry: Entry) -> tuple[bytes | None, bytes | None]:
     bodies_of = [None if body is None else b"".join(body.rest) for body in (entry.request, entry.response)]
     return bodies_of[0], bodies_of[1]
+
+
+@pytest.mark.parametrize(
+    ("terms", "expected"),
+    [
+        ([says("refund")], [4, 0]),
+        ([says("refund*")], [4, 0]),
+        ([says("sent"), says("nothing")], []),
+        ([contains("order")], [0]),
+        ([contains("e"), Term("namespace", ("b",))], [1, 3]),
+        ([says("refund", negated=True)], [1, 2, 3, 5]),
+    ],
+)
+def test_a_text_search_can_be_sorted(store: Store, terms: list[Term], expected: list[int]) -> None:
+    costs = (0.1, 0.9, 0.8, 0.7, 0.6, 0.5)
+    entries = [
+        an_entry(request_with(text), b"{}", namespace="ab"[number % 2], cost_usd=cost)
+        for number, (text, cost) in enumerate(zip(SAID, costs, strict=True))
+    ]
+    store.commit(*entries)
+    index(store, entries)
+    page = store.reader.top(Filter(tuple(terms)), "cost_usd", 200, soon())
+    assert [record.id for record in page.records] == [entries[number].record.id for number in expected]
