@@ -4,6 +4,7 @@ import re
 
 import pytest
 from playwright.sync_api import Locator, expect
+from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.browser import needs_chromium
@@ -94,6 +95,22 @@ def test_a_request_of_a_sorted_log_opens_and_leads_to_the_next_in_that_order(tab
     tab.press("j")
     tab.wait_for_path(f"/requests/{log[3]}")
     tab.wait_for_query(("namespace", "b"), ("sort", "cost_usd"))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("cost_usd", r"^\$0\.0|^<\$"), ("duration_ms", r" s$"), ("output_tokens", r"→ 400$")]
+)
+def test_the_value_that_sorts_is_visible_at_390_pixels(
+    open_tab: OpenTab, world: World, log: list[str], field: str, value: str
+) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 390, "height": 844}).open_log(f"/requests?sort={field}")
+    cells = tab.row(log[1]).locator("td").filter(has_text=re.compile(value), visible=True)
+    expect(cells).to_have_count(1)
+    box, row = cells.bounding_box(), tab.row(log[1]).bounding_box()
+    assert box is not None
+    assert row is not None
+    assert row["y"] <= box["y"] <= box["y"] + box["height"] <= row["y"] + row["height"] + 1
+    assert box["x"] + box["width"] <= 390
 
 
 def test_an_unknown_sort_field_is_an_error_that_names_the_known_ones(tab: LogPage, log: list[str]) -> None:

@@ -16,7 +16,7 @@ import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { lazyPart } from "~/ui/lazy-part";
 import { StillLogged } from "~/ui/messages";
-import css from "./log-table.module.css";
+import css from "./requests-page.module.css";
 
 const ConnectGuide = lazyPart(() => import("~/features/connect/connect-page").then((page) => page.ConnectGuide));
 

@@ -95,7 +95,12 @@ export const LogTable = memo(function LogTable(props: Props) {
           onPointerEnter={(event) => onPointerInside(event.pointerType === "mouse")}
           onPointerLeave={() => onPointerInside(false)}
         >
-          <table className={tableCss.table} aria-rowcount={items.length + 1} aria-busy={list.isLoading}>
+          <table
+            className={tableCss.table}
+            data-sort={list.search.sort}
+            aria-rowcount={items.length + 1}
+            aria-busy={list.isLoading}
+          >
             <thead className={css.head}>
               <tr aria-rowindex={1}>
                 <th scope="col" className={css.time}>
