@@ -46,7 +46,20 @@ PAYLOADS: Final = [
 #: Text search is tested in tests/conformance/stores/test_text_search.py.
 FILTERS: Final = [*(name for name in NAMES if name != CONTAINS), "property.user", "begins.user", "begins.words"]
 #: Filters whose values have a fixed form. Other values are rejected.
-CHECKED: Final = ("outcome", "kind", "failed", "status", "warning", "advice", "id", "key", "from", "to", *NUMBERS)
+CHECKED: Final = (
+    "outcome",
+    "kind",
+    "failed",
+    "status",
+    "result",
+    "warning",
+    "advice",
+    "id",
+    "key",
+    "from",
+    "to",
+    *NUMBERS,
+)
 
 
 @pytest.fixture(scope="module")

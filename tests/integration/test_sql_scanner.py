@@ -123,7 +123,7 @@ SAMPLE: Final = Target(LOG, ("namespace", "property.user"))
 NOT = {"not.failed": "true", "not.status": "500", "not.outcome": "refused", "not.kind": "models"}
 NOT |= {"not.duration": ">1h", "not.first_token": ">1h", "not.cost": ">99", "not.retry_count": ">99"}
 NOT |= {"not.input_tokens": ">99999999", "not.output_tokens": ">99999999", "not.contains": "nowhere"}
-NOT |= {"not.key": "000000000000"}
+NOT |= {"not.key": "000000000000", "not.result": "conflict"}
 NOT |= {"not.warning": "value_cut", "not.advice": "doubled_path", "not.id": "0199a3d2-0000-7000-8000-000000000000"}
 
 
@@ -228,7 +228,7 @@ def values_of(server: Server) -> dict[str, str]:
     record = server.records(wanted)[-1]
     values = {name: str(record[name]) for name in NAMES if isinstance(record.get(name), str | int)}
     values |= {"duration": ">0ms", "first_token": ">0ms", "cost": ">0", "q": "hello", "bucket": "3600", "by": "model"}
-    values |= {"contains": "hello", "words": "hello", "caret": "5"}
+    values |= {"contains": "hello", "words": "hello", "caret": "5", "result": record["result"]["code"]}
     values |= {"retry_count": ">=0", "input_tokens": ">0", "output_tokens": ">0"}
     values |= {"failed": "false", "warning": "unknown_header", "advice": "temperature_and_top_p", "as": "sent"}
     values |= {"namespace_prefix": "team", "prefix": "team", "property.user": record["properties"]["user"]}
