@@ -35,7 +35,7 @@ export async function sendJson<T>(method: "PATCH" | "POST" | "DELETE", url: stri
 async function answered(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, { message: "Relaybook does not answer. Is it running?", code: "unreachable", param: null });
+    throw new ApiError(0, { message: "Relaybook does not respond. Is it running?", code: "unreachable", param: null });
   });
   if (response.ok) return response;
   // The token changed or the session ended: the server shows the sign-in page at the same address.

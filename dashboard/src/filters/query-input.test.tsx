@@ -147,7 +147,7 @@ describe("the query input", () => {
     });
     const { box, user } = await open();
     await user.type(box, "refund{Enter}");
-    expect(await screen.findByRole("alert")).toHaveTextContent("Relaybook does not answer");
+    expect(await screen.findByRole("alert")).toHaveTextContent("Relaybook does not respond");
     expect(box).toHaveValue("refund");
   });
 

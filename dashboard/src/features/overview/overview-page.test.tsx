@@ -81,7 +81,7 @@ it("without an answer the page retries, and says nothing about the log", async (
   vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
   await renderAt("", <OverviewContent />);
   const alert = await screen.findByRole("alert");
-  expect(alert).toHaveTextContent("Relaybook does not answer. Is it running?Retrying…");
+  expect(alert).toHaveTextContent("Relaybook does not respond. Is it running?Retrying…");
 });
 
 it("an empty result says what would match", async () => {

@@ -36,7 +36,7 @@ export const WRONG_TOKEN =
   "Wrong token. The token is the value of RELAYBOOK_DASHBOARD_TOKEN, or of dashboard_token in relaybook.toml, on the " +
   "machine where Relaybook was started.";
 export const UNREACHABLE =
-  "Relaybook does not answer. Check that it is running and that the network is up, then try again.";
+  "Relaybook does not respond. Check that it is running and that the network is up, then try again.";
 export const NO_COOKIE =
   "The token is correct, but the browser did not store the session cookie. Allow cookies for this address. If " +
   "--dashboard-url is an https address, open the page by https.";
