@@ -31,7 +31,11 @@ export function NamespacesMenu() {
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
-          All namespaces&nbsp;<span className={css.count}>{count(namespaces ?? null)}</span>
+          <span className={css.wide}>All namespaces</span>
+          <span className={css.narrow} aria-hidden="true">
+            More
+          </span>
+          &nbsp;<span className={css.count}>{count(namespaces ?? null)}</span>
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label="All namespaces">

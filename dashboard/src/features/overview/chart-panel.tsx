@@ -61,11 +61,14 @@ type HoverCardProps = {
 export function HoverCard({ hover, buckets, step, seriesList, formatValue }: HoverCardProps) {
   const from = buckets[hover.at];
   if (from === undefined) return null;
+  // Lines without a point here are left out if there are others.
+  const points = seriesList.filter(({ shape, values }) => shape !== "line" || (values[hover.at] ?? null) !== null);
+  const shown = points.length > 0 ? points : seriesList;
   const side = hover.isRight ? { right: `calc(100% - ${hover.left - 12}px)` } : { left: hover.left + 12 };
   return (
     <div className={css.card} style={side} aria-hidden="true">
       <div className={css.when}>{formatTimeSpan(from, from + step)}</div>
-      {seriesList.map((series) => (
+      {shown.map((series) => (
         <div key={series.name} className={css.reading}>
           <ColorSwatch color={series.color} />
           <bdi className={css.name}>{series.name}</bdi>
