@@ -115,6 +115,33 @@ def request_running(page: Page, scenario: Scenario) -> None:
     _open(page, scenario, "outcome=open")
 
 
+def sorted_by_cost(page: Page, scenario: Scenario) -> None:
+    page.goto(f"{scenario.demo.dashboard}/requests?sort=cost_usd")
+    expect(_rows(page).nth(8)).to_be_visible()
+
+
+def namespaces(page: Page, scenario: Scenario) -> None:
+    page.goto(f"{scenario.demo.dashboard}/namespaces")
+    expect(page.get_by_role("row").nth(8)).to_be_visible()
+
+
+def properties(page: Page, scenario: Scenario) -> None:
+    page.goto(f"{scenario.demo.dashboard}/namespaces?tab=properties")
+    expect(page.get_by_role("row").nth(4)).to_be_visible()
+
+
+def overview(page: Page, scenario: Scenario) -> None:
+    page.goto(f"{scenario.demo.dashboard}/overview?by=namespace")
+    expect(page.locator("canvas").nth(4)).to_be_visible()
+    expect(page.get_by_role("main").get_by_role("row").nth(4)).to_be_visible()
+
+
+def conversations(page: Page, scenario: Scenario) -> None:
+    namespace = scenario.latest("property.feature=support&namespace_prefix=user-")["namespace"]
+    page.goto(f"{scenario.demo.dashboard}/thread?namespace={namespace}")
+    expect(page.locator("article[data-request]").last).to_be_visible()
+
+
 def connect(page: Page, scenario: Scenario) -> None:
     page.goto(f"{scenario.empty.dashboard}/requests")
     expect(page.get_by_text("Listening")).to_be_visible()
@@ -128,7 +155,7 @@ def no_match(page: Page, scenario: Scenario) -> None:
 def unreadable(page: Page, scenario: Scenario) -> None:
     page.route(re.compile(r"/api/requests\?"), lambda route: route.fulfill(status=503, json=_UNREADABLE))
     page.goto(f"{scenario.demo.dashboard}/requests")
-    expect(page.get_by_role("button", name="again", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Retry", exact=True)).to_be_visible()
 
 
 def sign_in(page: Page, scenario: Scenario) -> None:
@@ -143,6 +170,11 @@ STATES: Final[dict[str, Callable[[Page, Scenario], None]]] = {
     "request": request,
     "request-failed": request_failed,
     "request-running": request_running,
+    "sorted": sorted_by_cost,
+    "namespaces": namespaces,
+    "properties": properties,
+    "overview": overview,
+    "conversations": conversations,
     "connect": connect,
     "no-match": no_match,
     "unreadable": unreadable,
@@ -157,10 +189,8 @@ def _rows(page: Page) -> Any:
 def _open(page: Page, scenario: Scenario, query: str) -> None:
     """Open the latest request that matches a filter."""
     page.goto(f"{scenario.demo.dashboard}/requests/{scenario.latest(query)['id']}")
-    drawer = page.get_by_role("dialog", name=re.compile("^Request "))
-    expect(
-        drawer.get_by_role("article", name="answer").locator("[class*=markdown], pre, [class*=mono]").first
-    ).to_be_visible()
+    response = page.locator("[data-drawer]").get_by_role("article", name="response")
+    expect(response.locator("[class*=markdown], pre, [class*=mono]").first).to_be_visible()
     expect(_rows(page).first).to_be_visible()
 
 

@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { propertiesQuery } from "~/api/namespaces";
 import { bucketsOf, statsQuery } from "~/api/stats";
-import { replaceValue } from "~/domain/filter";
+import { withSort } from "~/domain/log-search";
 import { FilterBar } from "~/filters/filter-bar";
 import { useLabels } from "~/filters/labels";
 import { NamespaceBar } from "~/filters/namespace-bar";
@@ -47,13 +47,12 @@ export function OverviewPage() {
 /** Links to the requests in the log: the most expensive, the slowest, all. */
 function LogLinks() {
   const { search } = useOverview();
-  const sorted = (by: string) => ({ ...search, filter: replaceValue(search.filter, "sort", by) });
   return (
     <nav className={css.links} aria-label="Open in the log">
-      <Link to="/requests" search={sorted("cost_usd")}>
+      <Link to="/requests" search={withSort(search, "cost_usd")}>
         Most expensive
       </Link>
-      <Link to="/requests" search={sorted("duration_ms")}>
+      <Link to="/requests" search={withSort(search, "duration_ms")}>
         Slowest
       </Link>
       <Link to="/requests" search={search}>

@@ -29,8 +29,8 @@ export function NoRequest({ isComplete, onAgain }: { isComplete: boolean; onAgai
           Retry
         </Button>
       )}
-      <Button variant="default" size="compact-sm" onClick={() => go({ ...ALL_NAMESPACES, pinned: "false" })}>
-        All threads
+      <Button variant="default" size="compact-sm" onClick={() => go(ALL_NAMESPACES)}>
+        All namespaces
       </Button>
     </div>
   );
@@ -47,12 +47,8 @@ export function ThreadError({ error, onAgain }: { error: Error; onAgain: () => v
         {error.message}
       </p>
       {!isAskedWrong && <StillLogged error={error} />}
-      <Button
-        variant="default"
-        size="compact-sm"
-        onClick={isAskedWrong ? () => go({ ...ALL_NAMESPACES, pinned: "false" }) : onAgain}
-      >
-        {isAskedWrong ? "All threads" : "Retry"}
+      <Button variant="default" size="compact-sm" onClick={isAskedWrong ? () => go(ALL_NAMESPACES) : onAgain}>
+        {isAskedWrong ? "All namespaces" : "Retry"}
       </Button>
     </div>
   );
