@@ -11,7 +11,7 @@ import pytest
 from tests.support.sqlite_dashboard import Dashboard, database_summary
 
 from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, WORDS
-from relaybook.log.query.values import LISTED_FIELDS
+from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.query.words import has_words
 from relaybook.log.store.sqlite.connection import open_for_writing, truncate_wal
 

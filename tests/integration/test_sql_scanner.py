@@ -29,7 +29,7 @@ from tests.support.sqlmap import MARK, needs_sqlmap, scan
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
 from relaybook.log.query.filters import NAMES
-from relaybook.log.query.values import allows_prefix
+from relaybook.log.query.term_values import allows_prefix
 from relaybook.log.store.memory import MemoryStore
 from relaybook.server.data_directory import DataDirectory
 

@@ -126,8 +126,8 @@ def namespaces(page: Page, scenario: Scenario) -> None:
 
 
 def properties(page: Page, scenario: Scenario) -> None:
-    page.goto(f"{scenario.demo.dashboard}/namespaces?tab=properties")
-    expect(page.get_by_role("row").nth(4)).to_be_visible()
+    page.goto(f"{scenario.demo.dashboard}/namespaces?tab=properties&property=channel")
+    expect(page.get_by_role("link", name=re.compile("^Filter by channel")).first).to_be_visible()
 
 
 def overview(page: Page, scenario: Scenario) -> None:

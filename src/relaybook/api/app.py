@@ -20,10 +20,10 @@ from relaybook.api import (
     metrics,
     namespaces,
     openapi,
-    pages,
     pinning,
     query,
     requests,
+    serve_page,
     session,
     stats,
     status,
@@ -83,7 +83,7 @@ _MODULES: Final = (
     session,
     metrics,
     home,
-    pages,
+    serve_page,
 )
 
 
@@ -103,7 +103,7 @@ class DashboardApi(Starlette):
         )
         # A path with a trailing slash is a different path, not a redirect.
         self.router.redirect_slashes = False
-        self.router.default = pages.fallback
+        self.router.default = serve_page.fallback
         self._declared = declared
         self._version = options.version
         self._document: dict[str, Any] | None = None

@@ -19,10 +19,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relaybook import clock
-from relaybook.api import pages
+from relaybook.api import serve_page
 from relaybook.api.errors import ApiError, error_response
 from relaybook.api.options import LOOPBACK_NAMES, ApiOptions
-from relaybook.api.pages import is_navigation
+from relaybook.api.serve_page import is_navigation
 
 COOKIE: Final = "relaybook_session"
 SESSION_SECONDS: Final = 30 * 86400
@@ -138,7 +138,7 @@ class Guard:
     def _error_response(self, error: ApiError, scope: Scope) -> Response:
         page = self._options.page
         if page and error.code == "not_signed_in" and is_navigation(scope):
-            return pages.sign_in(page, scope["state"]["prefix"])
+            return serve_page.sign_in(page, scope["state"]["prefix"])
         return error_response(error)
 
     async def _authorize(self, scope: Scope, receive: Receive) -> Receive:

@@ -12,7 +12,7 @@ import msgspec
 from relaybook.api import schemas
 from relaybook.api.errors import CODES
 from relaybook.api.routes import ApiRoute, Operation
-from relaybook.log.query import filters, language, values
+from relaybook.log.query import filters, language, term_values
 from relaybook.log.query.parameters import MAX_VALUES
 
 _REFS: Final = "#/components/schemas/{name}"
@@ -94,7 +94,7 @@ def filter_parameters() -> list[dict[str, Any]]:
 def _values_of(name: str) -> dict[str, Any]:
     if name in ("from", "to"):
         return {"type": "string"}
-    choices = values.CHOICES.get(name)
+    choices = term_values.CHOICES.get(name)
     return _any_of({"type": "string", "enum": list(choices)} if choices else {"type": "string"})
 
 

@@ -15,7 +15,7 @@ from relaybook.api.schemas import ParsedQuery, QueryError, QueryToken, Suggestio
 from relaybook.log.query.completion import ListValues, complete
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.query.language import MAX_CHARACTERS, parameters_of, parts_of, request_id_of, utf16_length
-from relaybook.log.query.values import canonical_name
+from relaybook.log.query.term_values import canonical_name
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 from relaybook.log.store.port import Reader
 

@@ -8,7 +8,7 @@ from relaybook.api import arguments, openapi
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import FieldValue, FieldValues
-from relaybook.log.query.values import LISTED_FIELDS, listed_field
+from relaybook.log.query.term_values import LISTED_FIELDS, listed_field
 from relaybook.log.store.port import Reader
 
 routes = Routes("log")

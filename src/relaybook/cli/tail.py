@@ -17,7 +17,7 @@ from relaybook.cli.source import LogSource, open_log
 from relaybook.log.likely_values import likely_value
 from relaybook.log.query.filters import MAX_LIMIT, WORDS, BadFilter, Filter, parse_sort
 from relaybook.log.query.parameters import parse_filter
-from relaybook.log.query.values import canonical_name
+from relaybook.log.query.term_values import canonical_name
 from relaybook.settings.configuration import Configuration
 
 _MAX_LISTED: Final = 8

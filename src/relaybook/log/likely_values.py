@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from relaybook.log.descriptions import FIELDS
 from relaybook.log.query.filters import MAX_LIMIT, Filter, Term
-from relaybook.log.query.values import LISTED_FIELDS
+from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.store.port import Reader
 from relaybook.settings.suggestions import closest
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.support.asgi import scope_of
 
-from relaybook.api.pages import is_navigation, is_page_path
+from relaybook.api.serve_page import is_navigation, is_page_path
 
 BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8"
 

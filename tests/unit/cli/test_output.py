@@ -19,7 +19,7 @@ from relaybook.cli.output import (
     tokens,
     truncate_middle,
 )
-from relaybook.log.query.values import parse_timestamp
+from relaybook.log.query.term_values import parse_timestamp
 
 
 @pytest.fixture(autouse=True)

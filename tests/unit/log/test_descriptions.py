@@ -9,7 +9,7 @@ from tests.support.tree import ROOT
 from relaybook.errors import RelayError
 from relaybook.log.descriptions import FIELDS, GAP_REASONS, REFUSALS
 from relaybook.log.query.filters import NAMES, NUMBERS
-from relaybook.log.query.values import CHOICES, checked_value
+from relaybook.log.query.term_values import CHOICES, checked_value
 from relaybook.log.record import Gap
 
 

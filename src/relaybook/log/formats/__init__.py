@@ -7,11 +7,11 @@ derived.
 
 from relaybook.kinds import Kind
 from relaybook.log.formats.advice import Advice, advice
-from relaybook.log.formats.errors import read_error
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts, Usage
 from relaybook.log.formats.format import Format
 from relaybook.log.formats.media import describe_body
 from relaybook.log.formats.message_chain import MessageChain, build_chain, decode_chain, encode_chain
+from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.registry import (
     FORMATS,
     REQUEST_ID_HEADERS,

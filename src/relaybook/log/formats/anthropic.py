@@ -17,13 +17,13 @@ from msgspec import Raw, Struct
 
 from relaybook.log.formats import lenient
 from relaybook.log.formats.assembly import choice_of, join, merge, objects, sanitize_object
-from relaybook.log.formats.detail import characters
-from relaybook.log.formats.errors import describe_error
 from relaybook.log.formats.facts import Count, RequestFacts, ResponseFacts, Usage
 from relaybook.log.formats.format import Format, stream_end
 from relaybook.log.formats.message_chain import hash_messages, output_key
 from relaybook.log.formats.output_text import OutputText, Tool, output_preview
+from relaybook.log.formats.provider_errors import describe_error
 from relaybook.log.formats.request import in_range, last_message_preview, metadata_texts
+from relaybook.log.formats.request_messages import characters
 from relaybook.log.formats.sse import event_ends, read_events
 from relaybook.log.formats.text import clean_or_none, estimate_tokens
 from relaybook.log.formats.usage import count_of, detail_of

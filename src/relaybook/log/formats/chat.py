@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from relaybook.log.formats import lenient
 from relaybook.log.formats.assembly import DROPPED, choice_of, join, merge, objects, sanitize_object
-from relaybook.log.formats.detail import characters, openai_message_fields, openai_messages
-from relaybook.log.formats.errors import describe_error
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts
 from relaybook.log.formats.format import Format, stream_end
 from relaybook.log.formats.message_chain import hash_messages, output_keys
 from relaybook.log.formats.output_text import OutputText, has_token, output_preview
+from relaybook.log.formats.provider_errors import describe_error
 from relaybook.log.formats.request import last_message_preview, request_facts
+from relaybook.log.formats.request_messages import characters, openai_message_fields, openai_messages
 from relaybook.log.formats.sse import DATA, LF, Event, event_ends, events_of, split_stream
 from relaybook.log.formats.text import clean, clean_or_none, estimate_tokens
 from relaybook.log.formats.usage import set_usage

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from relaybook.kinds import Kind
-from relaybook.log.formats import anthropic, chat, completions, detail, embeddings, lenient, responses
+from relaybook.log.formats import anthropic, chat, completions, embeddings, lenient, request_messages, responses
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts
 from relaybook.log.formats.format import Format, stream_end
 
@@ -94,15 +94,15 @@ def assemble_response(data: bytes, streamed: bool, kind: Kind = "chat") -> dict[
 
 
 def messages(data: bytes, kind: Kind = "chat") -> list[dict[str, Any]]:
-    """Return the messages of a request body in order; see ``detail.messages``."""
-    return detail.messages(data, FORMATS.get(kind, chat.FORMAT).list_messages)
+    """Return the messages of a request body in order; see ``request_messages.messages``."""
+    return request_messages.messages(data, FORMATS.get(kind, chat.FORMAT).list_messages)
 
 
 def newest_first(data: bytes, kind: Kind = "chat") -> Iterator[dict[str, Any]]:
-    """Yield the same messages, last first; see ``detail.newest_first``."""
-    return detail.newest_first(data, FORMATS.get(kind, chat.FORMAT).list_messages)
+    """Yield the same messages, last first; see ``request_messages.newest_first``."""
+    return request_messages.newest_first(data, FORMATS.get(kind, chat.FORMAT).list_messages)
 
 
 def parameters(data: bytes, kind: Kind = "chat") -> dict[str, Any]:
     """Return all top-level fields of a request body except the messages, as sent."""
-    return detail.parameters(data, FORMATS.get(kind, chat.FORMAT).message_fields)
+    return request_messages.parameters(data, FORMATS.get(kind, chat.FORMAT).message_fields)

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from relaybook.log.formats import lenient
 from relaybook.log.formats.assembly import choice_of, objects, sanitize_object
-from relaybook.log.formats.detail import openai_message_fields, openai_messages
-from relaybook.log.formats.errors import describe_error
 from relaybook.log.formats.facts import MessageHashes, RequestFacts, ResponseFacts
 from relaybook.log.formats.format import Format, stream_end
 from relaybook.log.formats.message_chain import hash_messages, output_keys
 from relaybook.log.formats.output_text import OutputText, Tool, output_preview
+from relaybook.log.formats.provider_errors import describe_error
 from relaybook.log.formats.request import plain_preview, request_facts
+from relaybook.log.formats.request_messages import openai_message_fields, openai_messages
 from relaybook.log.formats.sse import event_ends, read_events
 from relaybook.log.formats.text import clean_or_none
 from relaybook.log.formats.usage import set_usage

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from relaybook.log.descriptions import FIELDS
 from relaybook.log.query.language import Part, parts_of, written_value
-from relaybook.log.query.values import CHOICES, LISTED_FIELDS, canonical_name
+from relaybook.log.query.term_values import CHOICES, LISTED_FIELDS, canonical_name
 
 #: Returns values of a field that start with a prefix, and their number of requests, most frequent first.
 ListValues: TypeAlias = Callable[[str, str], Iterable[tuple[str, int]]]

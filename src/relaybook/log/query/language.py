@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, NoReturn
 
 from relaybook.log.query.filters import CONTAINS, NAMES, WORDS, BadFilter, BadTermCode, Correction
-from relaybook.log.query.values import Parameter, allows_prefix, canonical_name, checked_value
+from relaybook.log.query.term_values import Parameter, allows_prefix, canonical_name, checked_value
 from relaybook.settings.suggestions import closest
 
 MAX_CHARACTERS: Final = 4000

@@ -7,7 +7,7 @@ from typing import Final
 from relaybook.clock import format_timestamp
 from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, WORDS, BadFilter, Filter, Term
 from relaybook.log.query.language import parameters_of
-from relaybook.log.query.values import checked_value, parse_parameter
+from relaybook.log.query.term_values import checked_value, parse_parameter
 from relaybook.settings.suggestions import suggest
 
 MAX_VALUES: Final = 100

@@ -10,7 +10,7 @@ from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribut
 from relaybook.log.aggregate.stats import Points, Stats, StatsQuery, build, groups_of, span_of
 from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
 from relaybook.log.query.filters import Cursor, SortField
-from relaybook.log.query.values import check_listed
+from relaybook.log.query.term_values import check_listed
 from relaybook.log.record import Record
 from relaybook.log.store.port import Page, ValueCount
 

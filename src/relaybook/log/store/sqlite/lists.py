@@ -7,7 +7,7 @@ from typing import Any, Final
 import apsw
 
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
-from relaybook.log.query.values import check_listed
+from relaybook.log.query.term_values import check_listed
 from relaybook.log.store.port import ValueCount
 from relaybook.log.store.sqlite.filter_sql import Condition, starts_with
 from relaybook.log.store.sqlite.zone_maps import ZoneMap, zones

@@ -4,7 +4,7 @@ import pytest
 from tests.support.records import A_TIMESTAMP
 
 from relaybook.log.query.filters import NAMES, BadFilter
-from relaybook.log.query.values import canonical_name, checked_value, listed_field, parse_timestamp
+from relaybook.log.query.term_values import canonical_name, checked_value, listed_field, parse_timestamp
 
 
 @pytest.mark.parametrize(

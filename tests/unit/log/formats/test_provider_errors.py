@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybook.log.formats.errors import describe_error, read_error
+from relaybook.log.formats.provider_errors import describe_error, read_error
 
 
 @pytest.mark.parametrize(
