@@ -29,11 +29,21 @@ MODULES: Final = (
     *(
         f"log/formats/{name}"
         for name in (
-            *("advice", "assembly", "chat", "completions", "detail", "embeddings", "errors", "lenient", "media"),
-            *("output_text", "registry", "request", "responses", "sse", "text", "usage"),
+            *("advice", "assembly", "chat", "completions", "embeddings", "lenient", "media"),
+            *(
+                "output_text",
+                "provider_errors",
+                "registry",
+                "request",
+                "request_messages",
+                "responses",
+                "sse",
+                "text",
+                "usage",
+            ),
         )
     ),
-    *(f"recorder/{name}" for name in ("body_policy", "loop", "prices", "understand")),
+    *(f"recorder/{name}" for name in ("body_policy", "entry_builder", "loop", "prices")),
     *(f"log/store/sqlite/{name}" for name in ("counters", "entries", "packs", "rollups", "rows")),
 )
 _GROUP: Final = "relaybook_compiled"

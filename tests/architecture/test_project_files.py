@@ -1,8 +1,9 @@
-"""No file contains a private path or a registry host, and every suppressed warning names its code."""
+"""No file contains a private path or a registry host, warnings name their code, and modules to compile exist."""
 
 import re
 
 import pytest
+from compile_with_mypyc import MODULES
 from tests.support.tree import ROOT, project_files
 
 TEXT_FILES = (".py", ".md", ".toml", ".txt", ".yml", ".sh", ".ts", ".tsx", ".css", ".html", "Makefile", "run")
@@ -28,3 +29,7 @@ def test_no_file_contains_a_private_path_or_a_registry_host(pattern: re.Pattern[
 def test_warnings_are_suppressed_with_a_code() -> None:
     bare = re.compile(r"#\s*(?:type:\s*ignore(?!\[)|no" r"qa(?!:))")
     assert occurrences(bare, ".py") == []
+
+
+def test_every_module_to_compile_exists() -> None:
+    assert [name for name in MODULES if not (ROOT / "src" / "relaybook" / f"{name}.py").is_file()] == []
