@@ -174,6 +174,20 @@ def time_range(tab: LogPage, log: dict[str, str]) -> None:
     expect(tab.page.get_by_role("button", name="Last hour")).to_be_visible()
 
 
+def columns(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.page.get_by_role("button", name="Columns", exact=True).click()
+    menu = tab.page.get_by_role("dialog", name="Columns")
+    menu.get_by_role("checkbox", name="Compact rows").check()
+    menu.get_by_role("checkbox", name="Chunks").check()
+
+
+def rows_selected(tab: LogPage, log: dict[str, str]) -> None:
+    tab.open_log()
+    tab.press("j", "x")
+    expect(tab.page.get_by_role("region", name="Selected requests")).to_be_visible()
+
+
 def connect(tab: LogPage, log: dict[str, str]) -> None:
     tab.open("/connect")
     expect(tab.page.get_by_text("Requests are arriving").first).to_be_visible()
@@ -203,6 +217,8 @@ STATES: tuple[State, ...] = (
     keys,
     all_namespaces,
     time_range,
+    columns,
+    rows_selected,
     connect,
     no_page,
 )

@@ -17,6 +17,7 @@ const KEYS = [
   ["Home", "Go to the newest request"],
   ["l", "Pause or resume updates"],
   ["Alt-click, Shift-click", "Add a value to the filter; exclude it"],
+  ["Alt ↑, Alt ↓", "Move a column, in the menu of columns"],
   ["Esc", "Close or deselect"],
 ] as const;
 

@@ -8,17 +8,18 @@ import type { LogGap } from "~/generated/api-types";
 import type { Anchor } from "~/navigation/links";
 import { LatestSearchContext, SearchContext, useLogSearch } from "~/navigation/search-context";
 import tableCss from "~/ui/table.module.css";
+import { useLogView, usualColumns, visibleColumns } from "./columns";
+import { ColumnsButton, LogHead } from "./log-head";
 import { itemsOf } from "./log-model";
 import { GapRow, LogRow } from "./log-row";
 import css from "./log-table.module.css";
 import { useScrollAnchor } from "./scroll-anchor";
-import { SortableHead, SortLink } from "./sorting";
 import type { RowList } from "./use-log";
 
 type Props = {
   list: RowList;
   gaps: readonly LogGap[];
-  /** The property that has a column of its own, if any. */
+  /** The most frequent property. It has a column unless the reader chose others. */
   property: string | undefined;
   anchor: Anchor | undefined;
   selected: string | undefined;
@@ -31,11 +32,21 @@ const OVERSCAN = 20;
 /** More rows are loaded when the end is this many rows away. */
 const LOAD_AHEAD = 300;
 const MIN_NOTE_HEIGHT = 60;
+/** Heights of a row and of the head in pixels. Keep in sync with theme.css and log-table.module.css. */
+const COMFORTABLE = { row: 30, head: 28 };
+const COMPACT = { row: 25, head: 28 };
+/** A row has two lines, and there is no head. */
+const NARROW = { row: 54, head: 0 };
 
 /** The rows of the log: a real table that contains only the rows near the visible ones. */
 export const LogTable = memo(function LogTable(props: Props) {
   const { list, gaps, property, anchor, selected, scroller, onPointerInside } = props;
-  const measures = useMeasures(property !== undefined, useWidth(scroller));
+  const [view, setView] = useLogView();
+  const isNarrow = useMediaQuery("(width <= 640px)", false, { getInitialValueInEffect: false });
+  const width = useWidth(scroller);
+  const chosen = view.columns ?? usualColumns(property);
+  const columns = useStable(visibleColumns(chosen, { width, isNarrow, sort: list.search.sort }));
+  const measures = isNarrow ? NARROW : view.isCompact ? COMPACT : COMFORTABLE;
   const rowHeight = measures.row;
   const items = useMemo(() => itemsOf(list.rows, gaps, list.includesNewest), [list.rows, list.includesNewest, gaps]);
   const step = useLocation({ select: ({ state }) => state.__TSR_key });
@@ -88,6 +99,7 @@ export const LogTable = memo(function LogTable(props: Props) {
           ref={scroller}
           className={css.scrollRegion}
           data-log=""
+          data-compact={view.isCompact || undefined}
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
           tabIndex={0}
           aria-label="Requests"
@@ -95,53 +107,19 @@ export const LogTable = memo(function LogTable(props: Props) {
           onPointerEnter={(event) => onPointerInside(event.pointerType === "mouse")}
           onPointerLeave={() => onPointerInside(false)}
         >
+          {!isNarrow && <ColumnsButton view={view} chosen={chosen} visible={columns} onChange={setView} />}
           <table
             className={tableCss.table}
             data-sort={list.search.sort}
             aria-rowcount={items.length + 1}
             aria-busy={list.isLoading}
           >
-            <thead className={css.head}>
-              <tr aria-rowindex={1}>
-                <th scope="col" className={css.time}>
-                  <span title="When the request ended; for a running request, when it started">Ended</span>
-                </th>
-                <th scope="col" className={css.namespace}>
-                  Namespace
-                </th>
-                {property !== undefined && (
-                  <th scope="col" className={css.property}>
-                    {property}
-                  </th>
-                )}
-                <th scope="col" className={css.model}>
-                  Model
-                </th>
-                <th scope="col" className={css.text}>
-                  Question → answer
-                </th>
-                <th scope="col" className={css.result}>
-                  Result
-                </th>
-                <SortableHead className={css.tokens} fields={["input_tokens", "output_tokens"]}>
-                  Tokens <SortLink field="input_tokens">in</SortLink> → <SortLink field="output_tokens">out</SortLink>
-                </SortableHead>
-                <SortableHead className={css.cost} fields={["cost_usd"]}>
-                  <SortLink field="cost_usd">Cost</SortLink>
-                </SortableHead>
-                <SortableHead className={css.first} fields={["first_token_ms"]}>
-                  <SortLink field="first_token_ms">First</SortLink>
-                </SortableHead>
-                <SortableHead className={css.total} fields={["duration_ms"]}>
-                  <SortLink field="duration_ms">Total</SortLink>
-                </SortableHead>
-              </tr>
-            </thead>
+            <LogHead columns={columns} tableWidth={width} />
             <tbody>
               {place.paddingTop > 0 && (
                 <tr className={css.lead} style={{ height: place.paddingTop }}>
                   {place.paddingTop > MIN_NOTE_HEIGHT && (
-                    <td colSpan={measures.columns}>
+                    <td colSpan={columns.length}>
                       {list.includesNewest && "nothing newer here: the row you chose kept its place"}
                     </td>
                   )}
@@ -154,13 +132,13 @@ export const LogTable = memo(function LogTable(props: Props) {
                 const item = items[index];
                 if (item === undefined) return null;
                 if ("gap" in item)
-                  return <GapRow key={item.id} gap={item.gap} place={index + 2} columns={measures.columns} />;
+                  return <GapRow key={item.id} gap={item.gap} place={index + 2} columns={columns.length} />;
                 return (
                   <LogRow
                     key={item.id}
                     row={item}
                     place={index + 2}
-                    property={property}
+                    columns={columns}
                     isSelected={item.id === selected}
                   />
                 );
@@ -174,15 +152,10 @@ export const LogTable = memo(function LogTable(props: Props) {
   );
 });
 
-/** Row heights in pixels and the number of visible columns. Keep in sync with theme.css and log-table.module.css. */
-export type Measures = { row: number; head: number; columns: number };
-
-function useMeasures(hasProperty: boolean, width: number): Measures {
-  const isNarrow = useMediaQuery("(width <= 640px)", false, { getInitialValueInEffect: false });
-  const shown = [width >= 700, width >= 780, width >= 900, width >= 1120, width >= 1120 && hasProperty, width >= 1400];
-  const columns = 4 + shown.filter(Boolean).length;
-  // On a narrow screen a row has two lines, and there is no head.
-  return isNarrow ? { row: 54, head: 0, columns } : { row: 30, head: 28, columns };
+/** The same array as before if its values are equal, so that the rows do not render. */
+function useStable<Value extends string>(values: readonly Value[]): readonly Value[] {
+  const text = JSON.stringify(values);
+  return useMemo(() => JSON.parse(text), [text]);
 }
 
 /** The width of an element in pixels, as it changes. */
@@ -195,5 +168,5 @@ function useWidth(ref: RefObject<HTMLElement | null>): number {
     },
     [ref],
   );
-  return useSyncExternalStore(subscribe, () => ref.current?.offsetWidth ?? window.innerWidth);
+  return useSyncExternalStore(subscribe, () => ref.current?.offsetWidth || window.innerWidth);
 }

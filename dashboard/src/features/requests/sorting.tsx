@@ -18,15 +18,22 @@ const FIELDS: Readonly<Record<string, string>> = {
   output_tokens: "output tokens",
 };
 
-type HeadProps = { fields: readonly string[]; className: string | undefined; children: ReactNode };
+type HeadProps = {
+  fields: readonly string[];
+  className: string | undefined;
+  /** In pixels. Without one, the column takes the remaining space. */
+  width?: number | undefined;
+  children: ReactNode;
+};
 
-/** A column head with a link for each of its sort fields. */
-export function SortableHead({ fields, className, children }: HeadProps) {
+/** A column head. It contains a link for each of its sort fields. */
+export function SortableHead({ fields, className, width, children }: HeadProps) {
   const { sort } = useLogSearch();
   return (
     <th
       scope="col"
       className={className}
+      style={{ width }}
       aria-sort={sort !== undefined && fields.includes(sort) ? "descending" : undefined}
     >
       {children}

@@ -1,0 +1,56 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { answerThread } from "~/test/fake-api";
+import { renderAt } from "~/test/render";
+import type { ColumnId, LogView } from "./columns";
+import { ColumnsMenu } from "./columns-menu";
+
+beforeEach(() =>
+  answerThread({ "values/property": () => ({ data: [{ value: "channel", requests: 2, failed: 0, last_at: null }] }) }),
+);
+afterEach(() => void vi.unstubAllGlobals());
+
+const CHOSEN: readonly ColumnId[] = ["namespace", "model", "result"];
+
+async function renderMenu(view: LogView = { columns: CHOSEN, isCompact: false }, visible = CHOSEN) {
+  const onChange = vi.fn();
+  await renderAt("", <ColumnsMenu view={view} chosen={CHOSEN} visible={visible} onChange={onChange} />);
+  await screen.findByRole("checkbox", { name: "channel" });
+  return onChange;
+}
+
+it("lists the chosen columns in their order, then properties and the other columns", async () => {
+  await renderMenu();
+  const names = within(screen.getByRole("list", { name: "Columns" }))
+    .getAllByRole("checkbox")
+    .map((box) => box.closest("li")?.querySelector("label")?.textContent);
+  expect(names.slice(0, 5)).toEqual(["Namespace", "Model", "Result", "channel", "Question → answer"]);
+});
+
+it("adds a property at its usual place", async () => {
+  const onChange = await renderMenu();
+  await userEvent.click(screen.getByRole("checkbox", { name: "channel" }));
+  expect(onChange).toHaveBeenCalledWith({
+    columns: ["namespace", "property.channel", "model", "result"],
+    isCompact: false,
+  });
+});
+
+it("does not move a column beyond the ends", async () => {
+  const onChange = await renderMenu();
+  await userEvent.click(screen.getByRole("button", { name: "Move Namespace up" }));
+  await userEvent.click(screen.getByRole("button", { name: "Move Result down" }));
+  expect(onChange).not.toHaveBeenCalled();
+});
+
+it("says which columns do not fit", async () => {
+  await renderMenu(undefined, ["namespace", "result"]);
+  expect(screen.getByRole("status")).toHaveTextContent("No space for Model");
+});
+
+it("resets columns and row height", async () => {
+  const onChange = await renderMenu({ columns: CHOSEN, isCompact: true });
+  await userEvent.click(screen.getByRole("button", { name: "Reset" }));
+  expect(onChange).toHaveBeenCalledWith({ columns: null, isCompact: false });
+});

@@ -1,0 +1,149 @@
+/** The columns of the log: which ones exist, which ones the reader chose, and which of them fit. */
+
+import { useLocalStorage } from "@mantine/hooks";
+
+type Column = {
+  /** Its name in the menu. */
+  label: string;
+  /** In pixels. */
+  width: number;
+  /** If there is too little space, columns with the lowest rank are hidden first. Columns without one stay. */
+  rank?: number;
+  /** The sort fields of the API that its head has links for. */
+  sorts?: readonly string[];
+  isNumber?: boolean;
+};
+
+/** By id, in their usual order. The text takes the remaining width; here it has its minimum. */
+const COLUMNS = {
+  time: { label: "Ended", width: 116 },
+  namespace: { label: "Namespace", width: 176 },
+  property: { label: "Property", width: 104, rank: 3 },
+  model: { label: "Model", width: 124, rank: 4 },
+  text: { label: "Question → answer", width: 200 },
+  result: { label: "Result", width: 222 },
+  tokens: { label: "Tokens", width: 128, rank: 2, sorts: ["input_tokens", "output_tokens"], isNumber: true },
+  cost: { label: "Cost", width: 84, rank: 6, sorts: ["cost_usd"], isNumber: true },
+  first: { label: "First", width: 66, rank: 1, sorts: ["first_token_ms"], isNumber: true },
+  total: { label: "Total", width: 74, rank: 7, sorts: ["duration_ms"], isNumber: true },
+  input_tokens: { label: "Input tokens", width: 104, rank: 5, sorts: ["input_tokens"], isNumber: true },
+  output_tokens: { label: "Output tokens", width: 112, rank: 5, sorts: ["output_tokens"], isNumber: true },
+  cached_tokens: { label: "Cached tokens", width: 104, rank: 5, isNumber: true },
+  chunks: { label: "Chunks", width: 66, rank: 5, isNumber: true },
+  user: { label: "User", width: 124, rank: 5 },
+} as const satisfies Record<string, Column>;
+
+type Kind = keyof typeof COLUMNS;
+
+/** The id of a column: its kind, or `property.` and the name of a property. */
+export type ColumnId = Exclude<Kind, "property"> | `property.${string}`;
+
+/** Space in the last column for the button that opens the menu, in pixels. */
+export const BUTTON_WIDTH = 24;
+
+const PROPERTY = "property.";
+const KINDS = Object.keys(COLUMNS) as Kind[];
+const USUAL = ["namespace", "model", "text", "result", "tokens", "cost", "first", "total"] as const;
+/** What a narrow screen shows, where a row has two lines. */
+const NARROW: readonly ColumnId[] = ["time", "namespace", "text", "result"];
+
+/** Columns that the menu offers, besides properties. The time is always first. */
+export const OFFERED = KINDS.filter(
+  (kind): kind is Exclude<Kind, "property" | "time"> => !/^(time|property)$/.test(kind),
+);
+
+export function columnOf(id: ColumnId): Column {
+  return COLUMNS[kindOf(id)];
+}
+
+/** The name of a property column. `undefined` if it is another column. */
+export function propertyName(id: ColumnId): string | undefined {
+  return id.startsWith(PROPERTY) ? id.slice(PROPERTY.length) : undefined;
+}
+
+export function propertyColumn(name: string): ColumnId {
+  return `property.${name}`;
+}
+
+export function labelOf(id: ColumnId): string {
+  return propertyName(id) ?? columnOf(id).label;
+}
+
+function kindOf(id: ColumnId): Kind {
+  return propertyName(id) === undefined ? (id as Kind) : "property";
+}
+
+/** The columns without a choice of the reader. `property`: the most frequent property. */
+export function usualColumns(property: string | undefined): readonly ColumnId[] {
+  return property === undefined ? USUAL : insertColumn(USUAL, propertyColumn(property));
+}
+
+/** Insert a column at its usual place. */
+export function insertColumn(columns: readonly ColumnId[], id: ColumnId): readonly ColumnId[] {
+  const rank = KINDS.indexOf(kindOf(id));
+  const at = columns.findIndex((each) => KINDS.indexOf(kindOf(each)) > rank);
+  return at === -1 ? [...columns, id] : [...columns.slice(0, at), id, ...columns.slice(at)];
+}
+
+/** Move a column one place. Nothing changes at the ends. */
+export function moveColumn(columns: readonly ColumnId[], id: ColumnId, by: 1 | -1): readonly ColumnId[] {
+  const at = columns.indexOf(id);
+  const other = columns[at + by];
+  if (other === undefined) return columns;
+  return columns.map((each) => (each === id ? other : each === other ? id : each));
+}
+
+/** `width`: of the table in pixels. `sort`: the sort field of the list. */
+type Space = { width: number; isNarrow: boolean; sort: string | undefined };
+
+/** The columns that are shown: the time, and those that fit. The column that sorts is always shown. */
+export function visibleColumns(chosen: readonly ColumnId[], { width, isNarrow, sort }: Space): readonly ColumnId[] {
+  const shown: ColumnId[] = isNarrow ? [...NARROW] : ["time", ...chosen];
+  const sorts = (id: ColumnId) => sort !== undefined && (columnOf(id).sorts?.includes(sort) ?? false);
+  if (sort !== undefined && !shown.some(sorts)) shown.push(...OFFERED.filter(sorts).slice(0, 1));
+  const rankOf = (id: ColumnId) => (sorts(id) ? undefined : columnOf(id).rank) ?? Infinity;
+  for (const id of [...shown].reverse().sort((a, b) => rankOf(a) - rankOf(b))) {
+    const needed = shown.reduce((sum, each) => sum + columnWidth(each, width), BUTTON_WIDTH);
+    if (isNarrow || needed <= width || rankOf(id) === Infinity) break;
+    shown.splice(shown.indexOf(id), 1);
+  }
+  return shown;
+}
+
+/** In a table of this width, in pixels. */
+export function columnWidth(id: ColumnId, tableWidth: number): number {
+  if (id === "namespace" && tableWidth < 700) return 120;
+  if (id === "result" && tableWidth < 900) return tableWidth < 700 ? 144 : 160;
+  return columnOf(id).width;
+}
+
+/** How the reader wants to see the log. `columns`: in order, without the time; `null` for the usual ones. */
+export type LogView = { readonly columns: readonly ColumnId[] | null; readonly isCompact: boolean };
+
+export const USUAL_VIEW: LogView = { columns: null, isCompact: false };
+
+/** The view, which is kept in the browser. */
+export function useLogView() {
+  return useLocalStorage<LogView>({
+    key: "relaybook.log-view",
+    defaultValue: USUAL_VIEW,
+    getInitialValueInEffect: false,
+    deserialize: parseView,
+  });
+}
+
+/** Parse a stored view. Unknown columns are left out: another version may have stored it. */
+export function parseView(text: string | undefined): LogView {
+  try {
+    const stored = JSON.parse(text ?? "null") as { columns?: unknown; isCompact?: unknown } | null;
+    const columns = Array.isArray(stored?.columns) ? stored.columns.filter(isOffered) : null;
+    if (columns !== null && !columns.includes("result")) columns.push("result");
+    return { columns: columns && [...new Set(columns)], isCompact: stored?.isCompact === true };
+  } catch {
+    return USUAL_VIEW;
+  }
+}
+
+function isOffered(id: unknown): id is ColumnId {
+  return typeof id === "string" && (id.startsWith(PROPERTY) || OFFERED.some((each) => each === id));
+}

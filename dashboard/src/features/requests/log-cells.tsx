@@ -1,0 +1,173 @@
+/** The cells of a request in the log. */
+
+import { memo, type ReactNode } from "react";
+import { propertyOf } from "~/domain/filter";
+import { runningMs } from "~/domain/outcome";
+import { firstHit, searchPattern } from "~/domain/search-pattern";
+import { NamespaceChip, PropertyChip } from "~/filters/chips";
+import { FilterLink } from "~/filters/filter-link";
+import { ResultLink } from "~/filters/outcome-link";
+import { duration, seconds } from "~/format/duration";
+import { money } from "~/format/money";
+import { count, tokens } from "~/format/number";
+import { listTime, utc } from "~/format/time";
+import type { Row } from "~/generated/api-types";
+import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
+import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
+import { HighlightContext, Highlighted } from "~/ui/highlight";
+import { useNow } from "~/ui/timestamp";
+import { type ColumnId, propertyColumn, propertyName } from "./columns";
+import { columnClass } from "./log-head";
+import css from "./log-table.module.css";
+import { RowCheckbox } from "./row-selection";
+
+export type CellsProps = { row: Row; columns: readonly ColumnId[] };
+
+/** The values of a request are links that filter. They render only when the request or the columns change. */
+export const LogCells = memo(function LogCells({ row, columns }: CellsProps) {
+  return columns.map((id) => (
+    <td key={id} className={columnClass(id)} title={id === "time" ? startAndEnd(row) : undefined}>
+      {contentOf(id, row, columns)}
+    </td>
+  ));
+});
+
+function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactNode {
+  const estimated = row.tokens_estimated;
+  switch (id) {
+    case "time":
+      return <TimeCell row={row} />;
+    case "namespace":
+      return <NamespaceChip namespace={row.namespace} />;
+    case "model":
+      return <ValueCell name="model" value={row.model} />;
+    case "user":
+      return <ValueCell name="user" value={row.user} />;
+    case "text":
+      return (
+        <>
+          <PreviewCell row={row} />
+          <MoreProperties row={row} columns={columns} />
+        </>
+      );
+    case "result":
+      return <ResultLink row={row} className={css.value} />;
+    case "tokens":
+      return tokens(row.input_tokens, row.output_tokens, estimated);
+    case "cost":
+      return money(row.cost_usd, estimated);
+    case "first":
+      return seconds(row.first_token_ms);
+    case "total":
+      return row.outcome === "open" ? <RunsFor row={row} /> : seconds(row.duration_ms);
+    case "input_tokens":
+    case "output_tokens":
+      return estimated && row[id] !== null ? `≈${count(row[id])}` : count(row[id]);
+    case "cached_tokens":
+    case "chunks":
+      return count(row[id]);
+    default:
+      return <PropertyCell row={row} name={propertyName(id) ?? id} />;
+  }
+}
+
+function TimeCell({ row }: { row: Row }) {
+  const search = useLogSearch();
+  const searchAtClick = useLatestSearch();
+  const go = useLogNavigate();
+  const time = listTime(row.ended_at ?? row.started_at, new Date());
+  return (
+    <>
+      <AppLink
+        href={logHref(search, row.id)}
+        aria-label={`Open the request of ${time}`}
+        data-open=""
+        onFollow={() => go({ search: searchAtClick(), id: row.id })}
+      >
+        {time}
+      </AppLink>
+      <RowCheckbox id={row.id} time={time} />
+    </>
+  );
+}
+
+function PropertyCell({ row, name }: { row: Row; name: string }) {
+  const value = propertyOf(row, name);
+  return value === undefined ? "–" : <PropertyChip name={name} value={value} bare />;
+}
+
+function ValueCell({ name, value }: { name: string; value: string | null }) {
+  if (value === null) return "–";
+  return (
+    <FilterLink name={name} value={value} className={css.value} title={value}>
+      {value}
+    </FilterLink>
+  );
+}
+
+function startAndEnd(row: Row): string {
+  const started = `Started ${utc(row.started_at)}`;
+  return row.ended_at === null ? started : `${started}\nEnded ${utc(row.ended_at)}`;
+}
+
+function RunsFor({ row }: { row: Row }) {
+  const isPaused = useLogSearch().live === false;
+  const now = useNow();
+  return isPaused ? "–" : `${duration(runningMs(row, now))}…`;
+}
+
+/** Question and response in one line. If the request failed, the error comes first. */
+function PreviewCell({ row }: { row: Row }) {
+  const pattern = searchPattern(useLogSearch().filter);
+  const call = `${row.method} ${row.path}`;
+  if (row.body_state === "no_bodies")
+    return <span className={css.dim}>{row.error_message ?? `${call}, no bodies stored`}</span>;
+  const input = row.input_preview ?? (row.kind === "chat" && row.output_preview !== null ? null : call);
+  const output = (row.failed ? row.error_message : null) ?? row.output_preview;
+  const isError = row.failed && row.error_message !== null;
+  const inputPart = input !== null && (
+    <bdi className={isError ? css.answer : undefined}>
+      <Highlighted text={aroundHit(input, pattern, output)} />
+    </bdi>
+  );
+  const outputPart = output !== null && (
+    <bdi className={isError ? css.error : css.answer}>
+      <Highlighted text={aroundHit(output, pattern, null)} />
+    </bdi>
+  );
+  const arrow = input !== null && output !== null && <span className={css.dim}>{isError ? " · " : " → "}</span>;
+  return (
+    <HighlightContext value={pattern}>
+      {isError ? outputPart : inputPart}
+      {arrow}
+      {isError ? inputPart : outputPart}
+      {row.outcome === "open" && <span className={css.caret} aria-hidden="true" />}
+    </HighlightContext>
+  );
+}
+
+const SHOWN_BEFORE_HIT = 12;
+
+/** The text from shortly before its first match. If only the `other` text has a match, just the beginning. */
+function aroundHit(text: string, pattern: RegExp | undefined, other: string | null): string {
+  if (pattern === undefined) return text;
+  const at = firstHit(text, pattern);
+  if (at > 2 * SHOWN_BEFORE_HIT) return `…${text.slice(at - SHOWN_BEFORE_HIT)}`;
+  if (at === -1 && other !== null && text.length > SHOWN_BEFORE_HIT && firstHit(other, pattern) !== -1) {
+    return `${text.slice(0, SHOWN_BEFORE_HIT)}…`;
+  }
+  return text;
+}
+
+/** The number of properties that have no column: `+3`. Their names and values are shown on hover. */
+function MoreProperties({ row, columns }: CellsProps) {
+  const others = Object.entries(row.properties).filter(([name]) => !columns.includes(propertyColumn(name)));
+  if (others.length === 0) return null;
+  const words = others.map(([name, value]) => `${name}: ${value}`).join("\n");
+  return (
+    <span className={css.more} title={words}>
+      <span aria-hidden="true">+{others.length}</span>
+      <span className="visually-hidden">{`and ${words}`}</span>
+    </span>
+  );
+}

@@ -1,0 +1,79 @@
+/** The head of the log table, and the button that opens the menu of columns. */
+
+import { Popover } from "@mantine/core";
+import { type ReactNode, Suspense } from "react";
+import controlsCss from "~/ui/controls.module.css";
+import { lazyPart } from "~/ui/lazy-part";
+import { BUTTON_WIDTH, type ColumnId, columnOf, columnWidth, type LogView, labelOf, propertyName } from "./columns";
+import css from "./log-table.module.css";
+import { SortableHead, SortLink } from "./sorting";
+
+const ColumnsMenu = lazyPart(() => import("./columns-menu").then((menu) => menu.ColumnsMenu));
+
+type HeadProps = { columns: readonly ColumnId[]; tableWidth: number };
+
+export function LogHead({ columns, tableWidth }: HeadProps) {
+  return (
+    <thead className={css.head}>
+      <tr aria-rowindex={1}>
+        {columns.map((id) => (
+          <SortableHead
+            key={id}
+            className={columnClass(id)}
+            width={id === "text" ? undefined : columnWidth(id, tableWidth) + (id === columns.at(-1) ? BUTTON_WIDTH : 0)}
+            fields={columnOf(id).sorts ?? []}
+          >
+            {titleOf(id)}
+          </SortableHead>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function titleOf(id: ColumnId): ReactNode {
+  const label = labelOf(id);
+  if (id === "time") return <span title="When the request ended; for a running request, when it started">{label}</span>;
+  if (id === "tokens")
+    return (
+      <>
+        {label} <SortLink field="input_tokens">in</SortLink> → <SortLink field="output_tokens">out</SortLink>
+      </>
+    );
+  const [field] = columnOf(id).sorts ?? [];
+  return field === undefined ? <span title={label}>{label}</span> : <SortLink field={field}>{label}</SortLink>;
+}
+
+export function columnClass(id: ColumnId): string | undefined {
+  if (columnOf(id).isNumber) return `${css.number} ${css[id] ?? ""}`;
+  return propertyName(id) === undefined ? css[id] : undefined;
+}
+
+type ButtonProps = {
+  view: LogView;
+  chosen: readonly ColumnId[];
+  visible: readonly ColumnId[];
+  onChange: (view: LogView) => void;
+};
+
+/** Opens the menu of columns, at the right end of the head. */
+export function ColumnsButton(props: ButtonProps) {
+  return (
+    <div className={css.columns}>
+      <Popover position="bottom-end" width={260} trapFocus returnFocus withinPortal shadow="md">
+        <Popover.Target>
+          <button type="button" className={controlsCss.iconButton} aria-label="Columns" title="Columns and row height">
+            <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true" fill="none" stroke="currentColor">
+              <path d="M2.5 3.5h11v9h-11zM6.2 3.5v9M9.8 3.5v9" />
+            </svg>
+          </button>
+        </Popover.Target>
+        <Popover.Dropdown aria-label="Columns" p="xs">
+          <Suspense>
+            <ColumnsMenu {...props} />
+          </Suspense>
+        </Popover.Dropdown>
+      </Popover>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+"""Readers choose the columns of the log, their order, and the height of its rows. The browser keeps the choice."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+from tests.e2e.conftest import OpenTab
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World
+from tests.support.browser import needs_chromium
+
+pytestmark = needs_chromium
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> list[str]:
+    """Return the ids of two requests with two properties, newest first."""
+    calls = [Call(namespace="staging", properties={"channel": "iOS", "plan": "free"}) for _ in range(2)]
+    return world.log(*calls)[::-1]
+
+
+def heads(tab: LogPage) -> Locator:
+    return tab.page.get_by_role("columnheader")
+
+
+def open_menu(tab: LogPage) -> Locator:
+    tab.page.get_by_role("button", name="Columns", exact=True).click()
+    menu = tab.page.get_by_role("dialog", name="Columns")
+    expect(menu.get_by_role("checkbox", name="Namespace")).to_be_focused()
+    return menu
+
+
+def test_a_hidden_column_stays_hidden_after_a_reload(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    open_menu(tab).get_by_role("checkbox", name="Model").uncheck()
+    expect(heads(tab).filter(has_text="Model")).to_have_count(0)
+    tab.page.reload()
+    expect(tab.row(log[0])).to_be_visible()
+    expect(heads(tab).filter(has_text="Model")).to_have_count(0)
+
+
+def test_several_properties_can_be_columns(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    expect(tab.row(log[0])).to_contain_text("+1")
+    menu = open_menu(tab)
+    for name in ("channel", "plan"):
+        menu.get_by_role("checkbox", name=name).check()
+    for property_and_value in ("channel iOS", "plan free"):
+        expect(tab.chip(log[0], property_and_value)).to_be_visible()
+    expect(tab.row(log[0])).not_to_contain_text("+1")
+
+
+def test_columns_are_moved_by_button_and_by_keyboard(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    menu = open_menu(tab)
+    menu.get_by_role("button", name="Move Namespace down").click()
+    expect(heads(tab).nth(2)).to_have_text("Namespace")
+    expect(menu.get_by_role("button", name="Move Namespace down")).to_be_focused()
+    menu.get_by_role("checkbox", name="Namespace").focus()
+    tab.press("Alt+ArrowUp")
+    expect(heads(tab).nth(1)).to_have_text("Namespace")
+    expect(menu.get_by_role("checkbox", name="Namespace")).to_be_focused()
+
+
+def test_the_result_cannot_be_hidden(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    menu = open_menu(tab)
+    expect(menu.get_by_role("checkbox", name="Result")).to_be_disabled()
+    expect(menu.get_by_role("checkbox", name="Ended")).to_have_count(0)
+
+
+def test_compact_rows_are_lower_and_reset_restores_columns_and_height(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    expect(tab.row(log[0])).to_have_js_property("offsetHeight", 30)
+    menu = open_menu(tab)
+    menu.get_by_role("checkbox", name="Compact rows").check()
+    menu.get_by_role("checkbox", name="Cost").uncheck()
+    expect(tab.row(log[0])).to_have_js_property("offsetHeight", 25)
+    tab.page.reload()
+    expect(tab.row(log[0])).to_have_js_property("offsetHeight", 25)
+    open_menu(tab).get_by_role("button", name="Reset").click()
+    expect(tab.row(log[0])).to_have_js_property("offsetHeight", 30)
+    expect(heads(tab).filter(has_text="Cost")).to_be_visible()
+
+
+def test_a_hidden_column_is_shown_while_it_sorts(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    open_menu(tab).get_by_role("checkbox", name="Cost").uncheck()
+    tab.press("Escape")
+    expect(tab.page.get_by_role("button", name="Columns", exact=True)).to_be_focused()
+    tab.open_log("/requests?sort=cost_usd")
+    expect(heads(tab).filter(has_text="Cost")).to_have_attribute("aria-sort", "descending")
+
+
+def test_the_menu_names_the_columns_that_do_not_fit(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 1024, "height": 768}).open_log()
+    expect(open_menu(tab).get_by_role("status")).to_have_text(re.compile("^No space for .*First"))
+
+
+def test_a_phone_has_fixed_columns(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 390, "height": 844}).open_log()
+    expect(tab.page.get_by_role("button", name="Columns", exact=True)).to_have_count(0)
