@@ -16,9 +16,9 @@ export function apiUrl(path: string, pairs: readonly (readonly [string, string])
 }
 
 /** GET JSON. Throws `ApiError`, also on timeout. */
-export async function getJson<T>(url: string, signal?: AbortSignal, patienceMs = 30_000): Promise<T> {
-  const inTime = AbortSignal.timeout(patienceMs);
-  return (await answered(url, { signal: signal ? AbortSignal.any([signal, inTime]) : inTime })).json() as Promise<T>;
+export async function getJson<T>(url: string, signal?: AbortSignal, timeoutMs = 30_000): Promise<T> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return (await answered(url, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout })).json() as Promise<T>;
 }
 
 /** GET text. Throws `ApiError`. */

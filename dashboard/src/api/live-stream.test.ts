@@ -31,7 +31,7 @@ function listening() {
   return { ...renderHook(() => useLive([], true, { onRows: vi.fn(), onOpen })), onOpen };
 }
 
-it("listens again after an answer that is no stream, until nobody looks any more", () => {
+it("reconnects after a response that is not a stream, until the component unmounts", () => {
   const { onOpen, unmount } = listening();
   const [first] = sources;
   first?.close();
@@ -48,7 +48,7 @@ it("listens again after an answer that is no stream, until nobody looks any more
   expect(sources).toHaveLength(2);
 });
 
-it("leaves a connection that broke to the browser", () => {
+it("leaves the reconnect after a lost connection to the browser", () => {
   listening();
   sources[0]?.dispatchEvent(new Event("error"));
   vi.advanceTimersByTime(60_000);

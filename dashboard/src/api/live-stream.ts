@@ -1,10 +1,10 @@
-/** Live rows from `/api/live`, in batches that can be followed by eye. */
+/** Live rows from `/api/live`, in batches, so that they do not appear too fast to read. */
 
 import { useEffect, useEffectEvent } from "react";
 import type { Row } from "~/generated/api-types";
 import { apiUrl } from "./client";
 
-/** Up to this rate rows are passed on quickly; above it once a second. */
+/** Up to this rate, rows are passed on every 80 ms; above it, once a second. */
 const BATCH_THRESHOLD_PER_SECOND = 5;
 const FAST_BATCH_MS = 80;
 const SLOW_BATCH_MS = 1000;
@@ -19,10 +19,10 @@ export type LiveEvents = {
 };
 
 /** Listen while `enabled` and while the page is visible. Reconnects when the stream ends. */
-export function useLive(asked: readonly [string, string][], enabled: boolean, events: LiveEvents): void {
+export function useLive(params: readonly [string, string][], enabled: boolean, events: LiveEvents): void {
   const onRows = useEffectEvent(events.onRows);
   const onOpen = useEffectEvent(events.onOpen);
-  const url = apiUrl("live", asked);
+  const url = apiUrl("live", params);
 
   useEffect(() => {
     if (!enabled) return;
@@ -59,7 +59,7 @@ class Batch {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private arrivals: number[] = [];
 
-  constructor(private readonly hand: (rows: Row[], perSecond: number) => void) {}
+  constructor(private readonly onBatch: (rows: Row[], perSecond: number) => void) {}
 
   add(row: Row): void {
     const now = performance.now();
@@ -80,6 +80,6 @@ class Batch {
     this.timer = undefined;
     const rows = this.rows;
     this.rows = [];
-    this.hand(rows, this.arrivals.length);
+    this.onBatch(rows, this.arrivals.length);
   }
 }

@@ -44,24 +44,28 @@ export function recentNamespacesQuery(prefix: string) {
 }
 
 /** Parameters of the list of namespaces. `pinned`: "true" for pinned ones only, "false" for the others. */
-export type WantedNamespaces = { readonly prefix: string; readonly sort: string; readonly pinned: string | undefined };
+export type NamespaceListParams = {
+  readonly prefix: string;
+  readonly sort: string;
+  readonly pinned: string | undefined;
+};
 
 /** Number of namespaces in a page of their list. */
 export const NAMESPACES_A_PAGE = 100;
 
 /** Namespaces in pages, sorted in descending order, with their counts since the log began. */
-export function namespacesQuery({ prefix, sort, pinned }: WantedNamespaces) {
-  const asked: [string, string][] = [
+export function namespacesQuery({ prefix, sort, pinned }: NamespaceListParams) {
+  const params: [string, string][] = [
     ["prefix", prefix],
     ["sort", sort],
     ["limit", String(NAMESPACES_A_PAGE)],
   ];
-  if (pinned !== undefined) asked.push(["pinned", pinned]);
+  if (pinned !== undefined) params.push(["pinned", pinned]);
   return infiniteQueryOptions({
-    queryKey: ["namespaces", asked],
+    queryKey: ["namespaces", params],
     queryFn: ({ pageParam, signal }) => {
       const where: [string, string][] = pageParam === null ? [] : [["cursor", pageParam]];
-      return getJson<NamespacePage>(apiUrl("namespaces", [...asked, ...where]), signal);
+      return getJson<NamespacePage>(apiUrl("namespaces", [...params, ...where]), signal);
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
@@ -78,7 +82,7 @@ export function propertiesQuery() {
     staleTime: 30_000,
   });
 }
-/** Pin or unpin a namespace, for everybody who uses the log. */
+/** Pin or unpin a namespace for all users of the log. */
 export function pin(namespace: string, pinned: boolean): Promise<Namespace> {
   return sendJson<Namespace>("PATCH", apiUrl("namespaces"), { namespace, pinned });
 }
@@ -88,21 +92,21 @@ export const MAX_VALUES = 500;
 
 /** Values that start with the prefix, most frequent first. The field `property` has the names of properties. */
 export function valueListQuery(field: string, prefix: string) {
-  const asked: [string, string][] = [
+  const params: [string, string][] = [
     ["prefix", prefix],
     ["limit", String(MAX_VALUES)],
   ];
   return queryOptions({
     queryKey: ["value-list", field, prefix],
-    queryFn: ({ signal }) => getJson<FieldValues>(apiUrl(`values/${encodeURIComponent(field)}`, asked), signal),
+    queryFn: ({ signal }) => getJson<FieldValues>(apiUrl(`values/${encodeURIComponent(field)}`, params), signal),
     staleTime: 2_000,
     placeholderData: keepPreviousData,
   });
 }
 
-/** Pin or unpin a namespace, and reload what shows pinned namespaces. */
 export type Pinning = { namespace: string; pinned: boolean };
 
+/** Pin or unpin a namespace, and reload the queries that show pinned namespaces. */
 export function usePin(): UseMutationResult<Namespace, Error, Pinning> {
   const client = useQueryClient();
   return useMutation({
@@ -112,6 +116,6 @@ export function usePin(): UseMutationResult<Namespace, Error, Pinning> {
 }
 
 /** The message if pinning failed. */
-export function notPinned(asked: Pinning | undefined, error: Error): string {
-  return `${asked?.namespace} was not ${asked?.pinned ? "pinned" : "unpinned"}: ${error.message}`;
+export function notPinned(pinning: Pinning | undefined, error: Error): string {
+  return `${pinning?.namespace} was not ${pinning?.pinned ? "pinned" : "unpinned"}: ${error.message}`;
 }

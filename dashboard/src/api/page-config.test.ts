@@ -2,8 +2,8 @@ import { beforeEach, expect, test, vi } from "vitest";
 
 beforeEach(() => vi.resetModules());
 
-/** The facts as the page reads them where its root carries `data`. */
-async function factsOf(data: Record<string, string>) {
+/** The values that the page reads if its root element has this `data`. */
+async function configOf(data: Record<string, string>) {
   const root = document.createElement("div");
   root.id = "root";
   Object.assign(root.dataset, data);
@@ -11,13 +11,13 @@ async function factsOf(data: Record<string, string>) {
   return (await import("./page-config")).PAGE;
 }
 
-test("what the server wrote is taken as it stands, also where a nonce begins as a placeholder does", async () => {
-  const facts = { base: "/log", build: "0123456789abcdef", nonce: "__38efKV7dUFvHc0hhOxfw" };
-  expect(await factsOf(facts)).toEqual(facts);
+test("values of the server are used unchanged, even if a nonce starts like a placeholder", async () => {
+  const config = { base: "/log", build: "0123456789abcdef", nonce: "__38efKV7dUFvHc0hhOxfw" };
+  expect(await configOf(config)).toEqual(config);
 });
 
-test("a placeholder that no server filled in says nothing", async () => {
-  const nothing = { base: "", build: "", nonce: "" };
-  expect(await factsOf({ base: "__BASE__", build: "__BUILD__", nonce: "__NONCE__" })).toEqual(nothing);
-  expect(await factsOf({})).toEqual(nothing);
+test("a placeholder that was not replaced is an empty value", async () => {
+  const empty = { base: "", build: "", nonce: "" };
+  expect(await configOf({ base: "__BASE__", build: "__BUILD__", nonce: "__NONCE__" })).toEqual(empty);
+  expect(await configOf({})).toEqual(empty);
 });

@@ -4,13 +4,13 @@ const root = document.getElementById("root");
 
 /** `base`: the path that the page is served at, without a slash at the end. `build`: identifies the build. */
 export const PAGE = {
-  base: told("base"),
-  build: told("build"),
-  nonce: told("nonce"),
+  base: readValue("base"),
+  build: readValue("build"),
+  nonce: readValue("nonce"),
 };
 
-/** The value that replaced the placeholder. Empty if no server did, as in development and tests. */
-function told(name: "base" | "build" | "nonce"): string {
+/** The value that replaced the placeholder. Empty if nothing replaced it, as in development and tests. */
+function readValue(name: "base" | "build" | "nonce"): string {
   const value = root?.dataset[name] ?? "";
   return value === `__${name.toUpperCase()}__` ? "" : value;
 }

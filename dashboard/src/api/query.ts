@@ -6,13 +6,13 @@ import { apiUrl, getJson } from "./client";
 
 /** What a query means, and how it can be completed at the caret. */
 export function parsedQuery(text: string, caret = text.length) {
-  const asked: [string, string][] = [
+  const params: [string, string][] = [
     ["q", text],
     ["caret", String(caret)],
   ];
   return queryOptions({
     queryKey: ["query", text, caret],
-    queryFn: ({ signal }) => getJson<ParsedQuery>(apiUrl("query", asked), signal),
+    queryFn: ({ signal }) => getJson<ParsedQuery>(apiUrl("query", params), signal),
     staleTime: 5_000,
     placeholderData: keepPreviousData,
     refetchInterval: false,

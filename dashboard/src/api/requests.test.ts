@@ -3,12 +3,12 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { parseSearch } from "~/domain/log-search";
 import { logQuery } from "./requests";
 
-const asked: string[] = [];
+const requests: string[] = [];
 
-/** An API that does not understand any q, nor any status. */
+/** An API that rejects any `q` and any `status`. */
 function answer(address: string): Response {
   const { search, searchParams } = new URL(address, "http://relaybook.test");
-  asked.push(search);
+  requests.push(search);
   const param = ["status", "q"].find((name) => searchParams.has(name));
   if (param !== undefined) {
     const error = { message: "It is wrong.", type: "invalid_request_error", param, code: "bad_parameter" };
@@ -18,7 +18,7 @@ function answer(address: string): Response {
 }
 
 beforeEach(() => {
-  asked.length = 0;
+  requests.length = 0;
   vi.stubGlobal("fetch", async (address: string) => answer(address));
 });
 
@@ -27,25 +27,28 @@ const read = (search: string, anchor?: string) =>
     logQuery(parseSearch(search), anchor, 0),
   );
 
-it("the log is read without a query that the API does not understand, and says so", async () => {
+it("the log is read without a query that the API rejects, and reports the error", async () => {
   const [page] = (await read("?namespace=staging&q=duration:fast&from=-1h", "r1")).pages;
   expect(page).toMatchObject({
     refused: { text: "duration:fast", message: "'duration:fast': It is wrong." },
     filter: [{ name: "namespace", values: ["staging"], negated: false }],
     range: { from: "-1h" },
   });
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     "?namespace=staging&q=duration%3Afast&from=-1h&around=r1&limit=100",
     "?namespace=staging&from=-1h&around=r1&limit=100",
   ]);
 });
 
-it.each(["?status=banana", "?q=refund&status=banana"])("any other refusal is an error: %s", async (search) => {
-  await expect(read(search)).rejects.toThrow("It is wrong.");
-  expect(asked).toHaveLength(1);
-});
+it.each(["?status=banana", "?q=refund&status=banana"])(
+  "any other rejected parameter is an error: %s",
+  async (search) => {
+    await expect(read(search)).rejects.toThrow("It is wrong.");
+    expect(requests).toHaveLength(1);
+  },
+);
 
-it("a page says nothing of a refusal where there was none", async () => {
+it("a page without a rejected query reports no error", async () => {
   const [page] = (await read("?namespace=staging")).pages;
   expect(page).not.toHaveProperty("refused");
 });

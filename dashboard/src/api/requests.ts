@@ -29,18 +29,18 @@ export function askedOf(search: LogSearch): [string, string][] {
 /**
  * The log in pages, latest first. Pages can be added at both ends. A sorted list has one page.
  *
- * `anchor`: a request that the first page has to include. `reading`: another number reads everything again.
+ * `anchor`: a request that the first page must include. `reading`: a new number reloads all pages.
  */
 export function logQuery(search: LogSearch, anchor: string | undefined, reading: number) {
-  const asked = toListParams(search);
+  const params = toListParams(search);
   const limit = search.sort === undefined ? undefined : TOP_ROWS;
   return infiniteQueryOptions({
-    queryKey: ["log", asked, anchor ?? null, reading],
+    queryKey: ["log", params, anchor ?? null, reading],
     queryFn: async ({ pageParam, signal }): Promise<LogPage> => {
       const { live: _, ...shown } = search;
       const { filter } = shown;
       try {
-        return { ...(await getPage(asked, pageParam, signal, limit)), ...shown };
+        return { ...(await getPage(params, pageParam, signal, limit)), ...shown };
       } catch (error) {
         if (!isQueryRefused(error, search)) throw error;
         const rest = { ...shown, filter: withoutQuery(filter) };
@@ -66,25 +66,25 @@ function isQueryRefused(error: unknown, { filter }: LogSearch): error is ApiErro
 
 /** Read one page, without the cache. */
 export function getPage(
-  asked: [string, string][],
-  place: PageParam,
+  params: [string, string][],
+  position: PageParam,
   signal?: AbortSignal,
-  limit = limitAt(place),
+  limit = limitAt(position),
 ): Promise<RequestPage> {
-  const where: [string, string][] = place === "newest" ? [] : Object.entries(place);
-  return getJson<RequestPage>(apiUrl("requests", [...asked, ...where, ["limit", String(limit)]]), signal);
+  const where: [string, string][] = position === "newest" ? [] : Object.entries(position);
+  return getJson<RequestPage>(apiUrl("requests", [...params, ...where, ["limit", String(limit)]]), signal);
 }
 
-function limitAt(place: PageParam): number {
-  return place !== "newest" && "cursor" in place ? MORE_ROWS : PAGE_ROWS;
+function limitAt(position: PageParam): number {
+  return position !== "newest" && "cursor" in position ? MORE_ROWS : PAGE_ROWS;
 }
 
 /** A request and its neighbors in the log, if it has any. */
 export function neighboursQuery(search: LogSearch, id: string) {
-  const asked = askedOf(search);
+  const params = askedOf(search);
   return queryOptions({
-    queryKey: ["neighbours", asked, id],
-    queryFn: ({ signal }) => getPage(asked, { around: id }, signal, 3),
+    queryKey: ["neighbours", params, id],
+    queryFn: ({ signal }) => getPage(params, { around: id }, signal, 3),
   });
 }
 
@@ -100,10 +100,10 @@ export function requestQuery(id: string) {
 
 /** Number of requests that match a filter. `complete: false`: there may be more. */
 export function countQuery(search: LogSearch) {
-  const asked = askedOf(search);
+  const params = askedOf(search);
   return queryOptions({
-    queryKey: ["count", asked],
-    queryFn: ({ signal }) => getJson<RequestCount>(apiUrl("count", asked), signal),
+    queryKey: ["count", params],
+    queryFn: ({ signal }) => getJson<RequestCount>(apiUrl("count", params), signal),
     staleTime: 5_000,
     placeholderData: keepPreviousData,
   });

@@ -13,36 +13,36 @@ const HOURLY_FRESH_MS = 60_000;
 
 /** Group by a field or `property.<name>`. `bucketSeconds`: by default, the API gives about 120 buckets. */
 export function statsQuery(search: LogSearch, by?: string, bucketSeconds?: number) {
-  const asked = askedOf(search);
-  if (by !== undefined) asked.push(["by", by]);
-  if (bucketSeconds !== undefined) asked.push(["bucket", String(bucketSeconds)]);
-  const goesOn = search.live !== false && search.range.to === undefined;
+  const params = askedOf(search);
+  if (by !== undefined) params.push(["by", by]);
+  if (bucketSeconds !== undefined) params.push(["bucket", String(bucketSeconds)]);
+  const canChange = search.live !== false && search.range.to === undefined;
   return queryOptions({
-    queryKey: ["stats", asked],
-    queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", asked), signal),
+    queryKey: ["stats", params],
+    queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", params), signal),
     staleTime: FRESH_MS,
     // A query that exceeded the deadline would exceed it again.
-    refetchInterval: ({ state }) => (goesOn && !isDeadlineError(state.error) ? FRESH_MS : false),
+    refetchInterval: ({ state }) => (canChange && !isDeadlineError(state.error) ? FRESH_MS : false),
     placeholderData: keepPreviousData,
   });
 }
 
 /** The last 24 hours by the hour, grouped by a field. */
 export function hourlyQuery(by: string) {
-  const asked: [string, string][] = [
+  const params: [string, string][] = [
     ["by", by],
     ["from", "-24h"],
     ["bucket", "3600"],
   ];
   return queryOptions({
     queryKey: ["hourly", by],
-    queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", asked), signal),
+    queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", params), signal),
     staleTime: HOURLY_FRESH_MS,
     refetchInterval: ({ state }) => (isDeadlineError(state.error) ? false : HOURLY_FRESH_MS),
   });
 }
 
-/** Whether the server gave up because the aggregation took too long. */
+/** Whether the aggregation exceeded the deadline of the server. */
 export function isDeadlineError(error: Error | null): boolean {
   return error instanceof ApiError && error.code === "deadline";
 }

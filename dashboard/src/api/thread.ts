@@ -12,19 +12,19 @@ const MORE_ROWS = 200;
 /** The maximum of the API. */
 const WIDE_ROWS = 500;
 
-/** Number of requests if only the latest ones matter, or those around one. */
+/** Number of requests of the latest page, and of a page around a request. */
 const SOME_ROWS = 100;
 
 type PageParam = { cursor: string | undefined; limit: number };
 
-/** The thread in pages, latest first. `isFar`: the wanted request may be old, so the first page is large. */
+/** The thread in pages, latest first. `isFar`: the request to show may be old, so the first page is large. */
 export function threadQuery(search: LogSearch, isFar: boolean) {
-  const asked = toApiParams(search);
+  const params = toApiParams(search);
   return infiniteQueryOptions({
-    queryKey: ["thread", asked],
+    queryKey: ["thread", params],
     queryFn: ({ pageParam: { cursor, limit }, signal }) => {
       const where: [string, string][] = cursor === undefined ? [] : [["cursor", cursor]];
-      return getJson<Thread>(apiUrl("thread", [...asked, ["limit", String(limit)], ...where]), signal);
+      return getJson<Thread>(apiUrl("thread", [...params, ["limit", String(limit)], ...where]), signal);
     },
     initialPageParam: { cursor: undefined, limit: isFar ? WIDE_ROWS : PAGE_ROWS } as PageParam,
     getNextPageParam: (page): PageParam | undefined =>
@@ -35,10 +35,10 @@ export function threadQuery(search: LogSearch, isFar: boolean) {
 
 /** Whether the latest requests of a namespace or property value continue one another. */
 export function isConversationQuery(filter: Filter) {
-  const asked = toApiParams({ filter, range: {} });
+  const params = toApiParams({ filter, range: {} });
   return queryOptions({
-    queryKey: ["is-conversation", asked],
-    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...asked, ["limit", "20"]]), signal),
+    queryKey: ["is-conversation", params],
+    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...params, ["limit", "20"]]), signal),
     select: ({ data, is_thread }) => is_thread && data.length > 0,
     staleTime: 60_000,
     refetchInterval: false,
@@ -47,22 +47,22 @@ export function isConversationQuery(filter: Filter) {
 
 /** The latest requests of a thread, each with its position in its conversation. */
 export function latestOfThreadQuery(filter: Filter) {
-  const asked = toApiParams({ filter, range: {} });
+  const params = toApiParams({ filter, range: {} });
   return queryOptions({
-    queryKey: ["latest-of-thread", asked],
-    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...asked, ["limit", String(SOME_ROWS)]]), signal),
+    queryKey: ["latest-of-thread", params],
+    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...params, ["limit", String(SOME_ROWS)]]), signal),
   });
 }
 
-/** The requests around one of a thread, each with its position in its conversation as far as these show it. */
+/** The requests around a request of a thread, each with its position in its conversation, as far as it is known. */
 export function aroundInThreadQuery(filter: Filter, id: string) {
-  const asked = toApiParams({ filter, range: {} });
-  const place: [string, string][] = [
+  const params = toApiParams({ filter, range: {} });
+  const around: [string, string][] = [
     ["limit", String(SOME_ROWS)],
     ["around", id],
   ];
   return queryOptions({
-    queryKey: ["around-in-thread", asked, id],
-    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...asked, ...place]), signal),
+    queryKey: ["around-in-thread", params, id],
+    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...params, ...around]), signal),
   });
 }
