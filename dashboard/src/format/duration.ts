@@ -1,6 +1,6 @@
-/** Durations for people. */
+/** Durations as text. */
 
-/** Three figures at most, with the unit: `0.3 ms`, `412 ms`, `2.41 s`, `3 min 20 s`; unknown is `–`. */
+/** At most three digits, with the unit: `0.3 ms`, `412 ms`, `2.41 s`, `3 min 20 s`. `null` is a dash. */
 export function duration(ms: number | null): string {
   if (ms === null) return "–";
   if (ms < 9.95) return `${ms.toFixed(1)} ms`;
@@ -8,12 +8,12 @@ export function duration(ms: number | null): string {
   const seconds = ms / 1000;
   if (seconds < 9.995) return `${seconds.toFixed(2)} s`;
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+  const total = Math.round(seconds);
+  if (total < 3600) return `${Math.floor(total / 60)} min ${total % 60} s`;
+  return `${Math.floor(total / 3600)} h ${Math.floor((total % 3600) / 60)} min`;
 }
 
-/** For a column: seconds with two decimals below a minute, and milliseconds below 10 ms. */
+/** For columns: seconds with two decimals from 10 ms to a minute, `0.92 s`; otherwise like `duration`. */
 export function seconds(ms: number | null): string {
   if (ms === null) return "–";
   return ms >= 9.95 && ms < 59_995 ? `${(ms / 1000).toFixed(2)} s` : duration(ms);

@@ -4,8 +4,8 @@ import { money } from "./money";
 import { bytes, count, shortCount, shortenMiddle, tokens } from "./number";
 import { ago, day, listTime, utc } from "./time";
 
-describe("what is shown to people", () => {
-  it("has a unit and says when it is unknown", () => {
+describe("formatted values", () => {
+  it("have a unit, and a dash for unknown values", () => {
     expect([0.31, 412, 2410, 20_500, 200_000, 7_300_000, null].map(duration)).toEqual([
       "0.3 ms",
       "412 ms",
@@ -37,13 +37,13 @@ describe("what is shown to people", () => {
     expect(count(1204)).toBe("1,204");
   });
 
-  it("has the date of a time in a list only on other days", () => {
+  it("include the date of a list time only on other days", () => {
     const now = new Date(2026, 10, 24, 0, 30);
     expect(listTime(new Date(2026, 10, 24, 0, 2, 7).toISOString(), now)).toBe("00:02:07");
     expect(listTime(new Date(2026, 10, 23, 23, 59, 59).toISOString(), now)).toBe("23 Nov 23:59");
   });
 
-  it("never says that something cost nothing when it cost little", () => {
+  it("never show a small cost as zero", () => {
     expect([0.00001, 0.0033, 0.61, 41.2, 12_345, null, 0].map((usd) => money(usd))).toEqual([
       "<$0.0001",
       "$0.0033",
@@ -55,7 +55,7 @@ describe("what is shown to people", () => {
     ]);
   });
 
-  it("marks an estimate", () => {
+  it("mark estimates", () => {
     expect([money(0.0012, true), money(0.00001, true), money(null, true)]).toEqual(["≈$0.0012", "<$0.0001", "–"]);
     expect(tokens(1204, 18, false)).toBe("1,204 → 18");
     expect(tokens(48, 9, true)).toBe("≈48 → ≈9");
@@ -63,7 +63,7 @@ describe("what is shown to people", () => {
     expect(tokens(null, null, false)).toBe("–");
   });
 
-  it("tells time the way people do", () => {
+  it("show relative days and times", () => {
     const now = new Date(2026, 10, 21, 0, 0, 30);
     expect(day(new Date(2026, 10, 20, 23, 59, 59), now)).toBe("yesterday");
     expect(day(new Date(2026, 10, 19), now)).toBe("19 Nov 2026");
@@ -71,7 +71,7 @@ describe("what is shown to people", () => {
     expect(utc("2026-11-21T13:02:27.482103Z")).toBe("2026-11-21 13:02:27.482103 UTC");
   });
 
-  it("keeps both ends of a long name", () => {
+  it("keep both ends of a long name", () => {
     expect(shortenMiddle("user-8f3a41c9-22b0-4c91e")).toBe("user-8f3a41…-4c91e".slice(0, 18));
     expect([...shortenMiddle("😀".repeat(40))].length).toBe(18);
     expect(shortenMiddle("production")).toBe("production");

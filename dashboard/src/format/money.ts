@@ -1,6 +1,6 @@
 /** US dollars as text. */
 
-/** Two figures that say something: `$0.0033`, `≈$41.20`, `<$0.0001`; unknown is `–`. Never `$0.00`. */
+/** A rounded amount: `$0.0033`, `≈$41.20`, `<$0.0001`. `null` is a dash. Never `$0.00`. */
 export function money(usd: number | null, estimated = false): string {
   if (usd === null) return "–";
   if (usd > 0 && usd < 0.0001) return "<$0.0001";
@@ -13,7 +13,7 @@ function dollars(usd: number): string {
   return usd < 1000 ? `$${usd.toFixed(2)}` : `$${Math.round(usd).toLocaleString("en-US")}`;
 }
 
-/** A single cost, as exactly as it is worth: `$0.000118`, `$0.0033`, `$41.20`; never `$0.00`. Pure. */
+/** The cost of one request, with three significant digits below $1: `$0.000118`, `$41.20`. Never `$0.00`. */
 export function exactMoney(usd: number): string {
   if (usd === 0) return "$0";
   if (usd < 1e-6) return "<$0.000001";

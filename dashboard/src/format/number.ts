@@ -2,7 +2,7 @@
 
 const WHOLE = new Intl.NumberFormat("en-US");
 
-/** `1,204`. */
+/** `1,204`. `null` is a dash. */
 export function count(value: number | null): string {
   return value === null ? "–" : WHOLE.format(value);
 }
@@ -22,7 +22,7 @@ export function shortCount(value: number): string {
   return String(value);
 }
 
-/** Decimal units: `1.4 kB`, `4.2 GB`. */
+/** With decimal units: `1.4 kB`, `4.2 GB`. `null` is a dash. */
 export function bytes(value: number | null): string {
   if (value === null) return "–";
   for (const [size, unit] of [
@@ -38,25 +38,25 @@ export function bytes(value: number | null): string {
 }
 
 /** `1 request`, `2 requests`. */
-export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
+export function plural(value: number, singular: string, pluralForm = `${singular}s`): string {
+  return `${count(value)} ${value === 1 ? singular : pluralForm}`;
 }
 
 function trim(text: string): string {
   return text.replace(/\.0$/, "");
 }
 
-/** `312 → 118`; both are estimated where one is: `≈48 → ≈9`. Unknown is `–`. */
+/** Input and output tokens: `312 → 118`, estimated `≈48 → ≈9`. `null` is a dash. */
 export function tokens(input: number | null, output: number | null, estimated: boolean): string {
   if (input === null && output === null) return "–";
-  const told = (tokens: number | null) => `${estimated && tokens !== null ? "≈" : ""}${count(tokens)}`;
-  return `${told(input)} → ${told(output)}`;
+  const format = (tokens: number | null) => `${estimated && tokens !== null ? "≈" : ""}${count(tokens)}`;
+  return `${format(input)} → ${format(output)}`;
 }
 
-/** Keeps both ends: `user-8f3a…c91e`. Counts characters people see as one as one, roughly (code points). */
-export function shortenMiddle(text: string, most = 18): string {
-  const letters = [...text];
-  if (letters.length <= most) return text;
-  const head = Math.ceil((most - 1) * 0.6);
-  return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - (most - 1 - head)).join("")}`;
+/** Shorten to `maxLength` code points, keeping both ends: `user-8f3a…c91e`. */
+export function shortenMiddle(text: string, maxLength = 18): string {
+  const characters = [...text];
+  if (characters.length <= maxLength) return text;
+  const head = Math.ceil((maxLength - 1) * 0.6);
+  return `${characters.slice(0, head).join("")}…${characters.slice(characters.length - (maxLength - 1 - head)).join("")}`;
 }

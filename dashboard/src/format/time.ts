@@ -1,24 +1,24 @@
-/** Moments in the reader's zone. The log's own are UTC. */
+/** Timestamps as text, in the viewer's time zone. Timestamps of the API are UTC. */
 
 const two = (value: number) => String(value).padStart(2, "0");
 
 /** `14:02:27`. */
-export function clockTime(moment: string): string {
-  const at = new Date(moment);
+export function clockTime(timestamp: string): string {
+  const at = new Date(timestamp);
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
 /** `14:02:27` today, `21 Nov 14:02` on other days. */
-export function listTime(moment: string, now: Date): string {
-  const at = new Date(moment);
-  if (midnight(at) === midnight(now)) return clockTime(moment);
-  return `${at.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${clockTime(moment).slice(0, 5)}`;
+export function listTime(timestamp: string, now: Date): string {
+  const at = new Date(timestamp);
+  if (midnight(at) === midnight(now)) return clockTime(timestamp);
+  return `${at.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${clockTime(timestamp).slice(0, 5)}`;
 }
 
 /** `today 14:02:27.482`, `yesterday …`, `19 Nov 2026 …`. */
-export function dayAndTime(moment: string, now: Date): string {
-  const at = new Date(moment);
-  return `${day(at, now)} ${clockTime(moment)}.${String(at.getMilliseconds()).padStart(3, "0")}`;
+export function dayAndTime(timestamp: string, now: Date): string {
+  const at = new Date(timestamp);
+  return `${day(at, now)} ${clockTime(timestamp)}.${String(at.getMilliseconds()).padStart(3, "0")}`;
 }
 
 /** `today`, `yesterday`, `19 Nov 2026`. */
@@ -29,14 +29,14 @@ export function day(at: Date, now: Date): string {
   return at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
 }
 
-/** In UTC, for the hover: `2026-11-21 13:02:27.482103 UTC`. */
-export function utc(moment: string): string {
-  return `${moment.replace("T", " ").replace(/Z$|\+00:00$/, "")} UTC`;
+/** In UTC, for tooltips: `2026-11-21 13:02:27.482103 UTC`. */
+export function utc(timestamp: string): string {
+  return `${timestamp.replace("T", " ").replace(/Z$|\+00:00$/, "")} UTC`;
 }
 
 /** `now`, `2 s ago`, `3 min ago`, `5 h ago`, `2 days ago`. */
-export function ago(moment: string, now: Date): string {
-  const seconds = Math.max(0, Math.round((now.getTime() - new Date(moment).getTime()) / 1000));
+export function ago(timestamp: string, now: Date): string {
+  const seconds = Math.max(0, Math.round((now.getTime() - new Date(timestamp).getTime()) / 1000));
   if (seconds < 1) return "now";
   if (seconds < 60) return `${seconds} s ago`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;

@@ -3,7 +3,7 @@ import { expect, it, vi } from "vitest";
 import { renderAt } from "~/test/render";
 import { AppLink } from "./links";
 
-it("a plain click on a link goes there without loading the page again", async () => {
+it("a plain click on a link navigates without reloading the page", async () => {
   const { where } = await renderAt("", <AppLink href="/overview?by=model">Overview</AppLink>);
   expect(fireEvent.click(await screen.findByRole("link"))).toBe(false);
   expect(where()).toBe("/overview?by=model");
@@ -24,7 +24,7 @@ it.each([{ ctrlKey: true }, { metaKey: true }, { shiftKey: true }, { altKey: tru
   },
 );
 
-it("a link with its own action does that instead, if asked for also with Alt and Shift", async () => {
+it("a link with an action runs it instead, with hasModifiers also for Alt-click and Shift-click", async () => {
   const onFollow = vi.fn();
   const { where } = await renderAt(
     "",

@@ -15,7 +15,7 @@ type AppLinkProps = ComponentProps<"a"> & {
   hasModifiers?: boolean;
 };
 
-/** A link within the application. A plain click does not load the page again; other clicks are left to the browser. */
+/** A link within the application. A plain click does not reload the page; other clicks are left to the browser. */
 export function AppLink({ href, onFollow, hasModifiers = false, children, ...attributes }: AppLinkProps) {
   const router = useRouter();
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {
@@ -66,8 +66,8 @@ export function useLogNavigate(): (to: LogTarget) => void {
     ({ search, id, anchor, replace = false }) => {
       const open = id === undefined ? requestBeside(router.state.matches) : (id ?? undefined);
       const href = open === undefined ? address(search) : logHref(search, open);
-      const kept = anchor ?? (typeof id === "string" ? router.state.location.state.anchor : undefined);
-      const state = kept === undefined ? {} : { anchor: kept };
+      const nextAnchor = anchor ?? (typeof id === "string" ? router.state.location.state.anchor : undefined);
+      const state = nextAnchor === undefined ? {} : { anchor: nextAnchor };
       if (replace) router.history.replace(href, state);
       else router.history.push(href, state);
     },
@@ -82,8 +82,8 @@ function requestBeside(matches: readonly { params: { id?: string } }[]): string 
 
 /** The address of a thread, for `href`. `id`: the request to start at; by default the latest. */
 export function threadHref(filter: Filter, id?: string): string {
-  const place = id === undefined ? "" : `#${encodeURIComponent(id)}`;
-  return `${PAGE.base}/thread${formatSearch({ filter, range: {} })}${place}`;
+  const hash = id === undefined ? "" : `#${encodeURIComponent(id)}`;
+  return `${PAGE.base}/thread${formatSearch({ filter, range: {} })}${hash}`;
 }
 
 /** `replace`: do not add a history entry. */
@@ -127,7 +127,7 @@ export function useListNavigate(): (list: ListSearch, replace?: boolean) => void
 
 type ListLinkProps = Omit<ComponentProps<typeof AppLink>, "href"> & {
   to: ListSearch;
-  /** The link leads to the current page or choice. */
+  /** Set if the link leads to the current page or is the current choice. */
   current?: "page" | "true" | undefined;
 };
 

@@ -37,15 +37,15 @@ export function formatList(list: ListSearch): string {
 }
 
 export function parseList(text: string): ListSearch {
-  const found = new URLSearchParams(text);
-  const prefix = found.get("prefix") ?? "";
-  if (found.get("tab") === "properties") {
-    return { tab: "properties", prefix, property: found.get("property") ?? undefined };
+  const params = new URLSearchParams(text);
+  const prefix = params.get("prefix") ?? "";
+  if (params.get("tab") === "properties") {
+    return { tab: "properties", prefix, property: params.get("property") ?? undefined };
   }
   return {
     tab: "namespaces",
     prefix,
-    sort: found.get("sort") ?? ALL_NAMESPACES.sort,
-    pinned: found.get("pinned") ?? undefined,
+    sort: params.get("sort") ?? ALL_NAMESPACES.sort,
+    pinned: params.get("pinned") ?? undefined,
   };
 }

@@ -9,10 +9,10 @@ import { formatPairs, type LogSearch, parseSearch, toApiParams } from "~/domain/
 export type Overview = { readonly search: LogSearch; readonly by: string | undefined };
 
 /** Move `by` out of the filter: `parseSearch` returns it as one of its terms. */
-export function readOverview(found: LogSearch): Overview {
+export function readOverview(search: LogSearch): Overview {
   return {
-    search: { ...found, filter: found.filter.filter((term) => term.name !== "by") },
-    by: found.filter.find((term) => term.name === "by")?.values[0],
+    search: { ...search, filter: search.filter.filter((term) => term.name !== "by") },
+    by: search.filter.find((term) => term.name === "by")?.values[0],
   };
 }
 
