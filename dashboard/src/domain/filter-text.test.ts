@@ -28,12 +28,12 @@ it.each([
   ["not.failed", "true", "request has not failed"],
   ["q", "model:a model:b", "query is model:a model:b"],
   ["constructor", "x", "constructor is x"],
-])("a term is described in words: %s=%s", (name, value, words) => {
+])("a term is shown as text: %s=%s", (name, value, text) => {
   const negated = name.startsWith("not.");
-  expect(termLabel(describeValue(negated ? name.slice(4) : name, value, negated))).toBe(words);
+  expect(termLabel(describeValue(negated ? name.slice(4) : name, value, negated))).toBe(text);
 });
 
-it("a link names the field and the value, and what is shown instead of it", () => {
+it("the name of a link has the field, the value, and the visible text", () => {
   expect(filterLinkLabel("namespace", "production")).toBe("Filter by namespace production");
   expect(filterLinkLabel("status", "error", "3 failed")).toBe("Filter by status error: 3 failed");
 });

@@ -29,15 +29,15 @@ export function describeValue(name: string, value: string, negated = false): Ter
   return { name: label, verb: negated ? `is not ${verb}` : verb, value: amount(field, number, unit) };
 }
 
-/** The same in one line. */
+/** The term on one line. */
 export function termLabel({ name, verb, value }: TermText): string {
   return [name, verb, value].filter((part) => part !== "").join(" ");
 }
 
 /** The accessible name of a filter link: `Filter by namespace production`. It includes the visible text. */
-export function filterLinkLabel(name: string, value: string, seen?: string): string {
+export function filterLinkLabel(name: string, value: string, visibleText?: string): string {
   const text = describeValue(name, value);
-  return `Filter by ${text.name} ${text.value}${seen === undefined ? "" : `: ${seen}`}`;
+  return `Filter by ${text.name} ${text.value}${visibleText === undefined ? "" : `: ${visibleText}`}`;
 }
 
 function labelOf(field: string): string {
@@ -46,10 +46,10 @@ function labelOf(field: string): string {
   return Object.hasOwn(FIELD_LABELS, field) ? (FIELD_LABELS[field] ?? field) : field;
 }
 
-/** Words as they are written in a query: several in quotes, with a `*` if the last one is a prefix. */
+/** Words in the query syntax: several in quotes, with a `*` if the last one is a prefix. */
 function phrase(value: string, isPrefix: boolean): string {
-  const written = /\s/u.test(value) ? `"${value}"` : value;
-  return isPrefix ? `${written}*` : written;
+  const quoted = /\s/u.test(value) ? `"${value}"` : value;
+  return isPrefix ? `${quoted}*` : quoted;
 }
 
 function amount(field: string, number: string, unit: string): string {

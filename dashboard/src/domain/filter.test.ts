@@ -18,7 +18,7 @@ const staging: Filter = [{ name: "namespace", values: ["staging"], negated: fals
 const gpt: Filter = [{ name: "model", values: ["gpt-4o"], negated: false }];
 
 describe("a filter", () => {
-  it("with only one value keeps the other fields and loses what its own field had, excluded values too", () => {
+  it("replaces all values of a field, excluded ones too, and keeps the other fields", () => {
     const before = [...gpt, ...excludeValue(staging, "namespace", "default")];
     expect(replaceValue(before, "namespace", "production")).toEqual([
       ...gpt,
@@ -26,13 +26,13 @@ describe("a filter", () => {
     ]);
   });
 
-  it("with one more value means any of them", () => {
+  it("matches any of several values of a field", () => {
     expect(addValue(staging, "namespace", "production")).toEqual([
       { name: "namespace", values: ["staging", "production"], negated: false },
     ]);
   });
 
-  it("with only one value loses prefixes of the field, too", () => {
+  it("also replaces prefixes of the field", () => {
     const before: Filter = [
       { name: "begins.model", values: ["gpt-4o"], negated: false },
       { name: "begins.model", values: ["o1"], negated: true },
@@ -44,18 +44,18 @@ describe("a filter", () => {
     ]);
   });
 
-  it("does not name a value twice", () => {
+  it("does not contain a value twice", () => {
     expect(addValue(staging, "namespace", "staging")).toEqual(staging);
   });
 
-  it("cannot ask for a value and exclude it", () => {
+  it("does not both select and exclude a value", () => {
     expect(excludeValue(staging, "namespace", "staging")).toEqual([
       { name: "namespace", values: ["staging"], negated: true },
     ]);
     expect(addValue(excludeValue([], "namespace", "staging"), "namespace", "staging")).toEqual(staging);
   });
 
-  it("loses the value chosen last, and a term with its last value", () => {
+  it("removes the value selected last, and a term without values", () => {
     const filter = addValue([...gpt, ...staging], "namespace", "production");
     expect(removeLastValue(filter)).toEqual([...gpt, ...staging]);
     expect(removeLastValue(removeLastValue(filter))).toEqual(gpt);
@@ -68,7 +68,7 @@ describe("a filter", () => {
     ]);
   });
 
-  it("is about all namespaces if no term is about a namespace or its prefix", () => {
+  it("has no namespace filter if no term is about a namespace or its prefix", () => {
     const others: Filter = [...gpt, { name: "words", values: ["refund"], negated: false }];
     const filter: Filter = [
       ...excludeValue(others, "namespace", "staging"),
@@ -80,7 +80,7 @@ describe("a filter", () => {
     expect(hasNoNamespaceFilter(others)).toBe(true);
   });
 
-  it("knows the field of a term", () => {
+  it("finds the field of a term", () => {
     expect(["model", "begins.model", "begins.property.a.b", "namespace_prefix"].map(fieldOf)).toEqual([
       "model",
       "model",
@@ -95,18 +95,18 @@ describe("a filter", () => {
     ["q", true],
     ["namespace", false],
     ["contains", false],
-  ])("searches for words with %s: %s", (name, has) => {
-    expect(hasWords([{ name, values: ["refund"], negated: true }])).toBe(has);
+  ])("has a text search with %s: %s", (name, expected) => {
+    expect(hasWords([{ name, values: ["refund"], negated: true }])).toBe(expected);
   });
 
-  it("knows when it is exactly one value", () => {
+  it("detects that a field has exactly one value", () => {
     expect(isOnlyValue(staging, "namespace", "staging")).toBe(true);
     expect(isOnlyValue(addValue(staging, "namespace", "x"), "namespace", "staging")).toBe(false);
     expect(isOnlyValue(excludeValue([], "namespace", "staging"), "namespace", "staging")).toBe(false);
   });
 });
 
-it("takes no property for one that every object has", () => {
+it("a property is not mistaken for a member of Object.prototype", () => {
   const row = { properties: { channel: "iOS" } } as never;
   expect(propertyOf(row, "channel")).toBe("iOS");
   expect(propertyOf(row, "constructor")).toBeUndefined();

@@ -80,7 +80,7 @@ export function hasNoNamespaceFilter(filter: Filter): boolean {
   return clearNamespaces(filter).length === filter.length;
 }
 
-/** Whether prompt and response are searched for words. A query that is kept as text may do so. */
+/** Whether the filter searches prompts and responses for words. A query that is kept as text may do so. */
 export function hasWords(filter: Filter): boolean {
   return filter.some((term) => fieldOf(term.name) === "words" || term.name === "q");
 }

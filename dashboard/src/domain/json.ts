@@ -2,22 +2,22 @@
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The value where it is an object, else an empty one. */
+/** The value if it is an object, otherwise an empty object. */
 export function objectOf(value: unknown): JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 
-/** The value where it is a list, else an empty one. */
+/** The value if it is an array, otherwise an empty one. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value where it is a text with something in it. */
+/** The value if it is a non-empty string, otherwise `undefined`. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** For people: indented. */
+/** Indented JSON. */
 export function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? "";
 }
@@ -35,10 +35,10 @@ export function parsedExactly(text: string): unknown {
   }
 }
 
-/** A number of `parsedExactly` that JavaScript would have written otherwise: as it stood in the text. */
+/** The original text of a number of `parsedExactly` that JavaScript would round or reformat. */
 export function exactNumber(value: unknown): string | undefined {
   return RAW.isRawJSON?.(value) ? (value as { rawJSON: string }).rawJSON : undefined;
 }
 
-/** Of the year 2025, and not yet in every browser. */
+/** `rawJSON` is not available in every browser yet. */
 const RAW = JSON as { rawJSON?: (number: string) => unknown; isRawJSON?: (value: unknown) => boolean };

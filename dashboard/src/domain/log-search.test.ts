@@ -14,7 +14,7 @@ import {
 } from "./log-search";
 
 describe("the URL", () => {
-  it("reads like the API's own parameters", () => {
+  it("has the parameters of the API", () => {
     const filter = excludeValue(
       addValue(replaceValue([], "namespace", "staging"), "namespace", "production"),
       "property.user-id",
@@ -32,7 +32,7 @@ describe("the URL", () => {
     },
   );
 
-  it("has a parameter for each value, also for words, prefixes and bounds", () => {
+  it("has a parameter for each value, including words, prefixes and bounds", () => {
     const text = "?words=refund&words=where+is&not.begins.model=gpt-4o&duration=%3E2s";
     const search = parseSearch(text);
     expect(search.filter).toEqual([
@@ -43,20 +43,20 @@ describe("the URL", () => {
     expect(formatSearch(search)).toBe(text);
   });
 
-  it("keeps a query as it was written", () => {
+  it("keeps a query unchanged", () => {
     const search = parseSearch(`?q=${encodeURIComponent('refund  -"not yet"')}&model=o1`);
     expect(queryText(search.filter)).toBe('refund  -"not yet"');
     expect(withoutQuery(search.filter)).toEqual([{ name: "model", values: ["o1"], negated: false }]);
     expect(formatSearch(search)).toBe("?q=refund++-%22not+yet%22&model=o1");
   });
 
-  it("keeps that the reader has paused", () => {
+  it("keeps the paused state", () => {
     expect(formatSearch({ filter: [], range: {}, live: false })).toBe("?live=off");
     expect(parseSearch("?live=off").live).toBe(false);
     expect(parseSearch("").live).toBeUndefined();
   });
 
-  it("keeps the sort field, which only the list of requests takes", () => {
+  it("keeps the sort field, which is a parameter only of the list of requests", () => {
     const search = parseSearch("?namespace=a&from=-1h&sort=cost_usd");
     expect(search.sort).toBe("cost_usd");
     expect(formatSearch(search)).toBe("?namespace=a&from=-1h&sort=cost_usd");
@@ -68,7 +68,7 @@ describe("the URL", () => {
     expect(withSort(search, undefined)).toEqual(parseSearch("?namespace=a&from=-1h"));
   });
 
-  it("keeps a name it does not know, so that the API can refuse it", () => {
+  it("keeps an unknown parameter, so that the API can reject it", () => {
     expect(parseSearch("?nmespace=x").filter).toEqual([{ name: "nmespace", values: ["x"], negated: false }]);
   });
 });

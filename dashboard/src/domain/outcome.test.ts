@@ -6,11 +6,11 @@ import { resultOf, summarizeOutcome } from "./outcome";
 
 const READ_AT = new Date("2026-11-21T14:02:31.000Z");
 const shown = (result: Row["result"]) => {
-  const { sign, words } = resultOf({ started_at: "2026-11-21T14:02:27.800Z", result } as Row, READ_AT);
-  return `${sign} ${words}`;
+  const { sign, text } = resultOf({ started_at: "2026-11-21T14:02:27.800Z", result } as Row, READ_AT);
+  return `${sign} ${text}`;
 };
 
-it("has the words of the API, a sign, and the time of a running request", () => {
+it("a result has the text of the API, a sign, and the time of a running request", () => {
   expect(shown({ code: "running", text: "Running", tone: "running" })).toBe("◐ Running 3.20 s");
   expect(shown({ code: "tool_calls", text: "200 · tool calls", tone: "good" })).toBe("✓ 200 · tool calls");
   expect(shown({ code: "rate_limited", text: "429 rate limited", tone: "bad" })).toBe("✗ 429 rate limited");
@@ -20,113 +20,115 @@ it("has the words of the API, a sign, and the time of a running request", () => 
 });
 
 const NOW = new Date("2026-11-21T13:02:41.900Z");
-const told = (different: Partial<RequestDetail>) => {
-  const { sign, text } = summarizeOutcome(sampleRequest(different), NOW);
+const summarize = (changes: Partial<RequestDetail>) => {
+  const { sign, text } = summarizeOutcome(sampleRequest(changes), NOW);
   return `${sign} ${text}`;
 };
 
 const coded = (code: Row["result"]["code"]) => ({ result: { code, text: "200", tone: "good" } }) as const;
 
 describe("the first line of a request", () => {
-  it("tells tokens and times of a complete response", () => {
+  it("has tokens and times of a complete response", () => {
     const streamed = { stream: true, first_token_ms: 412, stream_ended: "done" } as const;
-    expect(told(streamed)).toBe("✓ Complete. First token after 412 ms, 118 tokens in 2.41 s.");
-    expect(told({ ...streamed, output_tokens: null })).toBe(
+    expect(summarize(streamed)).toBe("✓ Complete. First token after 412 ms, 118 tokens in 2.41 s.");
+    expect(summarize({ ...streamed, output_tokens: null })).toBe(
       "✓ Complete. First token after 412 ms, the whole response after 2.41 s.",
     );
-    expect(told({ tokens_estimated: true })).toBe("✓ Complete. ≈118 tokens in 2.41 s.");
-    expect(told({ output_tokens: null, duration_ms: 110 })).toBe("✓ Complete. It took 110 ms.");
-    expect(told({ ...coded("truncated"), output_tokens: 1 })).toBe(
+    expect(summarize({ tokens_estimated: true })).toBe("✓ Complete. ≈118 tokens in 2.41 s.");
+    expect(summarize({ output_tokens: null, duration_ms: 110 })).toBe("✓ Complete. It took 110 ms.");
+    expect(summarize({ ...coded("truncated"), output_tokens: 1 })).toBe(
       "✓ Truncated at the token limit. 1 token in 2.41 s.",
     );
-    expect(told(coded("tool_calls"))).toMatch(/^✓ Complete, with tool calls\./);
-    expect(told(coded("filtered"))).toMatch(/^✓ Stopped by the provider's content filter\./);
-    expect(told({ ...streamed, stream_ended: "no_done" })).toMatch(
+    expect(summarize(coded("tool_calls"))).toMatch(/^✓ Complete, with tool calls\./);
+    expect(summarize(coded("filtered"))).toMatch(/^✓ Stopped by the provider's content filter\./);
+    expect(summarize({ ...streamed, stream_ended: "no_done" })).toMatch(
       /2\.41 s\. The stream ended without its end marker\.$/,
     );
   });
 
   it("quotes an error from the provider", () => {
     const limited = { failed: true, status: 429, error_code: "rate_limit_exceeded" };
-    expect(told({ ...limited, error_message: "Rate limit reached for gpt-4o-mini" })).toBe(
+    expect(summarize({ ...limited, error_message: "Rate limit reached for gpt-4o-mini" })).toBe(
       '✗ The provider returned 429 rate_limit_exceeded: "Rate limit reached for gpt-4o-mini" (forwarded unchanged).',
     );
-    expect(told({ ...limited, error_message: "Try again\nin 1s." })).toBe(
+    expect(summarize({ ...limited, error_message: "Try again\nin 1s." })).toBe(
       '✗ The provider returned 429 rate_limit_exceeded: "Try again in 1s." (forwarded unchanged).',
     );
-    expect(told({ failed: true, status: 503, reason: "Service Unavailable" })).toBe(
+    expect(summarize({ failed: true, status: 503, reason: "Service Unavailable" })).toBe(
       "✗ The provider returned 503 Service Unavailable (forwarded unchanged).",
     );
-    expect(told({ failed: true, status: 200, error_code: "server_error", error_message: "oops" })).toBe(
+    expect(summarize({ failed: true, status: 200, error_code: "server_error", error_message: "oops" })).toBe(
       '✗ The response ended with an error from the provider: server_error, "oops".',
     );
   });
 
-  it("prints why the upstream failed, and what the client received", () => {
+  it("has the reason if the upstream failed, and what the client received", () => {
     const broken = { outcome: "upstream_failed", failed: true } as const;
     const closed = "The upstream closed the connection in the middle of its response.";
-    expect(told({ ...broken, chunks: 61, error_code: "upstream_stream_interrupted", error_message: closed })).toBe(
+    expect(summarize({ ...broken, chunks: 61, error_code: "upstream_stream_interrupted", error_message: closed })).toBe(
       `✗ ${closed} The client received 61 chunks, then an error.`,
     );
     const silent = "The upstream sent no response within 600 s (setting upstream_timeout).";
-    expect(told({ ...broken, chunks: 0, status: 504, error_code: "upstream_timeout", error_message: silent })).toBe(
-      `✗ ${silent} The client received a 504.`,
-    );
-    expect(told({ ...broken, chunks: 0, status: null, error_message: null })).toBe(
+    expect(
+      summarize({ ...broken, chunks: 0, status: 504, error_code: "upstream_timeout", error_message: silent }),
+    ).toBe(`✗ ${silent} The client received a 504.`);
+    expect(summarize({ ...broken, chunks: 0, status: null, error_message: null })).toBe(
       "✗ The upstream failed. The client received an error.",
     );
   });
 
-  it("tells when the client disconnected", () => {
-    const left = { outcome: "client_closed", duration_ms: 1900 } as const;
-    expect(told({ ...left, stream: true, stream_ended: "cut" })).toBe(
+  it("has the time at which the client disconnected", () => {
+    const disconnected = { outcome: "client_closed", duration_ms: 1900 } as const;
+    expect(summarize({ ...disconnected, stream: true, stream_ended: "cut" })).toBe(
       "◌ The client disconnected after 1.90 s, before the response was complete. The upstream connection was closed at once.",
     );
-    expect(told({ ...left, status: null })).toBe(
+    expect(summarize({ ...disconnected, status: null })).toBe(
       "◌ The client disconnected after 1.90 s, before the response began. The upstream connection was closed at once.",
     );
-    expect(told({ ...left, failed: true, error_code: "server_error", error_message: "Sorry." })).toBe(
+    expect(summarize({ ...disconnected, failed: true, error_code: "server_error", error_message: "Sorry." })).toBe(
       '✗ The response ended with an error from the provider: server_error, "Sorry.". Then the client disconnected.',
     );
   });
 
-  it("tells when Relaybook stopped", () => {
+  it("has the time at which Relaybook stopped", () => {
     const stopped = { outcome: "interrupted", failed: true, ended_at: "2026-11-21T13:00:42Z" } as const;
     const at = clockTime(stopped.ended_at);
-    expect(told(stopped)).toBe(
+    expect(summarize(stopped)).toBe(
       `✗ Relaybook stopped at ${at} before the response was complete. The log has everything that had arrived.`,
     );
-    expect(told({ ...stopped, body_state: "no_bodies" })).toBe(
+    expect(summarize({ ...stopped, body_state: "no_bodies" })).toBe(
       `✗ Relaybook stopped at ${at} before the response was complete.`,
     );
-    expect(told({ ...stopped, body_state: "no_bodies", error_code: "log_unavailable" })).toBe(
+    expect(summarize({ ...stopped, body_state: "no_bodies", error_code: "log_unavailable" })).toBe(
       `✗ Relaybook could not write its journal at ${at} and cut the response.`,
     );
   });
 
-  it("tells that the client may have received more than the log has", () => {
-    expect(told({ outcome: "interrupted", failed: true, error_code: "log_incomplete" })).toBe(
+  it("says that the client may have received more than is in the log", () => {
+    expect(summarize({ outcome: "interrupted", failed: true, error_code: "log_incomplete" })).toBe(
       "✗ The journal could not be written while this request ran. The log lacks the rest of it. The client may have received all of it.",
     );
   });
 
-  it("prints why Relaybook refused the request", () => {
+  it("has the reason if Relaybook refused the request", () => {
     const refused = { outcome: "refused", failed: true, status: 413, error_code: "request_too_large" } as const;
     const error_message =
       "The request body has 71000000 bytes or more. The limit is 67108864 (setting max_request_bytes).";
-    expect(told({ ...refused, error_message })).toBe(`✗ Relaybook refused the request. ${error_message}`);
-    expect(told({ ...refused, error_message: null })).toBe("✗ Relaybook refused the request. 413 request_too_large.");
+    expect(summarize({ ...refused, error_message })).toBe(`✗ Relaybook refused the request. ${error_message}`);
+    expect(summarize({ ...refused, error_message: null })).toBe(
+      "✗ Relaybook refused the request. 413 request_too_large.",
+    );
   });
 
-  it("while it runs", () => {
+  it("has the running time and the progress of a running request", () => {
     const running = { outcome: "open", status: null, duration_ms: null } as const;
-    expect(told({ ...running, output_tokens: 41 })).toBe("◐ Running for 12 s. 41 tokens so far.");
-    expect(told({ ...running, output_tokens: null, chunks: 0 })).toBe("◐ Running for 12 s. No response so far.");
-    expect(told({ ...running, output_tokens: null, chunks: 3 })).toBe("◐ Running for 12 s. 3 chunks so far.");
+    expect(summarize({ ...running, output_tokens: 41 })).toBe("◐ Running for 12 s. 41 tokens so far.");
+    expect(summarize({ ...running, output_tokens: null, chunks: 0 })).toBe("◐ Running for 12 s. No response so far.");
+    expect(summarize({ ...running, output_tokens: null, chunks: 3 })).toBe("◐ Running for 12 s. 3 chunks so far.");
   });
 
-  it("in words only, however little is known", () => {
-    const nothing = {
+  it("has no placeholders, even if all other values are unknown", () => {
+    const unknown = {
       status: null,
       duration_ms: null,
       output_tokens: null,
@@ -136,7 +138,14 @@ describe("the first line of a request", () => {
     };
     for (const outcome of ["complete", "upstream_failed", "client_closed", "interrupted", "refused", "open"] as const) {
       for (const failed of [true, false]) {
-        const line = told({ ...nothing, outcome, failed, ended_at: null, request_headers: null, finish_reason: null });
+        const line = summarize({
+          ...unknown,
+          outcome,
+          failed,
+          ended_at: null,
+          request_headers: null,
+          finish_reason: null,
+        });
         expect(line).not.toMatch(/undefined|null|NaN|–/);
         expect(line).toMatch(/[.]$/);
       }

@@ -7,33 +7,33 @@ import type { RequestDetail, Row } from "~/generated/api-types";
 
 type Tone = Row["result"]["tone"];
 
-/** `tone` is the color; the sign and the words say the same without it. */
-export type Result = { sign: string; words: string; tone: Tone };
+/** `tone` is the color. Sign and text are sufficient without it. */
+export type Result = { sign: string; text: string; tone: Tone };
 
 const SIGNS: Record<Tone, string> = { running: "◐", good: "✓", bad: "✗", neutral: "◌" };
 
-/** The result of a row; of a running one, with how long it has run. */
+/** The result of a row. A running request also has the time since its start. */
 export function resultOf(row: Row, now: Date): Result {
   const { text, tone } = row.result;
-  const words = tone === "running" ? `${text} ${duration(runningMs(row, now))}` : text;
-  return { sign: SIGNS[tone], words, tone };
+  const time = tone === "running" ? ` ${duration(runningMs(row, now))}` : "";
+  return { sign: SIGNS[tone], text: text + time, tone };
 }
 
-/** Milliseconds since a running request began, as far as the reader's clock tells. */
+/** Milliseconds since a running request started, by the viewer's clock. */
 export function runningMs(row: Row, now: Date): number {
   return Math.max(0, now.getTime() - new Date(row.started_at).getTime());
 }
 
-/** `sign` and `tone` are those of the log's row. */
+/** `sign` and `tone` are the same as in the log. */
 export type OutcomeSummary = { sign: Result["sign"]; tone: Result["tone"]; text: string };
 
-/** The drawer's first line. */
+/** The first line of the request detail. */
 export function summarizeOutcome(request: RequestDetail, now: Date): OutcomeSummary {
   const { sign, tone } = resultOf(request, now);
-  return { sign, tone, text: sentences(request, now).join(" ") };
+  return { sign, tone, text: sentencesOf(request, now).join(" ") };
 }
 
-function sentences(request: RequestDetail, now: Date): string[] {
+function sentencesOf(request: RequestDetail, now: Date): string[] {
   switch (request.outcome) {
     case "open":
       return running(request, now);
@@ -63,17 +63,17 @@ function soFar({ output_tokens, tokens_estimated, chunks }: RequestDetail): stri
 
 function complete(request: RequestDetail): string[] {
   const { first_token_ms, duration_ms, output_tokens, tokens_estimated } = request;
-  const told = [FINISHES[request.result.code] ?? "Complete."];
+  const sentences = [FINISHES[request.result.code] ?? "Complete."];
   const took = duration_ms === null ? undefined : duration(duration_ms);
   const tokens = output_tokens === null ? "the whole response" : tokensOf(output_tokens, tokens_estimated);
   if (first_token_ms !== null) {
-    const whole = took === undefined ? "" : `, ${tokens} ${output_tokens === null ? "after" : "in"} ${took}`;
-    told.push(`First token after ${duration(first_token_ms)}${whole}.`);
+    const rest = took === undefined ? "" : `, ${tokens} ${output_tokens === null ? "after" : "in"} ${took}`;
+    sentences.push(`First token after ${duration(first_token_ms)}${rest}.`);
   } else if (took !== undefined) {
-    told.push(output_tokens === null ? `It took ${took}.` : `${tokens} in ${took}.`);
+    sentences.push(output_tokens === null ? `It took ${took}.` : `${tokens} in ${took}.`);
   }
-  if (request.stream_ended === "no_done") told.push("The stream ended without its end marker.");
-  return told;
+  if (request.stream_ended === "no_done") sentences.push("The stream ended without its end marker.");
+  return sentences;
 }
 
 const FINISHES: Record<string, string> = {
@@ -82,7 +82,7 @@ const FINISHES: Record<string, string> = {
   filtered: "Stopped by the provider's content filter.",
 };
 
-/** The error is the provider's own, and the client received it unchanged. */
+/** An error response of the provider, which the client received unchanged. */
 function upstreamError(request: RequestDetail): string[] {
   const { status, error_code, reason, error_message } = request;
   const message = error_message === null ? "" : `"${shortened(error_message)}"`;
@@ -103,10 +103,12 @@ function upstreamFailed({ chunks, status, error_message }: RequestDetail): strin
 function clientClosed(request: RequestDetail): string[] {
   const { status, duration_ms, error_message, stream_ended } = request;
   const when = duration_ms === null ? "" : ` after ${duration(duration_ms)}`;
-  const told = [`The client disconnected${when}, before the response ${status === null ? "began" : "was complete"}.`];
-  if (error_message !== null) told.push(`The response was read on for the log: ${shortened(error_message)}`);
-  else if (status === null || stream_ended === "cut") told.push("The upstream connection was closed at once.");
-  return told;
+  const sentences = [
+    `The client disconnected${when}, before the response ${status === null ? "began" : "was complete"}.`,
+  ];
+  if (error_message !== null) sentences.push(`The response was read on for the log: ${shortened(error_message)}`);
+  else if (status === null || stream_ended === "cut") sentences.push("The upstream connection was closed at once.");
+  return sentences;
 }
 
 function interrupted(request: RequestDetail): string[] {
@@ -117,11 +119,11 @@ function interrupted(request: RequestDetail): string[] {
       "The client may have received all of it.",
     ];
   }
-  const told =
+  const sentence =
     request.error_code === "log_unavailable"
       ? `Relaybook could not write its journal${at} and cut the response.`
       : `Relaybook stopped${at} before the response was complete.`;
-  return request.body_state === "stored" ? [told, "The log has everything that had arrived."] : [told];
+  return request.body_state === "stored" ? [sentence, "The log has everything that had arrived."] : [sentence];
 }
 
 function refused({ error_message, status, error_code }: RequestDetail): string[] {

@@ -19,8 +19,8 @@ it.each([
   ["?words=caf%C3%A9", "cafe", ["cafe"]],
   ["?not.words=refund", "A refund.", []],
   ["?model=refund&status=200", "A refund 200", []],
-])("%s in %j", (search, text, found) => {
-  expect(hits(search, text)).toEqual(found);
+])("marks matches of %s in %j", (search, text, expected) => {
+  expect(hits(search, text)).toEqual(expected);
 });
 
 it("keeps the whole text", () => {

@@ -1,8 +1,8 @@
-/** What a filter searches in the text of requests, as a pattern that finds it in a text shown. Pure. */
+/** The text search of a filter as a pattern, to mark matches in displayed text. Pure. */
 
 import { type Filter, PREFIX, type Term } from "./filter";
 
-/** `isHit`: the part is one that the filter searches. */
+/** `isHit`: the part is a match. */
 export type TextPart = { text: string; isHit: boolean };
 
 const PATTERNS = new WeakMap<Filter, { pattern: RegExp | undefined }>();
@@ -17,7 +17,7 @@ export function searchPattern(filter: Filter): RegExp | undefined {
   return pattern;
 }
 
-/** The text in parts, in order. */
+/** Split the text into matches and the text between them, in order. */
 export function splitByPattern(text: string, pattern: RegExp | undefined): TextPart[] {
   if (pattern === undefined) return [{ text, isHit: false }];
   const parts: TextPart[] = [];
@@ -67,7 +67,7 @@ const IN_WORD = `(?:(?![${ALONE}])[\\p{L}\\p{N}\\p{M}])`;
 const BEGINS_ALONE = new RegExp(`^[${ALONE}]`, "u");
 const ENDS_ALONE = new RegExp(`[${ALONE}]$`, "u");
 
-/** Whole words in order, with anything but words between them. `isPrefix`: the last word may go on. */
+/** Whole words in order, with no other words between them. `isPrefix`: the last word is a prefix. */
 function phraseSource(phrase: string, isPrefix: boolean): string[] {
   const words = withoutAccents(phrase).text.match(/[\p{L}\p{N}\p{M}]+/gu);
   if (words === null) return [];

@@ -5,7 +5,7 @@ import css from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 import { useLabel } from "./labels";
 
-/** A namespace that filters by itself: a colored chip if it is pinned, otherwise a neutral one. */
+/** A namespace as a filter link: a colored chip if it is pinned, otherwise a neutral one. */
 export function NamespaceChip({ namespace }: { namespace: string }) {
   const label = useLabel(namespace);
   if (label !== undefined) {
@@ -28,7 +28,7 @@ export function NamespaceChip({ namespace }: { namespace: string }) {
   );
 }
 
-/** A property that filters by itself: outlined, so that it does not look like a namespace. */
+/** A property value as a filter link: outlined, so that it does not look like a namespace. */
 export function PropertyChip({ name, value, bare = false }: { name: string; value: string; bare?: boolean }) {
   return (
     <FilterLink name={`property.${name}`} value={value} className={css.property} title={`${name}: ${value}`}>

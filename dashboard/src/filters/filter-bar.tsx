@@ -20,30 +20,30 @@ import { FilterLink } from "./filter-link";
 export function FilterBar() {
   const search = useLogSearch();
   const go = useLogNavigate();
-  const counted = useQuery({ ...countQuery(search), refetchInterval: whileUnderstood });
+  const counted = useQuery({ ...countQuery(search), refetchInterval: refetchUnlessRejected });
   // A placeholder is the count of the previous filter.
-  const found = counted.isPlaceholderData ? undefined : counted.data;
+  const matches = counted.isPlaceholderData ? undefined : counted.data;
   const isWhole = search.filter.length === 0;
   const keptFocus = useKeptFocus(search.filter);
   return (
     <section {...keptFocus} className={css.bar} aria-label="Filter" tabIndex={-1}>
       {search.filter.flatMap((term) =>
         term.values.map((value) => {
-          const words = describeValue(term.name, value, term.negated);
+          const text = describeValue(term.name, value, term.negated);
           return (
             <span
               key={`${term.negated}${term.name}=${value}`}
               className={css.term}
               data-negated={term.negated || undefined}
             >
-              <span className={css.dim}>{`${words.name} ${words.verb}`.trim()}</span>{" "}
-              <bdi className={css.value} title={words.value}>
-                {words.value}
+              <span className={css.dim}>{`${text.name} ${text.verb}`.trim()}</span>{" "}
+              <bdi className={css.value} title={text.value}>
+                {text.value}
               </bdi>
               <button
                 type="button"
                 className={css.remove}
-                aria-label={`Remove ${termLabel(words)}`}
+                aria-label={`Remove ${termLabel(text)}`}
                 onClick={() =>
                   go({ search: { ...search, filter: removeValue(search.filter, term.name, value, term.negated) } })
                 }
@@ -73,15 +73,20 @@ export function FilterBar() {
         </>
       )}
       <QueryIndexing className={css.indexing} />
-      {found !== undefined && (
+      {matches !== undefined && (
         <span className={css.found}>
-          {found.complete ? "" : "at least "}
-          {plural(found.requests, "request")}
-          {found.failed > 0 && (
+          {matches.complete ? "" : "at least "}
+          {plural(matches.requests, "request")}
+          {matches.failed > 0 && (
             <>
               {" · "}
-              <FilterLink name="status" value="error" className={css.failed} seen={`${count(found.failed)} failed`}>
-                {count(found.failed)} failed
+              <FilterLink
+                name="status"
+                value="error"
+                className={css.failed}
+                visibleText={`${count(matches.failed)} failed`}
+              >
+                {count(matches.failed)} failed
               </FilterLink>
             </>
           )}
@@ -99,8 +104,8 @@ function useKeptFocus(filter: Filter): Pick<ComponentProps<"section">, "ref" | "
   // biome-ignore lint/correctness/useExhaustiveDependencies: the buttons depend on the filter
   useLayoutEffect(() => {
     if (pressed.current === -1 || document.activeElement !== document.body) return;
-    const left = buttons();
-    (left[Math.min(pressed.current, left.length - 1)] ?? bar.current)?.focus();
+    const remaining = buttons();
+    (remaining[Math.min(pressed.current, remaining.length - 1)] ?? bar.current)?.focus();
     pressed.current = -1;
   }, [filter]);
   const onClickCapture = (event: MouseEvent<HTMLElement>) => {
@@ -110,12 +115,12 @@ function useKeptFocus(filter: Filter): Pick<ComponentProps<"section">, "ref" | "
   return { ref: bar, onClickCapture };
 }
 
-/** A filter that was rejected is not counted again. */
-function whileUnderstood(query: { state: { error: Error | null } }): number | false {
+/** Milliseconds until the next count; `false` if the API rejected the filter. */
+function refetchUnlessRejected(query: { state: { error: Error | null } }): number | false {
   return query.state.error === null ? 5_000 : false;
 }
 
-/** In a search for words, the number of requests that are not indexed yet. Nothing if all are. */
+/** In a search for text, the number of requests that are not indexed yet. Nothing if all are. */
 export function QueryIndexing({ className }: { className: string | undefined }) {
   const { filter } = useLogSearch();
   const status = useQuery(statusQuery()).data;

@@ -16,39 +16,39 @@ const staging = (
 );
 const link = () => screen.findByRole("link", { name: "Filter by namespace staging" });
 
-it("a value is a real link to the log filtered by it", async () => {
+it("a value is a link to the log filtered by it", async () => {
   await renderAt("?model=gpt-4o&namespace=production", staging);
   expect(await link()).toHaveAttribute("href", "/requests?model=gpt-4o&namespace=staging");
 });
 
-it("a click asks for only this value, and its request keeps its place", async () => {
+it("a click selects only this value, and its request keeps its position", async () => {
   const { where, state } = await renderAt("?namespace=production", staging);
   fireEvent.click(await link());
   expect(where()).toBe("/requests?namespace=staging");
   expect(state()).toMatchObject({ anchor: { id: "r1" } });
 });
 
-it("Alt asks for this value too", async () => {
+it("Alt-click adds the value to the selected ones", async () => {
   const also = await renderAt("?namespace=production", staging);
   fireEvent.click(await link(), { altKey: true });
   expect(also.where()).toBe("/requests?namespace=production&namespace=staging");
 });
 
-it("Shift excludes it", async () => {
+it("Shift-click excludes the value", async () => {
   const { where } = await renderAt("?namespace=production", staging);
   fireEvent.click(await link(), { shiftKey: true });
   expect(where()).toBe("/requests?namespace=production&not.namespace=staging");
 });
 
-it("a second click on rows that are about to go adds to what the first one asked for", async () => {
-  const newest = { current: parseSearch("?model=gpt-4o") };
-  const rows = <LatestSearchContext value={newest}>{staging}</LatestSearchContext>;
+it("a click uses the latest search while rows of the previous one are shown", async () => {
+  const latest = { current: parseSearch("?model=gpt-4o") };
+  const rows = <LatestSearchContext value={latest}>{staging}</LatestSearchContext>;
   const { where } = await renderAt("", rows);
   fireEvent.click(await link());
   expect(where()).toBe("/requests?model=gpt-4o&namespace=staging");
 });
 
-it("the browser keeps the clicks that are its own", async () => {
+it("other clicks are left to the browser", async () => {
   const { where } = await renderAt("", staging);
   expect(fireEvent.click(await link(), { ctrlKey: true })).toBe(true);
   expect(fireEvent.click(await link(), { metaKey: true })).toBe(true);

@@ -14,7 +14,7 @@ type Props = {
   className?: string | undefined;
   title?: string | undefined;
   /** The visible text, if it differs from the value. */
-  seen?: string;
+  visibleText?: string;
 };
 
 /**
@@ -24,7 +24,7 @@ type Props = {
  * browser's. Inside an element with `data-request`, the row of that request keeps its position. `data-field` and
  * `data-value` hold the field and the value.
  */
-export function FilterLink({ name, value, children, className, title, seen }: Props) {
+export function FilterLink({ name, value, children, className, title, visibleText }: Props) {
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
   const go = useLogNavigate();
@@ -32,9 +32,9 @@ export function FilterLink({ name, value, children, className, title, seen }: Pr
 
   const select = (event: MouseEvent<HTMLAnchorElement>) => {
     const change = event.altKey ? addValue : event.shiftKey ? excludeValue : replaceValue;
-    const now = searchAtClick();
+    const current = searchAtClick();
     go({
-      search: { ...now, filter: change(now.filter, name, value) },
+      search: { ...current, filter: change(current.filter, name, value) },
       anchor: anchorOf(event.currentTarget, change === excludeValue),
     });
   };
@@ -43,7 +43,7 @@ export function FilterLink({ name, value, children, className, title, seen }: Pr
     <AppLink
       className={className}
       href={address({ ...search, filter: replaceValue(search.filter, name, value) })}
-      aria-label={filterLinkLabel(name, value, seen)}
+      aria-label={filterLinkLabel(name, value, visibleText)}
       title={title}
       data-field={name}
       data-value={value}
@@ -62,8 +62,8 @@ export function FilterLink({ name, value, children, className, title, seen }: Pr
  * `isExcluded`: the value is excluded, and so is this request. Then it is the next request below without the value.
  */
 export function anchorOf(link: HTMLAnchorElement, isExcluded = false): Anchor | undefined {
-  const own = link.closest<HTMLElement>("[data-request]");
-  const row = isExcluded ? nextWithout(own, link) : own;
+  const ownRow = link.closest<HTMLElement>("[data-request]");
+  const row = isExcluded ? nextWithout(ownRow, link) : ownRow;
   const id = row?.dataset.request;
   if (!row || id === undefined) return undefined;
   const log = row.closest("[data-log]");
@@ -74,8 +74,8 @@ export function anchorOf(link: HTMLAnchorElement, isExcluded = false): Anchor | 
 function nextWithout(row: Element | null, link: HTMLAnchorElement): HTMLElement | null {
   const { field, value } = link.dataset;
   for (let next = row?.nextElementSibling; next; next = next.nextElementSibling) {
-    const values = [...next.querySelectorAll<HTMLElement>("[data-field]")].map((each) => each.dataset);
-    if (!values.some((each) => each.field === field && each.value === value)) {
+    const values = [...next.querySelectorAll<HTMLElement>("[data-field]")].map((element) => element.dataset);
+    if (!values.some((data) => data.field === field && data.value === value)) {
       return next.matches("[data-request]") ? (next as HTMLElement) : null;
     }
   }

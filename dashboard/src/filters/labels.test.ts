@@ -5,7 +5,7 @@ import { groupsOf } from "./labels";
 const label = (namespace: string, group: string | null, position: number) =>
   ({ namespace, group, position }) as Namespace;
 
-it("labels stand in groups, in their order, and the first nine have a key", () => {
+it("labels are grouped in their order, and the first nine have a key", () => {
   const others = Array.from({ length: 8 }, (_, at) => label(`x${at}`, null, 10 + at));
   const groups = groupsOf([
     ...others,

@@ -48,7 +48,7 @@ export function NamespacesMenu() {
 function NamespaceList({ onSelect }: { onSelect: () => void }) {
   const [typed, setTyped] = useState("");
   const [prefix] = useDebouncedValue(typed, 120);
-  const found = useQuery(recentNamespacesQuery(prefix)).data?.data;
+  const namespaces = useQuery(recentNamespacesQuery(prefix)).data?.data;
   return (
     <>
       <TextInput
@@ -60,11 +60,11 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
       />
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links in the list are reached by keyboard */}
       <ul className={css.list} onClick={(event) => (event.target as Element).closest("a") && onSelect()}>
-        {found?.map((namespace) => (
+        {namespaces?.map((namespace) => (
           <ListItem key={namespace.namespace} namespace={namespace} />
         ))}
       </ul>
-      {found?.length === 0 && (
+      {namespaces?.length === 0 && (
         <p>{prefix === "" ? "No namespaces yet." : `No namespaces start with ${JSON.stringify(prefix)}.`}</p>
       )}
     </>

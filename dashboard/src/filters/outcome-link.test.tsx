@@ -18,7 +18,7 @@ it.each([
   expect(link).toHaveTextContent(text);
 });
 
-it("is no link while the request runs", async () => {
+it("is not a link while the request is running", async () => {
   const started_at = new Date(Date.now() - 3_200).toISOString();
   await renderAt("", <ResultLink row={sampleRequest({ outcome: "open", started_at, status: null })} className="a" />);
   expect(await screen.findByText(/Running 3/)).toBeVisible();

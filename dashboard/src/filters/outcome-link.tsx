@@ -7,22 +7,22 @@ import { useNow } from "~/ui/timestamp";
 import css from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 
-/** `className`: how a value looks where the link stands. */
+/** `className`: the style of the link. */
 type Props = { row: Row; className: string | undefined };
 
 /** The result of a request, by sign and text. It links to all requests with the same result. */
 export function ResultLink({ row, className }: Props) {
   if (row.outcome === "open") return <Running row={row} />;
-  const { sign, words, tone } = resultOf(row, EPOCH);
+  const { sign, text, tone } = resultOf(row, EPOCH);
   return (
     <FilterLink
       name="result"
       value={row.result.code}
       className={`${className} ${css[tone]}`}
-      title={row.error_message === null ? words : `${words}\n${row.error_message}`}
-      seen={words}
+      title={row.error_message === null ? text : `${text}\n${row.error_message}`}
+      visibleText={text}
     >
-      <span aria-hidden="true">{sign}</span> {words}
+      <span aria-hidden="true">{sign}</span> {text}
     </FilterLink>
   );
 }
@@ -30,13 +30,13 @@ export function ResultLink({ row, className }: Props) {
 /** While the log is paused, the page does not know whether the request is still running. */
 function Running({ row }: { row: Row }) {
   const isPaused = useLogSearch().live === false;
-  const { sign, words, tone } = resultOf(row, useNow());
+  const { sign, text, tone } = resultOf(row, useNow());
   return (
     <span className={css[tone]}>
       <span className={css.pulse} aria-hidden="true">
         {sign}
       </span>{" "}
-      {isPaused ? "In progress when paused" : words}
+      {isPaused ? "In progress when paused" : text}
     </span>
   );
 }

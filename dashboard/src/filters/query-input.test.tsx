@@ -17,7 +17,7 @@ const item = (insert: string, label = insert.trim(), requests: number | null = n
 const suggest = (start: number, end: number, ...items: Suggestion[]) => ({ suggestions: { start, end, items } });
 const NAMES = [item("namespace:"), item("model:"), item("duration:")];
 
-/** Responses by query. Any other query is one word that is searched for, without suggestions. */
+/** Responses by query. Any other query is one word of a text search, without suggestions. */
 const PARSED: Record<string, Partial<ParsedQuery>> = {
   "": { params: [], ...suggest(0, 0, ...NAMES) },
   "refund namespace:staging": {
@@ -101,7 +101,7 @@ async function open(search = "", refused?: QueryError) {
 }
 
 describe("the query input", () => {
-  it("adds the parameters of the query to the filter, and is empty again", async () => {
+  it("adds the parameters of the query to the filter and clears its text", async () => {
     const { box, user, where } = await open("?model=o1");
     await user.type(box, "refund namespace:staging{Enter}");
     await waitFor(() => expect(where()).toBe("/requests?model=o1&words=refund&namespace=staging"));
@@ -114,7 +114,7 @@ describe("the query input", () => {
     await waitFor(() => expect(where()).toBe("/requests/chatcmpl-9xYz?model=o1"));
   });
 
-  it("shows what is wrong with a query, does not navigate, and keeps the text to be corrected", async () => {
+  it("shows the error of an invalid query, does not navigate, and keeps the text", async () => {
     const { box, user, where } = await open("?model=o1");
     await user.type(box, "refund duration:fast{Enter}");
     expect(await screen.findByRole("alert")).toHaveTextContent(/^'duration:fast': expected a bound with a unit.$/);
@@ -141,7 +141,7 @@ describe("the query input", () => {
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
-  it("says so if the API cannot be reached", async () => {
+  it("shows an error if the API cannot be reached", async () => {
     vi.stubGlobal("fetch", async () => {
       throw new TypeError("no network");
     });
@@ -171,7 +171,7 @@ describe("the query input", () => {
     expect(box).toHaveValue("");
   });
 
-  it("does not navigate if the user has navigated while the API was asked", async () => {
+  it("does not navigate if the user navigated during the API call", async () => {
     let letGo = () => {};
     const held = new Promise<void>((resolve) => {
       letGo = resolve;
@@ -219,7 +219,7 @@ describe("the query input", () => {
     expect(box).toHaveValue("duration:>5s ");
   });
 
-  it("applies what is written with Enter, whatever is suggested", async () => {
+  it("applies the typed text with Enter, regardless of suggestions", async () => {
     const { box, user, where } = await open();
     await user.type(box, "namespace:prod");
     await screen.findByRole("option", { name: /production/ });
@@ -253,8 +253,8 @@ describe("the query input", () => {
 
 const REFUSED = { text: "refund duration:fast", message: "'duration:fast': expected a bound with a unit." };
 
-describe("the query input, if the URL has a query that the API rejects", () => {
-  it("has the text, to be corrected, and says that the log is shown without it", async () => {
+describe("the query input with an invalid query in the URL", () => {
+  it("contains the query and says that the log is shown without it", async () => {
     const { box, user, where } = await open("?model=o1", REFUSED);
     expect(box).toHaveValue("refund duration:fast");
     expect(box).toHaveAccessibleDescription(
@@ -269,14 +269,14 @@ describe("the query input, if the URL has a query that the API rejects", () => {
     expect(box).toHaveValue("");
   });
 
-  it("forgets it when the text is removed", async () => {
+  it("removes the query from the URL when the text is removed", async () => {
     const { box, user, where } = await open("?model=o1", REFUSED);
     await user.clear(box);
     await user.type(box, "{Enter}");
     expect(where()).toBe("/requests?model=o1");
   });
 
-  it("keeps what is typed, until the URL has another invalid query", async () => {
+  it("keeps the typed text until the URL has another invalid query", async () => {
     const { box, user, show } = await open("", REFUSED);
     await user.type(box, " late");
     show({ ...REFUSED });

@@ -24,7 +24,7 @@ type QueryInputProps = {
 };
 
 type Typed = { readonly text: string; readonly caret: number };
-/** What is wrong with the text, and the text with that part replaced. */
+/** The error message, and the text with the invalid part replaced. */
 type Problem = { readonly message: string; readonly corrected?: string };
 
 const EMPTY: Typed = { text: "", caret: 0 };
@@ -67,7 +67,7 @@ export function QueryInput({ box, refused }: QueryInputProps) {
     flushSync(() => type(text, caret));
     box.current?.setSelectionRange(caret, caret);
   };
-  /** Insert the suggestion, or else the first one. Asks the API if the suggestions are those of an earlier text. */
+  /** Insert the suggestion, or else the first one. Calls the API if the suggestions are those of an earlier text. */
   const complete = async (insert: string | undefined) => {
     const parsed = await client.ensureQueryData(parsedQuery(typed.text, typed.caret)).catch(() => undefined);
     if (parsed === undefined || box.current?.value !== typed.text) return;
@@ -81,7 +81,7 @@ export function QueryInput({ box, refused }: QueryInputProps) {
   const submit = async () => {
     setOpen(false);
     const outcome = await applyQuery(typed);
-    if (outcome === "applied") setTyped((now) => (now.text === typed.text ? EMPTY : now));
+    if (outcome === "applied") setTyped((current) => (current.text === typed.text ? EMPTY : current));
     else if (outcome !== "outdated") setProblem(outcome);
   };
   const move = (by: 1 | -1) => {
@@ -177,7 +177,7 @@ export function QueryInput({ box, refused }: QueryInputProps) {
   );
 }
 
-/** Suggestions for the text, and until they are loaded those of the text before (`isCurrent` is false then). */
+/** Suggestions for the text, or those of the previous text until they are loaded (`isCurrent` is then false). */
 function useSuggestions(typed: Typed, isOpen: boolean): { suggestions: readonly Suggestion[]; isCurrent: boolean } {
   const [settled] = useDebouncedValue(typed, DEBOUNCE_MS);
   const parsed = useQuery({ ...parsedQuery(settled.text, settled.caret), enabled: isOpen });
@@ -239,8 +239,8 @@ function ProblemText({ problem: { message, corrected }, isInUrl, onCorrect }: Pr
 type ApplyQuery = {
   isApplying: boolean;
   /**
-   * Add the query to the filter of the URL, or open the request whose id it is. If the API rejects it, the URL stays
-   * and the problem is returned. `outdated`: the user has navigated or submitted again meanwhile.
+   * Add the query to the filter of the URL, or open a request if the query is its id. If the API rejects it, the URL
+   * stays and the problem is returned. `outdated`: the user has navigated or submitted again meanwhile.
    */
   applyQuery: (typed: Typed) => Promise<"applied" | "outdated" | Problem>;
 };
@@ -261,11 +261,11 @@ function useApplyQuery(): ApplyQuery {
     const next = await client.ensureQueryData(parsedQuery(text, caret)).then(async (parsed) => {
       if (parsed.error !== null) return problemOf(text, parsed.error);
       if (parsed.request_id !== null) return { search, id: parsed.request_id };
-      const wanted = addParams(search, parsed.params);
+      const nextSearch = addParams(search, parsed.params);
       // The log shows these rows as soon as the URL changes. If they cannot be read, it shows why.
-      return client.fetchInfiniteQuery(logQuery(wanted, undefined, 0)).then(
-        () => ({ search: wanted }),
-        (error: unknown) => (isRejected(error) ? { message: error.message } : { search: wanted }),
+      return client.fetchInfiniteQuery(logQuery(nextSearch, undefined, 0)).then(
+        () => ({ search: nextSearch }),
+        (error: unknown) => (isRejected(error) ? { message: error.message } : { search: nextSearch }),
       );
     }, toProblem);
     if (latest.current !== mine) return "outdated";

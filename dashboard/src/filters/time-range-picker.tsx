@@ -44,21 +44,21 @@ export function TimeRange() {
       </Popover.Target>
       <Popover.Dropdown aria-label="Time range">
         <Stack gap={0} mb="xs">
-          {namedRanges(new Date()).map((each) => (
+          {namedRanges(new Date()).map((named) => (
             <Button
-              key={each.name}
+              key={named.name}
               variant="subtle"
               color="gray"
               c="var(--color-text)"
-              {...(each.name === name && { bg: "var(--accent-paper)" })}
+              {...(named.name === name && { bg: "var(--accent-paper)" })}
               size="compact-sm"
               h={28}
               fw={400}
               justify="flex-start"
-              aria-pressed={each.name === name}
-              onClick={() => select(each.range)}
+              aria-pressed={named.name === name}
+              onClick={() => select(named.range)}
             >
-              {timeRangeTitle(each.range)}
+              {timeRangeTitle(named.range)}
             </Button>
           ))}
         </Stack>
@@ -78,11 +78,11 @@ function CustomRange({ range, onSelect }: { range: Range; onSelect: (range: Rang
         event.preventDefault();
         const isUnchanged = from === initial.from && to === initial.to;
         // If only the other end was changed, a relative end becomes the timestamp that the input showed.
-        const kept = (text: string | undefined, isSame: boolean) =>
+        const unchangedEnd = (text: string | undefined, isSame: boolean) =>
           isSame && (isUnchanged || text?.startsWith("-") !== true) ? text : undefined;
         onSelect({
-          ...end("from", kept(range.from, from === initial.from) ?? timestamp(from)),
-          ...end("to", kept(range.to, to === initial.to) ?? timestamp(to)),
+          ...end("from", unchangedEnd(range.from, from === initial.from) ?? timestamp(from)),
+          ...end("to", unchangedEnd(range.to, to === initial.to) ?? timestamp(to)),
         });
       }}
     >

@@ -6,18 +6,18 @@ import { ValueMenu } from "./value-menu";
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** Open the menu of a value whose latest requests continue one another, or do not. */
+/** Open the menu of a value. `isThread`: its latest requests continue one another. */
 async function openMenu(name: string, isThread: boolean) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   vi.stubGlobal("fetch", async (url: string) => {
-    asked.push(url);
+    requests.push(url);
     if (url.includes("/api/thread")) return Response.json({ data: [{}, {}], is_thread: isThread });
     return Response.json({ requests: 310, failed: 0, last_at: null, complete: true });
   });
   const hovered = { name, value: "user-42", at: new DOMRect(), link: document.createElement("a"), menu: true };
   const { where } = await renderAt("", <ValueMenu hovered={hovered} hover={new ValueHover()} />);
   expect(await screen.findByText("310 requests")).toBeInTheDocument();
-  return { asked, where };
+  return { requests, where };
 }
 
 it.each(["namespace", "property.session"])(
@@ -31,13 +31,13 @@ it.each(["namespace", "property.session"])(
 );
 
 it("a namespace without conversations has no conversation view", async () => {
-  const { asked } = await openMenu("namespace", false);
-  expect(asked.some((url) => url.includes("/api/thread?namespace=user-42"))).toBe(true);
+  const { requests } = await openMenu("namespace", false);
+  expect(requests.some((url) => url.includes("/api/thread?namespace=user-42"))).toBe(true);
   expect(screen.getByRole("menuitem", { name: "Copy" })).toBeInTheDocument();
   expect(screen.queryByRole("menuitem", { name: "Open conversation view" })).not.toBeInTheDocument();
 });
 
-it("other fields are not asked for conversations", async () => {
-  const { asked } = await openMenu("model", true);
-  expect(asked.filter((url) => url.includes("/api/thread"))).toEqual([]);
+it("other fields send no query for conversations", async () => {
+  const { requests } = await openMenu("model", true);
+  expect(requests.filter((url) => url.includes("/api/thread"))).toEqual([]);
 });

@@ -29,8 +29,8 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
   const goToThread = useThreadNavigate();
   const label = useLabel(value);
   const pinning = usePin();
-  const found = useQuery(countQuery({ ...search, filter: replaceValue(search.filter, name, value) })).data;
-  const words = describeValue(name, value);
+  const matches = useQuery(countQuery({ ...search, filter: replaceValue(search.filter, name, value) })).data;
+  const text = describeValue(name, value);
   const canHaveConversations = name === "namespace" || name.startsWith("property.");
   const isConversation = useQuery({
     ...isConversationQuery(replaceValue([], name, value)),
@@ -81,11 +81,13 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
         data-hover={isOpened ? undefined : ""}
         onMouseEnter={hover.keepOpen}
         onMouseLeave={isOpened ? undefined : close}
-        aria-label={`${words.name} ${words.value}`}
+        aria-label={`${text.name} ${text.value}`}
       >
-        <div className={css.found}>{failure ?? (found === undefined ? "Counting…" : <MatchCount found={found} />)}</div>
+        <div className={css.found}>
+          {failure ?? (matches === undefined ? "Counting…" : <MatchCount matches={matches} />)}
+        </div>
         <Menu.Item data-autofocus onClick={commit(replaceValue)} rightSection={<kbd>click</kbd>}>
-          Only this {words.name}
+          Only this {text.name}
         </Menu.Item>
         <Menu.Item onClick={commit(addValue)} rightSection={<kbd>Alt</kbd>}>
           Also this one
@@ -101,21 +103,21 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
         <Menu.Item onClick={copy} closeMenuOnClick={false}>
           Copy
         </Menu.Item>
-        {/* Last, because it appears when the answer arrives and must not move the other items. */}
+        {/* Last, because it appears when the response arrives and must not move the other items. */}
         {isConversation && <Menu.Item onClick={openConversations}>Open conversation view</Menu.Item>}
       </Menu.Dropdown>
     </Menu>
   );
 }
 
-function MatchCount({ found }: { found: RequestCount }) {
+function MatchCount({ matches }: { matches: RequestCount }) {
   const now = useNow();
   return (
     <>
-      {found.complete ? "" : "At least "}
-      {plural(found.requests, "request")}
-      {found.failed > 0 && `, ${count(found.failed)} failed`}
-      {found.last_at !== null && `, last ${ago(found.last_at, now)}`}
+      {matches.complete ? "" : "At least "}
+      {plural(matches.requests, "request")}
+      {matches.failed > 0 && `, ${count(matches.failed)} failed`}
+      {matches.last_at !== null && `, last ${ago(matches.last_at, now)}`}
     </>
   );
 }

@@ -97,7 +97,7 @@ export function GroupValue({ group, by }: { group: Group; by: string }) {
       value={group.value}
       className={css.value}
       title={name}
-      {...(by === "outcome" && { seen: name })}
+      {...(by === "outcome" && { visibleText: name })}
     >
       {name}
     </FilterLink>
