@@ -3,27 +3,27 @@ import { toClipboard } from "./clipboard";
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A browser over plain http: no clipboard but by the command, which copies what a listener says. */
-function withoutClipboard(allows: boolean): { copied: string } {
-  const found = { copied: "" };
+/** A browser without the clipboard API. The copy command copies what a `copy` listener sets, if it is allowed. */
+function withoutClipboard(isAllowed: boolean): { copied: string } {
+  const result = { copied: "" };
   vi.stubGlobal("navigator", {});
   document.execCommand = () => {
-    if (!allows) return false;
+    if (!isAllowed) return false;
     const event = new Event("copy", { bubbles: true });
-    Object.assign(event, { clipboardData: { setData: (_: string, text: string) => (found.copied = text) } });
+    Object.assign(event, { clipboardData: { setData: (_: string, text: string) => (result.copied = text) } });
     document.dispatchEvent(event);
     return true;
   };
-  return found;
+  return result;
 }
 
-it("copies the old way where the browser gives no clipboard", async () => {
-  const found = withoutClipboard(true);
+it("uses the copy command if the browser has no clipboard API", async () => {
+  const result = withoutClipboard(true);
   await toClipboard(Promise.resolve("user-15b62ac9"));
-  expect(found.copied).toBe("user-15b62ac9");
+  expect(result.copied).toBe("user-15b62ac9");
 });
 
-it("says so where the browser allows neither", async () => {
+it("rejects if the browser allows neither", async () => {
   withoutClipboard(false);
   await expect(toClipboard(Promise.resolve("x"))).rejects.toThrow("gives no clipboard");
 });

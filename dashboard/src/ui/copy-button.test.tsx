@@ -6,7 +6,7 @@ import { CopyButton } from "./copy-button";
 afterEach(() => vi.restoreAllMocks());
 
 describe("a copy button", () => {
-  it("copies the text and says so politely", async () => {
+  it("copies the text and announces it", async () => {
     const user = userEvent.setup();
     render(<CopyButton text="http://127.0.0.1:4100/v1" label="base URL" />);
     await user.click(screen.getByRole("button", { name: "Copy base URL" }));
@@ -14,7 +14,7 @@ describe("a copy button", () => {
     expect(screen.getByRole("status")).toHaveTextContent("Copied base URL");
   });
 
-  it("shows the text selected where the browser gives no clipboard", async () => {
+  it("shows the text, selected, if the browser has no clipboard API", async () => {
     const user = userEvent.setup({ writeToClipboard: false });
     vi.spyOn(navigator, "clipboard", "get").mockReturnValue(undefined as unknown as Clipboard);
     render(<CopyButton text="sk-1" label="key" />);
@@ -25,7 +25,7 @@ describe("a copy button", () => {
     expect(screen.getByRole("status")).toHaveTextContent("press Ctrl C");
   });
 
-  it("shows the text selected where the browser refuses to copy, until it is left", async () => {
+  it("shows the text, selected, if the browser blocks copying, until it loses the focus", async () => {
     const user = userEvent.setup();
     vi.spyOn(navigator.clipboard, "writeText").mockRejectedValue(new DOMException("no", "NotAllowedError"));
     render(<CopyButton text="one" label="line" />);

@@ -6,20 +6,17 @@ import { toClipboard } from "./clipboard";
 import css from "./controls.module.css";
 
 type Props = {
-  /** What is copied, or a function that makes it at the click. */
+  /** The text to copy, or a function that returns it, called at the click. */
   text: string | (() => string);
-  /** What it is, for its name: `Copy base URL`. */
+  /** The name of the text, for the accessible name: `Copy base URL`. */
   label: string;
-  /** The words on the button. By default it has an icon. */
+  /** The text of the button. By default it has an icon. */
   children?: ReactNode;
 };
 
-const TOLD_MS = 2_000;
+const COPIED_MS = 2_000;
 
-/**
- * Copies a text. Where the browser does not let us, the text is shown
- * selected instead, so that the keyboard can copy it.
- */
+/** Copies a text. If the browser blocks copying, the text is shown, selected, to be copied by keyboard. */
 export function CopyButton({ text, label, children }: Props) {
   const textNow = () => (typeof text === "string" ? text : text());
   const [state, setState] = useState<"ready" | "copied" | "selected">("ready");
@@ -28,7 +25,7 @@ export function CopyButton({ text, label, children }: Props) {
     toClipboard(Promise.resolve(textNow())).then(
       () => {
         setState("copied");
-        window.setTimeout(() => setState((now) => (now === "copied" ? "ready" : now)), TOLD_MS);
+        window.setTimeout(() => setState((current) => (current === "copied" ? "ready" : current)), COPIED_MS);
       },
       () => setState("selected"),
     );

@@ -6,11 +6,11 @@ import css from "./text.module.css";
 type Props = {
   summary: ReactNode;
   children: ReactNode;
-  /** Stands in a line with others until it is opened. */
+  /** Shown inline until it is expanded. */
   isInline?: boolean;
 };
 
-/** Something that is unfolded on demand; only then is it made. */
+/** A summary that expands. The content is rendered only while it is expanded. */
 export function Disclosure({ summary, children, isInline = false }: Props) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -3,10 +3,10 @@
 import type { ReactNode } from "react";
 import css from "./text.module.css";
 
-/** `value` null: unknown. */
+/** A `value` of `null` is unknown and shown as a dash. */
 export type Fact = { name: string; value: ReactNode; title?: string | undefined };
 
-/** Names and values in running lines, dense. */
+/** Names and values side by side, wrapped to as many lines as needed. */
 export function FactList({ facts }: { facts: readonly Fact[] }) {
   return (
     <dl className={css.facts}>

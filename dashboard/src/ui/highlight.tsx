@@ -3,7 +3,7 @@
 import { createContext, useContext } from "react";
 import { splitByPattern } from "~/domain/search-pattern";
 
-/** What is marked in all texts below. Undefined if nothing is. */
+/** The pattern whose matches are marked in all texts below. `undefined` without a text search. */
 export const HighlightContext = createContext<RegExp | undefined>(undefined);
 
 export function Highlighted({ text }: { text: string }) {

@@ -17,7 +17,7 @@ export function lazyPart<Props>(
   );
 }
 
-/** Shown instead of a part whose code could not be loaded: an old tab asks for a file that the server no longer has. */
+/** Shown instead of a part whose code could not be loaded: an old tab requests a file that the server no longer has. */
 function NotLoaded() {
   return (
     <p className={css.notLoaded} role="alert">

@@ -1,4 +1,4 @@
-/** A long text, cut until it is expanded. */
+/** A long text, truncated until it is expanded. */
 
 import { useState } from "react";
 import { bytes } from "~/format/number";
@@ -7,24 +7,24 @@ import css from "./text.module.css";
 
 type Props = {
   text: string;
-  /** How much of it is shown at first, in characters. */
-  most?: number;
+  /** Number of characters shown before it is expanded. */
+  maxLength?: number;
   className?: string | undefined;
 };
 
-const MOST = 100_000;
-const PIECE = 20_000;
+const MAX_LENGTH = 100_000;
+const PIECE_LENGTH = 20_000;
 
-/** A text with its white space. Very long texts are cut until expanded, and rendered in pieces. */
-export function LongText({ text, most = MOST, className }: Props) {
+/** A text with its white space. Longer texts are truncated until expanded, and very long ones rendered in pieces. */
+export function LongText({ text, maxLength = MAX_LENGTH, className }: Props) {
   const [isWhole, setWhole] = useState(false);
-  const isCut = !isWhole && text.length > most;
-  const shown = isCut ? text.slice(0, most) : text;
+  const isCut = !isWhole && text.length > maxLength;
+  const shown = isCut ? text.slice(0, maxLength) : text;
   return (
     <div className={`${css.text} ${className ?? ""}`} dir="auto">
       {piecesOf(shown).map((piece, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text, in order
-        <div key={index} className={shown.length > MOST ? css.piece : undefined}>
+        <div key={index} className={shown.length > MAX_LENGTH ? css.piece : undefined}>
           <Highlighted text={piece} />
         </div>
       ))}
@@ -37,15 +37,15 @@ export function LongText({ text, most = MOST, className }: Props) {
   );
 }
 
-/** Cut at line ends; a line without an end is cut where it must be. */
+/** Split at line ends. A line longer than a piece is split inside. */
 function piecesOf(text: string): string[] {
-  if (text.length <= MOST) return [text];
+  if (text.length <= MAX_LENGTH) return [text];
   const pieces: string[] = [];
   for (let start = 0; start < text.length; ) {
-    const end = text.lastIndexOf("\n", start + PIECE);
-    const isLine = end > start && start + PIECE < text.length;
-    pieces.push(text.slice(start, isLine ? end : start + PIECE));
-    start = isLine ? end + 1 : start + PIECE;
+    const end = text.lastIndexOf("\n", start + PIECE_LENGTH);
+    const isLine = end > start && start + PIECE_LENGTH < text.length;
+    pieces.push(text.slice(start, isLine ? end : start + PIECE_LENGTH));
+    start = isLine ? end + 1 : start + PIECE_LENGTH;
   }
   return pieces;
 }

@@ -9,7 +9,7 @@ export type Action = { label: string; onClick: () => void };
 
 type MessageProps = { children: ReactNode; actions?: readonly Action[]; isError?: boolean };
 
-/** Says why there is nothing to show, with buttons for what to do next. */
+/** The reason why there is nothing to show, with buttons for the next step. */
 export function Message({ children, actions = [], isError = false }: MessageProps) {
   return (
     <div className={css.message} role={isError ? "alert" : undefined}>

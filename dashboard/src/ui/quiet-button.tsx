@@ -6,15 +6,15 @@ import css from "./controls.module.css";
 type Props = {
   children: ReactNode;
   onClick: () => void;
-  /** Its name, where what it shows is not enough. */
+  /** The accessible name, if the visible content is not sufficient. */
   label?: string | undefined;
-  /** It stays where it is and can be reached, but does nothing. */
+  /** The button can still be focused, but does nothing. */
   disabled?: boolean;
-  /** One of several of which some are chosen. */
+  /** For a choice of several: whether it is selected. */
   selected?: boolean | undefined;
 };
 
-/** A word that does something, without a frame of its own. */
+/** A button without a border, which looks like text. */
 export function QuietButton({ children, onClick, label, disabled = false, selected }: Props) {
   return (
     <button

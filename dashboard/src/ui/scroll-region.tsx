@@ -1,4 +1,4 @@
-/** Whether a scroll region is idle. */
+/** Whether a scroll region is idle: without pointer and focus. */
 
 import { type FocusEvent, type PointerEvent, useState } from "react";
 
@@ -7,7 +7,7 @@ export function useRegionIdle() {
   const [isFocused, setFocused] = useState(false);
   return {
     isIdle: !isPointed && !isFocused,
-    /** Goes onto what the rows stand in. */
+    /** Event handlers for the element that contains the rows. */
     handlers: {
       onPointerEnter: (event: PointerEvent) => setPointed(event.pointerType === "mouse"),
       onPointerLeave: () => setPointed(false),

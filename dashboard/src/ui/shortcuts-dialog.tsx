@@ -35,7 +35,7 @@ export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose:
       onClose={onClose}
       title="Keys"
       lockScroll={false}
-      // Its <header> would count as another banner of the page.
+      // Without a role, its <header> would be another banner landmark of the page.
       attributes={{ header: { role: "presentation" } }}
       closeButtonProps={{ "aria-label": "Close" }}
     >

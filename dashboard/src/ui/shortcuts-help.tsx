@@ -1,4 +1,4 @@
-/** Keyboard shortcuts: the button for the dialog with all, and the short list in the status bar. */
+/** Keyboard shortcuts: the button that opens the dialog, and the short list in the status bar. */
 
 import { Suspense, useState } from "react";
 import css from "./controls.module.css";
@@ -8,11 +8,11 @@ import textCss from "./text.module.css";
 
 const ShortcutsDialog = lazyPart(() => import("./shortcuts-dialog").then((dialog) => dialog.ShortcutsDialog));
 
-/** Opens the dialog with all shortcuts, also by the key `?`. */
+/** A button that opens the dialog with all shortcuts. The key `?` action the same. */
 export function KeysHelp() {
   const [state, setState] = useState<"never" | "open" | "closed">("never");
   const open = () => setState("open");
-  // Also while a request is open, which is a dialog.
+  // Also while a request is open as a dialog.
   useShortcuts(({ key }) => key === "?" && open, isTextField);
   return (
     <>
@@ -39,9 +39,9 @@ const HINTS = [
 export function KeyHints() {
   return (
     <div className={textCss.hints}>
-      {HINTS.map(([keys, does]) => (
+      {HINTS.map(([keys, action]) => (
         <span key={keys}>
-          <kbd>{keys}</kbd> {does}
+          <kbd>{keys}</kbd> {action}
         </span>
       ))}
     </div>

@@ -29,23 +29,23 @@ function dateAndTime(at: string, now: Date, after?: string): string {
   return isSameDay ? clockTime(at) : `${date} ${clockTime(at)}`;
 }
 
-/** The present moment, once a second, for everything that shows how long ago something was. */
 const listeners = new Set<() => void>();
 let now = new Date();
 let timer: ReturnType<typeof setInterval> | undefined;
 
+/** The current time, updated every second. All components share one timer. */
 export function useNow(): Date {
   return useSyncExternalStore(listen, () => now);
 }
 
-function listen(told: () => void): () => void {
+function listen(listener: () => void): () => void {
   if (timer === undefined) {
     now = new Date();
     timer = setInterval(tick, 1000);
   }
-  listeners.add(told);
+  listeners.add(listener);
   return () => {
-    listeners.delete(told);
+    listeners.delete(listener);
     if (listeners.size > 0) return;
     clearInterval(timer);
     timer = undefined;
@@ -54,5 +54,5 @@ function listen(told: () => void): () => void {
 
 function tick(): void {
   now = new Date();
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }

@@ -2,7 +2,7 @@ import { fireEvent, render, screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
 import { TruncateMiddle } from "./truncate-middle";
 
-it("what is marked of a long name is copied in one piece", () => {
+it("the selected part of a long name is copied without a line break", () => {
   render(<TruncateMiddle text="user-15b62ac9" />);
   vi.spyOn(document, "getSelection").mockReturnValue({ toString: () => "user-15\nb62ac9" } as Selection);
   const setData = vi.fn();

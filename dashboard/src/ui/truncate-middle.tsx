@@ -5,25 +5,25 @@ import css from "./text.module.css";
 
 const TAIL = 6;
 
-/** A long name on one line: what does not fit is left out of its middle, on the screen alone. */
+/** A long name on one line. If it does not fit, CSS hides its middle; the document has the whole name. */
 export function TruncateMiddle({ text }: { text: string }) {
-  const letters = [...text];
-  if (letters.length <= 2 * TAIL) return <bdi className={css.whole}>{text}</bdi>;
+  const characters = [...text];
+  if (characters.length <= 2 * TAIL) return <bdi className={css.whole}>{text}</bdi>;
   return (
     <bdi className={css.middle} onCopy={copyWhole}>
-      <span className={css.head}>{letters.slice(0, -TAIL).join("")}</span>
-      <span>{letters.slice(-TAIL).join("")}</span>
+      <span className={css.head}>{characters.slice(0, -TAIL).join("")}</span>
+      <span>{characters.slice(-TAIL).join("")}</span>
     </bdi>
   );
 }
 
-/** What is marked of the name, in one piece: a browser puts a line break between its two boxes. */
+/** Copy the selected text without the line break that browsers put between the two elements. */
 function copyWhole(event: ClipboardEvent): void {
   event.clipboardData.setData("text/plain", String(document.getSelection()).replaceAll("\n", ""));
   event.preventDefault();
 }
 
-/** The letter i in a circle; drawn, because not every font has one. */
+/** The letter i in a circle. An SVG, because not every font has it. */
 export function InfoIcon() {
   return (
     <svg

@@ -6,11 +6,11 @@ import { bytes } from "~/format/number";
 export type Part =
   | { kind: "text"; text: string }
   /** An image inside the message, in a format without scripts. */
-  | { kind: "picture"; source: string; words: string }
-  /** An image elsewhere: shown as a link, never loaded. */
-  | { kind: "remote"; address: string; words: string }
-  /** Anything else, described in words. */
-  | { kind: "other"; words: string; raw: unknown };
+  | { kind: "picture"; source: string; label: string }
+  /** An image at a URL: shown as a link, never loaded. */
+  | { kind: "remote"; address: string; label: string }
+  /** Anything else, with a short description. */
+  | { kind: "other"; label: string; raw: unknown };
 
 const MAX_PICTURE_BYTES = 4 << 20;
 const PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,/;
@@ -24,7 +24,7 @@ export function normalizePart(part: unknown): Part {
   const image = sent.image_url ?? addressOf(objectOf(sent.source));
   const address = textOf(image) ?? textOf(objectOf(image).url);
   if (address !== undefined) return imageOf(address, raw);
-  return { kind: "other", words: inWords(textOf(type) ?? "part of an unknown type", sent), raw };
+  return { kind: "other", label: describePart(textOf(type) ?? "part of an unknown type", sent), raw };
 }
 
 /** The address of an Anthropic image: its URL, or a data URL of its bytes. */
@@ -36,13 +36,13 @@ function imageOf(address: string, raw: unknown): Part {
   const data = DATA.exec(address);
   if (data !== null) {
     const size = decodedBytes(address.length - data[0].length);
-    const words = `${(data[1] ?? "image").replace("image/", "image, ")}, ${bytes(size)}`;
-    if (PICTURE.test(address) && size <= MAX_PICTURE_BYTES) return { kind: "picture", source: address, words };
-    return { kind: "other", words: `${words}, not shown`, raw };
+    const label = `${(data[1] ?? "image").replace("image/", "image, ")}, ${bytes(size)}`;
+    if (PICTURE.test(address) && size <= MAX_PICTURE_BYTES) return { kind: "picture", source: address, label };
+    return { kind: "other", label: `${label}, not shown`, raw };
   }
   const host = webHost(address);
-  if (host !== undefined) return { kind: "remote", address, words: `image at ${host} (not loaded)` };
-  return { kind: "other", words: "image at an address that is not http or https", raw };
+  if (host !== undefined) return { kind: "remote", address, label: `image at ${host} (not loaded)` };
+  return { kind: "other", label: "image at an address that is not http or https", raw };
 }
 
 /** The host of an http or https address. Undefined for other addresses. */
@@ -52,8 +52,8 @@ export function webHost(address: string): string | undefined {
   return url.protocol === "https:" || url.protocol === "http:" ? url.host : undefined;
 }
 
-/** `audio, wav, 36 kB`; `file, contract.pdf, 60 kB`; else its type. */
-function inWords(type: string, sent: Readonly<Record<string, unknown>>): string {
+/** `audio, wav, 36 kB`, `file, contract.pdf, 60 kB`, or only the type. */
+function describePart(type: string, sent: Readonly<Record<string, unknown>>): string {
   const audio = objectOf(sent.input_audio);
   const file = { ...sent, ...objectOf(sent.file) };
   const data = textOf(audio.data) ?? textOf(file.file_data);

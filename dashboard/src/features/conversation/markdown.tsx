@@ -17,7 +17,7 @@ const PLUGINS = [remarkGfm];
 export function Markdown({ text }: { text: string }) {
   const pattern = useContext(HighlightContext);
   const marked = useMemo(
-    () => (pattern === undefined ? [] : [() => (tree: Node) => markMatches(tree, pattern)]),
+    () => (pattern === undefined ? [] : [() => (tree: HtmlNode) => markMatches(tree, pattern)]),
     [pattern],
   );
   return (
@@ -30,15 +30,15 @@ export function Markdown({ text }: { text: string }) {
 }
 
 /** A node of the HTML tree. */
-type Node = { type: string; value?: string; tagName?: string; properties?: object; children?: Node[] };
+type HtmlNode = { type: string; value?: string; tagName?: string; properties?: object; children?: HtmlNode[] };
 
 /** Wrap the matches in text nodes in `mark` elements. */
-function markMatches(node: Node, pattern: RegExp): void {
+function markMatches(node: HtmlNode, pattern: RegExp): void {
   if (node.children === undefined) return;
   node.children = node.children.flatMap((child) => {
     markMatches(child, pattern);
     if (child.type !== "text") return [child];
-    return splitByPattern(child.value ?? "", pattern).map(({ text, isHit }): Node => {
+    return splitByPattern(child.value ?? "", pattern).map(({ text, isHit }): HtmlNode => {
       const value = { type: "text", value: text };
       return isHit ? { type: "element", tagName: "mark", properties: {}, children: [value] } : value;
     });
@@ -66,11 +66,11 @@ function Link({ address, children }: { address: string | undefined; children: Re
 function Picture({ address, alt }: { address: string | undefined; alt: string | undefined }) {
   const isInLink = useContext(InLink);
   const host = address === undefined ? undefined : webHost(address);
-  const words = `${host === undefined ? "image not shown" : `image at ${host} (not loaded)`}${alt ? `: ${alt}` : ""}`;
-  return host === undefined || isInLink ? <span>[{words}]</span> : <Link address={address}>{words}</Link>;
+  const label = `${host === undefined ? "image not shown" : `image at ${host} (not loaded)`}${alt ? `: ${alt}` : ""}`;
+  return host === undefined || isInLink ? <span>[{label}]</span> : <Link address={address}>{label}</Link>;
 }
 
-/** Headings begin below those of the drawer. */
+/** Headings start at h4, below those of the page. */
 const COMPONENTS: Components = {
   a: ({ href, children }) => <Link address={href}>{children}</Link>,
   img: ({ src, alt }) => <Picture address={typeof src === "string" ? src : undefined} alt={alt} />,
@@ -85,7 +85,7 @@ const COMPONENTS: Components = {
   h4: ({ children }) => <h5>{children}</h5>,
   h5: ({ children }) => <h6>{children}</h6>,
   table: ({ children }) => (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scroll areas must be reachable by keyboard
     <section className={css.table} tabIndex={0} aria-label="Table in the response">
       <table>{children}</table>
     </section>

@@ -10,7 +10,7 @@ describe("an image in a message", () => {
     expect(sent("data:image/png;base64,AAAA")).toEqual({
       kind: "picture",
       source: "data:image/png;base64,AAAA",
-      words: "image, png, 3 B",
+      label: "image, png, 3 B",
     });
   });
 
@@ -18,14 +18,14 @@ describe("an image in a message", () => {
     const raw = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
     expect(normalizePart({ type: "image", text: null, raw })).toMatchObject({
       kind: "picture",
-      words: "image, png, 3 B",
+      label: "image, png, 3 B",
     });
   });
 
   it("is described if its format is not safe, or it is very large", () => {
     expect(sent("data:image/svg+xml;base64,AAAA")).toMatchObject({
       kind: "other",
-      words: "image, svg+xml, 3 B, not shown",
+      label: "image, svg+xml, 3 B, not shown",
     });
     expect(sent(`data:image/png;base64,${"A".repeat(6 << 20)}`)).toMatchObject({ kind: "other" });
     expect(sent("data:text/html,<script>")).toMatchObject({ kind: "other" });
@@ -34,7 +34,7 @@ describe("an image in a message", () => {
   it("is a link if it is on the web, and a description otherwise", () => {
     expect(sent("https://evil.example/x.png")).toMatchObject({
       kind: "remote",
-      words: "image at evil.example (not loaded)",
+      label: "image at evil.example (not loaded)",
     });
     expect(sent("javascript:alert(1)")).toMatchObject({ kind: "other" });
   });
@@ -45,7 +45,7 @@ describe("a message", () => {
     expect(
       normalizePart({ type: "input_audio", raw: { input_audio: { data: "A".repeat(4000), format: "wav" } } }),
     ).toMatchObject({
-      words: "audio, wav, 3 kB",
+      label: "audio, wav, 3 kB",
     });
     expect(
       normalizePart({
@@ -53,11 +53,11 @@ describe("a message", () => {
         raw: { file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${"A".repeat(400)}` } },
       }),
     ).toMatchObject({
-      words: "file, a.pdf, 300 B",
+      label: "file, a.pdf, 300 B",
     });
   });
 
-  it("has the tool calls and results of both interfaces", () => {
+  it("has the tool calls and results of both APIs", () => {
     expect(
       messageOf({
         role: "assistant",
@@ -83,7 +83,7 @@ describe("a message", () => {
     expect(messageOf(result)).toMatchObject({ role: "tool", callId: "c1", parts: [{ kind: "text", text: "21 °C" }] });
   });
 
-  it("begins with the instructions of a response", () => {
+  it("comes after the instructions of the Responses API", () => {
     expect(
       normalizeMessages([{ role: "user", text: "Hi", parts: [] }], { instructions: "Be brief." }).map(
         ({ role }) => role,
@@ -91,14 +91,21 @@ describe("a message", () => {
     ).toEqual(["instructions", "user"]);
   });
 
-  it("shows arguments that are not valid JSON as they are", () => {
+  it("shows arguments that are not valid JSON unchanged", () => {
     expect(argumentsLine('{"city": "Rome", "days": [1, 2]}')).toBe('city: "Rome", days: [1,2]');
     expect(argumentsLine('{"city": "Ro')).toBe('{"city": "Ro');
   });
 
   it("accepts messages of any shape", () => {
-    for (const odd of [null, 7, "x", [], { role: 5, parts: "x", tool_calls: {}, other: [] }, { parts: [null, 3] }]) {
-      expect(() => messageOf(odd)).not.toThrow();
+    for (const invalid of [
+      null,
+      7,
+      "x",
+      [],
+      { role: 5, parts: "x", tool_calls: {}, other: [] },
+      { parts: [null, 3] },
+    ]) {
+      expect(() => messageOf(invalid)).not.toThrow();
     }
   });
 

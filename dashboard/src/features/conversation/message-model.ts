@@ -9,7 +9,7 @@ export type ToolCall = { id: string | undefined; name: string; args: string };
 
 export type Message = {
   role: string;
-  /** The speaker's name, if one was given. */
+  /** The `name` of the message, if it has one. */
   name: string | undefined;
   /** The id of the call that a tool's result belongs to. */
   callId: string | undefined;
@@ -31,11 +31,11 @@ export type Choice = {
 
 /** The messages in order; the Responses API's instructions come first. */
 export function normalizeMessages(messages: readonly unknown[] | null, parameters: JsonObject | null): Message[] {
-  const said = (messages ?? []).map(messageOf);
+  const normalized = (messages ?? []).map(messageOf);
   const instructions = textOf(parameters?.instructions);
   return instructions === undefined
-    ? said
-    : [{ ...NOTHING, role: "instructions", parts: textPart(instructions) }, ...said];
+    ? normalized
+    : [{ ...NOTHING, role: "instructions", parts: textPart(instructions) }, ...normalized];
 }
 
 /** One message of the API's `messages`. */
@@ -44,7 +44,7 @@ export function messageOf(value: unknown): Message {
   const other = objectOf(message.other);
   const parts = listOf(message.parts).map(normalizePart);
   const text = textOf(message.text);
-  const said: Message = {
+  const normalized: Message = {
     ...NOTHING,
     role: textOf(message.role) ?? textOf(other.type)?.replaceAll("_", " ") ?? "message",
     name: textOf(message.name),
@@ -55,31 +55,31 @@ export function messageOf(value: unknown): Message {
     calls: [...listOf(message.tool_calls), ...(message.function_call ? [message.function_call] : [])].map(callOf),
     other: Object.keys(other).length === 0 ? undefined : other,
   };
-  return textOf(message.role) === undefined ? itemOf(said, other) : said;
+  return textOf(message.role) === undefined ? itemOf(normalized, other) : normalized;
 }
 
-/** Items of the Responses API that are not messages. */
-function itemOf(said: Message, other: JsonObject): Message {
+/** An item of the Responses API that is not a message. */
+function itemOf(item: Message, other: JsonObject): Message {
   const callId = textOf(other.call_id);
   switch (other.type) {
     case "function_call":
     case "custom_tool_call": {
       const call = {
         id: callId,
-        name: said.name ?? "tool",
+        name: item.name ?? "tool",
         args: textOf(other.arguments) ?? textOf(other.input) ?? "",
       };
-      return { ...said, role: "assistant", name: undefined, calls: [call], other: undefined };
+      return { ...item, role: "assistant", name: undefined, calls: [call], other: undefined };
     }
     case "function_call_output":
     case "custom_tool_call_output":
-      return { ...said, role: "tool", callId, parts: textPart(asText(other.output)), other: undefined };
+      return { ...item, role: "tool", callId, parts: textPart(asText(other.output)), other: undefined };
     case "reasoning": {
       const summary = listOf(other.summary).map((part) => textOf(objectOf(part).text) ?? "");
-      return { ...said, role: "assistant", reasoning: summary.join("\n") || undefined };
+      return { ...item, role: "assistant", reasoning: summary.join("\n") || undefined };
     }
     default:
-      return said;
+      return item;
   }
 }
 
@@ -109,11 +109,13 @@ export function normalizeChoices(answer: JsonObject | null): Choice[] {
 }
 
 /** The text of a message, for copying. */
-export function plainText(said: Message | Choice): string {
+export function plainText(message: Message | Choice): string {
   const texts =
-    "parts" in said ? said.parts.map((part) => (part.kind === "text" ? part.text : `[${part.words}]`)) : [said.text];
-  const calls = said.calls.map((call) => `${call.name}(${call.args})`);
-  return [...texts, said.refusal, ...calls].filter(Boolean).join("\n");
+    "parts" in message
+      ? message.parts.map((part) => (part.kind === "text" ? part.text : `[${part.label}]`))
+      : [message.text];
+  const calls = message.calls.map((call) => `${call.name}(${call.args})`);
+  return [...texts, message.refusal, ...calls].filter(Boolean).join("\n");
 }
 
 /** Arguments on one line: `order: 4411, city: "Rome"`. Text that is not a JSON object is unchanged. */

@@ -25,7 +25,7 @@ export function MessageBody({ message }: { message: Message }) {
       )}
       {parts.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a message's parts never change
-        <PartView key={index} part={part} {...(isShort ? { most: SHORT } : {})} />
+        <PartView key={index} part={part} {...(isShort ? { maxLength: SHORT } : {})} />
       ))}
       {refusal !== undefined && <LongText text={`Refusal: ${refusal}`} />}
       {calls.map((call, index) => (
@@ -43,15 +43,15 @@ export function MessageBody({ message }: { message: Message }) {
 }
 
 /** A part of a message. Only images inside the message are shown; nothing is loaded from elsewhere. */
-export function PartView({ part, most }: { part: Part; most?: number }) {
+export function PartView({ part, maxLength }: { part: Part; maxLength?: number }) {
   switch (part.kind) {
     case "text":
-      return <LongText text={part.text} {...(most === undefined ? {} : { most })} />;
+      return <LongText text={part.text} {...(maxLength === undefined ? {} : { maxLength })} />;
     case "picture":
       return (
         <figure className={css.picture}>
           <img src={part.source} alt="Sent in the message" />
-          <figcaption>{part.words}</figcaption>
+          <figcaption>{part.label}</figcaption>
         </figure>
       );
     case "remote":
@@ -64,14 +64,14 @@ export function PartView({ part, most }: { part: Part; most?: number }) {
             rel="noreferrer noopener"
             title={part.address.slice(0, 500)}
           >
-            {part.words}
+            {part.label}
           </a>
         </p>
       );
     default:
       return (
-        <Disclosure summary={part.words}>
-          <LongText text={pretty(part.raw)} most={2_000} className={css.mono} />
+        <Disclosure summary={part.label}>
+          <LongText text={pretty(part.raw)} maxLength={2_000} className={css.mono} />
         </Disclosure>
       );
   }
@@ -79,7 +79,7 @@ export function PartView({ part, most }: { part: Part; most?: number }) {
 
 const MAX_IN_LINE = 400;
 
-/** A tool call on one line, expanded on demand. Arguments that are not valid JSON are shown as they are. */
+/** A tool call on one line, expanded on demand. Arguments that are not valid JSON are shown unchanged. */
 export function ToolCallView({ call }: { call: ToolCall }) {
   const line = argumentsLine(call.args);
   const value = parsedExactly(call.args);
