@@ -13,11 +13,11 @@ import { RequestsPage } from "~/features/requests/requests-page";
 import { useScrollAnchor } from "~/features/requests/scroll-anchor";
 import { StatusLine } from "~/features/status/status-bar";
 import { FilterLink } from "~/filters/filter-link";
-import { answerThread, namespace, stubSight } from "~/test/fake-api";
+import { answerThread, namespace, stubBrowser } from "~/test/fake-api";
 import { sampleRequest, statusWith } from "~/test/fixtures";
 import { AppFrame } from "./layout";
 
-// Each of these is called once whenever the component around it renders.
+// Each mock is called once per rendering of the component that contains it.
 vi.mock("~/features/status/status-bar", () => ({ StatusLine: vi.fn(() => null) }));
 vi.mock("~/features/requests/scroll-anchor", async (load) => {
   const actual = await load<typeof import("~/features/requests/scroll-anchor")>();
@@ -28,7 +28,7 @@ vi.mock("~/filters/filter-link", async (load) => {
   return { ...actual, FilterLink: vi.fn(actual.FilterLink) };
 });
 
-/** Renders so far of the layout, the log table, and the models in its rows. */
+/** How often the layout, the log table, and the models in its rows were rendered. */
 const renders = () => ({
   layout: vi.mocked(StatusLine).mock.calls.length,
   table: vi.mocked(useScrollAnchor).mock.calls.length,
@@ -41,11 +41,11 @@ const ROWS = [
 ];
 /** Counts that the API returns: of all namespaces, and of the requests of the pinned one. */
 let counts = { namespaces: 0, requests: 0 };
-let sight: ReturnType<typeof stubSight>;
+let browser: ReturnType<typeof stubBrowser>;
 let client: QueryClient;
 
 beforeEach(async () => {
-  sight = stubSight();
+  browser = stubBrowser();
   counts = { namespaces: 1, requests: 1 };
   vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
   answerThread({
@@ -83,7 +83,7 @@ const row = (id: string) => document.querySelector(`tr[data-request="${id}"]`);
 const poll = (name: string) => act(() => client.refetchQueries({ queryKey: [name] }));
 const bar = () => screen.getByRole("navigation", { name: "Namespaces" });
 
-it("a hovered value dims the other rows, and renders neither the layout nor the table nor any cell", async () => {
+it("a hovered value dims rows without it, and does not render layout, table or cells", async () => {
   const before = renders();
   expect(before.cells).toBeGreaterThan(0);
   fireEvent.pointerOver(screen.getByRole("link", { name: "Filter by namespace staging" }), { pointerType: "mouse" });
@@ -92,7 +92,7 @@ it("a hovered value dims the other rows, and renders neither the layout nor the 
   expect(renders()).toEqual(before);
 });
 
-it("a new status without new gaps renders neither the layout nor the table", async () => {
+it("a new status without new gaps does not render layout or table", async () => {
   const before = renders();
   counts.namespaces = 41;
   await poll("status");
@@ -100,7 +100,7 @@ it("a new status without new gaps renders neither the layout nor the table", asy
   expect(renders()).toEqual(before);
 });
 
-it("new counts of labels render neither the layout nor the table nor any chip in it", async () => {
+it("new counts of labels do not render layout, table or chips in it", async () => {
   const before = renders();
   counts.requests = 77;
   await poll("labels");
@@ -111,14 +111,14 @@ it("new counts of labels render neither the layout nor the table nor any chip in
 it("rows that are not shown yet do not render the table", async () => {
   fireEvent.pointerEnter(screen.getByRole("region", { name: "Requests" }), { pointerType: "mouse" });
   const before = renders();
-  sight.tell([sampleRequest({ id: "r4", seq: 4 })]);
+  browser.emit([sampleRequest({ id: "r4", seq: 4 })]);
   await screen.findByRole("button", { name: "1 new" });
   expect(renders()).toEqual(before);
 });
 
 it("a row that appears above the others renders only its own cells", async () => {
   const { cells } = renders();
-  sight.tell([sampleRequest({ id: "r4", seq: 4 })]);
+  browser.emit([sampleRequest({ id: "r4", seq: 4 })]);
   await waitFor(() => expect(row("r2")).toHaveAttribute("aria-rowindex", "4"));
   expect(renders().cells).toBe(cells + 1);
 });

@@ -31,7 +31,7 @@ export function AppFrame() {
   const page = useLocation({ select: ({ pathname }) => pageAt(pathname) });
   const text = useLocation({ select: ({ searchStr }) => searchStr });
   const inUrl = useMemo(() => parseSearch(text), [text]);
-  // The lists cover the whole log: their parameters are no filter of it.
+  // The lists cover the whole log. Their parameters do not filter it.
   const search = useMemo(
     () => (page === "lists" ? EMPTY_SEARCH : page === "overview" ? readOverview(inUrl).search : inUrl),
     [page, inUrl],
@@ -67,7 +67,7 @@ export function AppFrame() {
   );
 }
 
-/** The menu of the hovered value. Only this renders when another value is hovered. */
+/** The menu of the hovered value. Nothing else renders when another value is hovered. */
 function HoveredValueMenu() {
   const hover = useContext(ValueHoverContext);
   const hovered = useHoveredValue();

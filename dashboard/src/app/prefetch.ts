@@ -8,13 +8,13 @@ import { statusQuery } from "~/api/status";
 import { parseSearch, queryText } from "~/domain/log-search";
 
 export function startReading(client: QueryClient): void {
-  const { pathname, search } = window.location;
-  const isLogAtItsNewest = pathname === `${PAGE.base}/requests` && window.history.state?.anchor === undefined;
-  if (!isLogAtItsNewest) return;
-  const wanted = parseSearch(search);
+  const { pathname, search: text } = window.location;
+  const isNewestOfLog = pathname === `${PAGE.base}/requests` && window.history.state?.anchor === undefined;
+  if (!isNewestOfLog) return;
+  const search = parseSearch(text);
   // A query is converted to parameters first.
-  if (queryText(wanted.filter) === "") void client.prefetchInfiniteQuery(logQuery(wanted, undefined, 0));
-  void client.prefetchQuery(labelsQuery(wanted.range));
+  if (queryText(search.filter) === "") void client.prefetchInfiniteQuery(logQuery(search, undefined, 0));
+  void client.prefetchQuery(labelsQuery(search.range));
   void client.prefetchQuery(propertiesQuery());
   void client.prefetchQuery(statusQuery());
 }

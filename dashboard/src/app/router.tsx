@@ -21,7 +21,7 @@ const root = createRootRoute({
   component: AppFrame,
   notFoundComponent: NotFound,
   errorComponent: PageFailed,
-  // The parsed search is the filter already: see the router's parseSearch below.
+  // The search is already parsed: see `parseSearch` of the router below.
   validateSearch: (search) => search as unknown as LogSearch,
   beforeLoad: ({ search }) => convertQuery(search),
 });

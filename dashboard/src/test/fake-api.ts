@@ -12,9 +12,9 @@ import type {
 } from "~/generated/api-types";
 import { sampleRequest } from "./fixtures";
 
-/** `turn` of a conversation whose requests add two messages each: the answer before, and a question. */
-export function threadRow(id: string, different: Partial<ThreadRow> = {}): ThreadRow {
-  const turn = different.turn ?? 1;
+/** A request of a conversation. Each turn adds two messages: the previous response and a question. */
+export function threadRow(id: string, changes: Partial<ThreadRow> = {}): ThreadRow {
+  const turn = changes.turn ?? 1;
   return {
     ...sampleRequest({ id, namespace: "user-42" }),
     started_at: `2026-11-21T13:02:${id.padStart(2, "0")}Z`,
@@ -24,58 +24,58 @@ export function threadRow(id: string, different: Partial<ThreadRow> = {}): Threa
     follows: turn === 1 ? null : String(Number(id) - 1),
     repeats: null,
     new_messages: { from: 2 * turn - 2, count: 1 },
-    ...different,
+    ...changes,
     turn,
   };
 }
 
-/** The page that has these rows. */
-export function threadPage(rows: readonly ThreadRow[], different: Partial<Thread> = {}): Thread {
+/** A page of a thread with these rows. */
+export function threadPage(rows: readonly ThreadRow[], changes: Partial<Thread> = {}): Thread {
   const names = [...new Set(rows.map((row) => row.conversation))];
   return {
     data: [...rows],
-    conversations: names.map((name) => summed(rows.filter((row) => row.conversation === name))),
+    conversations: names.map((name) => conversationOf(rows.filter((row) => row.conversation === name))),
     total: null,
     is_thread: true,
     next_cursor: null,
     complete: true,
-    ...different,
+    ...changes,
   };
 }
 
-/** The request whole, as the drawer has it: all messages of the conversation so far. */
-export function wholeRequest(row: ThreadRow, different: Partial<RequestDetail> = {}): RequestDetail {
+/** The detail of a request, with all messages of the conversation so far. */
+export function requestDetail(row: ThreadRow, changes: Partial<RequestDetail> = {}): RequestDetail {
   const turns = Array.from({ length: row.turn }, (_, at) => [
     ...(at === 0 ? [] : [{ role: "assistant", text: `Answer before ${at + 1}`, parts: [] }]),
     { role: "user", text: `Question ${Number(row.id) - row.turn + at + 1}, whole`, parts: [] },
   ]);
   const choice = { index: 0, text: `Answer ${row.id}, **whole**`, finish_reason: "stop" };
-  return sampleRequest({ ...row, messages: turns.flat(), answer: { choices: [choice] }, ...different });
+  return sampleRequest({ ...row, messages: turns.flat(), answer: { choices: [choice] }, ...changes });
 }
 
-/** Answers by the path; everything that was asked is told, such as `thread?namespace=a&limit=60`. */
-export function answerThread(answers: Record<string, (asked: URLSearchParams) => unknown>): string[] {
-  const asked: string[] = [];
+/** Fake the API by path. Returns the list of requests, such as `thread?namespace=a&limit=60`. */
+export function answerThread(answers: Record<string, Answer>): string[] {
+  const requests: string[] = [];
   vi.stubGlobal("fetch", async (address: string) => {
     const { pathname, search, searchParams } = new URL(address, "http://relaybook");
-    const what = pathname.replace("/api/", "");
-    asked.push(what + search);
-    const found = await answers[what]?.(searchParams);
-    return found === undefined ? refusal() : Response.json(found);
+    const call = pathname.replace("/api/", "");
+    requests.push(call + search);
+    const body = await answers[call]?.(searchParams);
+    return body === undefined ? errorResponse() : Response.json(body);
   });
-  return asked;
+  return requests;
 }
 
-/** What the browser has and jsdom lacks: all is in sight, and what comes live is told by the test. */
-export function stubSight(): { tell: (rows: readonly unknown[]) => void; isNear: (near: boolean) => void } {
-  let near = true;
-  const heard: ((event: { data: string }) => void)[] = [];
+/** Browser APIs that jsdom lacks. By default every element is near the visible area. `emit` sends live rows. */
+export function stubBrowser(): { emit: (rows: readonly unknown[]) => void; setNear: (near: boolean) => void } {
+  let isNear = true;
+  const listeners: ((event: { data: string }) => void)[] = [];
   vi.stubGlobal(
     "IntersectionObserver",
     class {
-      constructor(private readonly told: (entries: { isIntersecting: boolean }[]) => void) {}
+      constructor(private readonly callback: (entries: { isIntersecting: boolean }[]) => void) {}
       observe() {
-        this.told([{ isIntersecting: near }]);
+        this.callback([{ isIntersecting: isNear }]);
       }
       disconnect() {}
     },
@@ -92,22 +92,22 @@ export function stubSight(): { tell: (rows: readonly unknown[]) => void; isNear:
     "EventSource",
     class {
       addEventListener(kind: string, listener: (event: { data: string }) => void) {
-        if (kind === "request") heard.push(listener);
+        if (kind === "request") listeners.push(listener);
       }
       close() {}
     },
   );
   return {
-    tell: (rows) => {
-      for (const row of rows) heard.at(-1)?.({ data: JSON.stringify(row) });
+    emit: (rows) => {
+      for (const row of rows) listeners.at(-1)?.({ data: JSON.stringify(row) });
     },
-    isNear: (is) => {
-      near = is;
+    setNear: (near) => {
+      isNear = near;
     },
   };
 }
 
-function summed(rows: readonly ThreadRow[]): Conversation {
+function conversationOf(rows: readonly ThreadRow[]): Conversation {
   return {
     conversation: rows[0]?.conversation ?? "",
     requests: rows.length,
@@ -121,31 +121,32 @@ function summed(rows: readonly ThreadRow[]): Conversation {
   };
 }
 
-function refusal(): Response {
+function errorResponse(): Response {
   const error = { message: "The disk is on fire.", type: "api_error", param: null, code: "store_unavailable" };
   return Response.json({ error }, { status: 503 });
 }
 
-/** An API for tests of the lists: it answers by the beginning of what is asked, and remembers what that was. */
+/** The status for tests of the lists. */
 const STATUS = { namespaces: 203, labels: 3, settings: { header_prefix: ["Service", "Relaybook"] } };
 
 const HOUR_MS = 3_600_000;
 const HOURS_FROM = Date.UTC(2026, 10, 21, 13);
 
-type Answer = (asked: URLSearchParams) => unknown;
+/** Returns the body of a response. `undefined` is an error response. */
+type Answer = (params: URLSearchParams) => unknown;
 
-/** Everything that was asked, such as `GET namespaces?sort=last_at`. */
+/** Fake the API by method and path. Returns the list of requests, such as `GET namespaces?sort=last_at`. */
 export function answerLists(answers: Record<string, Answer>): string[] {
-  const asked: string[] = [];
+  const requests: string[] = [];
   vi.stubGlobal("fetch", async (address: string, { method = "GET" }: RequestInit = {}) => {
     const { pathname, search, searchParams } = new URL(address, "http://relaybook");
-    const what = `${method} ${decodeURIComponent(pathname.replace("/api/", ""))}`;
-    asked.push(what + search);
-    if (what === "GET status") return Response.json(STATUS);
-    const found = answers[what]?.(searchParams);
-    return found === undefined ? refusal() : Response.json(found);
+    const call = `${method} ${decodeURIComponent(pathname.replace("/api/", ""))}`;
+    requests.push(call + search);
+    if (call === "GET status") return Response.json(STATUS);
+    const body = answers[call]?.(searchParams);
+    return body === undefined ? errorResponse() : Response.json(body);
   });
-  return asked;
+  return requests;
 }
 
 export function namespace(name: string, figures: Partial<Namespace> = {}): Namespace {
@@ -166,14 +167,14 @@ export function namespace(name: string, figures: Partial<Namespace> = {}): Names
   };
 }
 
-/** What `/api/stats` tells of 24 hours from 13:00 UTC on: of each value how many in which hour. */
+/** A response of `/api/stats` for 24 hours from 13:00 UTC. `values`: for each value, requests by hour. */
 export function hourlyAnswer(by: string, values: Record<string, Record<number, number>>): StatsResponse {
   const groups = Object.entries(values).map(([value, hours]) => {
     const points = Object.entries(hours).map(([hour, requests]) => ({
       ...sum(requests),
       at: new Date(HOURS_FROM + Number(hour) * HOUR_MS).toISOString(),
     }));
-    return { by: { [by]: value }, points, total: sum(points.reduce((all, each) => all + each.requests, 0)) };
+    return { by: { [by]: value }, points, total: sum(points.reduce((total, point) => total + point.requests, 0)) };
   });
   return {
     bucket_seconds: 3600,

@@ -5,10 +5,10 @@ import type { Aggregate, RequestDetail, Row, StatsPoint, StatsResponse, Status }
 
 type Changes = { [Name in keyof Status]?: Status[Name] extends object ? Partial<Status[Name]> : Status[Name] };
 
-/** All is well, except for what the test changes. */
+/** A status without problems, with these changes. */
 export function statusWith(changes: Changes = {}): Status {
   const { journal, storage, settings, ...others } = changes;
-  const well = {
+  const healthy = {
     version: "0.1.0",
     relay_base_url: "http://127.0.0.1:4100/v1",
     dashboard_url: null,
@@ -38,10 +38,10 @@ export function statusWith(changes: Changes = {}): Status {
     },
     ...others,
   };
-  return well as Status;
+  return healthy as Status;
 }
 
-/** Answers every question of the page from now on. `null`: nobody answers. */
+/** Fake the API with this status and these rows. `null`: the API cannot be reached. */
 export function answerWith(status: Status | null, rows: Partial<Row>[] = []): void {
   vi.stubGlobal("fetch", async (url: string) => {
     if (status === null) throw new TypeError("no network");
@@ -50,7 +50,7 @@ export function answerWith(status: Status | null, rows: Partial<Row>[] = []): vo
   });
 }
 
-/** Answers of `/api/stats` for tests. */
+/** Percentiles without data. */
 const UNKNOWN = { p50: null, p95: null, p99: null };
 const START = new Date("2026-11-22T14:00:00Z").getTime();
 
@@ -67,27 +67,28 @@ export function sum(requests: number, more: Partial<Aggregate> = {}): Aggregate 
   };
 }
 
-/** The bucket's place among four of ten minutes. */
+/** One of four buckets of ten minutes. `at` is its index. */
 export function point(at: number, requests: number, more: Partial<Aggregate> = {}): StatsPoint {
   return { ...sum(requests, more), at: new Date(START + at * 600_000).toISOString() };
 }
 
-/** Groups by value in their order; `other` by points alone. */
+/** A response of `/api/stats` with these groups. `other`: the points of all other values. */
 export function statsAnswer(
   by: string | undefined,
   parts: readonly (readonly [string | null, readonly StatsPoint[]])[],
   other: StatsPoint[] | null = null,
 ): StatsResponse {
-  const total = (points: readonly StatsPoint[]) => sum(points.reduce((all, each) => all + each.requests, 0));
-  const points = [...parts.flatMap(([, own]) => own), ...(other ?? [])];
+  const total = (points: readonly StatsPoint[]) =>
+    sum(points.reduce((requests, bucket) => requests + bucket.requests, 0));
+  const points = [...parts.flatMap(([, groupPoints]) => groupPoints), ...(other ?? [])];
   return {
     bucket_seconds: 600,
     from: new Date(START).toISOString(),
     to: new Date(START + 4 * 600_000).toISOString(),
-    groups: parts.map(([value, own]) => ({
+    groups: parts.map(([value, groupPoints]) => ({
       by: by === undefined ? {} : { [by]: value },
-      points: [...own],
-      total: total(own),
+      points: [...groupPoints],
+      total: total(groupPoints),
     })),
     other: other === null ? null : { points: other, total: total(other) },
     total: total(points),
@@ -95,13 +96,13 @@ export function statsAnswer(
   };
 }
 
-/** A request for tests: complete, and of the simplest kind; a test says what is different about its own. */
-export function sampleRequest(different: Partial<RequestDetail> = {}): RequestDetail {
-  const request = { ...SAMPLE, ...different };
+/** A simple complete request, with these changes. */
+export function sampleRequest(changes: Partial<RequestDetail> = {}): RequestDetail {
+  const request = { ...SAMPLE, ...changes };
   return { result: resultFor(request), ...request };
 }
 
-/** A result as the API would give it, as far as tests of the page look at it. */
+/** The result that the API would return, as far as the tests need it. */
 function resultFor({ outcome, failed, status }: Omit<RequestDetail, "result">): RequestDetail["result"] {
   if (outcome === "open") return { code: "running", text: "Running", tone: "running" };
   if (outcome === "client_closed" && !failed) {
@@ -187,7 +188,7 @@ const SAMPLE: Omit<RequestDetail, "result"> = {
   also: [],
 };
 
-/** A choice of an answer. */
-export function sampleChoice(different: Record<string, unknown>): Record<string, unknown> {
-  return { index: 0, text: null, reasoning: null, refusal: null, tool_calls: [], finish_reason: "stop", ...different };
+/** A choice of a response, with these changes. */
+export function sampleChoice(changes: Record<string, unknown>): Record<string, unknown> {
+  return { index: 0, text: null, reasoning: null, refusal: null, tool_calls: [], finish_reason: "stop", ...changes };
 }

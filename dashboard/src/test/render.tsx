@@ -9,7 +9,7 @@ import { parseSearch } from "~/domain/log-search";
 import { type Label, LabelsContext } from "~/filters/labels";
 import { SearchContext } from "~/navigation/search-context";
 
-/** Renders at `/requests` with the search text; gives a way to read where the page went. */
+/** Render at `/requests` with these search parameters. Returns functions that read the current location. */
 export async function renderAt(search: string, children: ReactNode, labels: Label[] = []) {
   const history = createMemoryHistory({ initialEntries: [`/requests${search}`] });
   const root = createRootRoute({

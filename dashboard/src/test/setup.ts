@@ -6,7 +6,7 @@ import { afterEach, vi } from "vitest";
 
 afterEach(cleanup);
 
-// A condition is met within milliseconds. On a busy machine it may take seconds, and that is no failure.
+// Conditions are usually met within milliseconds. A busy machine may need seconds, which is not a failure.
 configure({ asyncUtilTimeout: 10_000 });
 
 vi.stubGlobal("matchMedia", (query: string) => ({
@@ -16,7 +16,7 @@ vi.stubGlobal("matchMedia", (query: string) => ({
   removeEventListener: () => {},
 }));
 
-// jsdom has no layout, so nothing is ever resized. Not a stub: `vi.unstubAllGlobals` of a test would remove it.
+// jsdom has no layout, so nothing is resized. Not stubbed, because `vi.unstubAllGlobals` in a test would remove it.
 window.ResizeObserver = class {
   observe() {}
   unobserve() {}

@@ -14,7 +14,7 @@ import type { ConversationTurns, Turn } from "./thread-model";
 import { RequestLink, TurnTexts } from "./turn-content";
 import { useNear } from "./use-thread";
 
-/** One conversation: when it began, what it comes to, and its turns. */
+/** One conversation: its time, its totals, and its turns. */
 export const ConversationView = memo(function ConversationView({ conversation }: { conversation: ConversationTurns }) {
   const { requests, turns, failed, from, isEstimated } = conversation;
   return (
@@ -49,7 +49,7 @@ export const ConversationView = memo(function ConversationView({ conversation }:
   );
 });
 
-/** One request of a conversation: a line about it, then what is new in it. */
+/** One request of a conversation: a line about it, then its new messages and its response. */
 export function TurnView({ turn }: { turn: Turn }) {
   const { row } = turn;
   const [isOpen, setOpen] = useState(!turn.isFolded);
@@ -71,7 +71,7 @@ export function TurnView({ turn }: { turn: Turn }) {
 
 type TurnLineProps = { turn: Turn; isOpen: boolean; onFold: (() => void) | undefined };
 
-/** When, by which model, how it ended, what it took; the time opens the request. */
+/** Time, model, result, duration, tokens and cost of a turn. The time is a link to the request. */
 export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
   const { row, repeatReason, branchedFrom } = turn;
   return (

@@ -9,8 +9,8 @@ import { useLogSearch } from "~/navigation/search-context";
 import { StillLogged } from "~/ui/messages";
 import css from "./thread-page.module.css";
 
-/** Nothing is logged under the name, or nothing was found in the time there was. */
-export function NoRequest({ isComplete, onAgain }: { isComplete: boolean; onAgain: () => void }) {
+/** There are no requests with the value, or none was found before the timeout. */
+export function NoRequest({ isComplete, onRetry }: { isComplete: boolean; onRetry: () => void }) {
   const go = useListNavigate();
   const { filter } = useLogSearch();
   const { name, value } = describeValue(filter[0]?.name ?? "", filter[0]?.values[0] ?? "");
@@ -25,7 +25,7 @@ export function NoRequest({ isComplete, onAgain }: { isComplete: boolean; onAgai
         .{isComplete && " New requests appear here automatically."}
       </p>
       {!isComplete && (
-        <Button variant="default" size="compact-sm" onClick={onAgain}>
+        <Button variant="default" size="compact-sm" onClick={onRetry}>
           Retry
         </Button>
       )}
@@ -36,19 +36,19 @@ export function NoRequest({ isComplete, onAgain }: { isComplete: boolean; onAgai
   );
 }
 
-/** The thread could not be read: what happened, that nothing is lost by it, and what to do. */
-export function ThreadError({ error, onAgain }: { error: Error; onAgain: () => void }) {
+/** The thread could not be read: the reason, whether requests are still logged, and the next step. */
+export function ThreadError({ error, onRetry }: { error: Error; onRetry: () => void }) {
   const go = useListNavigate();
-  const isAskedWrong = error instanceof ApiError && error.status === 400;
+  const isBadRequest = error instanceof ApiError && error.status === 400;
   return (
     <div className={css.message} role="alert">
       <p>
-        {isAskedWrong ? "This address cannot be read: " : "The thread could not be read: "}
+        {isBadRequest ? "This address cannot be read: " : "The thread could not be read: "}
         {error.message}
       </p>
-      {!isAskedWrong && <StillLogged error={error} />}
-      <Button variant="default" size="compact-sm" onClick={isAskedWrong ? () => go(ALL_NAMESPACES) : onAgain}>
-        {isAskedWrong ? "All namespaces" : "Retry"}
+      {!isBadRequest && <StillLogged error={error} />}
+      <Button variant="default" size="compact-sm" onClick={isBadRequest ? () => go(ALL_NAMESPACES) : onRetry}>
+        {isBadRequest ? "All namespaces" : "Retry"}
       </Button>
     </div>
   );

@@ -6,20 +6,20 @@ const ids = (pages: Parameters<typeof groupConversations>[0]) =>
   groupConversations(pages).map((conversation) => conversation.parts.map(({ row }) => row.id));
 
 describe("the conversations of a thread", () => {
-  it("are one over all pages, however they were read, and each request is there once", () => {
+  it("are merged across overlapping pages, with each request once", () => {
     const older = threadPage([threadRow("1"), threadRow("2", { turn: 2 })]);
     const later = threadPage([threadRow("2", { turn: 2 }), threadRow("3", { turn: 3 })]);
     expect(ids([later, older])).toEqual([["1", "2", "3"]]);
   });
 
-  it("end with the one that was asked last, and earlier pages only add above what was there", () => {
+  it("end with the conversation of the latest request; earlier pages only add rows above", () => {
     const later = threadPage([threadRow("4", { conversation: "b" }), threadRow("5", { turn: 3 })]);
     expect(ids([later])).toEqual([["4"], ["5"]]);
     const older = threadPage([threadRow("1"), threadRow("2", { turn: 2 }), threadRow("3", { conversation: "a" })]);
     expect(ids([later, older])).toEqual([["3"], ["4"], ["1", "2", "5"]]);
   });
 
-  it("tell what they come to, unknown costs being no zero", () => {
+  it("have totals; unknown costs are not zero", () => {
     const [conversation] = groupConversations([
       threadPage([threadRow("2", { turn: 2, failed: true })]),
       threadPage([threadRow("1")]),
@@ -36,7 +36,7 @@ describe("the conversations of a thread", () => {
     expect(conversation?.last_at).toBe("2026-11-21T13:02:02Z");
   });
 
-  it("say from which turn on they are there, where they began before", () => {
+  it("have the number of the first loaded turn if earlier turns are not loaded", () => {
     const later = threadPage([threadRow("3", { turn: 3 })]);
     expect(groupConversations([later])[0]?.from).toBe(3);
     expect(
@@ -44,7 +44,7 @@ describe("the conversations of a thread", () => {
     ).toBeUndefined();
   });
 
-  it("fold what says nothing new: the same asked again, but not the first answer after a failure", () => {
+  it("fold repeated requests, but not the first success after a failure", () => {
     const failed = { failed: true, status: 429 };
     const rows = [
       threadRow("1", failed),
@@ -65,12 +65,12 @@ describe("the conversations of a thread", () => {
     ]);
   });
 
-  it("show what a repeated request said where that one is not there", () => {
+  it("show the messages of a repeated request if the original is not loaded", () => {
     const [conversation] = groupConversations([threadPage([threadRow("4", { repeats: "1" })])]);
     expect(conversation?.parts[0]).toMatchObject({ repeatReason: "Retry", isRepeated: false, isFolded: false });
   });
 
-  it("say where a turn goes on from another than the one above it", () => {
+  it("have the number of the continued turn if that is not the one above", () => {
     const rows = [
       threadRow("1"),
       threadRow("2", { turn: 2 }),

@@ -6,7 +6,7 @@ export type Turn = {
   row: ThreadRow;
   /** Why the messages of an earlier request were sent again; `undefined` if they were not. */
   repeatReason: string | undefined;
-  /** Its messages are already shown with the request that it repeats. */
+  /** Its messages are already shown at the request that it repeats. */
   isRepeated: boolean;
   /** It has nothing new, so it is shown as one line. */
   isFolded: boolean;
@@ -20,7 +20,7 @@ export type ConversationTurns = Conversation & { isEstimated: boolean; from: num
 /**
  * Group the rows of `pages`, latest page first, into conversations.
  *
- * Conversations are ordered by their last request. So the latest request is last, and earlier pages only add rows above.
+ * Conversations are ordered by their last request. The latest request is last, and earlier pages only add rows above.
  */
 export function groupConversations(pages: readonly Thread[]): ConversationTurns[] {
   const inOrder = [...pages].reverse();
@@ -28,17 +28,17 @@ export function groupConversations(pages: readonly Thread[]): ConversationTurns[
   const sums = sumsOf(inOrder.flatMap((page) => page.conversations));
   const rowsByConversation = new Map<string, ThreadRow[]>();
   for (const row of rows.values()) {
-    const own = rowsByConversation.get(row.conversation) ?? [];
+    const conversationRows = rowsByConversation.get(row.conversation) ?? [];
     rowsByConversation.delete(row.conversation);
-    rowsByConversation.set(row.conversation, own);
-    own.push(row);
+    rowsByConversation.set(row.conversation, conversationRows);
+    conversationRows.push(row);
   }
-  return [...rowsByConversation].flatMap(([id, own]) => {
+  return [...rowsByConversation].flatMap(([id, conversationRows]) => {
     const sum = sums.get(id);
     if (sum === undefined) return [];
-    const first = own[0]?.turn ?? 1;
-    const isEstimated = own.some((row) => row.tokens_estimated);
-    return [{ ...sum, isEstimated, from: first > 1 ? first : undefined, parts: turnsOf(own) }];
+    const first = conversationRows[0]?.turn ?? 1;
+    const isEstimated = conversationRows.some((row) => row.tokens_estimated);
+    return [{ ...sum, isEstimated, from: first > 1 ? first : undefined, parts: turnsOf(conversationRows) }];
   });
 }
 

@@ -2,13 +2,13 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Thread, ThreadRow } from "~/generated/api-types";
-import { answerThread, stubSight, threadPage, threadRow, wholeRequest } from "~/test/fake-api";
+import { answerThread, requestDetail, stubBrowser, threadPage, threadRow } from "~/test/fake-api";
 import { renderAt } from "~/test/render";
 import { ThreadPage } from "./thread-page";
 
-let sight: ReturnType<typeof stubSight>;
+let browser: ReturnType<typeof stubBrowser>;
 beforeEach(() => {
-  sight = stubSight();
+  browser = stubBrowser();
 });
 afterEach(() => vi.unstubAllGlobals());
 
@@ -17,14 +17,14 @@ const SUM = { requests: 1204, failed: 31, input_tokens: 9, output_tokens: 8, cos
 const open = (search = "?namespace=user-42") => renderAt(search, <ThreadPage />);
 const turn = (name: string) => screen.findByRole("article", { name });
 
-/** The API has this page of the thread, and its requests whole. */
-function serve(rows: ThreadRow[], different: Parameters<typeof threadPage>[1] = {}) {
-  const whole = rows.map((row) => [`requests/${row.id}`, () => wholeRequest(row)] as const);
-  return answerThread({ thread: () => threadPage(rows, different), ...Object.fromEntries(whole) });
+/** Fake the API with this page of the thread and the details of its requests. */
+function serve(rows: ThreadRow[], changes: Parameters<typeof threadPage>[1] = {}) {
+  const details = rows.map((row) => [`requests/${row.id}`, () => requestDetail(row)] as const);
+  return answerThread({ thread: () => threadPage(rows, changes), ...Object.fromEntries(details) });
 }
 
 describe("a thread", () => {
-  it("shows of each request only what is new in it, and its answer", async () => {
+  it("shows the new messages and the response of each request", async () => {
     serve(THREE);
     await open();
     const second = await turn("Turn 2");
@@ -35,17 +35,17 @@ describe("a thread", () => {
     expect(screen.getAllByText("Question 1, whole")).toHaveLength(1);
   });
 
-  it("shows beginnings until a turn comes near, and asks for no more", async () => {
-    sight.isNear(false);
-    const asked = serve(THREE);
+  it("shows previews and loads no details until a turn is near the visible area", async () => {
+    browser.setNear(false);
+    const requests = serve(THREE);
     await open();
     expect(await turn("Turn 1")).toHaveTextContent("Question 1");
-    expect(asked.filter((each) => each.startsWith("requests/"))).toEqual([]);
+    expect(requests.filter((request) => request.startsWith("requests/"))).toEqual([]);
   });
 
-  it("tells what all of it comes to, and what is unknown", async () => {
-    const none = { p50: null, p95: null, p99: null };
-    serve(THREE, { total: { ...SUM, duration_ms: none, first_token_ms: none } });
+  it("shows its totals", async () => {
+    const unknown = { p50: null, p95: null, p99: null };
+    serve(THREE, { total: { ...SUM, duration_ms: unknown, first_token_ms: unknown } });
     await open();
     const fact = async (name: string) => (await screen.findByText(name, { selector: "dt" })).parentElement;
     expect(await fact("requests")).toHaveTextContent("1,204");
@@ -56,7 +56,7 @@ describe("a thread", () => {
     );
   });
 
-  it("too large to be added up in time has no zeros", async () => {
+  it("shows dashes if the totals are unknown", async () => {
     serve(THREE);
     await open();
     for (const name of ["requests", "failed", "tokens", "cost"]) {
@@ -64,18 +64,18 @@ describe("a thread", () => {
     }
   });
 
-  it("is of a property value, too", async () => {
-    const asked = serve(THREE);
+  it("can have a property value", async () => {
+    const requests = serve(THREE);
     await open("?property.session=8f3a");
     expect(await screen.findByRole("link", { name: "Filter by session 8f3a" })).toBeVisible();
-    expect(asked[0]).toBe("thread?property.session=8f3a&limit=60");
+    expect(requests[0]).toBe("thread?property.session=8f3a&limit=60");
   });
 
-  it("goes on upwards, and says where it begins", async () => {
+  it("loads earlier requests above, and shows where it starts", async () => {
     const [first, ...later] = THREE;
-    const asked = answerThread({
-      thread: (wanted) =>
-        wanted.has("cursor") ? threadPage([first as ThreadRow]) : threadPage(later, { next_cursor: "c1" }),
+    const requests = answerThread({
+      thread: (params) =>
+        params.has("cursor") ? threadPage([first as ThreadRow]) : threadPage(later, { next_cursor: "c1" }),
     });
     await open();
     expect(await screen.findByText("continues earlier requests, from turn 2")).toBeVisible();
@@ -83,7 +83,7 @@ describe("a thread", () => {
     expect(await turn("Turn 1")).toBeVisible();
     expect(screen.getByText("Nothing earlier.")).toBeVisible();
     expect(screen.queryByText(/continues earlier requests/)).not.toBeInTheDocument();
-    expect(asked).toContain("thread?namespace=user-42&limit=200&cursor=c1");
+    expect(requests).toContain("thread?namespace=user-42&limit=200&cursor=c1");
   });
 
   it("shows a retry on one line, which expands", async () => {
@@ -97,21 +97,21 @@ describe("a thread", () => {
     expect(folded).not.toHaveTextContent("Question");
   });
 
-  it("grows at its end while one reads there", async () => {
+  it("shows new requests at its end while the user is there", async () => {
     const rows = THREE.slice(0, 2);
     serve(rows);
     await open();
     await turn("Turn 2");
     rows.push(THREE[2] as ThreadRow);
     serve(rows);
-    sight.tell([THREE[2]]);
+    browser.emit([THREE[2]]);
     expect(await turn("Turn 3")).toBeVisible();
     expect(screen.queryByRole("button", { name: /newer/ })).not.toBeInTheDocument();
   });
 });
 
-describe("a request that ends while the thread is being read", () => {
-  it("is shown as well: the read under way may have begun before it", async () => {
+describe("a request that ends while a query is running", () => {
+  it("is shown, because another query follows", async () => {
     const [first, second, third] = THREE as [ThreadRow, ThreadRow, ThreadRow];
     serve([first]);
     await open();
@@ -120,10 +120,10 @@ describe("a request that ends while the thread is being read", () => {
     const slow = new Promise<Thread>((resolve) => {
       respond = resolve;
     });
-    const asked = answerThread({ thread: () => slow });
-    sight.tell([second]);
-    await waitFor(() => expect(asked).toHaveLength(1));
-    sight.tell([third]);
+    const requests = answerThread({ thread: () => slow });
+    browser.emit([second]);
+    await waitFor(() => expect(requests).toHaveLength(1));
+    browser.emit([third]);
     await screen.findByRole("button", { name: "2 newer requests" });
     serve(THREE);
     respond(threadPage([first, second]));
@@ -131,8 +131,8 @@ describe("a request that ends while the thread is being read", () => {
   });
 });
 
-describe("the keys of a thread", () => {
-  it("j and k go from turn to turn, Enter opens the request, Escape goes to the log", async () => {
+describe("shortcuts of a thread", () => {
+  it("j and k move between turns, Enter opens the request, Escape returns to the log", async () => {
     serve(THREE);
     const { where } = await open();
     const first = await turn("Turn 1");
@@ -147,14 +147,14 @@ describe("the keys of a thread", () => {
   });
 });
 
-describe("in words a thread says", () => {
-  it("that nothing is logged under its name", async () => {
+describe("messages of a thread", () => {
+  it("say that there are no requests", async () => {
     serve([]);
     await open();
     expect(await screen.findByText(/No requests in/)).toHaveTextContent("No requests in namespace user-42.");
   });
 
-  it("that most requests are not part of a conversation, with a link to the log", async () => {
+  it("say that most requests are not part of a conversation, with a link to the log", async () => {
     serve(
       ["1", "2", "3", "4", "5"].map((id) => threadRow(id, { conversation: id })),
       { is_thread: false },
@@ -169,20 +169,20 @@ describe("in words a thread says", () => {
     );
   });
 
-  it("nothing about conversations if there are few requests", async () => {
+  it("do not mention conversations if there are few requests", async () => {
     serve([threadRow("1")], { is_thread: false });
     await open();
     await turn("Turn 1");
     expect(screen.queryByText(/not part of a conversation/)).not.toBeInTheDocument();
   });
 
-  it("that requests may be missing", async () => {
+  it("say that requests may be missing", async () => {
     serve(THREE, { complete: false });
     await open();
     expect(await screen.findByText(/The time for reading ran out/)).toBeVisible();
   });
 
-  it("that it could not be read, and again reads it", async () => {
+  it("show the error if it could not be read, and Retry reads it again", async () => {
     answerThread({});
     await open();
     expect(await screen.findByRole("alert")).toHaveTextContent("The thread could not be read: The disk is on fire.");
@@ -191,20 +191,20 @@ describe("in words a thread says", () => {
     expect(await turn("Turn 3")).toBeVisible();
   });
 
-  it("that one request of it could not be read", async () => {
+  it("show the error if one of its requests could not be read", async () => {
     answerThread({ thread: () => threadPage(THREE) });
     await open();
     const [first] = await screen.findAllByText(/The request could not be read: The disk is on fire/);
     expect(first).toBeVisible();
   });
 
-  it("how a request ended that was not answered, and why bodies are not there", async () => {
+  it("explain failed requests and missing bodies", async () => {
     const failed = threadRow("1", { failed: true, status: 429, error_code: "rate_limit_exceeded" });
     const hidden = threadRow("2", { conversation: "2", body_state: "no_bodies" });
     answerThread({
       thread: () => threadPage([failed, hidden]),
-      "requests/1": () => wholeRequest(failed, { answer: null }),
-      "requests/2": () => wholeRequest(hidden, { messages: null, answer: null }),
+      "requests/1": () => requestDetail(failed, { answer: null }),
+      "requests/2": () => requestDetail(hidden, { messages: null, answer: null }),
     });
     await open();
     expect(await screen.findByText(/The provider returned 429 rate_limit_exceeded/)).toBeVisible();

@@ -23,31 +23,31 @@ import { useOpenRequest, useThreadShortcuts } from "./use-thread-shortcuts";
 /** The conversations of one namespace or property value in order of time, with the new messages of each request. */
 export function ThreadPage() {
   const inUrl = useLogSearch();
-  const isHere = useLocation({ select: ({ pathname }) => pathname.endsWith("/thread") });
-  // On the way to another page the URL is that one's already.
-  const [own, setOwn] = useState(inUrl);
-  if (isHere && own !== inUrl) setOwn(inUrl);
+  const isThreadUrl = useLocation({ select: ({ pathname }) => pathname.endsWith("/thread") });
+  // During navigation the URL is already that of the next page.
+  const [shown, setShown] = useState(inUrl);
+  if (isThreadUrl && shown !== inUrl) setShown(inUrl);
   return (
-    <SearchContext value={own}>
-      <ThreadContent key={formatSearch(own)} />
+    <SearchContext value={shown}>
+      <ThreadContent key={formatSearch(shown)} />
     </SearchContext>
   );
 }
 
-/** What a thread says, from its end upwards. */
+/** The thread of the search. It starts at its end. */
 export function ThreadContent() {
   const search = useLogSearch();
-  const hash = useLocation({ select: (place) => place.hash });
+  const hash = useLocation({ select: (location) => location.hash });
   const go = useLogNavigate();
   const open = useOpenRequest();
-  const [place] = useState(() => new ScrollPosition(hash === "" ? undefined : hash));
-  const thread = useThread(search, hash !== "", place.isAtEnd);
-  useThreadShortcuts({ place, onOpen: open, onLeave: () => go({ search }) });
+  const [position] = useState(() => new ScrollPosition(hash === "" ? undefined : hash));
+  const thread = useThread(search, hash !== "", position.isAtEnd);
+  useThreadShortcuts({ position, onOpen: open, onLeave: () => go({ search }) });
   const isEmpty = thread.latest !== undefined && thread.conversations.length === 0;
 
-  const showNews = () => {
+  const showNewRows = () => {
     thread.refetch();
-    place.toEnd();
+    position.toEnd();
   };
 
   return (
@@ -55,17 +55,17 @@ export function ThreadContent() {
       <ThreadHead thread={thread} />
       {thread.latest !== undefined && <NoConversationsNotice latest={thread.latest} />}
       <section
-        ref={place.mount}
+        ref={position.mount}
         className={css.scrollRegion}
         data-scroller=""
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scroll areas must be reachable by keyboard
         tabIndex={0}
         aria-label="Conversations"
       >
         <div className={css.conversations}>
-          {thread.error !== null && <ThreadError error={thread.error} onAgain={thread.refetch} />}
+          {thread.error !== null && <ThreadError error={thread.error} onRetry={thread.refetch} />}
           {thread.latest === undefined && thread.isReading && <p className={css.reading}>Reading…</p>}
-          {isEmpty && <NoRequest isComplete={thread.isComplete} onAgain={thread.refetch} />}
+          {isEmpty && <NoRequest isComplete={thread.isComplete} onRetry={thread.refetch} />}
           {thread.conversations.length > 0 && (
             <>
               <Earlier thread={thread} />
@@ -75,13 +75,13 @@ export function ThreadContent() {
             </>
           )}
         </div>
-        <NewRowsButton pendingCount={thread.pendingCount} onShow={showNews} />
+        <NewRowsButton pendingCount={thread.pendingCount} onShow={showNewRows} />
       </section>
     </main>
   );
 }
 
-/** What lies above the first conversation: earlier requests, or nothing. */
+/** Above the first conversation: the button for earlier requests, or the start of the thread. */
 export function Earlier({ thread }: { thread: ThreadState }) {
   const { hasEarlier, isReading, isComplete, readEarlier, refetch } = thread;
   return (
@@ -107,7 +107,7 @@ export function Earlier({ thread }: { thread: ThreadState }) {
   );
 }
 
-/** Requests that have ended since: told, and shown on demand. */
+/** The number of requests that have ended since the last read. A click shows them. */
 export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; onShow: () => void }) {
   return (
     <div className={css.newRows} role="status">
@@ -121,10 +121,10 @@ export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; 
   );
 }
 
-/** Fewer requests say nothing about whether there are conversations. */
+/** With fewer requests it is unknown whether there are conversations. */
 const MIN_REQUESTS = 5;
 
-/** Says that most of the requests do not continue another one. */
+/** A notice that most requests do not continue another one. */
 export function NoConversationsNotice({ latest }: { latest: Thread }) {
   if (latest.is_thread || latest.data.length < MIN_REQUESTS) return null;
   return (
@@ -136,7 +136,7 @@ export function NoConversationsNotice({ latest }: { latest: Thread }) {
 
 const PROPERTY = "property.";
 
-/** Whose thread it is, and what all of its requests come to. */
+/** The value of the thread, and the totals of all its requests. */
 export function ThreadHead({ thread }: { thread: ThreadState }) {
   const { filter } = useLogSearch();
   const { latest, conversations, hasEarlier } = thread;
@@ -151,7 +151,7 @@ export function ThreadHead({ thread }: { thread: ThreadState }) {
     {
       name: "first",
       value: first === undefined ? null : <Timestamp at={first} />,
-      title: hasEarlier ? FURTHER : undefined,
+      title: hasEarlier ? FIRST_UNKNOWN : undefined,
     },
     { name: "last", value: last === undefined ? null : <Timestamp at={last} /> },
   ];
@@ -171,7 +171,7 @@ export function ThreadHead({ thread }: { thread: ThreadState }) {
   );
 }
 
-const FURTHER = "Known once the earliest requests have been read";
+const FIRST_UNKNOWN = "Known once the earliest requests have been read";
 
 function Name({ term }: { term: Term | undefined }) {
   const value = term?.values[0];

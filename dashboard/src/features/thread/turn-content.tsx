@@ -29,7 +29,7 @@ import css from "./conversation-view.module.css";
 import type { Turn } from "./thread-model";
 import { useOpenRequest } from "./use-thread-shortcuts";
 
-/** What is new in a request, and its answer: until they are read whole, their beginnings. */
+/** The new messages of a request and its response. Previews are shown until the request is loaded. */
 export function TurnTexts({ turn, isNear }: { turn: Turn; isNear: boolean }) {
   const { data, error, refetch } = useQuery({ ...requestQuery(turn.row.id), enabled: isNear });
   if (error !== null) {
@@ -40,8 +40,8 @@ export function TurnTexts({ turn, isNear }: { turn: Turn; isNear: boolean }) {
     );
   }
   if (data === undefined) return <PreviewBlock turn={turn} />;
-  const nothing = explainMissingConversation(data);
-  if (nothing !== undefined) return <p className={css.note}>{nothing}</p>;
+  const reason = explainMissingConversation(data);
+  if (reason !== undefined) return <p className={css.note}>{reason}</p>;
   return (
     <>
       <NewMessages turn={turn} request={data} />
@@ -58,7 +58,7 @@ function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) 
     request.messages?.slice(row.new_messages.from) ?? null,
     isFirst ? request.parameters : null,
   );
-  // Who asks for another answer to the same conversation says nothing new.
+  // A request for another response to the same messages has no new message.
   if (messages.length === 0) return isFirst ? <p className={css.note}>{explainMissingMessages(request)}</p> : null;
   return messages.map((message, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a request's messages never change
@@ -66,15 +66,15 @@ function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) 
   ));
 }
 
-/** What was answered; where that is not all, how it ended. */
+/** The response. If it is incomplete or failed, also the outcome. */
 export function ResponseBlock({ request }: { request: RequestDetail }) {
   const vectors = describeEmbeddings(request.answer);
   const choices = vectors === undefined ? normalizeChoices(request.answer) : [];
   const [choice] = choices;
   const { tone, text } = summarizeOutcome(request, EPOCH);
-  const isWhole = request.outcome === "complete" && !request.failed;
+  const isComplete = request.outcome === "complete" && !request.failed;
   return (
-    <MessageBlock by={vectors === undefined ? "assistant" : "answer"} kind="answered">
+    <MessageBlock by={vectors === undefined ? "assistant" : "answer"} kind="output">
       {choice !== undefined && (
         <CollapsedText text={plainText(choice)}>
           <ChoiceView choice={choice} isRendered isGrowing={false} />
@@ -86,44 +86,44 @@ export function ResponseBlock({ request }: { request: RequestDetail }) {
           choice 1 of {choices.length}
         </RequestLink>
       )}
-      {!isWhole && <p className={`${css.ending} ${css[tone]}`}>{text}</p>}
-      {isWhole && choice === undefined && vectors === undefined && (
+      {!isComplete && <p className={`${css.ending} ${css[tone]}`}>{text}</p>}
+      {isComplete && choice === undefined && vectors === undefined && (
         <p className={css.note}>{explainMissingResponse(request)}</p>
       )}
     </MessageBlock>
   );
 }
 
-/** Only running requests are told by the clock, and none of them is here. */
+/** Only the outcome of running requests depends on the time, and a thread has none. */
 const EPOCH = new Date(0);
 
-/** Whoever tells the model how to behave: seldom what is read for. */
-const SETTERS = ["system", "developer", "instructions"];
-const PROGRAMS = ["tool", "function"];
+/** Roles of instructions for the model. They are collapsed. */
+const INSTRUCTION_ROLES = ["system", "developer", "instructions"];
+const TOOL_ROLES = ["tool", "function"];
 const MAX_IN_MARGIN = 13;
 const MAX_IN_LINE = 160;
 
-/** A message that a request has and the ones before it had not. */
+/** A new message of a request. */
 export function TurnMessage({ message, isList }: { message: Message; isList: boolean }) {
   const { role, name, callId } = message;
   const text = plainText(message);
-  const whole = (
+  const content = (
     <CollapsedText text={text}>
       <MessageBody message={message} />
     </CollapsedText>
   );
-  if (SETTERS.includes(role)) {
+  if (INSTRUCTION_ROLES.includes(role)) {
     return (
-      <MessageBlock by={role} kind="between">
-        <Disclosure summary={<bdi className={css.summary}>{text.slice(0, MAX_IN_LINE)}</bdi>}>{whole}</Disclosure>
+      <MessageBlock by={role} kind="internal">
+        <Disclosure summary={<bdi className={css.summary}>{text.slice(0, MAX_IN_LINE)}</bdi>}>{content}</Disclosure>
       </MessageBlock>
     );
   }
-  const isAsked = role === "user" || isList;
+  const isInput = role === "user" || isList;
   return (
     <MessageBlock
       by={isList ? "text" : (name ?? role)}
-      kind={isAsked ? "asked" : PROGRAMS.includes(role) ? "between" : "answered"}
+      kind={isInput ? "input" : TOOL_ROLES.includes(role) ? "internal" : "output"}
       aside={
         callId !== undefined && (
           <span className={css.call} title={callId}>
@@ -132,24 +132,24 @@ export function TurnMessage({ message, isList }: { message: Message; isList: boo
         )
       }
     >
-      {whole}
+      {content}
     </MessageBlock>
   );
 }
 
 type Props = {
-  /** Who says it. */
+  /** The role or the name of the author. */
   by: string;
-  /** What was asked, what was answered, or what programs said to each other. */
-  kind: "asked" | "answered" | "between";
+  /** `internal`: instructions and results of tools. */
+  kind: "input" | "output" | "internal";
   aside?: ReactNode;
   children: ReactNode;
 };
 
-/** What one of them said: who in the margin, what beside it. */
+/** A message with its author in the margin. */
 export function MessageBlock({ by, kind, aside, children }: Props) {
   return (
-    <div className={css.letter}>
+    <div className={css.message}>
       <div className={css.author}>
         <h3>
           <bdi>{by}</bdi>
@@ -161,43 +161,43 @@ export function MessageBlock({ by, kind, aside, children }: Props) {
   );
 }
 
-/** How long the API makes the beginnings of texts. */
-const CUT = 200;
+/** The maximum length of previews in the API. */
+const PREVIEW_LENGTH = 200;
 
-/** The beginnings of what was asked and answered, as the log has them. */
+/** The previews of message and response, as in the log. */
 export function PreviewBlock({ turn }: { turn: Turn }) {
   const { input_preview, output_preview, kind } = turn.row;
   return (
     <>
       {input_preview !== null && !turn.isRepeated && (
-        <MessageBlock by="user" kind="asked">
-          <LongText text={told(input_preview)} />
+        <MessageBlock by="user" kind="input">
+          <LongText text={withEllipsis(input_preview)} />
         </MessageBlock>
       )}
       {output_preview !== null && (
-        <MessageBlock by={kind === "embedding" ? "answer" : "assistant"} kind="answered">
-          <LongText text={told(output_preview)} />
+        <MessageBlock by={kind === "embedding" ? "answer" : "assistant"} kind="output">
+          <LongText text={withEllipsis(output_preview)} />
         </MessageBlock>
       )}
     </>
   );
 }
 
-function told(preview: string): string {
-  return [...preview].length < CUT ? preview : `${preview}…`;
+function withEllipsis(preview: string): string {
+  return [...preview].length < PREVIEW_LENGTH ? preview : `${preview}…`;
 }
 
-const MAX_LETTERS = 2_400;
+const MAX_CHARACTERS = 2_400;
 const MAX_LINES = 30;
 
-/** Of a long text so much that one sees what it is about; the rest on demand. `text`: what is shown in it. */
+/** Content that is collapsed if it is long. `text`: the text of the content, which decides. */
 export function CollapsedText({ text, children }: { text: string; children: ReactNode }) {
   const [isWhole, setWhole] = useState(false);
-  const isLong = text.length > MAX_LETTERS || text.split("\n", MAX_LINES + 1).length > MAX_LINES;
+  const isLong = text.length > MAX_CHARACTERS || text.split("\n", MAX_LINES + 1).length > MAX_LINES;
   if (!isLong || isWhole) return children;
   return (
     <>
-      {/* What takes the focus in it must be seen. */}
+      {/* An element with focus must be visible. */}
       <div className={css.clamp} onFocusCapture={() => setWhole(true)}>
         {children}
       </div>

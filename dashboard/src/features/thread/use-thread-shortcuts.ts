@@ -6,16 +6,17 @@ import { useLogSearch } from "~/navigation/search-context";
 import { useShortcuts } from "~/ui/shortcuts";
 import type { ScrollPosition } from "./scroll-position";
 
-type Keys = { place: ScrollPosition; onOpen: (id: string) => void; onLeave: () => void };
+type Keys = { position: ScrollPosition; onOpen: (id: string) => void; onLeave: () => void };
 
-export function useThreadShortcuts({ place, onOpen, onLeave }: Keys): void {
+export function useThreadShortcuts({ position, onOpen, onLeave }: Keys): void {
   useShortcuts(({ key, target }) => {
-    const turns = place.turns();
-    const at = turns.findIndex((turn) => turn.contains(document.activeElement));
+    const turns = position.turns();
+    const current = turns.findIndex((turn) => turn.contains(document.activeElement));
     const id = turns.find((turn) => turn === target)?.dataset.request;
     return {
-      j: () => goTo(at === -1 ? turns.find((turn) => place.topOf(turn) >= 0) : turns[at + 1]),
-      k: () => goTo(at === -1 ? turns.findLast((turn) => place.topOf(turn) < window.innerHeight) : turns[at - 1]),
+      j: () => goTo(current === -1 ? turns.find((turn) => position.topOf(turn) >= 0) : turns[current + 1]),
+      k: () =>
+        goTo(current === -1 ? turns.findLast((turn) => position.topOf(turn) < window.innerHeight) : turns[current - 1]),
       Enter: id !== undefined && (() => onOpen(id)),
       Escape: onLeave,
     }[key];
@@ -27,9 +28,10 @@ function goTo(turn: HTMLElement | undefined): void {
   turn?.scrollIntoView?.({ block: "start" });
 }
 
-/** Opens a request of the thread beside the log; Back leads to its turn again. */
+/** Distance of the opened request from the top of the log, in pixels. */
 const TOP_PX = 120;
 
+/** Returns a function that opens a request of the thread beside the log. Back returns to its turn. */
 export function useOpenRequest(): (id: string) => void {
   const search = useLogSearch();
   const go = useLogNavigate();

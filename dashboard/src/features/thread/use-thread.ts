@@ -29,7 +29,7 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
   const pages = query.data?.pages;
   const latest = pages?.[0];
   const conversations = useMemo(() => groupConversations(pages ?? []), [pages]);
-  const [news, setNews] = useState<ReadonlySet<string>>(NONE);
+  const [newIds, setNewIds] = useState<ReadonlySet<string>>(NONE);
   const known = useMemo(() => new Set(pages?.flatMap((page) => page.data).map((row) => row.id)), [pages]);
   const refetch = useRefetch(query);
 
@@ -40,8 +40,8 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
       onRows: (rows) => {
         const ended = rows.filter((row) => row.outcome !== "open" && !known.has(row.id));
         if (ended.length === 0) return;
-        setNews((before) => new Set([...before, ...ended.map((row) => row.id)]));
-        // The page of a busy label would move constantly.
+        setNewIds((current) => new Set([...current, ...ended.map((row) => row.id)]));
+        // Without conversations, as for a busy label, the page would move constantly.
         if (canFollow() && (latest?.is_thread || known.size === 0)) refetch();
       },
       onOpen: () => {
@@ -53,7 +53,7 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
   return {
     latest,
     conversations,
-    pendingCount: [...news].filter((id) => !known.has(id)).length,
+    pendingCount: [...newIds].filter((id) => !known.has(id)).length,
     hasEarlier: query.hasNextPage,
     isReading: query.isFetchingNextPage || query.isPending,
     isComplete: pages?.every((page) => page.complete) ?? true,
@@ -67,15 +67,15 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Returns a refetch for use at any time. A read already under way may have begun too early, so another follows it. */
+/** Returns a refetch that can be called at any time. If a query is already running, another one follows it. */
 function useRefetch({ isFetching, refetch }: Pick<UseInfiniteQueryResult, "isFetching" | "refetch">): () => void {
   const calls = useRef(0);
   return async () => {
     calls.current += 1;
     if (calls.current > 1) return;
     if (isFetching) await refetch({ cancelRefetch: false });
-    for (let seen = 0; seen < calls.current; ) {
-      seen = calls.current;
+    for (let done = 0; done < calls.current; ) {
+      done = calls.current;
       await refetch({ cancelRefetch: false });
     }
     calls.current = 0;
@@ -85,6 +85,7 @@ function useRefetch({ isFetching, refetch }: Pick<UseInfiniteQueryResult, "isFet
 /** Distance from the visible area within which the full text of a turn is loaded. */
 const NEAR = "1200px 0px";
 
+/** Whether an element has been near the visible area. `mount` is its ref. */
 export function useNear(): { isNear: boolean; mount: (element: HTMLElement | null) => (() => void) | undefined } {
   const [isNear, setNear] = useState(false);
   const mount = useCallback((element: HTMLElement | null) => {
