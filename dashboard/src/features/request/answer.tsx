@@ -100,8 +100,8 @@ function ResponseHeader({ request, choice, chosen, choices, onChoose, view, onVi
       <Group gap={4} ms="auto">
         {choice !== undefined && request.answer !== null && (
           <Group gap={0} role="group" aria-label="View of the response">
-            {Object.entries(RESPONSE_VIEWS).map(([each, name]) => (
-              <QuietButton key={each} selected={view === each} onClick={() => onView(each as ResponseView)}>
+            {Object.entries(RESPONSE_VIEWS).map(([key, name]) => (
+              <QuietButton key={key} selected={view === key} onClick={() => onView(key as ResponseView)}>
                 {name}
               </QuietButton>
             ))}
@@ -113,7 +113,7 @@ function ResponseHeader({ request, choice, chosen, choices, onChoose, view, onVi
   );
 }
 
-/** A link if it is the finish reason in the log, which is that of the first choice. */
+/** The finish reason; a link if it is the one in the log, which has that of the first choice. */
 function FinishReason({ reason, request }: { reason: string; request: RequestDetail }) {
   if (reason !== request.finish_reason) return <span>{reason}</span>;
   return (
@@ -123,7 +123,7 @@ function FinishReason({ reason, request }: { reason: string; request: RequestDet
   );
 }
 
-/** An error in the response, and who wrote it. */
+/** An error in the response, and where it comes from. */
 function ResponseError({ error }: { error: unknown }) {
   const isOurs = objectOf(error).type === "relay_error";
   return (

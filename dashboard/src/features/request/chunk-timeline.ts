@@ -3,7 +3,11 @@
 /** For each chunk: milliseconds since the request head, and bytes. */
 export type Timeline = readonly (readonly [number, number])[];
 
-export type Gaps = { median: number; longest: number /** The chunk before the longest gap, from 1. */; after: number };
+export type Gaps = {
+  median: number;
+  longest: number /** The number of the chunk before the longest gap, from 1. */;
+  after: number;
+};
 
 /** The gaps between chunks. Undefined if there are fewer than two chunks. */
 export function gapsOf(timeline: Timeline): Gaps | undefined {
@@ -16,7 +20,7 @@ export function gapsOf(timeline: Timeline): Gaps | undefined {
       after = index + 1;
     }
   });
-  const sorted = [...gaps].sort((one, other) => one - other);
+  const sorted = [...gaps].sort((a, b) => a - b);
   const median = sorted[Math.floor(sorted.length / 2)];
   return median === undefined ? undefined : { median, longest, after };
 }
@@ -24,7 +28,7 @@ export function gapsOf(timeline: Timeline): Gaps | undefined {
 /** The chunks in one column of the chart. */
 export type Bin = { column: number; bytes: number };
 
-/** At most one bin per column. Columns without chunks have none. */
+/** At maxBytes one bin per column. Columns without chunks have none. */
 export function binsOf(timeline: Timeline, totalMs: number, columns: number): Bin[] {
   const bins = new Map<number, number>();
   for (const [at, size] of timeline) {
@@ -36,11 +40,11 @@ export function binsOf(timeline: Timeline, totalMs: number, columns: number): Bi
 
 /** Bins as one SVG path of bars, one unit wide. More bytes make a bar higher. */
 export function bars(bins: readonly Bin[], height: number): string {
-  const most = Math.log1p(Math.max(1, ...bins.map((bin) => bin.bytes)));
+  const maxBytes = Math.log1p(Math.max(1, ...bins.map((bin) => bin.bytes)));
   return bins
     .map(({ column, bytes }) => {
-      const tall = (height * (0.35 + (0.65 * Math.log1p(bytes)) / most)).toFixed(1);
-      return `M${column} ${height}v-${tall}h1v${tall}z`;
+      const barHeight = (height * (0.35 + (0.65 * Math.log1p(bytes)) / maxBytes)).toFixed(1);
+      return `M${column} ${height}v-${barHeight}h1v${barHeight}z`;
     })
     .join("");
 }

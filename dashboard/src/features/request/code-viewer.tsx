@@ -158,7 +158,7 @@ function marksOf(view: EditorView): DecorationSet {
   return marks.finish();
 }
 
-/** For `search({ createPanel })`. */
+/** The search panel of the editor, for `search({ createPanel })`. */
 export function searchPanel(view: EditorView): Panel {
   const dom = document.createElement("div");
   dom.className = "reader-search";
@@ -168,14 +168,14 @@ export function searchPanel(view: EditorView): Panel {
   field.setAttribute("aria-label", "Search in the body");
   // The editor focuses this field when the search is opened again.
   field.setAttribute("main-field", "true");
-  const told = document.createElement("span");
-  told.setAttribute("role", "status");
+  const status = document.createElement("span");
+  status.setAttribute("role", "status");
   field.addEventListener("input", () => {
-    told.textContent = field.value === "" || ask(view, field.value) ? "" : "No matches";
+    status.textContent = field.value === "" || setQuery(view, field.value) ? "" : "No matches";
   });
   dom.append(
     field,
-    told,
+    status,
     button("‹", "Previous match", () => findPrevious(view)),
     button("›", "Next match", () => findNext(view)),
     button("✕", "Close search", () => closeSearchPanel(view)),
@@ -190,8 +190,8 @@ export function searchPanel(view: EditorView): Panel {
   return { dom, top: true, mount: () => field.select() };
 }
 
-/** Search as a pattern, which is faster than plain text. Returns whether there is a match. */
-function ask(view: EditorView, text: string): boolean {
+/** Search for a text, as a pattern, which is faster than plain text. Returns whether there is a match. */
+function setQuery(view: EditorView, text: string): boolean {
   const pattern = text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   const query = new SearchQuery({ search: pattern, regexp: true });
   view.dispatch({ effects: setSearchQuery.of(query) });
@@ -199,10 +199,10 @@ function ask(view: EditorView, text: string): boolean {
 }
 
 function button(sign: string, name: string, act: () => void): HTMLButtonElement {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.textContent = sign;
-  made.setAttribute("aria-label", name);
-  made.addEventListener("click", act);
-  return made;
+  const element = document.createElement("button");
+  element.type = "button";
+  element.textContent = sign;
+  element.setAttribute("aria-label", name);
+  element.addEventListener("click", act);
+  return element;
 }

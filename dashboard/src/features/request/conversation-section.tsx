@@ -15,28 +15,30 @@ import { HighlightContext } from "~/ui/highlight";
 import { QuietButton } from "~/ui/quiet-button";
 import { Answer, type ResponseView } from "./answer";
 import { useTurn } from "./turn-navigation";
-import type { TurnPlace } from "./turn-position";
+import type { TurnPosition } from "./turn-position";
 
 type ConversationProps = { request: RequestDetail; view: ResponseView; onView: (view: ResponseView) => void };
 
-/** How many messages an earlier turn had, with the `above` ones that are not part of the message list. */
-function seenOf(place: TurnPlace | undefined, above: number): { count: number; turn: number } | undefined {
-  return place === undefined || place.seen === 0 ? undefined : { count: place.seen + above, turn: place.turn - 1 };
+/** The previous turn and its number of messages, including `above` ones that are not in the list of messages. */
+function earlierTurnOf(position: TurnPosition | undefined, above: number): { count: number; turn: number } | undefined {
+  return position === undefined || position.earlierMessages === 0
+    ? undefined
+    : { count: position.earlierMessages + above, turn: position.turn - 1 };
 }
 
 /** Messages and response, in order. Matches of the log's search are marked. */
 export function Conversation({ request, view, onView }: ConversationProps) {
-  const place = useTurn(request);
+  const position = useTurn(request);
   const pattern = searchPattern(useLogSearch().filter);
   const reason = explainMissingConversation(request);
   if (reason !== undefined) return <p className={css.note}>{reason}</p>;
   const messages = normalizeMessages(request.messages, request.parameters);
-  const seen = seenOf(place, messages.length - (request.messages?.length ?? 0));
+  const earlierTurn = earlierTurnOf(position, messages.length - (request.messages?.length ?? 0));
   return (
     <HighlightContext value={pattern}>
       <Stack gap={10}>
         {messages.length > 0 ? (
-          <Messages messages={messages} isList={request.kind === "embedding"} seen={seen} />
+          <Messages messages={messages} isList={request.kind === "embedding"} earlierTurn={earlierTurn} />
         ) : (
           <p className={css.note}>
             {(request.outcome === "open" ? request.input_preview : null) ?? explainMissingMessages(request)}
@@ -54,25 +56,25 @@ const SHOWN_NEW = 20;
 
 type MessagesProps = {
   messages: readonly Message[];
-  /** Texts, not a conversation. */
+  /** The messages are a list of texts, not a conversation. */
   isList: boolean;
-  /** The number of messages of an earlier turn, and that turn. */
-  seen: { count: number; turn: number } | undefined;
+  /** The previous turn and its number of messages. */
+  earlierTurn: { count: number; turn: number } | undefined;
 };
 
 /** The messages of a request. Earlier ones are shown on demand, or if the search matches one of them. */
-function Messages({ messages, isList, seen }: MessagesProps) {
+function Messages({ messages, isList, earlierTurn }: MessagesProps) {
   const [isWhole, setWhole] = useState(false);
   const pattern = useContext(HighlightContext);
   // At least the last message is shown.
-  const before = Math.min(seen?.count ?? 0, messages.length - 1);
-  const most = before === 0 ? SHOWN : SHOWN_NEW;
-  const hidden = Math.max(before, messages.length - most, 0);
+  const before = Math.min(earlierTurn?.count ?? 0, messages.length - 1);
+  const shown = before === 0 ? SHOWN : SHOWN_NEW;
+  const hidden = Math.max(before, messages.length - shown, 0);
   const hasHit =
-    pattern !== undefined && messages.slice(0, hidden).some((one) => firstHit(plainText(one), pattern) !== -1);
+    pattern !== undefined && messages.slice(0, hidden).some((message) => firstHit(plainText(message), pattern) !== -1);
   const earlier = isWhole || hasHit ? 0 : hidden;
   const kind = isList ? "text" : "message";
-  const seenWords = seen === undefined ? "" : `seen in turn ${seen.turn}`;
+  const seenText = earlierTurn === undefined ? "" : `seen in turn ${earlierTurn.turn}`;
   return (
     <>
       {earlier > 0 && (
@@ -80,7 +82,7 @@ function Messages({ messages, isList, seen }: MessagesProps) {
           <QuietButton onClick={() => setWhole(true)}>
             <span aria-hidden="true">▸ </span>
             {plural(earlier, `earlier ${kind}`)}
-            {earlier === before && `, ${seenWords}`} · show
+            {earlier === before && `, ${seenText}`} · show
           </QuietButton>
         </div>
       )}
@@ -90,7 +92,7 @@ function Messages({ messages, isList, seen }: MessagesProps) {
           key={earlier + index}
           message={message}
           title={isList ? `text ${earlier + index + 1}` : message.role}
-          note={seen !== undefined && earlier + index < seen.count ? seenWords : undefined}
+          note={earlierTurn !== undefined && earlier + index < earlierTurn.count ? seenText : undefined}
         />
       ))}
     </>
@@ -100,7 +102,7 @@ function Messages({ messages, isList, seen }: MessagesProps) {
 type MessageViewProps = {
   message: Message;
   title: string;
-  /** A remark beside the title. */
+  /** A note beside the title. */
   note: string | undefined;
 };
 

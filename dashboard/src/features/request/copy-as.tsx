@@ -16,33 +16,33 @@ import { type Body, callOf } from "./replay-call";
 import { asCurl, asNode, asPython } from "./replay-code";
 import css from "./request.module.css";
 
-type Told =
+type CopyResult =
   | { state: "copied"; form: CopyFormat; note: string | undefined }
   | { state: "selected"; form: CopyFormat; copied: Copied }
   | { state: "failed"; form: CopyFormat; message: string };
 
-const TOLD_MS = 2_500;
+const COPIED_MS = 2_500;
 
 /** Copy the request as a link, a command, a script or JSON. */
 export function CopyBar({ request }: { request: RequestDetail | undefined }) {
   const client = useQueryClient();
-  const [told, setTold] = useState<Told>();
+  const [result, setResult] = useState<CopyResult>();
 
-  const tell = (now: Told) => {
-    setTold(now);
-    const isOver = now.state === "copied" && now.note === undefined;
-    if (isOver) window.setTimeout(() => setTold((then) => (then === now ? undefined : then)), TOLD_MS);
+  const report = (next: CopyResult) => {
+    setResult(next);
+    const isOver = next.state === "copied" && next.note === undefined;
+    if (isOver) window.setTimeout(() => setResult((current) => (current === next ? undefined : current)), COPIED_MS);
   };
 
   const copy = async (form: CopyFormat, from: RequestDetail) => {
     const made = renderCopy(form, from, client);
     try {
       await toClipboard(made.then(({ text }) => text));
-      tell({ state: "copied", form, note: (await made).note });
+      report({ state: "copied", form, note: (await made).note });
     } catch {
       made.then(
-        (copied) => tell({ state: "selected", form, copied }),
-        (error: Error) => tell({ state: "failed", form, message: error.message }),
+        (copied) => report({ state: "selected", form, copied }),
+        (error: Error) => report({ state: "failed", form, message: error.message }),
       );
     }
   };
@@ -51,37 +51,37 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
     <Group role="group" className={css.copies} gap={0} wrap="nowrap" aria-label="Copy the request">
       <span className={css.dim}>Copy:</span>
       {COPY_FORMATS.map((form) => {
-        const isTold = told?.state === "copied" && told.form === form;
+        const isCopied = result?.state === "copied" && result.form === form;
         return (
           <QuietButton
             key={form}
-            label={isTold ? `Copied as ${form}` : `Copy as ${form}`}
+            label={isCopied ? `Copied as ${form}` : `Copy as ${form}`}
             disabled={request === undefined}
             onClick={() => request !== undefined && void copy(form, request)}
           >
-            {isTold ? "copied" : form}
+            {isCopied ? "copied" : form}
           </QuietButton>
         );
       })}
       <span className="visually-hidden" role="status">
-        {told?.state === "copied" && `Copied as ${told.form}. ${told.note ?? ""}`}
+        {result?.state === "copied" && `Copied as ${result.form}. ${result.note ?? ""}`}
       </span>
-      {told?.state === "selected" && (
+      {result?.state === "selected" && (
         <SelectedText
-          name={told.form}
-          text={told.copied.text}
-          note={told.copied.note}
-          onClose={() => setTold(undefined)}
+          name={result.form}
+          text={result.copied.text}
+          note={result.copied.note}
+          onClose={() => setResult(undefined)}
         />
       )}
-      {told?.state === "copied" && told.note !== undefined && (
+      {result?.state === "copied" && result.note !== undefined && (
         <Paper className={css.message} withBorder px={12} py={8} aria-hidden="true">
-          {told.note} <QuietButton onClick={() => setTold(undefined)}>✕</QuietButton>
+          {result.note} <QuietButton onClick={() => setResult(undefined)}>✕</QuietButton>
         </Paper>
       )}
-      {told?.state === "failed" && (
+      {result?.state === "failed" && (
         <Paper className={css.message} withBorder px={12} py={8} role="alert">
-          {told.form} could not be copied: {told.message}
+          {result.form} could not be copied: {result.message}
         </Paper>
       )}
     </Group>
@@ -135,7 +135,7 @@ function select(element: HTMLTextAreaElement | null): void {
 const COPY_FORMATS = ["link", "curl", "Python", "Node", "JSON"] as const;
 type CopyFormat = (typeof COPY_FORMATS)[number];
 
-/** `note`: what is needed to use it. */
+/** `note`: how to use the text. */
 type Copied = { text: string; note: string | undefined };
 
 const SCRIPTS = { curl: asCurl, Python: asPython, Node: asNode };

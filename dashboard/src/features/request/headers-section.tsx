@@ -45,7 +45,7 @@ type HeaderListProps = { name: "request" | "response"; headers: HeaderPairs | nu
 function HeaderList({ name, headers }: HeaderListProps) {
   if (headers === null || headers.length === 0) return null;
   return (
-    <Disclosure summary={`${name} ${headers.length}${keyWords(headers)}`} isInline>
+    <Disclosure summary={`${name} ${headers.length}${fingerprintText(headers)}`} isInline>
       <Table className={css.table} withRowBorders={false}>
         <caption className="visually-hidden">Headers of the {name}</caption>
         <Table.Tbody>
@@ -65,7 +65,7 @@ function HeaderList({ name, headers }: HeaderListProps) {
 }
 
 /** ` (authorization: key 3f9a…)`: the fingerprint that replaced the secret. */
-function keyWords(headers: HeaderPairs): string {
+function fingerprintText(headers: HeaderPairs): string {
   const [name, value] =
     headers.find(([header, value]) => /^(authorization|(x-)?api-key)$/i.test(header) && KEY.test(value)) ?? [];
   return name === undefined ? "" : ` (${name.toLowerCase()}: key ${KEY.exec(value ?? "")?.[1]}…)`;

@@ -157,16 +157,17 @@ function indented(text: string): string {
   return value === undefined ? text : pretty(value);
 }
 
-/** An editor cannot lay out longer lines in time. */
-const MOST = 20_000;
+/** The editor lays out longer lines too slowly. */
+const MAX_LINE_LENGTH = 20_000;
 
 /** The text with a line break after each 20,000 characters of longer lines. */
 export function wrapLongLines(text: string): { text: string; isBroken: boolean } {
   const pieces: string[] = [];
   let isBroken = false;
   for (const line of text.split("\n")) {
-    isBroken ||= line.length > MOST;
-    for (let at = 0; at === 0 || at < line.length; at += MOST) pieces.push(line.slice(at, at + MOST));
+    isBroken ||= line.length > MAX_LINE_LENGTH;
+    for (let at = 0; at === 0 || at < line.length; at += MAX_LINE_LENGTH)
+      pieces.push(line.slice(at, at + MAX_LINE_LENGTH));
   }
   return isBroken ? { text: pieces.join("\n"), isBroken } : { text, isBroken };
 }

@@ -12,7 +12,7 @@ export type ApiKey = {
   header: string;
   /** The environment variable with the key. */
   variable: string;
-  /** A key that works without that variable, because the provider is simulated. */
+  /** The key to use without that variable, if the provider is simulated. */
   fallback: string | undefined;
 };
 
@@ -20,7 +20,7 @@ export type Sdk = {
   provider: "openai" | "anthropic";
   method: string;
   baseUrl: string;
-  /** What is sent. Undefined if it is read from a file. */
+  /** The body as JSON. Undefined if it is read from a file. */
   json: JsonObject | undefined;
 };
 

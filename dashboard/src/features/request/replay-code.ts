@@ -186,7 +186,7 @@ function withStandardLibrary({ body, headers, key, method, url }: Call): string 
   ].join("\n");
 }
 
-/** A JSON value as Python; `depth` is that of the line it stands in. */
+/** A JSON value as Python. `depth`: the indentation level of its line. */
 export function literal(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";

@@ -21,7 +21,7 @@ type RequestViewProps = {
   onGo: (id: string) => void;
 };
 
-/** Everything about a request, in one scroll. */
+/** All sections of a request, on one scrolling page. */
 export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
   return (
     <div ref={scrollToTop}>

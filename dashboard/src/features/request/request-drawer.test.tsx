@@ -45,7 +45,7 @@ describe("an open request", () => {
     expect(page.state()).toMatchObject({ anchor: { id: sampleRequest().id } });
   });
 
-  it("opens the newer request with k, nothing with j if there is no older one, and closes with Escape", async () => {
+  it("opens the newer request with k, ignores j without an older one, and closes with Escape", async () => {
     await open();
     await userEvent.keyboard("j");
     expect(onGo).not.toHaveBeenCalled();
@@ -74,7 +74,7 @@ describe("an open request", () => {
     expect(await screen.findByRole("alert")).toHaveTextContent("No request in this log has the id 'any-id'.");
   });
 
-  it("can be loaded again after an error", async () => {
+  it("can be reloaded after an error", async () => {
     const error = { message: "The store is busy.", code: "store_unavailable", param: null, type: "" };
     answers.set("/api/requests/any-id", () => Response.json({ error }, { status: 503 }));
     await renderAt("", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
@@ -152,14 +152,14 @@ describe("an open request", () => {
   });
 
   it("explains why there is no conversation", async () => {
-    const nothing = {
+    const unknown = {
       parameters: null,
       messages: null,
       answer: null,
       stored_request_bytes: null,
       stored_response_bytes: null,
     };
-    await open({ ...nothing, body_state: "no_bodies" });
+    await open({ ...unknown, body_state: "no_bodies" });
     expect(screen.getAllByText("Not stored: this request was sent with Service-Log: no-bodies.")).not.toHaveLength(0);
   });
 

@@ -21,7 +21,7 @@ import { manageFrame, SidePanel } from "./side-panel";
 import { threadOf } from "./turn-position";
 
 type RequestDrawerProps = {
-  /** Any id the request carries. */
+  /** Any id of the request. */
   id: string;
   newer: string | null;
   older: string | null;

@@ -39,15 +39,15 @@ export function SidePanel({ label, onClose, children }: SidePanelProps) {
 const MIN_PX = 400;
 const DEFAULT_PX = 600;
 const STEP_PX = 32;
-/** Width that the list keeps. */
+/** The minimum width of the list. */
 const LIST_PX = 480;
 
-/** The widest the panel can be in this window. */
+/** The maximum width of the panel in this window. */
 function maxWidth(): number {
   return Math.max(MIN_PX, window.innerWidth - LIST_PX);
 }
 
-/** The edge between list and panel: dragged, or moved with the arrow keys. The width is kept in the browser. */
+/** The edge between list and panel: dragged, or moved with the arrow keys. The width is stored in the browser. */
 function ResizeHandle() {
   const [width, setWidth] = useLocalStorage({
     key: "relaybook.request-width",
@@ -121,8 +121,8 @@ export function manageFrame(frame: HTMLElement | null): (() => void) | undefined
   frame.focus({ preventScroll: true });
   let isAtEnd = false;
   const onScroll = () => {
-    const left = frame.scrollHeight - frame.clientHeight - frame.scrollTop;
-    isAtEnd = frame.scrollTop > 0 && left < NEAR_PX;
+    const remaining = frame.scrollHeight - frame.clientHeight - frame.scrollTop;
+    isAtEnd = frame.scrollTop > 0 && remaining < NEAR_PX;
   };
   const follow = () => {
     if (isAtEnd && frame.dataset.growing !== undefined) frame.scrollTop = frame.scrollHeight;

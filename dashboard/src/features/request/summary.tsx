@@ -13,7 +13,7 @@ import { Timestamp, useNow } from "~/ui/timestamp";
 import { InfoIcon } from "~/ui/truncate-middle";
 import css from "./request.module.css";
 
-/** How the request ended and who caused it, with the status: `429 · not streamed`. */
+/** The outcome and its cause, with the status: `429 · not streamed`. */
 export function FirstLine({ request }: { request: RequestDetail }) {
   const { sign, tone, text } = summarizeOutcome(request, useNow());
   const status = request.status === null ? "–" : `${request.status} · ${request.stream ? "streamed" : "not streamed"}`;

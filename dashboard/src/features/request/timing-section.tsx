@@ -8,7 +8,7 @@ import { type Fact, FactList } from "~/ui/fact-list";
 import { bars, binsOf, gapsOf, nearest, type Timeline } from "./chunk-timeline";
 import css from "./request.module.css";
 
-/** Where the time went, and the chunks of the response. */
+/** The durations of the request, and the chunks of the response. */
 export function Timing({ request }: { request: RequestDetail }) {
   const { timeline, relay_ms, first_token_ms, duration_ms, stream, chunks } = request;
   const [pointed, setPointed] = useState(-1);

@@ -16,8 +16,8 @@ beforeEach(() => {
   vi.stubGlobal("fetch", async (url: string) => answers.get(url)?.() ?? new Response("no such call", { status: 404 }));
 });
 
-async function open(different: Partial<RequestDetail>) {
-  answers.set("/api/requests/any-id", () => Response.json(sampleRequest(different)));
+async function open(changes: Partial<RequestDetail>) {
+  answers.set("/api/requests/any-id", () => Response.json(sampleRequest(changes)));
   const page = await renderAt(
     "?model=gpt-4o",
     <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={vi.fn()} />,
@@ -27,8 +27,8 @@ async function open(different: Partial<RequestDetail>) {
 }
 
 describe("an open request of a conversation", () => {
-  const said = ["one", "two", "three", "four", "five", "six"];
-  const messages = said.map((text, at) => ({ role: at % 2 === 0 ? "user" : "assistant", text, parts: [] }));
+  const texts = ["one", "two", "three", "four", "five", "six"];
+  const messages = texts.map((text, at) => ({ role: at % 2 === 0 ? "user" : "assistant", text, parts: [] }));
   const id = sampleRequest().id;
   const row = threadRow(id, { turn: 3, follows: "2", conversation: "1", new_messages: { from: 5, count: 1 } });
   const talk = threadPage([threadRow("1"), threadRow("2", { turn: 2 }), row, threadRow("4", { turn: 4, follows: id })]);
@@ -83,25 +83,25 @@ describe("an open request of a conversation", () => {
   });
 
   it.each([
-    ["a request that stands alone", threadPage([threadRow(id, { conversation: id })])],
-    ["one that the thread does not have", { ...talk, data: [] }],
-  ])("says nothing of turns for %s", async (_, page) => {
-    const asked = vi.fn(() => Response.json(page));
-    answers.set(THREAD, asked);
+    ["a request without a conversation", threadPage([threadRow(id, { conversation: id })])],
+    ["a request that is not in the thread", { ...talk, data: [] }],
+  ])("does not show turns for %s", async (_, page) => {
+    const respond = vi.fn(() => Response.json(page));
+    answers.set(THREAD, respond);
     await open({ messages });
-    await waitFor(() => expect(asked).toHaveBeenCalledOnce());
+    await waitFor(() => expect(respond).toHaveBeenCalledOnce());
     expect(screen.queryByRole("link", { name: /conversation view/ })).not.toBeInTheDocument();
     expect(screen.queryByText(/turn/i)).not.toBeInTheDocument();
     expect(screen.getByRole("button", { name: "3 earlier messages · show" })).toBeVisible();
   });
 
   it.each([{ outcome: "open" as const }, { body_state: "no_bodies" as const }, { kind: "embedding" as const }])(
-    "does not ask for turns where there are none: %j",
-    async (different) => {
-      const asked = vi.fn(() => Response.json(talk));
-      answers.set(THREAD, asked);
-      await open({ messages, ...different });
-      expect(asked).not.toHaveBeenCalled();
+    "does not query turns if there are none: %j",
+    async (changes) => {
+      const respond = vi.fn(() => Response.json(talk));
+      answers.set(THREAD, respond);
+      await open({ messages, ...changes });
+      expect(respond).not.toHaveBeenCalled();
     },
   );
 });

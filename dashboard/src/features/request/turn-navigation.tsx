@@ -10,20 +10,20 @@ import { AppLink, threadHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
 import css from "./request.module.css";
-import { isBefore, isToldOf, type TurnPlace, threadOf, turnOf } from "./turn-position";
+import { isBefore, isFinalFor, type TurnPosition, threadOf, turnOf } from "./turn-position";
 
 /** The turn of the request in its conversation, with links to the turns beside it and to the conversation. */
 export function TurnLine({ request, onGo }: { request: RequestDetail; onGo: (id: string) => void }) {
-  const place = useTurn(request);
+  const position = useTurn(request);
   const { filter } = useLogSearch();
   const thread = threadOf(request, filter);
-  const { before = null, after = null, turn = 0 } = place ?? {};
-  // Other requests of a namespace need not belong together.
-  const isThread = place !== undefined || thread === filter;
+  const { before = null, after = null, turn = 0 } = position ?? {};
+  // Requests of a namespace are not necessarily a conversation.
+  const isThread = position !== undefined || thread === filter;
   if (!isThread && !request.retry_count) return null;
   return (
     <Group className={css.tags} gap="4px 12px">
-      {isThread && <ThreadLink thread={thread} id={request.id} place={place} />}
+      {isThread && <ThreadLink thread={thread} id={request.id} position={position} />}
       {before !== null && (
         <QuietButton onClick={() => onGo(before)}>
           <span aria-hidden="true">‹ </span>turn {turn - 1}
@@ -41,21 +41,21 @@ export function TurnLine({ request, onGo }: { request: RequestDetail; onGo: (id:
 }
 
 const FRESH_MS = 30_000;
-const SPOKEN: ReadonlySet<string> = new Set(["chat", "response", "message"]);
+const CONVERSATION_KINDS: ReadonlySet<string> = new Set(["chat", "response", "message"]);
 
 /**
  * The turn of a request in its conversation. Undefined if it has none or it is not known yet.
  *
  * Recent requests of a thread share one API call; each older request has its own.
  */
-export function useTurn(request: RequestDetail): TurnPlace | undefined {
+export function useTurn(request: RequestDetail): TurnPosition | undefined {
   const { outcome, body_state, kind } = request;
   const thread = threadOf(request, useLogSearch().filter);
-  const hasTurns = outcome !== "open" && body_state !== "no_bodies" && SPOKEN.has(kind);
+  const hasTurns = outcome !== "open" && body_state !== "no_bodies" && CONVERSATION_KINDS.has(kind);
   const latest = useQuery({
     ...latestOfThreadQuery(thread),
     enabled: hasTurns,
-    staleTime: ({ state }) => (isToldOf(state.data, request) ? FRESH_MS : 0),
+    staleTime: ({ state }) => (isFinalFor(state.data, request) ? FRESH_MS : 0),
   }).data;
   const isOlder = isBefore(latest, request);
   const around = useQuery({
@@ -67,13 +67,13 @@ export function useTurn(request: RequestDetail): TurnPlace | undefined {
   return page && turnOf(page, request.id, !isOlder);
 }
 
-type ThreadLinkProps = { thread: Filter; id: string; place: TurnPlace | undefined };
+type ThreadLinkProps = { thread: Filter; id: string; position: TurnPosition | undefined };
 
 /** A link to the request in its conversation. The key t does the same. */
-function ThreadLink({ thread, id, place }: ThreadLinkProps) {
+function ThreadLink({ thread, id, position }: ThreadLinkProps) {
   return (
     <AppLink className={css.value} href={threadHref(thread, id)}>
-      {place !== undefined && `Turn ${place.turn}${place.turns === null ? "" : ` of ${place.turns}`} · `}
+      {position !== undefined && `Turn ${position.turn}${position.turns === null ? "" : ` of ${position.turns}`} · `}
       conversation view{" "}
       <kbd className={css.key} aria-hidden="true">
         t

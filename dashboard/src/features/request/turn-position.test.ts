@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { threadPage, threadRow } from "~/test/fake-api";
-import { isToldOf, turnOf } from "./turn-position";
+import { isFinalFor, turnOf } from "./turn-position";
 
 const talk = threadPage([threadRow("1"), threadRow("2", { turn: 2 }), threadRow("3", { turn: 3 })]);
 
 describe("the turn of a request", () => {
-  it("has the number of turns, its neighbours, and the number of earlier messages", () => {
-    expect(turnOf(talk, "2")).toEqual({ turn: 2, turns: 3, before: "1", after: "3", seen: 2 });
-    expect(turnOf(talk, "1")).toEqual({ turn: 1, turns: 3, before: null, after: "2", seen: 0 });
-    expect(turnOf(talk, "3")).toMatchObject({ before: "2", after: null, seen: 4 });
+  it("has the number of turns, the turns beside it, and the number of earlier messages", () => {
+    expect(turnOf(talk, "2")).toEqual({ turn: 2, turns: 3, before: "1", after: "3", earlierMessages: 2 });
+    expect(turnOf(talk, "1")).toEqual({ turn: 1, turns: 3, before: null, after: "2", earlierMessages: 0 });
+    expect(turnOf(talk, "3")).toMatchObject({ before: "2", after: null, earlierMessages: 4 });
   });
 
   it("is followed by the latest of several continuations", () => {
@@ -29,9 +29,9 @@ describe("the turn of a request", () => {
 describe("a page of a thread", () => {
   it("is final for its requests and for older ones, but not for newer ones", () => {
     const page = threadPage([threadRow("4", { seq: 40 }), threadRow("5", { seq: 50, turn: 2 })], { next_cursor: "c" });
-    expect(isToldOf(page, { id: "5", seq: 50 })).toBe(true);
-    expect(isToldOf(page, { id: "1", seq: 10 })).toBe(true);
-    expect(isToldOf(page, { id: "6", seq: 60 })).toBe(false);
-    expect(isToldOf(threadPage([]), { id: "6", seq: 60 })).toBe(false);
+    expect(isFinalFor(page, { id: "5", seq: 50 })).toBe(true);
+    expect(isFinalFor(page, { id: "1", seq: 10 })).toBe(true);
+    expect(isFinalFor(page, { id: "6", seq: 60 })).toBe(false);
+    expect(isFinalFor(threadPage([]), { id: "6", seq: 60 })).toBe(false);
   });
 });

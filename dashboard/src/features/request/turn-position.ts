@@ -3,28 +3,28 @@
 import { type Filter, isOnlyValue, propertyOf, replaceValue } from "~/domain/filter";
 import type { RequestDetail, Thread } from "~/generated/api-types";
 
-export type TurnPlace = {
+export type TurnPosition = {
   /** From 1. `turns` is the number of turns, or null if the page may not have the last one. */
   turn: number;
   turns: number | null;
   /** The request that this one continues, and the latest that continues this one. */
   before: string | null;
   after: string | null;
-  /** How many of its messages the previous turn had. */
-  seen: number;
+  /** Number of its messages that the previous turn already had. */
+  earlierMessages: number;
 };
 
-/** Undefined if the conversation has one turn, or the page of the thread does not have the request. */
-export function turnOf(thread: Thread, id: string, isLatest = true): TurnPlace | undefined {
-  const row = thread.data.find((each) => each.id === id);
-  const turns = thread.conversations.find((each) => each.conversation === row?.conversation)?.turns ?? 1;
+/** The turn of a request. Undefined if its conversation has one turn, or if the page does not have the request. */
+export function turnOf(thread: Thread, id: string, isLatest = true): TurnPosition | undefined {
+  const row = thread.data.find((other) => other.id === id);
+  const turns = thread.conversations.find(({ conversation }) => conversation === row?.conversation)?.turns ?? 1;
   if (row === undefined || turns < 2) return undefined;
   return {
     turn: row.turn,
     turns: isLatest ? turns : null,
     before: row.follows,
-    after: thread.data.findLast((each) => each.follows === id)?.id ?? null,
-    seen: row.follows === null ? 0 : row.new_messages.from,
+    after: thread.data.findLast(({ follows }) => follows === id)?.id ?? null,
+    earlierMessages: row.follows === null ? 0 : row.new_messages.from,
   };
 }
 
@@ -35,15 +35,18 @@ export function isBefore(thread: Thread | undefined, { seq }: Pick<RequestDetail
 }
 
 /** Whether the latest page of the thread is final for a request: it has the request, or the request is older. */
-export function isToldOf(thread: Thread | undefined, request: Pick<RequestDetail, "id" | "seq">): boolean {
+export function isFinalFor(thread: Thread | undefined, request: Pick<RequestDetail, "id" | "seq">): boolean {
   return isBefore(thread, request) || thread?.data.some((row) => row.id === request.id) === true;
 }
 
-/** The property value that the log is filtered by, if it is the only filter and the request has it; else its namespace. */
+/**
+ * The thread of a request: the property value that the log is filtered by, if that is the only filter and the request
+ * has it. Otherwise the namespace of the request.
+ */
 export function threadOf(request: RequestDetail, filter: Filter): Filter {
   const [term, ...more] = filter;
   const named = term?.name.startsWith("property.") ? term.name.slice("property.".length) : undefined;
   const value = named === undefined ? undefined : propertyOf(request, named);
-  const isIts = value !== undefined && more.length === 0 && isOnlyValue(filter, `property.${named}`, value);
-  return isIts ? filter : replaceValue([], "namespace", request.namespace);
+  const isOnlyProperty = value !== undefined && more.length === 0 && isOnlyValue(filter, `property.${named}`, value);
+  return isOnlyProperty ? filter : replaceValue([], "namespace", request.namespace);
 }
