@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import page from "../../../sign-in.html?raw";
-import { attend, isSignedIn, NO_COOKIE, UNREACHABLE, WRONG_TOKEN } from "./sign-in-form";
+import { handleSignIn, isSignedIn, NO_COOKIE, UNREACHABLE, WRONG_TOKEN } from "./sign-in-form";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -10,15 +10,15 @@ function shown(base = "/logs") {
   const input = document.querySelector<HTMLInputElement>("#token");
   if (!form || !input) throw new Error("the page has no form");
   const open = vi.fn();
-  attend(form, open);
+  handleSignIn(form, open);
   return { form, input, open, problem: document.querySelector("#problem") };
 }
 
-/** Answers call after call with these, in order; null: the network is down. */
-function answering(...answers: (Response | null)[]) {
+/** Fake the API with these responses, in order. `null`: the network is down. */
+function fakeResponses(...responses: (Response | null)[]) {
   const fetch = vi.fn((_url: string, _init?: RequestInit) => {
-    const answer = answers.shift() ?? null;
-    return answer ? Promise.resolve(answer) : Promise.reject(new TypeError("Failed to fetch"));
+    const response = responses.shift() ?? null;
+    return response ? Promise.resolve(response) : Promise.reject(new TypeError("Failed to fetch"));
   });
   vi.stubGlobal("fetch", fetch);
   return fetch;
@@ -29,8 +29,8 @@ function submit(form: HTMLFormElement, input: HTMLInputElement, token: string) {
   form.requestSubmit();
 }
 
-test("the right token opens the address that was wanted", async () => {
-  const fetch = answering(Response.json({ expires_at: "2026-12-31T00:00:00Z" }), Response.json({}));
+test("the right token opens the requested address", async () => {
+  const fetch = fakeResponses(Response.json({ expires_at: "2026-12-31T00:00:00Z" }), Response.json({}));
   const { form, input, open, problem } = shown();
   submit(form, input, " hunter2\n");
   await vi.waitFor(() => expect(open).toHaveBeenCalledOnce());
@@ -42,33 +42,37 @@ test("the right token opens the address that was wanted", async () => {
 test.each([
   ["a wrong token", [Response.json({}, { status: 401 })], WRONG_TOKEN],
   ["no network", [null], UNREACHABLE],
-  ["a cookie that was not kept", [Response.json({}), Response.json({}, { status: 401 })], NO_COOKIE],
-  ["a refusal", [Response.json({ error: { message: "Another origin." } }, { status: 403 })], "Another origin."],
-  ["a proxy's refusal", [new Response("<html>", { status: 502, statusText: "Bad Gateway" })], /502 Bad Gateway/],
-])("%s is said beside the field, which is ready for the next try", async (_, answers, said) => {
-  answering(...answers);
+  ["a cookie that was not stored", [Response.json({}), Response.json({}, { status: 401 })], NO_COOKIE],
+  ["an error response", [Response.json({ error: { message: "Another origin." } }, { status: 403 })], "Another origin."],
+  [
+    "an error response of a proxy",
+    [new Response("<html>", { status: 502, statusText: "Bad Gateway" })],
+    /502 Bad Gateway/,
+  ],
+])("%s is reported beside the input, which is ready for the next attempt", async (_, responses, message) => {
+  fakeResponses(...responses);
   const { form, input, open, problem } = shown("");
   submit(form, input, "hunter1");
-  await vi.waitFor(() => expect(problem).toHaveTextContent(said));
+  await vi.waitFor(() => expect(problem).toHaveTextContent(message));
   expect(input).toHaveAccessibleName("Dashboard token");
-  expect(input).toHaveAccessibleDescription(said);
+  expect(input).toHaveAccessibleDescription(message);
   expect(input).toBeInvalid();
   expect(input).toHaveFocus();
   expect(document.querySelector("button")).toBeEnabled();
   expect(open).not.toHaveBeenCalled();
 });
 
-test("the next try takes back what was said", async () => {
-  answering(Response.json({}, { status: 401 }));
+test("the next attempt removes the error message", async () => {
+  fakeResponses(Response.json({}, { status: 401 }));
   const { form, input, problem } = shown();
   submit(form, input, "hunter1");
   await vi.waitFor(() => expect(problem).toHaveTextContent(WRONG_TOKEN));
-  answering(Response.json({}), Response.json({}));
+  fakeResponses(Response.json({}), Response.json({}));
   submit(form, input, "hunter2");
   expect(problem).toBeEmptyDOMElement();
 });
 
-test("a browser whose cookie counts is signed in, others are not", async () => {
-  answering(Response.json({}), Response.json({}, { status: 401 }), null);
+test("a browser is signed in only if its cookie is valid", async () => {
+  fakeResponses(Response.json({}), Response.json({}, { status: 401 }), null);
   expect([await isSignedIn(""), await isSignedIn(""), await isSignedIn("")]).toEqual([true, false, false]);
 });

@@ -1,7 +1,7 @@
 /** The sign-in form and its API call. */
 
 /** Handle submissions of the form. `open` is called when the browser is signed in. */
-export function attend(form: HTMLFormElement, open: () => void): void {
+export function handleSignIn(form: HTMLFormElement, open: () => void): void {
   const input = part(form, "#token", HTMLInputElement);
   const button = part(form, "button", HTMLButtonElement);
   const problem = part(form, "#problem", HTMLElement);
@@ -11,11 +11,11 @@ export function attend(form: HTMLFormElement, open: () => void): void {
     event.preventDefault();
     button.disabled = true;
     problem.textContent = "";
-    const said = await signIn(baseOf(form), input.value.trim());
+    const error = await signIn(baseOf(form), input.value.trim());
     button.disabled = false;
-    input.setAttribute("aria-invalid", String(said !== null));
-    if (said === null) return open();
-    problem.textContent = said;
+    input.setAttribute("aria-invalid", String(error !== null));
+    if (error === null) return open();
+    problem.textContent = error;
     input.focus();
     input.select();
   });
@@ -27,9 +27,9 @@ export function baseOf(form: HTMLFormElement): string {
 }
 
 function part<T extends Element>(form: HTMLFormElement, selector: string, kind: new () => T): T {
-  const found = form.querySelector(selector);
-  if (!(found instanceof kind)) throw new Error(`sign-in.html has no ${selector}`);
-  return found;
+  const element = form.querySelector(selector);
+  if (!(element instanceof kind)) throw new Error(`sign-in.html has no ${selector}`);
+  return element;
 }
 
 export const WRONG_TOKEN =
@@ -45,21 +45,21 @@ export const NO_COOKIE =
 export async function signIn(base: string, token: string): Promise<string | null> {
   const body = JSON.stringify({ token });
   const headers = { "Content-Type": "application/json" };
-  const answer = await fetch(`${base}/api/session`, { method: "POST", headers, body }).catch(() => null);
-  if (answer === null) return UNREACHABLE;
-  if (answer.status === 401) return WRONG_TOKEN;
-  if (!answer.ok) return refusal(answer);
+  const response = await fetch(`${base}/api/session`, { method: "POST", headers, body }).catch(() => null);
+  if (response === null) return UNREACHABLE;
+  if (response.status === 401) return WRONG_TOKEN;
+  if (!response.ok) return errorMessage(response);
   return (await isSignedIn(base)) ? null : NO_COOKIE;
 }
 
 /** Whether the browser has a valid session cookie. */
 export async function isSignedIn(base: string): Promise<boolean> {
-  const answer = await fetch(`${base}/api/status`).catch(() => null);
-  return answer?.ok ?? false;
+  const response = await fetch(`${base}/api/status`).catch(() => null);
+  return response?.ok ?? false;
 }
 
 /** The error message of the server, if it sent one. */
-async function refusal(answer: Response): Promise<string> {
-  const told = await answer.json().catch(() => null);
-  return told?.error?.message ?? `Signing in failed: ${answer.status} ${answer.statusText}`;
+async function errorMessage(response: Response): Promise<string> {
+  const body = await response.json().catch(() => null);
+  return body?.error?.message ?? `Signing in failed: ${response.status} ${response.statusText}`;
 }

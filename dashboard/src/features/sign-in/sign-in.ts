@@ -1,14 +1,14 @@
 /** Entry point of the sign-in page. It does not use React. */
 
-import { attend, baseOf, isSignedIn } from "./sign-in-form";
+import { baseOf, handleSignIn, isSignedIn } from "./sign-in-form";
 
 const open = () => window.location.reload();
 const form = document.forms[0];
 
 if (form) {
-  attend(form, open);
-  // Browsers do not send the cookie when a link on another site leads here, but with a load of our own they do. Only
-  // once: a load that is itself a repetition asks for the token.
+  handleSignIn(form, open);
+  // Browsers do not send the cookie if a link on another site leads here, but they do if this page reloads. It reloads
+  // only once: after a reload, the form is shown.
   const [load] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   if (load?.type !== "reload" && (await isSignedIn(baseOf(form)))) open();
 }
