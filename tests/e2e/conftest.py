@@ -1,8 +1,8 @@
 """One browser for all tests of this directory, a server for each file, a browser profile for each test.
 
-Tests see the whole log, so each file has its own. Its server is started while the previous file still runs.
+Tests see the whole log, so each file has its own log. Its server starts while the previous file is still running.
 
-At the end of a test the guard is checked: problems in the background of the page also fail the test.
+The guard is checked at the end of each test, so errors in the background of the page also fail the test.
 """
 
 from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.support.browser import Guard
 from tests.support.server import wait_until
 
-#: A place where nothing reacts to a pointer.
+#: A position where nothing reacts to the pointer.
 NOWHERE: Final = (700, 4)
 #: All rows of the list in document order, including those just off the screen.
 _ROWS: Final = "[...document.querySelectorAll('[data-log] tr[data-request]')]"
@@ -117,7 +117,7 @@ class LogPage:
             self.page.wait_for_function(script, arg=[request_id, top], timeout=5_000)
         except Exception:
             found = self.page.evaluate(_TOP, request_id)
-            raise AssertionError(f"{request_id} stood at {top} px and stands at {found} px now") from None
+            raise AssertionError(f"{request_id} was at {top} px and is at {found} px") from None
 
     def values(self, name: str) -> list[str]:
         """Return the values of a field in all rows of the document."""

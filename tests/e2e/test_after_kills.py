@@ -1,4 +1,4 @@
-"""After every process of the server was killed under load, the page shows all requests."""
+"""Kill every process of the server under load. The page shows all requests afterwards."""
 
 import re
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ LONG = Call(namespace="cut", directives={"Answer-Tokens": "600", "Tokens-Per-Sec
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
-    """Return a server that starts on the same ports and data every time."""
+    """Return a server that always starts with the same ports and data."""
     with SimulatedProvider(tmp_path) as provider, Service(tmp_path, provider.url) as started:
         yield started
 
 
-def test_after_any_kill_the_page_shows_every_request_that_a_client_knows(service: Service, open_tab: OpenTab) -> None:
+def test_after_any_kill_the_page_shows_every_request_that_has_an_id(service: Service, open_tab: OpenTab) -> None:
     world = World(service.server)
     tab = open_tab(world.dashboard)
     tab.guard.expect("Failed to load resource: net::ERR_")

@@ -1,6 +1,6 @@
 """axe finds no violation of WCAG 2.2 A and AA, with all rules enabled, on any page, in any state, in both themes.
 
-Some pages and states by default, all of them in the long form.
+By default, only some pages and states are tested. The long form tests all of them.
 """
 
 import json
@@ -230,7 +230,7 @@ def test_axe_finds_no_violation(tab: LogPage, log: dict[str, str], state: State)
     check_accessibility(tab.page)
 
 
-#: Pages that are complete by their address alone, and an element that they then have.
+#: Addresses of pages, and an element that each page has once it has loaded.
 ADDRESSES: Final = {
     "namespaces": ("/namespaces", "main:has-text('7 namespaces.') svg[role=img]"),
     "pinned": ("/namespaces?pinned=true&sort=failed", "main:has-text('5 namespaces.')"),

@@ -347,9 +347,7 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("words", sampled(ENDINGS, 2))
-def test_the_first_line_says_how_the_request_ended_and_whose_fault_it_was(
-    tab: LogPage, world: World, words: str
-) -> None:
+def test_the_first_line_has_the_outcome_and_its_cause(tab: LogPage, world: World, words: str) -> None:
     call = Call(namespace="broken", directives=ENDINGS[words])
     if "Break" in call.directives:
         stream = world.stream(call)

@@ -144,7 +144,8 @@ def test_backspace_removes_the_last_selected_value(tab: LogPage, crowd: dict[str
     chosen = _top_of_the_log(tab, crowd["iOS"])
     tab.chip(chosen, "namespace iOS").click()
     tab.wait_for_query(("namespace", "iOS"))
-    tab.wait_for_rows(len(crowd["iOS"]))  # rows that are replaced between press and release would take the click along
+    # A click is lost if its row is replaced between press and release.
+    tab.wait_for_rows(len(crowd["iOS"]))
     tab.chip(chosen, "result complete").click()
     tab.wait_for_query(("namespace", "iOS"), ("result", "complete"))
     tab.press("Backspace")

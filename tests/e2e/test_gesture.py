@@ -124,7 +124,7 @@ def test_the_menu_copies_a_value_completely(tab: LogPage, log: dict[str, list[st
     tab.open_log()
     tab.chip(log[USER][0], f"namespace {USER}").hover()
     action(tab, "Copy").click()
-    expect(menu(tab)).to_have_count(0)  # closed means copied
+    expect(menu(tab)).to_have_count(0)  # The menu closes when the value is copied.
     assert tab.state("navigator.clipboard.readText()") == USER
 
 

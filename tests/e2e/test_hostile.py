@@ -16,7 +16,7 @@ from tests.support.long import sampled
 
 pytestmark = needs_chromium
 
-#: Called by hostile markup and by nothing else.
+#: Only hostile markup calls this function.
 _CANARY = "window.canary = () => { window.sung = true; };"
 MARKUP = "\"'><script>canary()</script><img src=x onerror=canary()><svg onload=canary()>"
 ELSEWHERE = "https://pictures.example/a.png"
@@ -135,7 +135,7 @@ def unfold(tab: LogPage, within: Locator) -> None:
         if folded.count() == 0:
             return
         folded.first.click()
-    raise AssertionError("there is no end to unfolding")
+    raise AssertionError("too many nested collapsed parts")
 
 
 def test_markup_in_every_field_is_text_in_the_log(tab: LogPage, log: dict[str, str]) -> None:

@@ -12,16 +12,16 @@ from tests.support.server import wait_until
 
 pytestmark = needs_chromium
 
-#: By an outline or a shadow; in a text field, by the caret.
 _FOCUSED_ROW = "() => document.activeElement?.closest('tr')?.dataset.request"
-#: Before the browser has painted anything.
+#: Read in the same task, before the browser paints.
 _J_THEN_FOCUSED_ROW = """
 () => {
   window.dispatchEvent(new KeyboardEvent("keydown", { key: "j" }));
   return document.activeElement?.closest("tr")?.dataset.request;
 }
 """
-_IS_SEEN = """
+#: Whether the focused element shows its focus: by an outline or a shadow, or by the caret of a text field.
+_SHOWS_FOCUS = """
 (({ outlineStyle, boxShadow }, { tagName }) => tagName === "INPUT" || outlineStyle !== "none" || boxShadow !== "none")(
   getComputedStyle(document.activeElement), document.activeElement)
 """
@@ -45,10 +45,10 @@ def tab_to(tab: LogPage, name: str) -> None:
     for _ in range(60):
         tab.press("Tab")
         passed.append(focused(tab))
-        assert tab.state(_IS_SEEN), f"the focus on {passed[-1]!r} is not to be seen"
+        assert tab.state(_SHOWS_FOCUS), f"the focus on {passed[-1]!r} is not visible"
         if re.fullmatch(name, passed[-1]):
             return
-    raise AssertionError(f"{name} is not reached: {passed}")
+    raise AssertionError(f"Tab did not reach {name}: {passed}")
 
 
 def test_a_complete_session_by_keyboard(tab: LogPage, log: list[str]) -> None:

@@ -16,7 +16,7 @@ from tests.support.browser import needs_chromium
 
 pytestmark = needs_chromium
 
-#: More than one page of the list.
+#: More namespaces than a page of the list has.
 USERS: Final = 104
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 FITS = "document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"
@@ -75,7 +75,7 @@ def test_selecting_a_namespace_in_the_list_opens_the_log_filtered_by_it(tab: Log
     tab.open_log()
     tab.page.get_by_role("link", name="Namespaces", exact=True).click()
     tab.wait_for_path("/namespaces")
-    expect(tab.page.get_by_role("columnheader", name="Last seen")).to_be_visible()  # the log's rows are gone
+    expect(tab.page.get_by_role("columnheader", name="Last seen")).to_be_visible()  # The log is no longer shown.
     row_of(tab, "staging").get_by_role("link", name="Filter by namespace staging", exact=True).click()
     tab.wait_for_path("/requests")
     assert tab.query == [("namespace", "staging")]

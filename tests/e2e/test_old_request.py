@@ -53,7 +53,7 @@ def test_the_neighbors_are_those_of_the_filter(tab: LogPage, world: World, log: 
     tab.wait_for_path(f"/requests/{even[-1]}")
 
 
-def test_closing_it_selects_its_row(tab: LogPage, log: list[str]) -> None:
+def test_closing_an_old_request_selects_its_row(tab: LogPage, log: list[str]) -> None:
     tab.open_request(log[540])
     expect(tab.drawer.get_by_role("button", name="Older request")).to_be_enabled()
     tab.press("Escape")

@@ -53,7 +53,7 @@ class _EmptyPage(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"<!doctype html>")
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class calls it so
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name in the base class
         """Print nothing."""
 
 
@@ -125,7 +125,7 @@ def test_an_allowed_page_reads_errors_of_the_upstream_and_of_the_relay(page: Pag
     assert (nowhere["status"], nowhere["error"]) == (404, "not_found")
 
 
-def test_a_page_of_another_origin_gets_nothing_and_nothing_is_sent(
+def test_a_page_of_another_origin_gets_no_response_and_nothing_is_forwarded(
     page: Page, provider: SimulatedProvider, tmp_path: Path
 ) -> None:
     with Server(tmp_path, provider.url, "--cors-origins", "https://app.example") as server:
@@ -135,7 +135,7 @@ def test_a_page_of_another_origin_gets_nothing_and_nothing_is_sent(
 
 
 def test_without_allowed_origins_the_upstream_decides(page: Page, provider: SimulatedProvider, tmp_path: Path) -> None:
-    """The preflight is forwarded like any request. An upstream without CORS rejects it."""
+    """The preflight request is forwarded like any other. An upstream without CORS rejects it."""
     with Server(tmp_path, provider.url) as server:
         ledger = Ledger(provider)
         assert call(page, server, query="?sim_status=404") == {"thrown": "TypeError"}

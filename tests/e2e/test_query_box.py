@@ -359,7 +359,7 @@ def test_running_requests_are_not_shown_when_words_are_excluded(
     stream.abandon()
 
 
-def test_it_shows_how_many_requests_are_not_indexed_yet(tab: LogPage, log: dict[str, str]) -> None:
+def test_the_number_of_requests_that_are_not_indexed_yet_is_shown(tab: LogPage, log: dict[str, str]) -> None:
     def behind(route: object) -> None:
         response = route.fetch()  # type: ignore[attr-defined]
         status = response.json()
@@ -371,7 +371,7 @@ def test_it_shows_how_many_requests_are_not_indexed_yet(tab: LogPage, log: dict[
     words = "Words are being indexed: 1,204 newer requests are not searched yet."
     expect(tab.page.get_by_role("main").get_by_text(words).last).to_be_visible()
     tab.open_log("/requests?namespace=web")
-    # The status is known, which the line would come with.
+    # The status has loaded, so the line would be visible by now.
     expect(tab.page.get_by_role("button", name=re.compile("^logging"))).to_be_visible()
     expect(tab.page.get_by_text(words)).to_have_count(0)
 
@@ -409,8 +409,8 @@ def test_the_key_help_shows_what_can_be_typed(tab: LogPage, log: dict[str, str])
     expect(dialog).to_have_count(0)
     for text in written:
         ask(tab, text)
-        # The link leads nowhere, and keeps the text, if the API rejects the query.
+        # If the API rejected the query, the address would not change and the box would keep the text.
         expect(box(tab)).to_have_value("")
         expect(tab.page.get_by_role("alert")).to_have_count(0)
-        # Leave the box, then return to it with its key.
+        # Leave the box, then return to it with its shortcut.
         tab.press("Escape")

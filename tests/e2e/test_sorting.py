@@ -32,7 +32,7 @@ def sort_bar(tab: LogPage) -> Locator:
     return tab.page.get_by_role("status").filter(has_text=re.compile(" by "))
 
 
-def test_the_most_expensive_request_of_today_is_found_in_two_gestures(tab: LogPage, log: list[str]) -> None:
+def test_the_most_expensive_request_of_the_last_24_hours_is_found(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab.page.get_by_role("button", name="all time").click()
     tab.page.get_by_role("button", name="last 24 hours").click()

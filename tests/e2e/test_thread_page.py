@@ -22,7 +22,7 @@ BUSY: Final = "user-00000042"
 THREAD: Final = f"/thread?namespace={USER}"
 #: More conversations than the first page of requests contains.
 MANY: Final = 64
-#: Makes a turn far above grow in twelve steps, and returns by how many pixels the visible turn moved.
+#: Grow a turn far above in twelve steps. Return how many pixels the visible turn moved.
 GROW_ABOVE: Final = """async () => {
   const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const settled = async () => { for (let frames = 0; frames < 30; frames++) await painted(); };
@@ -150,7 +150,7 @@ def test_a_value_of_a_property_is_a_thread_too(tab: LogPage, log: list[str]) -> 
     expect(tab.page.get_by_role("link", name="Filter by session s-1")).to_be_visible()
 
 
-def test_unrelated_requests_are_reported_to_be_no_conversation(tab: LogPage, log: list[str]) -> None:
+def test_a_notice_says_that_unrelated_requests_are_not_a_conversation(tab: LogPage, log: list[str]) -> None:
     open_thread(tab, "/thread?namespace=production")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("Most of these requests are not part of a conversation")
@@ -317,7 +317,7 @@ def test_a_value_in_a_thread_filters_the_log_of_this_thread(tab: LogPage, log: l
     tab.wait_for_rows(1)
 
 
-def test_an_address_that_is_no_thread_is_explained(tab: LogPage, log: list[str]) -> None:
+def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 400")
     tab.open("/thread?model=gpt-4o")
     alert = tab.page.get_by_role("main").get_by_role("alert")

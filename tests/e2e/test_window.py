@@ -13,10 +13,10 @@ from tests.support.long import sampled
 
 pytestmark = needs_chromium
 
-#: More than any of the windows shows.
+#: More requests than any of the windows shows.
 USERS: Final = 40
 WINDOWS: Final = ((1440, 900), (1280, 720))
-#: Each page, and an element that it has once it is complete.
+#: Each page, and an element that it has once it has loaded.
 PAGES: Final = {
     "/requests": "[data-log] tr[data-request]",
     "/namespaces": "main tbody tr",

@@ -18,7 +18,7 @@ _CLIENTS: Final = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One request of a program. ``directives`` are for the simulated upstream, without their ``Sim-`` prefix."""
+    """One request of a client. ``directives`` are for the simulated upstream, without their ``Sim-`` prefix."""
 
     namespace: str | None = None
     text: str = "Where is my refund?"
@@ -60,7 +60,7 @@ class Streamed:
             self.read()
         except (openai.OpenAIError, httpx2.HTTPError):
             return
-        raise AssertionError(f"{self.id} was answered whole")
+        raise AssertionError(f"{self.id} got a complete response")
 
     def abandon(self) -> None:
         """Disconnect."""
