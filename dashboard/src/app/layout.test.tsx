@@ -96,7 +96,7 @@ it("a new status without new gaps does not render layout or table", async () => 
   const before = renders();
   counts.namespaces = 41;
   await poll("status");
-  await waitFor(() => expect(bar()).toHaveTextContent("All namespaces 41"));
+  await waitFor(() => expect(bar()).toHaveTextContent(/41/));
   expect(renders()).toEqual(before);
 });
 
