@@ -4,7 +4,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { ParsedQuery } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
 
-/** What a query means, and how it can be completed at the caret. */
+/** The parsed query, and suggestions at the caret. */
 export function parsedQuery(text: string, caret = text.length) {
   const params: [string, string][] = [
     ["q", text],

@@ -16,7 +16,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What is wrong with a part of a query: `'duration:fast': expected a bound`. */
+/** The error message of a query term: `'duration:fast': expected a bound`. */
 export function explainTerm(term: string | undefined, message: string): string {
   return term === undefined ? message : `'${term}': ${message}`;
 }

@@ -1,4 +1,4 @@
-/** Filters of the log, and what a click changes in them. Pure. */
+/** Filters of the log, and functions that change them. Pure. */
 
 import type { Row } from "~/generated/api-types";
 
@@ -17,7 +17,7 @@ export function fieldOf(name: string): string {
   return field === "namespace_prefix" ? "namespace" : field;
 }
 
-/** Precedes the name of a field whose values are prefixes. */
+/** The prefix of term names whose values are prefixes: `begins.model`. */
 export const PREFIX = "begins.";
 
 /** Filter by this value only. Other terms of the field are removed; other fields are kept. */

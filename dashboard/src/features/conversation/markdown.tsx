@@ -62,7 +62,7 @@ function Link({ address, children }: { address: string | undefined; children: Re
   );
 }
 
-/** In place of an image: its description and a link to it. */
+/** Shown instead of an image: its description and a link to it. */
 function Picture({ address, alt }: { address: string | undefined; alt: string | undefined }) {
   const isInLink = useContext(InLink);
   const host = address === undefined ? undefined : webHost(address);

@@ -108,7 +108,7 @@ describe("an open request", () => {
     expect(answer).toHaveTextContent('"id": "chatcmpl-1"');
   });
 
-  it("shows images inside a message, and links to others", async () => {
+  it("shows images inside a message, and links to images elsewhere", async () => {
     const image = (url: string) => ({ type: "image_url", text: null, raw: { type: "image_url", image_url: { url } } });
     const parts = [image("data:image/png;base64,AAAA"), image("https://evil.example/pixel.png")];
     await open({ messages: [{ role: "user", text: null, parts }] });

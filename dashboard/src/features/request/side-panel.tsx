@@ -133,7 +133,7 @@ export function manageFrame(frame: HTMLElement | null): (() => void) | undefined
   return () => {
     observer.disconnect();
     frame.removeEventListener("scroll", onScroll);
-    // If another element has the focus by then, it keeps it.
+    // Do not take the focus from another element.
     const isFree = document.activeElement === document.body || frame.contains(document.activeElement);
     if (isFree && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
   };
