@@ -108,7 +108,7 @@ def test_markdown_is_rendered_and_its_text_and_json_are_available(tab: LogPage, 
     expect(response).to_contain_text('"finish_reason"')
 
 
-def test_a_request_without_bodies_says_so(tab: LogPage, world: World) -> None:
+def test_a_request_without_bodies_shows_the_reason(tab: LogPage, world: World) -> None:
     [sent] = world.log(Call(text="A secret", namespace="private", headers={"Service-Log": "no-bodies"}))
     tab.open_log("/requests?namespace=private")
     assert "A secret" not in tab.row(sent).inner_text()

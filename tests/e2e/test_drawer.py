@@ -227,7 +227,7 @@ def test_a_value_in_the_drawer_filters_the_log_beside_it(tab: LogPage, log: list
     tab.expect_selected(log[2])
 
 
-def test_on_a_narrow_screen_a_value_in_the_drawer_leads_to_the_log(
+def test_on_a_narrow_screen_a_value_in_the_drawer_opens_the_filtered_log(
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     tab = open_tab(world.dashboard, viewport={"width": 800, "height": 700})

@@ -76,7 +76,7 @@ def test_dragging_over_the_histogram_shows_only_that_time_range_and_updates_the_
     tab.wait_for_query(("from", "-1h"))
 
 
-def test_a_time_range_without_requests_can_be_selected_and_says_so(tab: LogPage, log: list[str]) -> None:
+def test_a_time_range_without_requests_can_be_selected_and_shows_a_message(tab: LogPage, log: list[str]) -> None:
     tab.open_log(f"{HOUR}&namespace=staging")
     expect(bars(tab)).to_be_visible()
     drag(tab, 0.1, 0.4)
@@ -142,7 +142,7 @@ def test_the_bars_are_requested_after_the_rows(tab: LogPage, log: list[str]) -> 
     tab.page.unroute_all()
 
 
-def test_an_aggregation_that_is_too_large_says_so_in_place(tab: LogPage, log: list[str]) -> None:
+def test_an_aggregation_that_is_too_large_shows_a_message_in_place(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 503")
     _refuse(tab, "deadline")
     tab.open_log()

@@ -42,7 +42,7 @@ def slow(namespace: str, per_second: int = 20) -> Call:
     return Call(namespace=namespace, text="Tell me a long story", directives=directives)
 
 
-def test_a_request_appears_on_the_open_page_by_itself(tab: LogPage, world: World, namespace: str) -> None:
+def test_a_request_appears_on_the_open_page_automatically(tab: LogPage, world: World, namespace: str) -> None:
     tab.open_log(f"/requests?namespace={namespace}")
     tab.point_nowhere()
     tab.state(_WATCH)

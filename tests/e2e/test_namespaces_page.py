@@ -173,7 +173,7 @@ def test_the_column_heads_sort_the_list_and_back_undoes_it(tab: LogPage, log: li
     wait_for_names(tab, "iOS", "user-8f3a41c9d2e7", "staging", "production")
 
 
-def test_a_prefix_without_matches_says_so_and_can_be_cleared(tab: LogPage, log: list[str]) -> None:
+def test_a_prefix_without_matches_shows_a_message_and_can_be_cleared(tab: LogPage, log: list[str]) -> None:
     tab.open("/namespaces?prefix=Prod")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No namespaces start with Prod. The search is case-sensitive.")
@@ -191,7 +191,7 @@ def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
     expect(rows(tab)).to_have_count(len(NAMESPACES))
 
 
-def test_an_empty_list_is_filled_by_itself(empty: World, open_tab: OpenTab) -> None:
+def test_an_empty_list_is_filled_automatically(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open("/namespaces")
     expect(tab.page.get_by_role("main")).to_contain_text("No namespaces yet")
     check_accessibility(tab.page)

@@ -183,7 +183,7 @@ def test_the_menu_of_a_value_works_as_in_rows(tab: LogPage, log: list[str]) -> N
     tab.wait_for_query(("not.namespace", "staging"), ("by", "namespace"))
 
 
-def test_an_empty_result_says_what_would_match(tab: LogPage, log: list[str]) -> None:
+def test_an_empty_result_has_a_button_that_removes_a_value_of_the_filter(tab: LogPage, log: list[str]) -> None:
     tab.open("/overview?namespace=staging&model=gpt-5&from=-24h")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No requests (last 24 hours) where namespace is staging and model is gpt-5.")
@@ -193,7 +193,7 @@ def test_an_empty_result_says_what_would_match(tab: LogPage, log: list[str]) -> 
     expect(chart(tab, "Requests")).to_be_visible()
 
 
-def test_an_aggregation_that_is_too_large_says_so_with_a_solution(tab: LogPage, log: list[str]) -> None:
+def test_an_aggregation_that_is_too_large_shows_a_message_with_a_solution(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 503")
     error: dict[str, Any] = {
         "error": {"message": "It took too long.", "type": "api_error", "param": None, "code": "deadline"}
@@ -217,7 +217,7 @@ def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
     expect(chart(tab, "Requests")).to_be_visible()
 
 
-def test_links_lead_to_the_most_expensive_and_the_slowest_requests_of_the_filter(tab: LogPage, log: list[str]) -> None:
+def test_links_open_the_most_expensive_and_the_slowest_requests_of_the_filter(tab: LogPage, log: list[str]) -> None:
     open_overview(tab, "/overview?namespace=production&by=model")
     links = tab.page.get_by_role("navigation", name="Open in the log")
     for name, sort in (("Most expensive", "cost_usd"), ("Slowest", "duration_ms")):

@@ -121,7 +121,7 @@ def test_each_term_of_a_query_is_a_parameter(tab: LogPage, log: dict[str, str]) 
     expect_found(tab, log["refund"])
 
 
-def test_a_query_in_a_link_is_replaced_by_parameters_and_back_leads_past_it(tab: LogPage, log: dict[str, str]) -> None:
+def test_a_query_in_a_link_is_replaced_by_parameters_and_back_skips_it(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log("/requests?namespace=web")
     tab.open_log(f"/requests?namespace=production&q={quote_plus('refund -late')}&live=off")
     tab.wait_for_query(("namespace", "production"), ("words", "refund"), ("not.words", "late"), ("live", "off"))
@@ -324,7 +324,7 @@ def test_the_corrected_query_is_offered_beside_the_error(tab: LogPage, log: dict
     tab.wait_for_query(("words", "refund"), ("namespace", "staging"))
 
 
-def test_a_request_that_contains_the_words_appears_by_itself_after_it_has_ended(
+def test_a_request_that_contains_the_words_appears_automatically_after_it_has_ended(
     tab: LogPage, world: World, log: dict[str, str]
 ) -> None:
     world.log(Call(text="The first of the unicorns"))

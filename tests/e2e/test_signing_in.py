@@ -75,7 +75,7 @@ def test_the_right_token_opens_the_requested_address_and_is_remembered(
     expect(other.row(log[1])).to_be_visible()
 
 
-def test_new_requests_appear_by_themselves_after_signing_in(open_tab: OpenTab, world: World, log: list[str]) -> None:
+def test_new_requests_appear_automatically_after_signing_in(open_tab: OpenTab, world: World, log: list[str]) -> None:
     tab = tab_of(open_tab, world).open("/requests")
     sign_in(tab, TOKEN)
     expect(tab.row(log[0])).to_be_visible()

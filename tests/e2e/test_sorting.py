@@ -41,7 +41,7 @@ def test_the_most_expensive_request_of_the_last_24_hours_is_found(tab: LogPage, 
     tab.wait_for_query(("from", "-24h"), ("sort", "cost_usd"))
 
 
-def test_a_sorted_log_says_so_and_leads_back_to_the_newest_first(tab: LogPage, log: list[str]) -> None:
+def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     head(tab, "Cost").get_by_role("link").click()
     expect(sort_bar(tab)).to_have_text("5 requests by cost")
@@ -88,7 +88,7 @@ def test_new_requests_do_not_move_a_sorted_log(tab: LogPage, world: World, log: 
     assert tab.ids()[0] == new
 
 
-def test_a_request_of_a_sorted_log_opens_and_leads_to_the_next_in_that_order(tab: LogPage, log: list[str]) -> None:
+def test_j_opens_the_next_request_in_the_order_of_a_sorted_log(tab: LogPage, log: list[str]) -> None:
     tab.open_log("/requests?sort=cost_usd&namespace=b")
     tab.row(log[1]).locator("td").nth(3).click()
     expect(tab.drawer).to_be_visible()

@@ -32,7 +32,7 @@ def log(world: World) -> list[str]:
     return world.log(*calls)[::-1]
 
 
-def test_an_empty_log_shows_the_base_url_and_then_the_first_row_by_itself(empty: World, open_tab: OpenTab) -> None:
+def test_an_empty_log_shows_the_base_url_and_then_the_first_row(empty: World, open_tab: OpenTab) -> None:
     tab = open_tab(empty.dashboard).open("/requests")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No requests yet. Send one to this base URL:")
@@ -54,7 +54,7 @@ def test_the_connect_page_shows_that_requests_arrive(empty: World, open_tab: Ope
     expect(tab.rows).to_have_count(1)
 
 
-def test_an_empty_result_says_what_would_match_and_its_buttons_lead_there(tab: LogPage, log: list[str]) -> None:
+def test_an_empty_result_has_buttons_that_remove_values_of_the_filter(tab: LogPage, log: list[str]) -> None:
     tab.open("/requests?namespace=staging&model=gpt-5")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No request where namespace is staging and model is gpt-5.")
@@ -78,7 +78,7 @@ def test_an_invalid_filter_is_named(tab: LogPage, log: list[str]) -> None:
     tab.wait_for_rows(len(log))
 
 
-def test_an_unreadable_log_says_so_and_can_be_retried(tab: LogPage, log: list[str]) -> None:
+def test_an_unreadable_log_shows_an_error_and_can_be_retried(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect(UNANSWERED)
     error = {
         "error": {"message": "The disk is on fire.", "type": "api_error", "param": None, "code": "store_unavailable"}
@@ -124,7 +124,7 @@ def test_a_dashboard_that_does_not_respond_is_reported_until_it_does(empty: Worl
     expect(tab.row(second)).to_be_visible()
 
 
-def test_an_outdated_page_says_that_there_is_a_newer_one(tab: LogPage, log: list[str]) -> None:
+def test_an_outdated_page_reports_a_newer_version(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     notice = tab.page.get_by_text("Relaybook was updated.")
     expect(notice).to_have_count(0)
