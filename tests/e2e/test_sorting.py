@@ -64,7 +64,7 @@ def test_each_sort_field_has_a_link_in_its_head(tab: LogPage, log: list[str]) ->
     expect(sort_bar(tab)).to_have_text("5 requests by input tokens")
     head(tab, "Total").get_by_role("link").click()
     expect(sort_bar(tab)).to_have_text("6 requests by duration")
-    head(tab, "First").get_by_role("link").click()
+    head(tab, "First token").get_by_role("link").click()
     tab.page.get_by_text("No matching request has a time to first token").wait_for()
     assert tab.row_count() == 0
 

@@ -8,6 +8,7 @@ type Props = {
   onClick: () => void;
   /** The accessible name, if the visible content is not sufficient. */
   label?: string | undefined;
+  title?: string | undefined;
   /** The button can still be focused, but does nothing. */
   disabled?: boolean;
   /** For a choice of several: whether it is selected. */
@@ -15,12 +16,13 @@ type Props = {
 };
 
 /** A button without a border, which looks like text. */
-export function QuietButton({ children, onClick, label, disabled = false, selected }: Props) {
+export function QuietButton({ children, onClick, label, title, disabled = false, selected }: Props) {
   return (
     <button
       type="button"
       className={css.button}
       aria-label={label}
+      title={title}
       aria-disabled={disabled || undefined}
       aria-pressed={selected}
       onClick={disabled ? undefined : onClick}

@@ -16,11 +16,22 @@ type ChartPanelProps = Omit<Drawing, "onHover"> & {
   hasLegend: boolean;
   /** Shown in the middle of an empty chart. */
   note?: string | undefined;
+  /** Shown below the chart. */
+  footnote?: string | undefined;
   children?: ReactNode;
 };
 
 /** A chart with its title, total and legend, and a tooltip with the values below the pointer. */
-export function ChartPanel({ title, total, formatValue, hasLegend, note, children, ...drawing }: ChartPanelProps) {
+export function ChartPanel({
+  title,
+  total,
+  formatValue,
+  hasLegend,
+  note,
+  footnote,
+  children,
+  ...drawing
+}: ChartPanelProps) {
   const { buckets, step, seriesList } = drawing;
   const [hover, setHover] = useState<Hover>();
   const label = describeChart({ title, total, buckets, step, seriesList, formatValue });
@@ -34,6 +45,7 @@ export function ChartPanel({ title, total, formatValue, hasLegend, note, childre
       </figcaption>
       <TimeChart {...drawing} label={label} onHover={setHover} />
       {note !== undefined && <p className={css.note}>{note}</p>}
+      {footnote !== undefined && <p className={css.footnote}>{footnote}</p>}
       {hover !== undefined && (
         <HoverCard hover={hover} buckets={buckets} step={step} seriesList={seriesList} formatValue={formatValue} />
       )}

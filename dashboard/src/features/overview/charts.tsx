@@ -97,6 +97,7 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
         total={percentilesText(total.duration_ms)}
         seriesList={times.duration}
         note={noteOf(times.duration)}
+        footnote={footnoteOf(times.duration)}
       >
         {toggle("Percentile of the duration")}
       </ChartPanel>
@@ -106,6 +107,7 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
         total={percentilesText(total.first_token_ms)}
         seriesList={times.first}
         note={noteOf(times.first)}
+        footnote={footnoteOf(times.first)}
       >
         {toggle("Percentile of the time to the first token")}
       </ChartPanel>
@@ -129,6 +131,14 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
       />
     </>
   );
+}
+
+/** Names the groups without a line, among which may be the slowest. The table has their values. */
+function footnoteOf(seriesList: readonly Series[]): string | undefined {
+  const names = seriesList.filter(({ values }) => values.every((value) => value === null)).map(({ name }) => name);
+  return names.length === 0 || names.length === seriesList.length
+    ? undefined
+    : `Too few requests for a line: ${names.join(", ")}`;
 }
 
 function noteOf(seriesList: readonly Series[]): string | undefined {

@@ -55,6 +55,9 @@ function LogLinks() {
       <Link to="/requests" search={withSort(search, "duration_ms")}>
         Slowest
       </Link>
+      <Link to="/requests" search={withSort(search, "first_token_ms")}>
+        Slowest first token
+      </Link>
       <Link to="/requests" search={search}>
         Open in the log
       </Link>

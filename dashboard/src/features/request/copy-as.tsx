@@ -56,7 +56,8 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
           <QuietButton
             key={form}
             label={isCopied ? `Copied as ${form}` : `Copy as ${form}`}
-            disabled={request === undefined}
+            disabled={request === undefined || (form in SCRIPTS && !isBodyKnown(request))}
+            title={form in SCRIPTS && request && !isBodyKnown(request) ? "The request body is not stored." : undefined}
             onClick={() => request !== undefined && void copy(form, request)}
           >
             {isCopied ? "copied" : form}
@@ -154,14 +155,15 @@ async function renderCopy(form: CopyFormat, request: RequestDetail, client: Quer
   return { text: SCRIPTS[form](callOf(request, status, body)), note };
 }
 
+/** Whether the request can be repeated: its body is stored, or it had none. */
+function isBodyKnown({ stored_request_bytes, request_bytes }: RequestDetail): boolean {
+  return stored_request_bytes !== null || request_bytes === 0;
+}
+
 /** The body as it was sent, or a file if it is too large for a command. */
 async function bodyOf(request: RequestDetail): Promise<Body> {
-  if (request.stored_request_bytes === 0) return undefined;
+  if (!request.stored_request_bytes) return undefined;
   const file = `${request.id}-request.txt`;
-  if (request.stored_request_bytes === null) {
-    if (request.request_bytes === 0) return undefined;
-    return { file, note: `The body is not stored. Save it as ${file}.` };
-  }
   const size = bytes(request.stored_request_bytes);
   const elsewhere = { file, note: `The body (${size}) is read from ${file}. Download it under Raw.` };
   if (request.stored_request_bytes > MAX_IN_SCRIPT_BYTES) return elsewhere;

@@ -83,6 +83,7 @@ type TopBarProps = {
 
 /** Actions for the whole request. Always visible. */
 function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
+  const isSorted = useLogSearch().sort !== undefined;
   return (
     <Group className={css.bar} gap={2}>
       <QuietButton onClick={onClose}>
@@ -92,13 +93,14 @@ function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
         </kbd>
       </QuietButton>
       <QuietButton disabled={newer === null} onClick={() => newer !== null && onGo(newer)}>
-        <span aria-hidden="true">‹</span> newer <span className="visually-hidden">request</span>
+        <span aria-hidden="true">‹</span> {isSorted ? "previous" : "newer"}{" "}
+        <span className="visually-hidden">request</span>
         <kbd className={css.key} aria-hidden="true">
           k
         </kbd>
       </QuietButton>
       <QuietButton disabled={older === null} onClick={() => older !== null && onGo(older)}>
-        older <span className="visually-hidden">request</span>
+        {isSorted ? "next" : "older"} <span className="visually-hidden">request</span>
         <kbd className={css.key} aria-hidden="true">
           j
         </kbd>

@@ -24,7 +24,7 @@ const COLUMNS = {
   result: { label: "Result", width: 222 },
   tokens: { label: "Tokens", width: 128, rank: 2, sorts: ["input_tokens", "output_tokens"], isNumber: true },
   cost: { label: "Cost", width: 84, rank: 6, sorts: ["cost_usd"], isNumber: true },
-  first: { label: "First", width: 66, rank: 1, sorts: ["first_token_ms"], isNumber: true },
+  first: { label: "First token", width: 92, rank: 1, sorts: ["first_token_ms"], isNumber: true },
   total: { label: "Total", width: 74, rank: 7, sorts: ["duration_ms"], isNumber: true },
   input_tokens: { label: "Input tokens", width: 104, rank: 5, sorts: ["input_tokens"], isNumber: true },
   output_tokens: { label: "Output tokens", width: 112, rank: 5, sorts: ["output_tokens"], isNumber: true },

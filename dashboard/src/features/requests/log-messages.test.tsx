@@ -31,10 +31,10 @@ it("describes the filter in one sentence", async () => {
 it("explains that whole words match, and offers a search for the beginning", async () => {
   const { where } = await renderAt("?not.words=late&words=refund&model=o1", <NoMatch corrections={[]} />);
   expect(await screen.findByText(/Search matches whole words/)).toHaveTextContent(
-    "Search matches whole words. Try refun*",
+    "Search matches whole words. Try refund*",
   );
-  await userEvent.click(screen.getByRole("button", { name: "refun*" }));
-  expect(where()).toBe("/requests?not.words=late&model=o1&begins.words=refun");
+  await userEvent.click(screen.getByRole("button", { name: "refund*" }));
+  expect(where()).toBe("/requests?not.words=late&model=o1&begins.words=refund");
 });
 
 it.each(["?begins.words=refun", "?not.words=late", "?duration=%3E2s", "?namespace=staging"])(

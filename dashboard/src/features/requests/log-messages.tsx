@@ -129,24 +129,16 @@ function PrefixHint() {
   const go = useLogNavigate();
   const [whole] = selectedValues(search.filter, "words");
   if (whole === undefined) return null;
-  const prefix = prefixOf(whole);
-  if (prefix === "") return <p>Quotes match an exact phrase of whole words.</p>;
-  const filter = addValue(removeValue(search.filter, "words", whole, false), `${PREFIX}words`, prefix);
+  if (!/^[\p{L}\p{N}]+$/u.test(whole)) return <p>Quotes match an exact phrase of whole words.</p>;
+  const filter = addValue(removeValue(search.filter, "words", whole, false), `${PREFIX}words`, whole);
   return (
     <p>
       Search matches whole words. Try{" "}
       <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
-        {`${prefix}*`}
+        {`${whole}*`}
       </Button>
     </p>
   );
-}
-
-/** `refund` → `refun`; empty for several words. */
-function prefixOf(word: string): string {
-  if (!/^[\p{L}\p{N}]+$/u.test(word)) return "";
-  const letters = [...word];
-  return letters.slice(0, letters.length > 3 ? -1 : undefined).join("");
 }
 
 /** The log could not be read: what happened, that nothing is lost by it, and what to do. */

@@ -37,7 +37,7 @@ it("says which column sorts, and returns from there to the newest first", async 
 
 it.each([
   [{ rows: 200 }, "Top 200 by cost"],
-  [{ rows: 41 }, "41 requests by cost"],
+  [{ rows: 41 }, "41 requests by cost, highest first"],
   [{ rows: 0 }, "No matching request has a cost"],
   [{ rows: 200, isLoading: true }, "Sorting by cost…"],
   [
