@@ -97,6 +97,13 @@ def test_the_menu_names_the_columns_that_do_not_fit(open_tab: OpenTab, world: Wo
     expect(open_menu(tab).get_by_role("status")).to_have_text(re.compile("^No space for .*First token"))
 
 
-def test_a_phone_has_fixed_columns(open_tab: OpenTab, world: World, log: list[str]) -> None:
-    tab = open_tab(world.dashboard, viewport={"width": 390, "height": 844}).open_log()
+def test_a_narrow_window_has_fixed_columns_and_rows_of_two_lines(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    menu = open_menu(tab)
+    menu.get_by_role("checkbox", name="Compact rows").check()
+    menu.get_by_role("checkbox", name="Namespace").uncheck()
+    expect(tab.row(log[0])).to_have_js_property("offsetHeight", 25)
+    tab.page.set_viewport_size({"width": 390, "height": 844})
+    expect(tab.row(log[0])).to_have_js_property("offsetHeight", 54)
+    expect(tab.chip(log[0], "namespace staging")).to_be_visible()
     expect(tab.page.get_by_role("button", name="Columns", exact=True)).to_have_count(0)

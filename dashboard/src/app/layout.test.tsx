@@ -77,6 +77,7 @@ beforeEach(async () => {
 afterEach(() => {
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
+  localStorage.clear();
 });
 
 const row = (id: string) => document.querySelector(`tr[data-request="${id}"]`);
@@ -106,6 +107,14 @@ it("new counts of labels do not render layout, table or chips in it", async () =
   await poll("labels");
   await waitFor(() => expect(bar()).toHaveTextContent("production77"));
   expect(renders()).toEqual(before);
+});
+
+it("compact rows render no cell", async () => {
+  const { cells } = renders();
+  fireEvent.click(screen.getByRole("button", { name: "Columns" }));
+  fireEvent.click(await screen.findByRole("checkbox", { name: "Compact rows" }));
+  await waitFor(() => expect(screen.getByRole("region", { name: "Requests" })).toHaveAttribute("data-compact"));
+  expect(renders().cells).toBe(cells);
 });
 
 it("rows that are not shown yet do not render the table", async () => {

@@ -99,7 +99,7 @@ export const LogTable = memo(function LogTable(props: Props) {
           ref={scroller}
           className={css.scrollRegion}
           data-log=""
-          data-compact={view.isCompact || undefined}
+          data-compact={measures === COMPACT || undefined}
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
           tabIndex={0}
           aria-label="Requests"
