@@ -220,8 +220,9 @@ def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
 def test_links_open_the_most_expensive_and_the_slowest_requests_of_the_filter(tab: LogPage, log: list[str]) -> None:
     open_overview(tab, "/overview?namespace=production&by=model")
     links = tab.page.get_by_role("navigation", name="Open in the log")
-    for name, sort in (("Most expensive", "cost_usd"), ("Slowest", "duration_ms")):
-        link = links.get_by_role("link", name=name)
+    sorts = {"Most expensive": "cost_usd", "Slowest": "duration_ms", "Slowest first token": "first_token_ms"}
+    for name, sort in sorts.items():
+        link = links.get_by_role("link", name=name, exact=True)
         expect(link).to_have_attribute("href", f"/requests?namespace=production&sort={sort}")
 
 

@@ -44,7 +44,7 @@ def test_the_most_expensive_request_of_the_last_24_hours_is_found(tab: LogPage, 
 def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     head(tab, "Cost").get_by_role("link").click()
-    expect(sort_bar(tab)).to_have_text("5 requests by cost")
+    expect(sort_bar(tab)).to_have_text("5 requests by cost, highest first")
     expect(head(tab, "Cost")).to_have_attribute("aria-sort", "descending")
     assert tab.ids() == [log[number] for number in (1, 3, 2, 0, 4)]
     tab.page.get_by_role("button", name="Newest first").click()
@@ -58,12 +58,12 @@ def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(tab: LogPage
 def test_each_sort_field_has_a_link_in_its_head(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     tab.page.get_by_role("link", name="out", exact=True).click()
-    expect(sort_bar(tab)).to_have_text("5 requests by output tokens")
+    expect(sort_bar(tab)).to_have_text("5 requests by output tokens, highest first")
     tab.wait_for_query(("sort", "output_tokens"))
     tab.page.get_by_role("link", name="in", exact=True).click()
-    expect(sort_bar(tab)).to_have_text("5 requests by input tokens")
+    expect(sort_bar(tab)).to_have_text("5 requests by input tokens, highest first")
     head(tab, "Total").get_by_role("link").click()
-    expect(sort_bar(tab)).to_have_text("6 requests by duration")
+    expect(sort_bar(tab)).to_have_text("6 requests by duration, highest first")
     head(tab, "First token").get_by_role("link").click()
     tab.page.get_by_text("No matching request has a time to first token").wait_for()
     assert tab.row_count() == 0
@@ -73,7 +73,7 @@ def test_a_filter_applies_to_the_sorted_log(tab: LogPage, log: list[str]) -> Non
     tab.open_log("/requests?sort=cost_usd")
     tab.chip(log[2], "namespace a").click()
     tab.wait_for_query(("namespace", "a"), ("sort", "cost_usd"))
-    expect(sort_bar(tab)).to_have_text("3 requests by cost")
+    expect(sort_bar(tab)).to_have_text("3 requests by cost, highest first")
     assert tab.ids() == [log[2], log[0], log[4]]
 
 

@@ -90,7 +90,5 @@ const INCOMPLETE = "The search reached its time limit: higher values may be miss
 
 function titleOf(rows: number, field: string): string {
   if (rows === 0) return `No matching request has a ${field}`;
-  return rows === TOP_ROWS
-    ? `Top ${TOP_ROWS} by ${field}`
-    : `${plural(rows, "request")} by ${field}, highest first`;
+  return rows === TOP_ROWS ? `Top ${TOP_ROWS} by ${field}` : `${plural(rows, "request")} by ${field}, highest first`;
 }
