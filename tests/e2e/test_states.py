@@ -59,11 +59,11 @@ def test_an_empty_result_has_buttons_that_remove_values_of_the_filter(tab: LogPa
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No request where namespace is staging and model is gpt-5.")
     expect(main).to_contain_text("2 requests without “model is gpt-5”")
-    main.get_by_role("button", name="remove model", exact=True).click()
+    main.get_by_role("button", name="Remove model", exact=True).click()
     tab.wait_for_query(("namespace", "staging"))
     tab.wait_for_rows(2)
     tab.page.go_back()
-    main.get_by_role("button", name="clear all").click()
+    main.get_by_role("button", name="Clear all filters").click()
     tab.wait_for_query()
     tab.wait_for_rows(len(log))
 
@@ -74,7 +74,7 @@ def test_an_invalid_filter_is_named(tab: LogPage, log: list[str]) -> None:
     alert = tab.page.get_by_role("main").get_by_role("alert")
     expect(alert).to_contain_text("This filter cannot be read")
     expect(alert).to_contain_text("nmespace")
-    alert.get_by_role("button", name="clear all").click()
+    alert.get_by_role("button", name="Clear all filters").click()
     tab.wait_for_rows(len(log))
 
 
@@ -90,7 +90,7 @@ def test_an_unreadable_log_shows_an_error_and_can_be_retried(tab: LogPage, log: 
     expect(alert).to_contain_text("The log could not be read: The disk is on fire.")
     expect(alert).to_contain_text("Requests are still being logged.")
     tab.page.unroute(requests)
-    alert.get_by_role("button", name="again").click()
+    alert.get_by_role("button", name="Retry").click()
     tab.wait_for_rows(len(log))
 
 

@@ -60,12 +60,12 @@ export function NoMatch({ corrections }: NoMatchProps) {
       ))}
       {hasRange && (
         <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, range: {} } })}>
-          look at all time
+          Show all time
         </Button>
       )}
       {values.length > 0 && (
         <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter: [] } })}>
-          clear all
+          Clear all filters
         </Button>
       )}
     </div>
@@ -102,7 +102,7 @@ function Without({ name, value, negated }: Value) {
       {found.complete ? "" : "At least "}
       {plural(found.requests, "request")} without “{`${words.name} ${words.verb}`.trim()} <bdi>{words.value}</bdi>”.{" "}
       <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
-        remove {words.verb === "" ? words.value : words.name}
+        Remove {words.verb === "" ? words.value : words.name}
       </Button>
     </p>
   );
@@ -153,13 +153,13 @@ export function LogError({ error, onAgain }: { error: Error; onAgain: () => void
       </p>
       {isFilterWrong ? (
         <Button variant="default" size="compact-sm" onClick={() => go({ search: EMPTY_SEARCH })}>
-          clear all
+          Clear all filters
         </Button>
       ) : (
         <>
           <StillLogged error={error} />
           <Button variant="default" size="compact-sm" onClick={onAgain}>
-            again
+            Retry
           </Button>
         </>
       )}
