@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.support.records import an_entry
 
-from relaybook.log.formats import detail
+from relaybook.log.formats import request_messages
 from relaybook.log.record import Detail
 from relaybook.log.search_text import MAX_CHARACTERS, text_of
 from relaybook.log.store.port import Entry
@@ -105,8 +105,8 @@ def test_the_newest_messages_of_a_long_conversation_are_kept() -> None:
 
 def test_messages_beyond_the_limit_are_not_converted(monkeypatch: pytest.MonkeyPatch) -> None:
     laid_out = []
-    lay_out = detail._message
-    monkeypatch.setattr(detail, "_message", lambda item: laid_out.append(item) or lay_out(item))
+    lay_out = request_messages._message
+    monkeypatch.setattr(request_messages, "_message", lambda item: laid_out.append(item) or lay_out(item))
     assert text_of(entry(chat(*["older"] * 100, "x" * MAX_CHARACTERS))) == "x" * MAX_CHARACTERS
     assert len(laid_out) == 1
 
