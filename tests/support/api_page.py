@@ -14,7 +14,7 @@ _ROW: Final = "Row"
 _HEAD: Final = """\
 # Dashboard API
 
-Generated from the dashboard's `/openapi.json` by `make docs`; a test compares the two.
+`make docs` generates this page from the dashboard's `/openapi.json`; a test checks that they agree.
 
 """
 

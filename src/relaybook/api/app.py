@@ -1,4 +1,4 @@
-"""Build the dashboard application: routes of the API and the page, middleware, and shared state."""
+"""Build the dashboard application: the routes of API and page, the middleware, and the shared state."""
 
 from typing import Any, Final
 

@@ -103,4 +103,4 @@ def _missing_body_error(record: Record) -> ApiError:
             "expired",
             "The body is no longer stored: its file in store/bodies of the data directory is missing.",
         )
-    return ApiError("not_found", "The request has no such body.")
+    return ApiError("not_found", "The logged request has no body on this side.")

@@ -63,7 +63,9 @@ def _parse_change(body: bytes) -> LabelChange:
     if "namespace" not in fields:
         raise _bad_field("namespace", "missing")
     if len(fields) == 1:
-        raise ApiError("bad_body", "The body changes nothing. Set pinned, color, group or position.")
+        raise ApiError(
+            "bad_body", "The body contains no change. Set at least one of pinned, color, group and position."
+        )
     return msgspec.convert(fields, LabelChange)
 
 

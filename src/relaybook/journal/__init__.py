@@ -35,7 +35,7 @@ Promises
     1. A frame is in the operating system before the byte it describes is sent (on stable storage with
        ``durability = power``). The gate keeps the order; ``JournalWriter.write`` and ``sync`` write the frames.
     2. The frames of an exchange are in order: exactly one OPENED, at most one CLOSED.
-    3. While the writer runs, a reader returns complete frames only. It continues with the next file after SEALED, or
+    3. While the writer runs, a reader returns only complete frames. It continues with the next file after SEALED, or
        when the next file is in use, which happens after a failed write.
     4. After a crash at any time, a reader returns a prefix of what was written, including everything whose ``write``
        had returned. It reads beyond the mark of an ended run as long as the checks match.

@@ -202,7 +202,7 @@ class RunReader:
         self._skipped = 0
 
     def unread(self) -> Unread:
-        """Return how much is not read yet. Takes no lock and does not change the position."""
+        """Return the number of bytes that have not been read yet. Takes no lock and does not change the position."""
         total, since_ns = 0, None
         with suppress(FileNotFoundError, JournalDamaged):
             for number in sequences(self.path):

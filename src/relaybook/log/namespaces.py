@@ -136,7 +136,7 @@ _GROUPS: Final = dict.fromkeys(_ENVIRONMENTS.split(), "Environment") | dict.from
 
 
 class Label(Struct, frozen=True):
-    """How a namespace is shown. The other fields are `None` if it is not pinned."""
+    """How a namespace is shown. If ``pinned`` is false, the other fields are `None`."""
 
     pinned: bool = False
     color: int | None = None

@@ -54,7 +54,7 @@ class Result(msgspec.Struct, frozen=True):
 
     code: Annotated[Code, Meta(description="The result, for programs. More codes may be added.")]
     text: Annotated[str, Meta(description="The result in a few words, such as `200` or `429 rate limited`.")]
-    tone: Annotated[Tone, Meta(description="How the result is shown. `neutral`: the client disconnected first.")]
+    tone: Annotated[Tone, Meta(description="How the result is shown. `neutral`: the client disconnected early.")]
 
 
 #: Codes and texts of error responses of the upstream, by status. Other statuses are an ``error``.

@@ -79,7 +79,7 @@ def error_response(
 
 def malformed_body(error: Exception) -> str:
     """Return the message for a request body with malformed framing."""
-    return f"The request body is not valid HTTP: {error}."
+    return f"The request body is not framed as HTTP requires: {error}."
 
 
 def body_too_large(size: int, limit: int) -> str:

@@ -61,7 +61,7 @@ def describe_type(hint: Any) -> str:
 
 
 def format_value(value: object) -> str:
-    """Format a value as it can be written in settings. None and empty lists are ``–``."""
+    """Format a value as it can be written in settings. `None` and an empty list become ``–``."""
     if value is None or value == []:
         return "–"
     if isinstance(value, list):

@@ -1,9 +1,9 @@
 """Record what the simulated upstream received and sent, for tests that compare it with the log of Relaybook.
 
-The entries of one exchange are, in order: ``first_byte``; ``head`` if the body arrived later; ``request`` or
-``malformed``; and exactly one ``sent`` with the outcome. The exception is a response that is sent before the body
-arrived: its ``sent`` precedes ``request``. ``gone`` belongs to the connection and is written when the simulator notices
-that the peer has closed it. Each entry is appended to the file with one ``write``.
+Each exchange has these entries, in order: ``first_byte``; ``head``, only if the head arrived before the body; either
+``request`` or ``malformed``; and one ``sent`` with the outcome. The exception is a response that is sent before the
+body arrived: its ``sent`` precedes ``request``. ``gone`` belongs to the connection and is written when the simulator
+notices that the peer has closed it. Each entry is appended to the file with one ``write``.
 """
 
 import base64

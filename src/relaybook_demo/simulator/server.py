@@ -1,4 +1,4 @@
-"""Start and stop the simulated upstream, inside a program or as a separate process."""
+"""Start and stop the simulated upstream, in this process or as a separate one."""
 
 import asyncio
 import signal

@@ -74,7 +74,7 @@ def test_a_namespace_without_a_request_can_be_pinned_and_unpinned() -> None:
         ),
         ({"namespace": "a", "at `$.color`": 3}, "at `$.color`", "at `$.color` is not a known field."),
         ({"namespace": "a", "color": [{"x` at `$.group": 1}]}, "color", 'color is [{"x` at `$.group":1}]: expected an'),
-        ({"namespace": "a"}, None, "The body changes nothing. Set pinned, color, group or position"),
+        ({"namespace": "a"}, None, "The body contains no change. Set at least one of pinned"),
         ({"namespace": "a", "color": 3}, "pinned", "'a' is not pinned, so it cannot have a color"),
         ({"namespace": "a", "pinned": False, "color": 3}, "pinned", "'a' is not pinned, so it cannot have a color"),
     ],

@@ -78,7 +78,7 @@ class ChatReader:
             self.add_error(chunk.error)
 
     def add_error(self, error: object) -> None:
-        """Set the error. Only the first error is kept."""
+        """Set the error, unless one is already set."""
         if not self.has_error:
             self.has_error = self.is_understood = True
             self._facts.error_code, self._facts.error_message = describe_error(error)

@@ -1,4 +1,4 @@
-"""Turn a parsed request of OpenAI's formats into facts, and build previews of messages for all formats."""
+"""Turn a parsed request in one of OpenAI's formats into facts, and build message previews for all formats."""
 
 from itertools import islice
 from typing import Final

@@ -114,7 +114,7 @@ def overwrite(fd: int, offset: int, length: int) -> None:
 def _punch_hole(fd: int, offset: int, length: int) -> None:
     """Free the blocks of a range.
 
-    This only saves space, so it is not an error if the system does not support it.
+    This merely saves space, so a system that does not support it causes no error.
     """
     if sys.platform == "darwin":
         block = os.fstatvfs(fd).f_bsize
