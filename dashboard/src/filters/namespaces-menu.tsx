@@ -18,7 +18,16 @@ export function NamespacesMenu() {
   const [isOpen, setOpen] = useState(false);
   const namespaces = useStatus((status) => status.namespaces);
   return (
-    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" width={420} trapFocus withinPortal shadow="md">
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      position="bottom-end"
+      offset={2}
+      width={420}
+      trapFocus
+      withinPortal
+      shadow="md"
+    >
       <Popover.Target>
         <Button
           className={css.menuButton ?? ""}
