@@ -322,7 +322,7 @@ def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
     tab.open("/thread?model=gpt-4o")
     alert = tab.page.get_by_role("main").get_by_role("alert")
     expect(alert).to_contain_text("This address cannot be read: A thread is selected by exactly one namespace=")
-    alert.get_by_role("button", name="all threads").click()
+    alert.get_by_role("button", name="All namespaces").click()
     tab.wait_for_path("/namespaces")
 
 

@@ -76,6 +76,8 @@ export class ScrollPosition {
     if (scroller === undefined || turns.length === 0) return;
     const first = turns.find((turn) => turn.dataset.request === this.start);
     this.start = undefined;
+    // The viewer has scrolled, and the scroll event is still to come: without it, a viewer at the end would be held there.
+    if (scroller.scrollTop !== this.last.top) this.onScroll();
     if (first !== undefined) {
       this.atEnd = false;
       first.focus({ preventScroll: true });
