@@ -16,9 +16,11 @@ function scrollArea(): { scroller: HTMLElement; resize: () => void } {
     },
   );
   const scroller = document.createElement("div");
-  scroller.append(document.createElement("article"));
-  (scroller.firstElementChild as HTMLElement).dataset.request = "1";
+  const turn = document.createElement("article");
+  turn.dataset.request = "1";
+  scroller.append(turn);
   let top = 0;
+  turn.getBoundingClientRect = () => new DOMRect(0, -top, 100, 1_000);
   Object.defineProperties(scroller, {
     scrollHeight: { value: 1_000 },
     clientHeight: { value: 200 },
