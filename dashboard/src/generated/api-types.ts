@@ -138,11 +138,11 @@ export type RequestPage = {
   /** `false` if the search was stopped at its deadline. `next_cursor` continues it; with `sort`, the page has the highest values found until then. */
   complete: boolean;
   /** Only if nothing was found: values of the filter that no request has, and likely ones. */
-  corrections?: (Correction)[];
+  likely_values?: (LikelyValue)[];
 };
 
 /** A value in the filter that no request has, and what was probably meant. */
-export type Correction = {
+export type LikelyValue = {
   /** Name of the parameter. */
   param: string;
   value: string;

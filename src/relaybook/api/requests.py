@@ -12,7 +12,7 @@ from relaybook.api.count import count_deadline_ns
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import RequestPage, Row
-from relaybook.log.likely_values import Correction, corrections_of
+from relaybook.log.likely_values import LikelyValue, likely_values_of
 from relaybook.log.query.filters import SORT_FIELDS, BadFilter, Cursor, Filter, SortField, Term, parse_sort
 from relaybook.log.row import to_json
 from relaybook.log.store.errors import DeadlinePassed
@@ -86,14 +86,14 @@ def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, 
         finished = {row["id"] for row in page.data}
         page.running = [row for row in running if row["id"] not in finished]
         if page.complete and not page.data and not page.running:
-            page.corrections = _corrections(reader, filter_, deadline_ns)
+            page.likely_values = _likely_values(reader, filter_, deadline_ns)
     return page
 
 
-def _corrections(reader: Reader, filter_: Filter, deadline_ns: int) -> list[Correction] | UnsetType:
+def _likely_values(reader: Reader, filter_: Filter, deadline_ns: int) -> list[LikelyValue] | UnsetType:
     """Return what was probably meant instead of values that no request has. UNSET if nothing is likely."""
     try:
-        return corrections_of(reader, filter_, count_deadline_ns(deadline_ns)) or UNSET
+        return likely_values_of(reader, filter_, count_deadline_ns(deadline_ns)) or UNSET
     except DeadlinePassed:
         return UNSET
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from relaybook.log.likely_values import Correction
+from relaybook.log.likely_values import LikelyValue
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadTermCode
 from relaybook.log.record import FIELDS, TIMESTAMPS, Record
@@ -256,9 +256,9 @@ class RequestPage(Struct, kw_only=True):
             "the page has the highest values found until then."
         ),
     ]
-    corrections: (
+    likely_values: (
         Annotated[
-            list[Correction],
+            list[LikelyValue],
             Meta(description="Only if nothing was found: values of the filter that no request has, and likely ones."),
         ]
         | UnsetType

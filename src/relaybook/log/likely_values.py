@@ -16,7 +16,7 @@ from relaybook.settings.suggestions import closest
 _MIN_PART: Final = 4
 
 
-class Correction(msgspec.Struct, frozen=True, kw_only=True):
+class LikelyValue(msgspec.Struct, frozen=True, kw_only=True):
     """A value in the filter that no request has, and what was probably meant."""
 
     param: Annotated[str, Meta(description="Name of the parameter.")]
@@ -27,17 +27,14 @@ class Correction(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
-def corrections_of(reader: Reader, filter_: Filter, deadline_ns: int) -> list[Correction]:
-    """Return corrections of a filter that found nothing. Raises DeadlinePassed."""
+def likely_values_of(reader: Reader, filter_: Filter, deadline_ns: int) -> list[LikelyValue]:
+    """Return likely values for a filter that found nothing. Raises DeadlinePassed."""
     return [
-        correction
-        for term in filter_.terms
-        if not term.negated
-        for correction in _corrections(reader, term, deadline_ns)
+        likely for term in filter_.terms if not term.negated for likely in _likely_values(reader, term, deadline_ns)
     ]
 
 
-def _corrections(reader: Reader, term: Term, deadline_ns: int) -> Iterator[Correction]:
+def _likely_values(reader: Reader, term: Term, deadline_ns: int) -> Iterator[LikelyValue]:
     name = term.name.removeprefix("property.")
     if name != term.name:
         properties = _values(reader, "property", "", deadline_ns)
@@ -69,9 +66,9 @@ def _label(name: str) -> str:
     return FIELDS[name].label if name in FIELDS else name.removeprefix("property.")
 
 
-def _instead(term: Term, value: str, param: str, meant: str, what: str, shown: str) -> Correction:
+def _instead(term: Term, value: str, param: str, meant: str, what: str, shown: str) -> LikelyValue:
     message = f"No request {what}. Did you mean {shown}?"
-    return Correction(param=term.name, value=value, instead=(param, meant), message=message)
+    return LikelyValue(param=term.name, value=value, instead=(param, meant), message=message)
 
 
 def likely_value(value: str, known: Iterable[str]) -> str | None:

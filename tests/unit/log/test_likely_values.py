@@ -6,7 +6,7 @@ import pytest
 from tests.support.api_log import client_of, log_of, open_of, record_of
 from tests.support.records import soon
 
-from relaybook.log.likely_values import corrections_of, likely_value
+from relaybook.log.likely_values import likely_value, likely_values_of
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.memory import MemoryStore
@@ -59,13 +59,13 @@ def test_the_likely_value_differs_by_case_contains_the_value_or_is_spelled_simil
         (Term("property.chanel", ("iOS",)), ("property.channel", "iOS"), "No request has a property chanel."),
     ],
 )
-def test_a_correction_names_the_value_that_was_probably_meant(
+def test_a_likely_value_names_the_value_that_was_probably_meant(
     log: MemoryStore, term: Term, instead: tuple[str, str], message: str
 ) -> None:
-    (correction,) = corrections_of(log, Filter((term,)), soon())
-    assert (correction.param, correction.value) == (term.name, term.values[0])
-    assert correction.instead == instead
-    assert message in correction.message
+    (likely,) = likely_values_of(log, Filter((term,)), soon())
+    assert (likely.param, likely.value) == (term.name, term.values[0])
+    assert likely.instead == instead
+    assert message in likely.message
 
 
 @pytest.mark.parametrize(
@@ -80,15 +80,15 @@ def test_a_correction_names_the_value_that_was_probably_meant(
         Term("words", ("Production",)),
     ],
 )
-def test_there_is_no_correction_of_other_terms(log: MemoryStore, term: Term) -> None:
-    assert corrections_of(log, Filter((term,)), soon()) == []
+def test_there_is_no_likely_value_for_other_terms(log: MemoryStore, term: Term) -> None:
+    assert likely_values_of(log, Filter((term,)), soon()) == []
 
 
-def test_only_an_empty_first_page_has_corrections(log: MemoryStore) -> None:
+def test_only_an_empty_first_page_has_likely_values(log: MemoryStore) -> None:
     client = client_of(log)
     page = client.get("/api/requests?namespace=Production").json()
     assert page["data"] == []
-    assert page["corrections"] == [
+    assert page["likely_values"] == [
         {
             "param": "namespace",
             "value": "Production",
@@ -97,16 +97,16 @@ def test_only_an_empty_first_page_has_corrections(log: MemoryStore) -> None:
         }
     ]
     for query in ("namespace=production", "namespace=zzz", "namespace=Production&cursor=o1", "status=500"):
-        assert "corrections" not in client.get(f"/api/requests?{query}").json()
+        assert "likely_values" not in client.get(f"/api/requests?{query}").json()
 
 
-def test_a_page_with_running_requests_or_without_time_has_no_corrections() -> None:
+def test_a_page_with_running_requests_or_without_time_has_no_likely_values() -> None:
     running = log_of(record_of(1, namespace="production"))
     running.commit(Batch(running=[open_of(2, namespace="Production")]))
-    assert "corrections" not in client_of(running).get("/api/requests?namespace=Production").json()
+    assert "likely_values" not in client_of(running).get("/api/requests?namespace=Production").json()
 
     class Slow(MemoryStore):
         def values(self, *_: Any) -> Any:
             raise DeadlinePassed
 
-    assert "corrections" not in client_of(Slow()).get("/api/requests?namespace=Production").json()
+    assert "likely_values" not in client_of(Slow()).get("/api/requests?namespace=Production").json()

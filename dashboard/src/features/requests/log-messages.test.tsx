@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import { statusQuery } from "~/api/status";
 import { FilterBar } from "~/filters/filter-bar";
-import type { Correction } from "~/generated/api-types";
+import type { LikelyValue } from "~/generated/api-types";
 import { renderAt } from "~/test/render";
 import { NoMatch } from "./log-messages";
 
@@ -22,14 +22,14 @@ beforeEach(() => {
 });
 
 it("describes the filter in one sentence", async () => {
-  await renderAt("?namespace=staging&words=refund&duration=%3E2s&not.words=so+late", <NoMatch corrections={[]} />);
+  await renderAt("?namespace=staging&words=refund&duration=%3E2s&not.words=so+late", <NoMatch likelyValues={[]} />);
   expect(await screen.findByText(/^No request/)).toHaveTextContent(
     'No request where namespace is staging and text: refund and duration > 2 s and not text: "so late".',
   );
 });
 
 it("explains that whole words match, and offers a search for the beginning", async () => {
-  const { where } = await renderAt("?not.words=late&words=refund&model=o1", <NoMatch corrections={[]} />);
+  const { where } = await renderAt("?not.words=late&words=refund&model=o1", <NoMatch likelyValues={[]} />);
   expect(await screen.findByText(/Search matches whole words/)).toHaveTextContent(
     "Search matches whole words. Try refund*",
   );
@@ -40,7 +40,7 @@ it("explains that whole words match, and offers a search for the beginning", asy
 it.each(["?begins.words=refun", "?not.words=late", "?duration=%3E2s", "?namespace=staging"])(
   "does not explain words where none is looked for whole: %s",
   async (search) => {
-    await renderAt(search, <NoMatch corrections={[]} />);
+    await renderAt(search, <NoMatch likelyValues={[]} />);
     expect(await screen.findByText(/^No request/)).toBeVisible();
     expect(screen.queryByText(/whole words/)).toBeNull();
   },
@@ -48,7 +48,7 @@ it.each(["?begins.words=refun", "?not.words=late", "?duration=%3E2s", "?namespac
 
 it("says how many requests are not searched yet, where words are looked for", async () => {
   indexedTo = 1;
-  await renderAt("?words=refund", <NoMatch corrections={[]} />);
+  await renderAt("?words=refund", <NoMatch likelyValues={[]} />);
   expect(await screen.findByText("Words are being indexed: 1,204 newer requests are not searched yet.")).toBeVisible();
 });
 
@@ -83,13 +83,13 @@ it("has a chip for each value, with a button that removes it", async () => {
 
 it("offers the value that was probably meant", async () => {
   const message = "No request has the namespace Production. Did you mean production?";
-  const correction: Correction = {
+  const likelyValue: LikelyValue = {
     param: "namespace",
     value: "Production",
     instead: ["namespace", "production"],
     message,
   };
-  const { where } = await renderAt("?namespace=Production&model=o1", <NoMatch corrections={[correction]} />);
+  const { where } = await renderAt("?namespace=Production&model=o1", <NoMatch likelyValues={[likelyValue]} />);
   expect(await screen.findByText(message)).toBeVisible();
   await userEvent.click(screen.getByRole("button", { name: "namespace is production" }));
   expect(where()).toBe("/requests?model=o1&namespace=production");

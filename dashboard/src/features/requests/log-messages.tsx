@@ -11,7 +11,7 @@ import { EMPTY_SEARCH } from "~/domain/log-search";
 import { formatTimeRange } from "~/domain/time-range";
 import { QueryIndexing } from "~/filters/filter-bar";
 import { plural } from "~/format/number";
-import type { Correction } from "~/generated/api-types";
+import type { LikelyValue } from "~/generated/api-types";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { lazyPart } from "~/ui/lazy-part";
@@ -22,11 +22,11 @@ const ConnectGuide = lazyPart(() => import("~/features/connect/connect-page").th
 
 type NoMatchProps = {
   /** Values that were probably meant. */
-  corrections: readonly Correction[];
+  likelyValues: readonly LikelyValue[];
 };
 
 /** Shown instead of rows: how to connect a client if the log is empty, else that nothing matches. */
-export function EmptyLog({ corrections }: NoMatchProps) {
+export function EmptyLog({ likelyValues }: NoMatchProps) {
   const search = useLogSearch();
   const isWhole = search.filter.length === 0 && Object.keys(search.range).length === 0;
   return isWhole ? (
@@ -34,12 +34,12 @@ export function EmptyLog({ corrections }: NoMatchProps) {
       <ConnectGuide />
     </Suspense>
   ) : (
-    <NoMatch corrections={corrections} />
+    <NoMatch likelyValues={likelyValues} />
   );
 }
 
 /** Nothing matches: the filter as text, and what would match without parts of it. */
-export function NoMatch({ corrections }: NoMatchProps) {
+export function NoMatch({ likelyValues }: NoMatchProps) {
   const search = useLogSearch();
   const go = useLogNavigate();
   const values = search.filter.flatMap((term) => term.values.map((value) => ({ ...term, value })));
@@ -50,8 +50,8 @@ export function NoMatch({ corrections }: NoMatchProps) {
         No request{hasRange && <> ({formatTimeRange(search.range)})</>}
         <Asked values={values} />.
       </p>
-      {corrections.map((each) => (
-        <LikelyValue key={`${each.param}=${each.value}`} correction={each} />
+      {likelyValues.map((each) => (
+        <LikelyValueLine key={`${each.param}=${each.value}`} likelyValue={each} />
       ))}
       <PrefixHint />
       <QueryIndexing className={css.indexing} />
@@ -109,7 +109,7 @@ function Without({ name, value, negated }: Value) {
 }
 
 /** A value that no request has, and a button that replaces it with the one that was probably meant. */
-function LikelyValue({ correction: { param, value, instead, message } }: { correction: Correction }) {
+function LikelyValueLine({ likelyValue: { param, value, instead, message } }: { likelyValue: LikelyValue }) {
   const search = useLogSearch();
   const go = useLogNavigate();
   const filter = addValue(removeValue(search.filter, param, value, false), ...instead);

@@ -163,7 +163,7 @@ export function RequestsPage() {
           {log.error !== null ? (
             <LogError error={log.error} onAgain={log.refetch} />
           ) : log.isEmpty && !isSorted ? (
-            <EmptyLog corrections={log.corrections} />
+            <EmptyLog likelyValues={log.likelyValues} />
           ) : (
             <RowSelectionContext value={selection}>
               <LogTable

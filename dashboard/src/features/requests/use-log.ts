@@ -6,7 +6,7 @@ import { useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
 import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
 import { type LogSearch, queryText, withSort } from "~/domain/log-search";
-import type { Correction, RequestPage, Row } from "~/generated/api-types";
+import type { LikelyValue, RequestPage, Row } from "~/generated/api-types";
 import { createLiveLog, type LiveLog, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
 
 /** Above this rate new rows stay pending. */
@@ -40,7 +40,7 @@ export type Log = {
   /** The query in the URL if the API rejects it. The rows are those without it. */
   refused: QueryError | undefined;
   /** If nothing matches: values that were probably meant. */
-  corrections: readonly Correction[];
+  likelyValues: readonly LikelyValue[];
   /** Shows the pending rows. */
   showPending: () => void;
   /** Reads the log again from its newest end. */
@@ -153,7 +153,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
     error: query.error,
     // Kept while the rows are read again: a rejected query is rejected again.
     refused: first?.refused?.text === queryText(search.filter) ? first.refused : undefined,
-    corrections: first?.corrections ?? NO_CORRECTIONS,
+    likelyValues: first?.likely_values ?? NO_LIKELY_VALUES,
     showPending: useCallback(() => change(showPending), [change]),
     refetch,
   };
@@ -165,7 +165,7 @@ function runningOf(page: RequestPage, filter: Filter): readonly Row[] {
 }
 
 const NONE: readonly Row[] = [];
-const NO_CORRECTIONS: readonly Correction[] = [];
+const NO_LIKELY_VALUES: readonly LikelyValue[] = [];
 
 type Pages = readonly LogPage[] | undefined;
 
