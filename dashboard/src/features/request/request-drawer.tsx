@@ -9,7 +9,6 @@ import { useState } from "react";
 import { requestQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
 import type { RequestDetail } from "~/generated/api-types";
-import { useThreadNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
 import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
@@ -17,8 +16,7 @@ import type { ResponseView } from "./answer";
 import { CopyBar } from "./copy-as";
 import css from "./request.module.css";
 import { RequestView } from "./request-detail";
-import { manageFrame, SidePanel } from "./side-panel";
-import { threadOf } from "./turn-position";
+import { isOutsidePanel, manageFrame, SidePanel } from "./side-panel";
 
 type RequestDrawerProps = {
   /** Any id of the request. */
@@ -37,12 +35,7 @@ export function RequestDrawer({ id, newer, older, onGo, onClose }: RequestDrawer
     placeholderData: keepPreviousData,
   });
   const [view, setView] = useState<ResponseView>("rendered");
-  const { filter } = useLogSearch();
-  const goToThread = useThreadNavigate();
-  const onThread = () => {
-    if (data !== undefined && !isPlaceholderData) goToThread(threadOf(data, filter), data.id);
-  };
-  useDrawerShortcuts({ newer, older, onGo, onClose, onThread });
+  useDrawerShortcuts({ newer, older, onGo, onClose });
 
   return (
     <SidePanel label={`Request ${id}`} onClose={onClose}>
@@ -127,24 +120,14 @@ type Keys = {
   older: string | null;
   onGo: (id: string) => void;
   onClose: () => void;
-  onThread: () => void;
 };
 
-/** Escape closes the request, k opens the newer one, j the older one, t the conversation view. */
-function useDrawerShortcuts({ newer, older, onGo, onClose, onThread }: Keys): void {
+/** Escape closes the request, k opens the newer one, j the older one. */
+function useDrawerShortcuts({ newer, older, onGo, onClose }: Keys): void {
   useShortcuts(({ key, target }) => {
     if (key === "Escape") return onClose;
     if (isTextField(target) || hasTextSelection()) return undefined;
-    if (key === "t") return onThread;
     const next = key === "k" ? newer : key === "j" ? older : null;
     return next !== null && (() => onGo(next));
-  }, isElsewhere);
-}
-
-/** Whether the target handles its own keys: a menu, another dialog, or a text field outside the request. */
-function isElsewhere(target: EventTarget | null): boolean {
-  if (!(target instanceof Element)) return false;
-  const layer = target.closest('[role="dialog"], [role="menu"]');
-  if (layer !== null && layer.querySelector("[data-drawer]") === null) return true;
-  return isTextField(target) && target.closest("[data-drawer]") === null;
+  }, isOutsidePanel);
 }

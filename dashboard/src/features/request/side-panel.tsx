@@ -3,6 +3,7 @@
 import { Drawer } from "@mantine/core";
 import { useLocalStorage, useMediaQuery } from "@mantine/hooks";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useCallback } from "react";
+import { isTextField } from "~/ui/shortcuts";
 import css from "./request.module.css";
 
 type SidePanelProps = { label: string; onClose: () => void; children: ReactNode };
@@ -137,4 +138,12 @@ export function manageFrame(frame: HTMLElement | null): (() => void) | undefined
     const isFree = document.activeElement === document.body || frame.contains(document.activeElement);
     if (isFree && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
   };
+}
+
+/** Whether the target handles its own keys: a menu, another dialog, or a text field outside the request. */
+export function isOutsidePanel(target: EventTarget | null): boolean {
+  if (!(target instanceof Element)) return false;
+  const layer = target.closest('[role="dialog"], [role="menu"]');
+  if (layer !== null && layer.querySelector("[data-drawer]") === null) return true;
+  return isTextField(target) && target.closest("[data-drawer]") === null;
 }

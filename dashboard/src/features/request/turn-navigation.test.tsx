@@ -43,8 +43,15 @@ describe("an open request of a conversation", () => {
     expect(onGo).toHaveBeenLastCalledWith("2");
     await userEvent.click(screen.getByRole("button", { name: "turn 4" }));
     expect(onGo).toHaveBeenLastCalledWith("4");
-    await userEvent.click(link);
+    await userEvent.keyboard("t");
     expect(page.where()).toBe("/thread?namespace=production");
+  });
+
+  it("opens the conversation view with a click on the link", async () => {
+    answers.set(THREAD, () => Response.json(talk));
+    const { where } = await open({ messages });
+    await userEvent.click(await screen.findByRole("link", { name: /conversation view/ }));
+    expect(where()).toBe("/thread?namespace=production");
   });
 
   it("hides messages of earlier turns", async () => {
@@ -88,10 +95,12 @@ describe("an open request of a conversation", () => {
   ])("does not show turns for %s", async (_, page) => {
     const respond = vi.fn(() => Response.json(page));
     answers.set(THREAD, respond);
-    await open({ messages });
+    const { where } = await open({ messages });
     await waitFor(() => expect(respond).toHaveBeenCalledOnce());
     expect(screen.queryByRole("link", { name: /conversation view/ })).not.toBeInTheDocument();
     expect(screen.queryByText(/turn/i)).not.toBeInTheDocument();
+    await userEvent.keyboard("t");
+    expect(where()).toBe("/requests?model=gpt-4o");
     expect(screen.getByRole("button", { name: "3 earlier messages · show" })).toBeVisible();
   });
 

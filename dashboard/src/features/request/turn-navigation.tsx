@@ -2,6 +2,7 @@
 
 import { Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
 import { aroundInThreadQuery, latestOfThreadQuery } from "~/api/thread";
 import type { Filter } from "~/domain/filter";
 import { plural } from "~/format/number";
@@ -9,7 +10,9 @@ import type { RequestDetail } from "~/generated/api-types";
 import { AppLink, threadHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
+import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
 import css from "./request.module.css";
+import { isOutsidePanel } from "./side-panel";
 import { isBefore, isFinalFor, type TurnPosition, threadOf, turnOf } from "./turn-position";
 
 /** The turn of the request in its conversation, with links to the turns beside it and to the conversation. */
@@ -69,10 +72,16 @@ export function useTurn(request: RequestDetail): TurnPosition | undefined {
 
 type ThreadLinkProps = { thread: Filter; id: string; position: TurnPosition | undefined };
 
-/** A link to the request in its conversation. The key t does the same. */
+/** A link to the request in its conversation. The key t does the same while the link is shown. */
 function ThreadLink({ thread, id, position }: ThreadLinkProps) {
+  const link = useRef<HTMLAnchorElement>(null);
+  useShortcuts(({ key, target }) => {
+    // While the next request loads, this is still the link of the previous one.
+    const isOutdated = link.current?.closest("[data-waits]") !== null;
+    return key === "t" && !isOutdated && !isTextField(target) && !hasTextSelection() && (() => link.current?.click());
+  }, isOutsidePanel);
   return (
-    <AppLink className={css.value} href={threadHref(thread, id)}>
+    <AppLink ref={link} className={css.value} href={threadHref(thread, id)}>
       {position !== undefined && `Turn ${position.turn}${position.turns === null ? "" : ` of ${position.turns}`} · `}
       conversation view{" "}
       <kbd className={css.key} aria-hidden="true">
