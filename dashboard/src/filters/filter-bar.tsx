@@ -4,10 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { type ComponentProps, type MouseEvent, useLayoutEffect, useRef } from "react";
 import { countQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
+import { isConversationQuery } from "~/api/thread";
 import { type Filter, hasWords, removeLastValue, removeValue } from "~/domain/filter";
 import { describeValue, termLabel } from "~/domain/filter-text";
 import { count, plural } from "~/format/number";
-import { useLogNavigate } from "~/navigation/links";
+import { AppLink, threadHref, useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
@@ -73,6 +74,7 @@ export function FilterBar() {
         </>
       )}
       <QueryIndexing className={css.indexing} />
+      <ConversationLink filter={search.filter} />
       {matches !== undefined && (
         <span className={css.found}>
           {matches.complete ? "" : "at least "}
@@ -94,6 +96,22 @@ export function FilterBar() {
       )}
     </section>
   );
+}
+
+/** A link to the conversation view if the filter is one namespace or property value with conversations. */
+function ConversationLink({ filter }: { filter: Filter }) {
+  const isConversation = useQuery({ ...isConversationQuery(filter), enabled: canHaveConversations(filter) }).data;
+  if (!isConversation) return null;
+  return (
+    <AppLink className={css.conversation} href={threadHref(filter)}>
+      Conversation view
+    </AppLink>
+  );
+}
+
+function canHaveConversations([term, ...more]: Filter): boolean {
+  if (term === undefined || more.length > 0 || term.negated || term.values.length !== 1) return false;
+  return term.name === "namespace" || term.name.startsWith("property.");
 }
 
 /** Moves the focus to the next button when a button that was pressed by keyboard disappears. */

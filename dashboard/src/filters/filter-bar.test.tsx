@@ -1,0 +1,42 @@
+import { screen } from "@testing-library/react";
+import { afterEach, expect, it, vi } from "vitest";
+import { renderAt } from "~/test/render";
+import { FilterBar } from "./filter-bar";
+
+afterEach(() => vi.unstubAllGlobals());
+
+/** Show the filter. `isThread`: its latest requests continue one another. Returns the requests to the API. */
+async function show(search: string, isThread: boolean) {
+  const requests: string[] = [];
+  vi.stubGlobal("fetch", async (url: string) => {
+    requests.push(url);
+    if (url.includes("/api/thread")) return Response.json({ data: [{}, {}], is_thread: isThread });
+    return Response.json({ requests: 310, failed: 0, last_at: null, complete: true });
+  });
+  const { where } = await renderAt(search, <FilterBar />);
+  expect(await screen.findByText("310 requests")).toBeVisible();
+  return { requests, where };
+}
+
+const LINK = { name: "Conversation view" };
+
+it.each(["namespace=user-42", "property.session=s-1"])("%s leads to its conversation view", async (term) => {
+  const { where } = await show(`?${term}`, true);
+  (await screen.findByRole("link", LINK)).click();
+  expect(where()).toBe(`/thread?${term}`);
+});
+
+it("a namespace whose requests do not continue one another has no conversation view", async () => {
+  const { requests } = await show("?namespace=production", false);
+  expect(requests.some((url) => url.includes("/api/thread?namespace=production"))).toBe(true);
+  expect(screen.queryByRole("link", LINK)).toBeNull();
+});
+
+it.each(["namespace=a&namespace=b", "not.namespace=a", "namespace=a&model=o1", "model=o1"])(
+  "%s has no conversation view, and none is looked for",
+  async (terms) => {
+    const { requests } = await show(`?${terms}`, true);
+    expect(requests.filter((url) => url.includes("/api/thread"))).toEqual([]);
+    expect(screen.queryByRole("link", LINK)).toBeNull();
+  },
+);
