@@ -109,6 +109,17 @@ export function countQuery(search: LogSearch) {
   });
 }
 
+/** Number of requests that match a filter at the time when a list of them was loaded. Not read again for this list. */
+export function countAtLoadingQuery(search: LogSearch, loadedAt: number) {
+  const params = askedOf(search);
+  return queryOptions({
+    queryKey: ["count-at-loading", params, loadedAt],
+    queryFn: ({ signal }) => getJson<RequestCount>(apiUrl("count", params), signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: false,
+  });
+}
+
 /** The newest request of the whole log, running ones included. */
 export function latestQuery() {
   return queryOptions({

@@ -156,8 +156,10 @@ export function RequestsPage() {
         )}
         <SortBar
           rows={rows.length}
+          loadedAt={log.loadedAt}
           isComplete={log.isComplete}
           isLoading={log.list.isLoading || log.list.key === PREVIOUS_LIST}
+          onRefresh={log.refetch}
         />
         <div className={css.tableArea}>
           {log.error !== null ? (

@@ -1,8 +1,23 @@
-import { screen } from "@testing-library/react";
+import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { renderAt } from "~/test/render";
 import { SortableHead, SortBar, SortLink } from "./sorting";
+
+let count: object;
+const requests: string[] = [];
+const onRefresh = vi.fn();
+const BAR = { isComplete: true, isLoading: false, loadedAt: 1, onRefresh };
+
+beforeEach(() => {
+  count = { requests: 83, complete: true };
+  requests.length = 0;
+  onRefresh.mockClear();
+  vi.stubGlobal("fetch", async (url: string) => {
+    requests.push(url);
+    return Response.json(count);
+  });
+});
 
 const HEADS = (
   <table>
@@ -37,7 +52,8 @@ it("says which column sorts, and returns from there to the newest first", async 
 
 it.each([
   [{ rows: 200 }, "Top 200 by cost"],
-  [{ rows: 41 }, "41 requests by cost, highest first"],
+  [{ rows: 79 }, "79 of 83 requests by cost, highest first"],
+  [{ rows: 83 }, "83 requests by cost, highest first"],
   [{ rows: 0 }, "No matching request has a cost"],
   [{ rows: 200, isLoading: true }, "Sorting by cost…"],
   [
@@ -45,13 +61,42 @@ it.each([
     /^Top 200 by cost. The search reached its time limit: higher values may be missing./,
   ],
 ])("says how the rows are sorted: %j", async (props, text) => {
-  const { where } = await renderAt("?model=o1&sort=cost_usd", <SortBar isComplete isLoading={false} {...props} />);
-  expect(screen.getByRole("status")).toHaveTextContent(text);
+  const { where } = await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} {...props} />);
+  await waitFor(() => expect(screen.getByRole("status")).toHaveTextContent(text));
   await userEvent.click(screen.getByRole("button", { name: "Newest first" }));
   expect(where()).toBe("/requests?model=o1");
 });
 
 it("says nothing about the usual order", async () => {
-  await renderAt("?model=o1", <SortBar rows={5} isComplete isLoading={false} />);
+  await renderAt("?model=o1", <SortBar {...BAR} rows={5} />);
   expect(screen.queryByRole("status")).toBeNull();
+  expect(requests).toEqual([]);
+});
+
+it("counts the matching requests once, when the list has loaded", async () => {
+  await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} rows={79} />);
+  await screen.findByText(/^79 of 83/);
+  expect(requests).toEqual(["/api/count?model=o1"]);
+});
+
+it.each([
+  ["the list is full", { rows: 200 }],
+  ["the list is loading", { rows: 79, isLoading: true }],
+  ["no request has a value", { rows: 0 }],
+])("does not count the matching requests if %s", async (_, props) => {
+  await renderAt("?sort=cost_usd", <SortBar {...BAR} {...props} />);
+  expect(requests).toEqual([]);
+});
+
+it("does not say how many match if the count is incomplete", async () => {
+  count = { requests: 83, complete: false };
+  await renderAt("?sort=cost_usd", <SortBar {...BAR} rows={79} />);
+  await waitFor(() => expect(requests).toHaveLength(1));
+  expect(screen.getByRole("status")).toHaveTextContent("79 requests by cost, highest first");
+});
+
+it("reads the list again", async () => {
+  await renderAt("?sort=cost_usd", <SortBar {...BAR} rows={79} />);
+  await userEvent.click(screen.getByRole("button", { name: "Refresh" }));
+  expect(onRefresh).toHaveBeenCalledOnce();
 });

@@ -1,10 +1,12 @@
 /** Sort the log by a column: its head, and the bar that says how the rows are sorted. */
 
 import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import type { MouseEvent, ReactNode } from "react";
-import { TOP_ROWS } from "~/api/requests";
+import { countAtLoadingQuery, TOP_ROWS } from "~/api/requests";
 import { withSort } from "~/domain/log-search";
-import { plural } from "~/format/number";
+import { count, plural } from "~/format/number";
+import type { RequestCount } from "~/generated/api-types";
 import { logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import pageCss from "./requests-page.module.css";
@@ -65,22 +67,27 @@ export function SortLink({ field, children }: { field: string; children: ReactNo
   );
 }
 
-type BarProps = { rows: number; isComplete: boolean; isLoading: boolean };
+type BarProps = { rows: number; loadedAt: number; isComplete: boolean; isLoading: boolean; onRefresh: () => void };
 
-/** Says how the rows are sorted, and leads back to the newest first. Nothing if they are not. */
-export function SortBar({ rows, isComplete, isLoading }: BarProps) {
+/** Says how the rows are sorted, reads them again, and leads back to the newest first. Nothing if they are not sorted. */
+export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh }: BarProps) {
   const search = useLogSearch();
   const go = useLogNavigate();
+  const isCounted = search.sort !== undefined && !isLoading && rows > 0 && rows < TOP_ROWS;
+  const matches = useQuery({ ...countAtLoadingQuery(search, loadedAt), enabled: isCounted }).data;
   if (search.sort === undefined) return null;
   const field = FIELDS[search.sort] ?? search.sort;
   return (
     <div className={pageCss.sorted}>
       <span role="status">
-        {isLoading ? `Sorting by ${field}…` : titleOf(rows, field)}
+        {isLoading ? `Sorting by ${field}…` : titleOf(rows, field, matches)}
         {isComplete || `. ${INCOMPLETE}`}
       </span>
       <Button variant="default" size="compact-xs" onClick={() => go({ search: withSort(search, undefined) })}>
         Newest first
+      </Button>
+      <Button variant="default" size="compact-xs" onClick={onRefresh}>
+        Refresh
       </Button>
     </div>
   );
@@ -88,7 +95,11 @@ export function SortBar({ rows, isComplete, isLoading }: BarProps) {
 
 const INCOMPLETE = "The search reached its time limit: higher values may be missing. Choose a shorter time range.";
 
-function titleOf(rows: number, field: string): string {
+/** `matches`: the number of requests with and without a value; undefined if unknown. */
+function titleOf(rows: number, field: string, matches: RequestCount | undefined): string {
   if (rows === 0) return `No matching request has a ${field}`;
-  return rows === TOP_ROWS ? `Top ${TOP_ROWS} by ${field}` : `${plural(rows, "request")} by ${field}, highest first`;
+  if (rows === TOP_ROWS) return `Top ${TOP_ROWS} by ${field}`;
+  const hasOthers = matches?.complete === true && matches.requests > rows;
+  const requests = hasOthers ? `${count(rows)} of ${plural(matches.requests, "request")}` : plural(rows, "request");
+  return `${requests} by ${field}, highest first`;
 }

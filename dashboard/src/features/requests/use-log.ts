@@ -36,6 +36,8 @@ export type Log = {
   isEmpty: boolean;
   /** The search was not stopped at its deadline. */
   isComplete: boolean;
+  /** When the rows were loaded, in milliseconds since 1970. */
+  loadedAt: number;
   error: Error | null;
   /** The query in the URL if the API rejects it. The rows are those without it. */
   refused: QueryError | undefined;
@@ -150,6 +152,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
     pendingCount: live.hasGap ? 0 : pendingCount(live),
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0,
     isComplete: first?.complete !== false,
+    loadedAt: query.dataUpdatedAt,
     error: query.error,
     // Kept while the rows are read again: a rejected query is rejected again.
     refused: first?.refused?.text === queryText(search.filter) ? first.refused : undefined,
