@@ -66,6 +66,20 @@ def test_rows_are_selected_by_keyboard(tab: LogPage, log: list[str]) -> None:
     tab.expect_selected(log[2])
 
 
+def test_all_loaded_requests_are_selected_from_the_head_or_by_keyboard(tab: LogPage, log: list[str]) -> None:
+    tab.open_log("/requests?namespace=staging&status=error")
+    box = tab.page.get_by_role("checkbox", name="Select all loaded requests")
+    box.click()
+    expect(bar(tab)).to_contain_text("3 selected")
+    checkbox(tab, log[2]).click()
+    expect(box).to_be_checked(indeterminate=True)
+    tab.press("Shift+X")
+    expect(bar(tab)).to_contain_text("3 selected")
+    expect(box).to_be_checked()
+    tab.press("Shift+X")
+    expect(bar(tab)).to_have_count(0)
+
+
 def test_keys_work_after_a_click_on_a_checkbox(tab: LogPage, log: list[str]) -> None:
     tab.open_log()
     checkbox(tab, log[5]).click()

@@ -7,6 +7,7 @@ const KEYS = [
   ["j  k  ↓  ↑", "Next and previous request"],
   ["Enter", "Open the request"],
   ["x", "Select the row; Shift-click a checkbox to select a range"],
+  ["Shift x", "Select all loaded requests, or none"],
   ["n", "Filter by the namespace of the row"],
   ["t", "Conversation view of the open request"],
   ["m", "Menu of a value: filter, pin, copy, conversation view"],

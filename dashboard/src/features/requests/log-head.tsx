@@ -6,6 +6,7 @@ import controlsCss from "~/ui/controls.module.css";
 import { lazyPart } from "~/ui/lazy-part";
 import { BUTTON_WIDTH, type ColumnId, columnOf, columnWidth, type LogView, labelOf, propertyName } from "./columns";
 import css from "./log-table.module.css";
+import { SelectAllCheckbox } from "./row-selection";
 import { SortableHead, SortLink } from "./sorting";
 
 const ColumnsMenu = lazyPart(() => import("./columns-menu").then((menu) => menu.ColumnsMenu));
@@ -33,7 +34,13 @@ export function LogHead({ columns, tableWidth }: HeadProps) {
 
 function titleOf(id: ColumnId): ReactNode {
   const label = labelOf(id);
-  if (id === "time") return <span title="When the request ended; for a running request, when it started">{label}</span>;
+  if (id === "time")
+    return (
+      <>
+        <span title="When the request ended; for a running request, when it started">{label}</span>
+        <SelectAllCheckbox />
+      </>
+    );
   if (id === "tokens")
     return (
       <>

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { expect, it } from "vitest";
 import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
-import { SelectionBar, useRowSelection } from "./row-selection";
+import { RowSelectionContext, SelectAllCheckbox, SelectionBar, useRowSelection } from "./row-selection";
 
 const ROWS = ["a", "b", "c", "d", "e"].map((id) => sampleRequest({ id }));
 
@@ -56,4 +56,38 @@ it("copies the ids in the order of the rows", async () => {
   expect(screen.getByRole("region", { name: "Selected requests" })).toHaveTextContent("2 selected");
   await user.click(screen.getByRole("button", { name: "Copy ids" }));
   expect(await navigator.clipboard.readText()).toBe("b\nd\n");
+});
+
+it("selects all rows, or none if all are selected", () => {
+  const { result } = selectionOf();
+  act(() => result.current.toggle("b"));
+  act(() => result.current.toggleAll());
+  expect(result.current.ids.size).toBe(ROWS.length);
+  act(() => result.current.toggleAll());
+  expect(result.current.ids.size).toBe(0);
+});
+
+it.each([
+  [[], { checked: false, indeterminate: false }],
+  [["b"], { checked: false, indeterminate: true }],
+  [["a", "b", "c", "d", "e"], { checked: true, indeterminate: false }],
+])("the checkbox of the head says whether all, some or no rows are selected: %j", async (ids, state) => {
+  const { result } = selectionOf();
+  for (const id of ids) act(() => result.current.toggle(id));
+  await renderAt(
+    "",
+    <RowSelectionContext value={result.current}>
+      <SelectAllCheckbox />
+    </RowSelectionContext>,
+  );
+  const box = screen.getByRole<HTMLInputElement>("checkbox", { name: "Select all loaded requests" });
+  expect(box).toMatchObject(state);
+  await userEvent.click(box);
+  expect(result.current.ids.size).toBe(state.checked ? 0 : ROWS.length);
+});
+
+it("nothing is selected in an empty list", () => {
+  const { result } = renderHook(() => useRowSelection("1", []));
+  act(() => result.current.toggleAll());
+  expect(result.current).toMatchObject({ ids: new Set(), areAllSelected: false });
 });

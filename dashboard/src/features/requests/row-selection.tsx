@@ -1,4 +1,4 @@
-/** Select rows in order to copy them: a checkbox in each row, and a bar with the actions. */
+/** Select rows in order to copy them: a checkbox in each row and in the head, and a bar with the actions. */
 
 import { Button } from "@mantine/core";
 import { createContext, useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "react";
@@ -13,11 +13,21 @@ export type RowSelection = {
   /** Selects or deselects a row. `isRange`: selects all rows from the one that was changed last to this one. */
   readonly toggle: (id: string, isRange?: boolean) => void;
   readonly clear: () => void;
+  /** All loaded requests are selected. False if there are none. */
+  readonly areAllSelected: boolean;
+  /** Selects all loaded requests; if they are selected already, none. */
+  readonly toggleAll: () => void;
 };
 
 const NONE: ReadonlySet<string> = new Set();
 
-export const RowSelectionContext = createContext<RowSelection>({ ids: NONE, toggle: () => {}, clear: () => {} });
+export const RowSelectionContext = createContext<RowSelection>({
+  ids: NONE,
+  toggle: () => {},
+  clear: () => {},
+  areAllSelected: false,
+  toggleAll: () => {},
+});
 
 /** `list` identifies the list of rows. The selection is empty in another list. */
 export function useRowSelection(list: string, rows: readonly Row[]): RowSelection {
@@ -38,7 +48,19 @@ export function useRowSelection(list: string, rows: readonly Row[]): RowSelectio
   );
   const clear = useCallback(() => setState({ list, ids: NONE, last: "" }), [list]);
   const ids = state.list === list ? state.ids : NONE;
-  return useMemo(() => ({ ids, toggle, clear }), [ids, toggle, clear]);
+  const areAllSelected = includesAll(ids, rows);
+  const toggleAll = useCallback(() => {
+    const selected = areAllSelected ? NONE : new Set(latest.current.map((row) => row.id));
+    setState({ list, ids: selected, last: "" });
+  }, [list, areAllSelected]);
+  return useMemo(
+    () => ({ ids, toggle, clear, areAllSelected, toggleAll }),
+    [ids, toggle, clear, areAllSelected, toggleAll],
+  );
+}
+
+function includesAll(ids: ReadonlySet<string>, rows: readonly Row[]): boolean {
+  return rows.length > 0 && ids.size >= rows.length && rows.every((row) => ids.has(row.id));
 }
 
 /** The ids from one row to another, in either direction. Only the second if the first is not in the list. */
@@ -60,6 +82,26 @@ export function RowCheckbox({ id, time }: { id: string; time: string }) {
       tabIndex={-1}
       checked={ids.has(id)}
       onChange={({ nativeEvent }) => toggle(id, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)}
+    />
+  );
+}
+
+/** The checkbox above those of the rows. By keyboard, Shift+X does the same. */
+export function SelectAllCheckbox() {
+  const { ids, areAllSelected, toggleAll } = useContext(RowSelectionContext);
+  const isPartial = ids.size > 0 && !areAllSelected;
+  return (
+    <input
+      ref={(box) => {
+        if (box !== null) box.indeterminate = isPartial;
+      }}
+      type="checkbox"
+      className={css.checkbox}
+      aria-label="Select all loaded requests"
+      title="Select all loaded requests (Shift+X)"
+      tabIndex={-1}
+      checked={areAllSelected}
+      onChange={toggleAll}
     />
   );
 }

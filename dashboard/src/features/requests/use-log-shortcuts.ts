@@ -62,6 +62,7 @@ export function useLogShortcuts(options: Options): void {
         Enter: row && !isLink(target) && (() => go({ search, id: row.id })),
         n: row && (() => goTo(replaceValue(search.filter, "namespace", row.namespace), row)),
         x: row && (() => selection.toggle(row.id)),
+        X: selection.toggleAll,
         m: row && (() => openMenu(scroller.current, row.id)),
         p: row && (() => pinning.mutate({ namespace: row.namespace, pinned: !labels.has(row.namespace) })),
         l: () =>
