@@ -77,7 +77,7 @@ def test_a_filter_applies_to_the_sorted_log(tab: LogPage, log: list[str]) -> Non
     assert tab.ids() == [log[2], log[0], log[4]]
 
 
-def test_new_requests_do_not_move_a_sorted_log_until_it_is_refreshed(tab: LogPage, world: World, log: list[str]) -> None:
+def test_a_sorted_log_shows_new_requests_when_it_is_refreshed(tab: LogPage, world: World, log: list[str]) -> None:
     tab.open_log("/requests?sort=output_tokens&namespace=a")
     before = tab.ids()
     new = world.log(Call(namespace="a", directives={"Answer-Tokens": "30"}))[0]
@@ -111,6 +111,15 @@ def test_the_value_that_sorts_is_visible_at_390_pixels(
     assert row is not None
     assert row["y"] <= box["y"] <= box["y"] + box["height"] <= row["y"] + row["height"] + 1
     assert box["x"] + box["width"] <= 390
+
+
+def test_the_buttons_beside_the_order_are_not_truncated_at_390_pixels(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 390, "height": 844}).open_log("/requests?sort=cost_usd")
+    is_whole = "it => [it, ...it.querySelectorAll('*')].every((part) => part.scrollWidth <= part.clientWidth + 1)"
+    for name in ("Newest first", "Refresh"):
+        assert tab.page.get_by_role("button", name=name).evaluate(is_whole)
 
 
 def test_an_unknown_sort_field_is_an_error_that_names_the_known_ones(tab: LogPage, log: list[str]) -> None:
