@@ -7,6 +7,7 @@ import { type ReactNode, Suspense, useContext, useMemo, useState } from "react";
 import { labelsQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
 import { EMPTY_SEARCH, type LogSearch, parseSearch } from "~/domain/log-search";
+import { PaletteButton } from "~/features/palette/palette-button";
 import { LiveSwitch } from "~/features/requests/live-controls";
 import { SampleNote, VersionNotice } from "~/features/status/banners";
 import { StatusLine } from "~/features/status/status-bar";
@@ -104,6 +105,7 @@ function Header({ search, children }: { search: LogSearch; children: ReactNode }
         <BaseUrl />
         {children}
         <ThemeSwitch />
+        <PaletteButton className={css.palette} />
         <KeysHelp />
       </div>
     </header>

@@ -7,24 +7,33 @@ import { useLabel } from "./labels";
 
 /** A namespace as a filter link: a colored chip if it is pinned, otherwise a neutral one. */
 export function NamespaceChip({ namespace }: { namespace: string }) {
-  const label = useLabel(namespace);
-  if (label !== undefined) {
-    return (
-      <FilterLink
-        name="namespace"
-        value={namespace}
-        className={`${css.label} ${css[`slot${label.color ?? 1}`]}`}
-        title={namespace}
-      >
-        <TruncateMiddle text={namespace} />
-      </FilterLink>
-    );
-  }
   return (
-    <FilterLink name="namespace" value={namespace} className={css.unpinned} title={namespace}>
-      <NamespaceIcon name={namespace} />
-      <TruncateMiddle text={namespace} />
+    <FilterLink name="namespace" value={namespace} className={useChipClass(namespace)} title={namespace}>
+      <ChipContent namespace={namespace} />
     </FilterLink>
+  );
+}
+
+/** A namespace that looks like its chip, for use within another link. */
+export function NamespaceName({ namespace }: { namespace: string }) {
+  return (
+    <span className={useChipClass(namespace)}>
+      <ChipContent namespace={namespace} />
+    </span>
+  );
+}
+
+function useChipClass(namespace: string): string | undefined {
+  const label = useLabel(namespace);
+  return label === undefined ? css.unpinned : `${css.label} ${css[`slot${label.color ?? 1}`]}`;
+}
+
+function ChipContent({ namespace }: { namespace: string }) {
+  return (
+    <>
+      {useLabel(namespace) === undefined && <NamespaceIcon name={namespace} />}
+      <TruncateMiddle text={namespace} />
+    </>
   );
 }
 

@@ -108,6 +108,11 @@ export function useListSearch(): ListSearch {
   return useMemo(() => parseList(text), [text]);
 }
 
+/** The address of the page that explains how to connect, for `href`. */
+export function connectHref(search: LogSearch): string {
+  return `${PAGE.base}/connect${formatSearch(search)}`;
+}
+
 /** The address of a list, for `href`. */
 export function listHref(list: ListSearch): string {
   return `${PAGE.base}/namespaces${formatList(list)}`;

@@ -1,0 +1,39 @@
+/** The button and the key that open the command palette. Its code is loaded when it is first opened. */
+
+import { useHotkeys } from "@mantine/hooks";
+import { Suspense, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import controlsCss from "~/ui/controls.module.css";
+import { lazyPart } from "~/ui/lazy-part";
+
+const PaletteDialog = lazyPart(() => import("./palette-dialog").then((dialog) => dialog.PaletteDialog));
+
+/** Open the command palette, also from a text field. Closing it returns the focus; following a link does not. */
+export function PaletteButton({ className }: { className: string | undefined }) {
+  const [isOpen, setOpen] = useState(false);
+  const focused = useRef<Element>(null);
+  const open = () => {
+    focused.current = document.activeElement;
+    setOpen(true);
+  };
+  const close = () => {
+    // While the dialog is shown, it keeps the focus.
+    flushSync(() => setOpen(false));
+    if (focused.current instanceof HTMLElement) focused.current.focus({ preventScroll: true });
+  };
+  useHotkeys([["mod+K", () => (isOpen ? close() : open())]], [], true);
+  return (
+    <>
+      <button
+        type="button"
+        className={`${controlsCss.tool} ${className}`}
+        aria-label="Command palette"
+        title="Command palette: Ctrl K or ⌘K"
+        onClick={open}
+      >
+        <span aria-hidden="true">⌘</span>
+      </button>
+      <Suspense>{isOpen && <PaletteDialog onClose={close} onFollow={() => setOpen(false)} />}</Suspense>
+    </>
+  );
+}

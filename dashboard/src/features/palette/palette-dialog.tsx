@@ -1,0 +1,133 @@
+/** The command palette: a text field, and links to pages, namespaces, requests and a search of the log. */
+
+import { Modal, TextInput } from "@mantine/core";
+import { useRouter } from "@tanstack/react-router";
+import { type KeyboardEvent, useCallback, useId, useRef, useState } from "react";
+import inputCss from "~/filters/query-input.module.css";
+import { AppLink } from "~/navigation/links";
+import css from "./palette.module.css";
+import { type Result, useResults } from "./results";
+
+type PaletteProps = {
+  onClose: () => void;
+  /** Called after a result was opened in this tab. */
+  onFollow: () => void;
+};
+
+export function PaletteDialog({ onClose, onFollow }: PaletteProps) {
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      withCloseButton={false}
+      returnFocus={false}
+      lockScroll={false}
+      size={560}
+      yOffset="12vh"
+      padding={0}
+      transitionProps={{ duration: 0 }}
+      attributes={{ content: { "aria-label": "Command palette" } }}
+    >
+      <Palette onFollow={onFollow} />
+    </Modal>
+  );
+}
+
+function Palette({ onFollow }: Pick<PaletteProps, "onFollow">) {
+  const router = useRouter();
+  const list = useId();
+  const activeLink = useRef<HTMLAnchorElement>(null);
+  const [typed, setTyped] = useState("");
+  const [activeKey, setActiveKey] = useState<string>();
+  const { groups, note } = useResults(typed.trim());
+  const results = groups.flatMap((group) => group.results);
+  const active = results.find((result) => result.key === activeKey) ?? results[0];
+
+  const move = (by: 1 | -1) => {
+    const at = active === undefined ? -1 : results.indexOf(active);
+    setActiveKey(results[(at + by + results.length) % results.length]?.key);
+  };
+  const handleKey = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    const actions: Record<string, () => void> = {
+      ArrowDown: () => move(1),
+      ArrowUp: () => move(-1),
+      Enter: () => activeLink.current?.click(),
+    };
+    const action = actions[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  };
+  const intoView = useCallback((link: HTMLAnchorElement | null) => {
+    activeLink.current = link;
+    link?.scrollIntoView?.({ block: "nearest" });
+  }, []);
+  const follow = ({ href }: Result) => {
+    router.history.push(href);
+    onFollow();
+  };
+
+  return (
+    <>
+      <TextInput
+        data-autofocus
+        variant="unstyled"
+        className={css.input ?? ""}
+        role="combobox"
+        aria-label="Go to"
+        aria-autocomplete="list"
+        aria-expanded
+        aria-controls={list}
+        aria-activedescendant={active && optionId(list, active)}
+        placeholder="A page, a namespace, the id of a request, or text"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        enterKeyHint="go"
+        value={typed}
+        onChange={({ currentTarget }) => {
+          setTyped(currentTarget.value);
+          setActiveKey(undefined);
+        }}
+        onKeyDown={handleKey}
+      />
+      <div className={css.list} role="listbox" id={list} aria-label="Results">
+        {groups.map(({ heading, results }) => (
+          // biome-ignore lint/a11y/useSemanticElements: a group of options, not of form fields
+          <div key={heading} role="group" aria-label={heading}>
+            <div className={css.heading} aria-hidden="true">
+              {heading}
+            </div>
+            {results.map((result) => (
+              <AppLink
+                key={result.key}
+                ref={result === active ? intoView : null}
+                id={optionId(list, result)}
+                className={`${inputCss.option} ${css.option}`}
+                role="option"
+                aria-selected={result === active}
+                aria-label={result.name}
+                tabIndex={-1}
+                href={result.href}
+                onFollow={() => follow(result)}
+              >
+                {result.content}
+              </AppLink>
+            ))}
+          </div>
+        ))}
+      </div>
+      <p className={css.note} role="status">
+        {note}
+      </p>
+      <div className={`${inputCss.hint} ${css.foot}`}>
+        <kbd>↑ ↓</kbd> choose <kbd>Enter</kbd> open <kbd>Esc</kbd> close
+      </div>
+    </>
+  );
+}
+
+function optionId(list: string, { key }: Result): string {
+  return `${list}-${encodeURIComponent(key)}`;
+}

@@ -1,0 +1,97 @@
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { answerThread, namespace, stubBrowser } from "~/test/fake-api";
+import { sampleRequest } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
+import { PaletteButton } from "./palette-button";
+
+const PINNED = [namespace("staging", { pinned: true, color: 1, position: 1 })];
+const RECENT = [namespace("user-42"), namespace("storage"), ...PINNED];
+
+beforeEach(() => void stubBrowser());
+afterEach(() => vi.unstubAllGlobals());
+
+/** Open the palette with Ctrl K from a text field. */
+async function openPalette(search = "") {
+  const requests = answerThread({
+    namespaces: (params) => ({ data: RECENT.filter((one) => one.namespace.startsWith(params.get("prefix") ?? "")) }),
+    "requests/chatcmpl-12345": () => sampleRequest({ id: "0199a3c2", namespace: "staging" }),
+  });
+  const page = (
+    <>
+      <input aria-label="Filter" />
+      <PaletteButton className={undefined} />
+    </>
+  );
+  const { where } = await renderAt(search, page, PINNED);
+  screen.getByLabelText("Filter").focus();
+  fireEvent.keyDown(screen.getByLabelText("Filter"), { key: "k", code: "KeyK", ctrlKey: true });
+  const input = await screen.findByRole("combobox", { name: "Go to" });
+  return { where, requests, input, type: (value: string) => fireEvent.change(input, { target: { value } }) };
+}
+
+const names = () => screen.getAllByRole("option").map((option) => option.getAttribute("aria-label"));
+const optionNamed = (name: string | RegExp) => screen.findByRole("option", { name });
+
+it("without a text it lists pages, then pinned and recent namespaces", async () => {
+  await openPalette();
+  await optionNamed("user-42");
+  expect(names()).toEqual([
+    ...["Requests", "Namespaces", "Properties", "Overview", "Connect"],
+    ...["staging", "user-42", "storage"],
+  ]);
+  expect(screen.getAllByRole("group").map((group) => group.getAttribute("aria-label"))).toEqual([
+    "Pages",
+    "Namespaces",
+  ]);
+});
+
+it("a text lists namespaces that start with it, pinned ones first, and a search of the log", async () => {
+  const { type } = await openPalette();
+  type("ST");
+  await waitFor(() => expect(names()).toEqual(["staging", "storage", "Search the log for “ST”"]));
+});
+
+it("a namespace and a text replace the filter and keep the time range", async () => {
+  const { type } = await openPalette("?model=gpt-4o&from=-1h");
+  type("stag");
+  expect((await optionNamed("staging")).getAttribute("href")).toBe("/requests?namespace=staging&from=-1h");
+  expect((await optionNamed(/Search the log/)).getAttribute("href")).toBe("/requests?words=stag&from=-1h");
+});
+
+it("the arrow keys choose a result, and Enter opens it and closes the palette", async () => {
+  const { input, where } = await openPalette();
+  fireEvent.keyDown(input, { key: "ArrowDown" });
+  const active = screen.getByRole("option", { selected: true });
+  expect(active.getAttribute("aria-label")).toBe("Namespaces");
+  expect(input.getAttribute("aria-activedescendant")).toBe(active.id);
+  fireEvent.keyDown(input, { key: "Enter" });
+  expect(where()).toBe("/namespaces");
+  expect(screen.queryByRole("dialog")).toBeNull();
+});
+
+it("a request is found by an id of another system", async () => {
+  const { type } = await openPalette();
+  type("chatcmpl-12345");
+  const option = await optionNamed(/^chatcmpl-12345 staging/);
+  expect(option.getAttribute("href")).toBe("/requests/0199a3c2");
+  expect(within(option).getByText("chatcmpl-12345")).toBeTruthy();
+});
+
+it("only a text that can be an id is looked up", async () => {
+  const { type, requests } = await openPalette();
+  type("refund late 12345");
+  await optionNamed(/Search the log/);
+  await waitFor(() => expect(requests.some((call) => call.includes("prefix=refund"))).toBe(true));
+  expect(requests.filter((call) => call.startsWith("requests/"))).toEqual([]);
+});
+
+it("Escape and Ctrl K close it and return the focus", async () => {
+  const { input } = await openPalette();
+  fireEvent.keyDown(input, { key: "Escape" });
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText("Filter")));
+  fireEvent.keyDown(screen.getByLabelText("Filter"), { key: "k", code: "KeyK", metaKey: true });
+  fireEvent.keyDown(await screen.findByRole("combobox"), { key: "k", code: "KeyK", metaKey: true });
+  expect(screen.queryByRole("dialog")).toBeNull();
+  expect(document.activeElement).toBe(screen.getByLabelText("Filter"));
+});

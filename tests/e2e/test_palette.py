@@ -1,0 +1,87 @@
+"""The command palette: opened by a key anywhere, it finds pages, namespaces, requests and texts."""
+
+from typing import Final
+
+import pytest
+from playwright.sync_api import Locator, expect
+from tests.e2e.log_page import LogPage
+from tests.e2e.world import Call, World
+from tests.support.axe import check_accessibility
+from tests.support.browser import needs_chromium
+from tests.support.server import wait_until
+
+pytestmark = needs_chromium
+
+CLIENT_ID: Final = "job-20261124-7781"
+
+
+@pytest.fixture(scope="module")
+def log(world: World) -> list[str]:
+    """Return four requests. The second one has an id of its client."""
+    return world.log(
+        Call(namespace="production", text="Where is my refund?"),
+        Call(namespace="staging", headers={"X-Client-Request-Id": CLIENT_ID}),
+        Call(namespace="user-8f3a41c9d2e7"),
+        Call(namespace="production", text="An axolotl, please."),
+    )
+
+
+def palette(tab: LogPage) -> Locator:
+    """Open the palette and return its text field."""
+    tab.press("Control+k")
+    field = tab.page.get_by_role("combobox", name="Go to")
+    expect(field).to_be_focused()
+    return field
+
+
+def test_a_namespace_is_found_by_typing(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    palette(tab).fill("user-8")
+    option = tab.page.get_by_role("option", name="user-8f3a41c9d2e7")
+    expect(option).to_have_attribute("aria-selected", "true")
+    tab.press("Enter")
+    tab.wait_for_query(("namespace", "user-8f3a41c9d2e7"))
+    tab.wait_for_rows(1)
+
+
+def test_a_request_is_found_by_the_id_of_its_client(tab: LogPage, log: list[str]) -> None:
+    tab.guard.expect("status of 404")
+    tab.open("/connect")
+    expect(tab.page.get_by_role("button", name="Command palette")).to_be_visible()
+    field = palette(tab)
+    field.fill("job-99999999")
+    expect(tab.page.get_by_text("No request has this id.")).to_be_visible()
+    field.fill(CLIENT_ID)
+    expect(tab.page.get_by_role("option", name="staging")).to_be_visible()
+    tab.press("Enter")
+    tab.wait_for_path(f"/requests/{log[1]}")
+
+
+def test_a_page_opens_in_a_new_tab_by_a_middle_click(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.page.get_by_role("button", name="Command palette").click()
+    option = tab.page.get_by_role("option", name="Properties")
+    expect(tab.page.get_by_role("option", name="production")).to_be_visible()
+    check_accessibility(tab.page)
+    with tab.page.context.expect_page() as opened:
+        option.click(button="middle")
+    opened.value.wait_for_url("**/namespaces?tab=properties")
+
+
+def test_it_opens_from_a_text_field_and_escape_returns_the_focus(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    box = tab.page.get_by_role("combobox", name="Filter the log")
+    box.focus()
+    palette(tab)
+    tab.press("Escape")
+    expect(tab.page.get_by_role("dialog", name="Command palette")).to_have_count(0)
+    expect(box).to_be_focused()
+
+
+def test_a_text_is_searched_in_the_whole_log(tab: LogPage, world: World, log: list[str]) -> None:
+    wait_until(lambda: world.count("words=axolotl") == 1, what="the text in the index")
+    tab.open_log("/requests?namespace=staging")
+    palette(tab).fill("axolotl")
+    tab.press("Enter")
+    tab.wait_for_query(("words", "axolotl"))
+    tab.wait_for_rows(1)
