@@ -31,7 +31,19 @@ export function PaletteButton({ className }: { className: string | undefined }) 
         title="Command palette: Ctrl K or ⌘K"
         onClick={open}
       >
-        <span aria-hidden="true">⌘</span>
+        <svg
+          viewBox="0 0 16 16"
+          width="13"
+          height="13"
+          style={{ verticalAlign: "middle" }}
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="1.5"
+          aria-hidden="true"
+        >
+          <circle cx="7" cy="7" r="4.5" />
+          <path d="m10.5 10.5 3.5 3.5" />
+        </svg>
       </button>
       <Suspense>{isOpen && <PaletteDialog onClose={close} onFollow={() => setOpen(false)} />}</Suspense>
     </>

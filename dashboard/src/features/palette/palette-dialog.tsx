@@ -26,14 +26,15 @@ export function PaletteDialog({ onClose, onFollow }: PaletteProps) {
       yOffset="12vh"
       padding={0}
       transitionProps={{ duration: 0 }}
+      classNames={{ content: css.dialog ?? "" }}
       attributes={{ content: { "aria-label": "Command palette" } }}
     >
-      <Palette onFollow={onFollow} />
+      <Palette onClose={onClose} onFollow={onFollow} />
     </Modal>
   );
 }
 
-function Palette({ onFollow }: Pick<PaletteProps, "onFollow">) {
+function Palette({ onClose, onFollow }: PaletteProps) {
   const router = useRouter();
   const list = useId();
   const activeLink = useRef<HTMLAnchorElement>(null);
@@ -53,6 +54,7 @@ function Palette({ onFollow }: Pick<PaletteProps, "onFollow">) {
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
       Enter: () => activeLink.current?.click(),
+      Escape: onClose,
     };
     const action = actions[event.key];
     if (action === undefined) return;
@@ -72,6 +74,8 @@ function Palette({ onFollow }: Pick<PaletteProps, "onFollow">) {
     <>
       <TextInput
         data-autofocus
+        // Without this, Escape would also close a dialog below this one.
+        data-mantine-stop-propagation
         variant="unstyled"
         className={css.input ?? ""}
         role="combobox"
@@ -80,7 +84,7 @@ function Palette({ onFollow }: Pick<PaletteProps, "onFollow">) {
         aria-expanded
         aria-controls={list}
         aria-activedescendant={active && optionId(list, active)}
-        placeholder="A page, a namespace, the id of a request, or text"
+        placeholder="Page, namespace, request id or text"
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}

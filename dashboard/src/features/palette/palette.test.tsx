@@ -1,3 +1,4 @@
+import { Modal } from "@mantine/core";
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { answerThread, namespace, stubBrowser } from "~/test/fake-api";
@@ -12,7 +13,7 @@ beforeEach(() => void stubBrowser());
 afterEach(() => vi.unstubAllGlobals());
 
 /** Open the palette with Ctrl K from a text field. */
-async function openPalette(search = "") {
+async function openPalette(search = "", onCloseOther = vi.fn()) {
   const requests = answerThread({
     namespaces: (params) => ({ data: RECENT.filter((one) => one.namespace.startsWith(params.get("prefix") ?? "")) }),
     "requests/chatcmpl-12345": () => sampleRequest({ id: "0199a3c2", namespace: "staging" }),
@@ -20,6 +21,7 @@ async function openPalette(search = "") {
   const page = (
     <>
       <input aria-label="Filter" />
+      <Modal opened title="Keys" onClose={onCloseOther} trapFocus={false} withCloseButton={false} />
       <PaletteButton className={undefined} />
     </>
   );
@@ -67,7 +69,7 @@ it("the arrow keys choose a result, and Enter opens it and closes the palette", 
   expect(input.getAttribute("aria-activedescendant")).toBe(active.id);
   fireEvent.keyDown(input, { key: "Enter" });
   expect(where()).toBe("/namespaces");
-  expect(screen.queryByRole("dialog")).toBeNull();
+  expect(screen.queryByRole("dialog", { name: "Command palette" })).toBeNull();
 });
 
 it("a request is found by an id of another system", async () => {
@@ -86,12 +88,20 @@ it("only a text that can be an id is looked up", async () => {
   expect(requests.filter((call) => call.startsWith("requests/"))).toEqual([]);
 });
 
+it("Escape closes only the palette, not a dialog below it", async () => {
+  const onCloseOther = vi.fn();
+  const { input } = await openPalette("", onCloseOther);
+  fireEvent.keyDown(input, { key: "Escape" });
+  expect(screen.queryByRole("dialog", { name: "Command palette" })).toBeNull();
+  expect(onCloseOther).not.toHaveBeenCalled();
+});
+
 it("Escape and Ctrl K close it and return the focus", async () => {
   const { input } = await openPalette();
   fireEvent.keyDown(input, { key: "Escape" });
   await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText("Filter")));
   fireEvent.keyDown(screen.getByLabelText("Filter"), { key: "k", code: "KeyK", metaKey: true });
   fireEvent.keyDown(await screen.findByRole("combobox"), { key: "k", code: "KeyK", metaKey: true });
-  expect(screen.queryByRole("dialog")).toBeNull();
+  expect(screen.queryByRole("dialog", { name: "Command palette" })).toBeNull();
   expect(document.activeElement).toBe(screen.getByLabelText("Filter"));
 });

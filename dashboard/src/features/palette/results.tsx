@@ -14,6 +14,7 @@ import { connectHref, listHref, logHref } from "~/navigation/links";
 import { ALL_NAMESPACES, ALL_PROPERTIES } from "~/navigation/list-search";
 import { overviewHref } from "~/navigation/overview-search";
 import { useLogSearch } from "~/navigation/search-context";
+import css from "./palette.module.css";
 
 /** A link. `name`: its accessible name, with the visible text. `key` differs from that of every other result. */
 export type Result = {
@@ -48,7 +49,7 @@ export function useResults(text: string): { groups: Group[]; note: string | unde
       })),
     },
     { heading: "Requests", results: request === undefined ? [] : [request] },
-    { heading: "Log", results: text === "" ? [] : [wordSearch(text, onlyWith("words", text))] },
+    { heading: "Search", results: text === "" ? [] : [wordSearch(text, onlyWith("words", text))] },
   ];
   return { groups: groups.filter(({ results }) => results.length > 0), note };
 }
@@ -66,7 +67,7 @@ function pagesAt(search: LogSearch): Result[] {
 
 function wordSearch(text: string, href: string): Result {
   const name = `Search the log for “${text}”`;
-  return { key: "words", name, href, content: <bdi className={inputCss.label}>{name}</bdi> };
+  return { key: "words", name, href, content: <bdi className={css.text}>{name}</bdi> };
 }
 
 /** Names that start with the text, in any case if they are known to the page. Pinned ones come first. */
