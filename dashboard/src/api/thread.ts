@@ -33,25 +33,24 @@ export function threadQuery(search: LogSearch, isFar: boolean) {
   });
 }
 
-/** Whether the latest requests of a namespace or property value continue one another. */
-export function isConversationQuery(filter: Filter) {
-  const params = toApiParams({ filter, range: {} });
-  return queryOptions({
-    queryKey: ["is-conversation", params],
-    queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...params, ["limit", "20"]]), signal),
-    select: ({ data, is_thread }) => is_thread && data.length > 0,
-    staleTime: 60_000,
-    refetchInterval: false,
-  });
-}
-
 /** The latest requests of a thread, each with its position in its conversation. */
 export function latestOfThreadQuery(filter: Filter) {
   const params = toApiParams({ filter, range: {} });
   return queryOptions({
     queryKey: ["latest-of-thread", params],
     queryFn: ({ signal }) => getJson<Thread>(apiUrl("thread", [...params, ["limit", String(SOME_ROWS)]]), signal),
+    staleTime: 10_000,
   });
+}
+
+/** Whether the latest requests of a namespace or property value continue one another. */
+export function isConversationQuery(filter: Filter) {
+  return {
+    ...latestOfThreadQuery(filter),
+    select: ({ data, is_thread }: Thread) => is_thread && data.length > 0,
+    staleTime: 60_000,
+    refetchInterval: false as const,
+  };
 }
 
 /** The requests around a request of a thread, each with its position in its conversation, as far as it is known. */
