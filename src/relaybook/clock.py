@@ -1,4 +1,4 @@
-"""Read the clocks. No other module does.
+"""Read the clocks. No other module reads them.
 
 Durations are measured with the monotonic clock. Timestamps come from the wall clock and are never subtracted.
 """

@@ -198,7 +198,9 @@ class _Reading:
     def _take_log(self, name: str, raw: bytes) -> None:
         value = raw.strip().decode("latin-1").lower()
         if self._sent_log is not None and value != self._sent_log:
-            self._warn("duplicate_tag", f"{name} was sent more than once. If any value is no-bodies, it is used.")
+            self._warn(
+                "duplicate_tag", f"{name} was sent more than once. If one value is no-bodies, no-bodies is used."
+            )
         self._sent_log = value
         if value not in ("full", "no-bodies"):
             shown = value[:40].encode("ascii", "replace").decode()
@@ -217,7 +219,7 @@ class _Reading:
                 self._warn("duplicate_tag", f"{name} was sent more than once. The first value, {first!r}, is used.")
         elif len(self._properties) >= MAX_PROPERTIES:
             self._warn(
-                "too_many_properties", f"More than {MAX_PROPERTIES} properties were sent. Only the first ones are kept."
+                "too_many_properties", f"More than {MAX_PROPERTIES} properties were sent. The others are dropped."
             )
         else:
             self._properties[key] = text

@@ -418,7 +418,7 @@ def test_check_warns_about_a_port_in_use_unless_it_is_the_servers_own(data: Path
         served.write_serving(Serving(os.getpid(), "0"))
         found = relaybook(tmp_path, *command)
         served.close()
-    assert f"{taken} not checked, because a server is running on this data directory" in found.stdout
+    assert f"{taken} were not checked, because a server is running on this data directory" in found.stdout
 
 
 def test_the_demo_rejects_an_upstream_and_names_the_command_that_accepts_one(tmp_path: Path) -> None:

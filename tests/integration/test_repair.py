@@ -149,7 +149,7 @@ def test_check_reports_quarantined_requests_and_what_to_do(tmp_path: Path, capsy
         quarantine.put(an_entry(body), "it was refused")
     check(resolve({"data": str(tmp_path), "upstream": "http://127.0.0.1:9"}, {}, tmp_path))
     output = next(line for line in capsys.readouterr().out.splitlines() if "store:" in line)
-    waits = "2 in quarantine. Stop the server, then run relaybook check --requeue."
+    waits = "2 requests are in quarantine. Stop the server, then run relaybook check --requeue."
     assert output == f"? store: 1 requests in the log; {waits}"
 
 

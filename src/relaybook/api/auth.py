@@ -81,7 +81,8 @@ def is_host_allowed(host: str, options: ApiOptions) -> bool:
 
 
 def is_origin_allowed(origin: str | None, fetch_site: str | None, host: str, options: ApiOptions) -> bool:
-    """Whether a request that changes state comes from the dashboard's page or a program, not from another web page.
+    """Whether a request that changes state comes from the dashboard's page or from a program, and not from any other
+    web page.
 
     Browsers send ``Sec-Fetch-Site`` or at least ``Origin``; programs send neither. A page on another port of the same
     host has another origin. The origin of ``dashboard_url`` is always allowed, because a proxy may replace the Host.

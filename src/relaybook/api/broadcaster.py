@@ -49,7 +49,7 @@ class Subscription:
 
     def __init__(self, filter_: Filter, position: int) -> None:
         self.filter_ = filter_
-        #: Records after this ``seq`` are offered. The connection itself reads older ones.
+        #: Records after this ``seq`` are offered. The connection itself reads older records.
         self.position = position
         self.is_closed = False
         self._events: list[bytes] = []
@@ -85,7 +85,7 @@ class Subscription:
         self._ready.set()
 
     async def take(self, timeout_seconds: float) -> bytes:
-        """Wait for events and return all that are queued. Empty after the timeout."""
+        """Wait for events and return all that are queued. Returns nothing after the timeout."""
         if not self._ready.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(timeout_seconds, 0)):
@@ -162,7 +162,7 @@ class Broadcaster:
         since = self.position
 
         def query(reader: Reader) -> tuple[list[Record], list[Record], int]:
-            # Running requests are read first: one that ends between the two queries is then in both results.
+            # Running requests are read first, so that a request that ends between the two queries is in both results.
             running = reader.running(Filter())
             if reader.last_seq() == since:
                 return running, [], since

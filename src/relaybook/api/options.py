@@ -12,8 +12,8 @@ if TYPE_CHECKING:  # every process imports this module; only the dashboard needs
     from starlette.requests import Request
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-#: First path segments that programs request, and those of the page's own addresses. The sub-path of ``dashboard_url``
-#: must not begin with any of them.
+#: First path segments that programs request, and the first segments of the page's own addresses. The sub-path of
+#: ``dashboard_url`` must not begin with any of them.
 PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
 _PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread", "connect"})
 
@@ -73,7 +73,7 @@ class ApiOptions:
     def __post_init__(self) -> None:
         if self.token is not None and (not self.token or self.token != self.token.strip()):
             raise ValueError(
-                "the dashboard token is empty or has leading or trailing white space: choose another, or set none"
+                "the dashboard token is empty or has leading or trailing white space: choose another token, or set none"
             )
         if self.dashboard_url is None:
             return

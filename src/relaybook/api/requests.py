@@ -78,8 +78,9 @@ def top_of(reader: Reader, filter_: Filter, field: SortField, limit: int, deadli
 
 
 def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> RequestPage:
-    """Return a page of the log, newest first. Without a cursor, it is the latest and has the running requests."""
-    # Running requests are read first: one that ends between the two queries is then in both results, not in neither.
+    """Return a page of the log, newest first. Without a cursor, it is the newest, with the running requests."""
+    # Running requests are read first, so that a request that ends between the two queries is in both results, not in
+    # neither.
     running = [to_json(record) for record in reader.running(filter_)] if cursor is None else None
     page = _request_page(reader.page(filter_, limit, cursor, deadline_ns))
     if running is not None:
@@ -91,7 +92,7 @@ def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, 
 
 
 def _likely_values(reader: Reader, filter_: Filter, deadline_ns: int) -> list[LikelyValue] | UnsetType:
-    """Return what was probably meant instead of values that no request has. UNSET if nothing is likely."""
+    """Return values that were probably meant instead of values that no request has. UNSET if there are none."""
     try:
         return likely_values_of(reader, filter_, count_deadline_ns(deadline_ns)) or UNSET
     except DeadlinePassed:

@@ -17,7 +17,7 @@ from relaybook.page.page import Document, Page
 
 
 def is_navigation(scope: Scope) -> bool:
-    """Whether to respond with a page: the request accepts HTML, and its path is not one that programs use."""
+    """Whether to respond with a page: the request accepts HTML, and programs do not use its path."""
     if scope["method"] not in ("GET", "HEAD") or _first_segment(scope["path"]) in PROGRAM_SEGMENTS:
         return False
     accepted = Headers(scope=scope).get("accept", "").lower().split(",")
@@ -30,7 +30,7 @@ def _first_segment(path: str) -> str:
 
 
 def is_page_path(path: str) -> bool:
-    """Whether the page may handle a path that has no route: any path that does not look like a file name."""
+    """Whether the page may handle a path without a route. It may, unless the path looks like a file name."""
     return "." not in path.rpartition("/")[2]
 
 

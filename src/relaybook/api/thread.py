@@ -24,7 +24,7 @@ from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
 
-#: Number of requests before the page that are searched for those that the page's requests continue.
+#: Number of requests before the page that the page's requests may continue.
 _LOOKBACK: Final = 2000
 #: Time limit for aggregating the whole thread.
 _TOTAL_NS: Final = 100 * 1_000_000
@@ -94,7 +94,7 @@ def _read_thread(
 def _page(
     reader: Reader, filter_: Filter, limit: int, page_position: tuple[Cursor | None, str | None], deadline_ns: int
 ) -> tuple[Page, Cursor | None]:
-    """Return the page, and the cursor that all its requests precede. Running requests are at the end of a thread."""
+    """Return the page, and a cursor that is after all its requests. Running requests are at the end of a thread."""
     cursor, around = page_position
     page = None if around is None else reader.around(around, filter_, limit, deadline_ns)
     if page is not None:

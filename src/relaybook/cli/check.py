@@ -53,7 +53,7 @@ def check(configuration: Configuration) -> int:
 
 def _settings(configuration: Configuration) -> str:
     changed = [name for name, source in configuration.sources.items() if source != "default"]
-    return f"{', '.join(changed)} set; all others have defaults" if changed else "all have defaults"
+    return f"{', '.join(changed)} set; other settings have defaults" if changed else "all settings have defaults"
 
 
 def _data(configuration: Configuration) -> str:
@@ -108,9 +108,10 @@ def _store(configuration: Configuration) -> str:
     problems = []
     if set_aside := open_store(configuration.data / "store").list_set_aside():
         names = ", ".join(Path(each.location).name for each in set_aside)
-        problems.append(f"set aside as damaged: {names}. Stop the server, then run relaybook check --salvage")
+        problems.append(f"damaged stores were set aside: {names}. Stop the server, then run relaybook check --salvage")
     if quarantined := list_quarantined(configuration.data / "quarantine"):
-        problems.append(f"{len(quarantined):,} in quarantine. Stop the server, then run relaybook check --requeue")
+        count = len(quarantined)
+        problems.append(f"{count:,} requests are in quarantine. Stop the server, then run relaybook check --requeue")
     if problems:
         raise _Doubtful(f"{summary}; {'; '.join(problems)}.")
     return summary
@@ -120,7 +121,7 @@ def _ports(configuration: Configuration) -> str:
     addresses = {name: str(getattr(configuration.settings, name)) for name in ("listen", "dashboard")}
     both = " and ".join(addresses.values())
     if DataDirectory(configuration.data).is_served():
-        return f"{both} not checked, because a server is running on this data directory"
+        return f"{both} were not checked, because a server is running on this data directory"
     for name, address in addresses.items():
         try:
             listen(*split_address(address, name)).close()

@@ -1,7 +1,7 @@
 """Declare the commands of ``relaybook`` and turn their errors into one line and an exit code.
 
 Exit codes: 0 success or stopped cleanly, 2 bad settings or arguments, 1 any other error. Modules that import slowly
-(server, store, rich) are imported by the commands that need them, so that the others start fast.
+(server, store, rich) are imported by the commands that need them, so that all other commands start fast.
 """
 
 import os

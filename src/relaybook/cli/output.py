@@ -14,7 +14,7 @@ Row = Mapping[str, Any]
 
 UNKNOWN: Final = "–"
 _NAME_WIDTH: Final = 18
-#: Of namespace, model, tokens, cost, duration and result. Long results shift only the previews after them.
+#: The columns are namespace, model, tokens, cost, duration and result. A long result shifts only the previews after it.
 _COLUMN_WIDTHS: Final = (_NAME_WIDTH, _NAME_WIDTH, 16, 8, 8, 20)
 _PREVIEW: Final = 48
 #: Unicode categories to escape: control and format characters, lone surrogates, line and paragraph separators.
@@ -49,7 +49,7 @@ def one_line(row: Row) -> str:
 
 
 def truncate_middle(text: str, width: int) -> str:
-    """Replace the middle of a longer text by ``…``. Names often differ only at their end."""
+    """Replace the middle of a text longer than ``width`` by ``…``. Names often differ only at their end."""
     if len(text) <= width:
         return text
     tail = (width - 1) // 2
@@ -74,7 +74,7 @@ def tokens(row: Row) -> str:
 
 
 def cost(row: Row) -> str:
-    """Format the cost: ``$0.0033``, or ``<$0.0001`` if it is smaller than that."""
+    """Format the cost: ``$0.0033``, or ``<$0.0001`` if it is below $0.0001."""
     usd = row["cost_usd"]
     if usd is None:
         return UNKNOWN
@@ -103,7 +103,7 @@ def local_time(timestamp: str) -> str:
 
 
 def previews(row: Row) -> str:
-    """Return the beginnings of prompt and response; the error message if there is no response."""
+    """Return the beginnings of prompt and response. Without a response, the error message takes its place."""
     output = row["output_preview"] or (row["error_message"] if row["failed"] else None)
     parts = [_short(part) for part in (row["input_preview"], output) if part]
     return " → ".join(parts)

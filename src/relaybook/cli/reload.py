@@ -44,7 +44,7 @@ def _serving(data: DataDirectory) -> Serving:
         serving = data.serving()
     except msgspec.MsgspecError:
         raise CommandFailed(
-            f"The server of {data.path} is starting, or is an earlier version that cannot be reloaded. Try again in a "
+            f"The server of {data.path} is starting, or has an earlier version that cannot be reloaded. Try again in a "
             f"second; if that fails, restart the server. This is version {__version__}."
         ) from None
     if serving is None:
@@ -55,7 +55,8 @@ def _serving(data: DataDirectory) -> Serving:
 
 
 def _wait_for_result(data: DataDirectory, before: Serving) -> Serving:
-    """Wait until the server has reloaded or refused, and return what it wrote. Raises CommandFailed on timeout."""
+    """Wait until the server has reloaded or refused to, and return the state that it wrote. Raises CommandFailed on
+    timeout."""
     until_ns = clock.monotonic_ns() + _WAIT_SECONDS * clock.NANOSECONDS
     while clock.monotonic_ns() < until_ns:
         try:

@@ -24,7 +24,7 @@ _BATCH_BYTES: Final = 32 << 20
 
 @dataclass
 class _Salvaged:
-    """Counts for one store: requests copied, those of them without bodies, and requests that could not be read."""
+    """Counts for one store: copied requests, copied requests without bodies, and requests that could not be read."""
 
     copied: int = 0
     without_bodies: int = 0

@@ -32,7 +32,7 @@ class NoRedirect(HTTPRedirectHandler):
 
 @dataclass(frozen=True)
 class Event:
-    """A server-sent event. ``data`` may be empty. ``id`` is the last one of the stream, or `None` before the first."""
+    """A server-sent event. ``data`` may be empty. ``id`` is the stream's latest id, or `None` before the first."""
 
     name: str
     data: str
@@ -216,12 +216,12 @@ def _with_position(row: Row) -> tuple[Row, str | None]:
 
 
 def _dedup_key(row: Row) -> str:
-    """Return a key that is printed once: a request can be printed as running and again when it ends."""
+    """Return a key. Each key is printed once: a request is printed while it runs, and again when it ends."""
     return f"{row['id']} runs" if row["outcome"] == "open" else str(row["id"])
 
 
 def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
-    """Yield rows with the position after each. The row is `None` if only the position changed."""
+    """Yield each row with the position after it. The row is `None` if only the position changed."""
     for event in events:
         if event.name == "gap":
             print("Some requests were skipped here, because too many were recorded in the meantime.", file=sys.stderr)

@@ -24,7 +24,7 @@ class LogSource(Protocol):
     """A log to read. Rows are as in the API. Every method may raise CommandFailed."""
 
     def latest(self, terms: Terms, limit: int) -> list[Row]:
-        """Return the latest finished requests, oldest first, followed by the running ones."""
+        """Return the latest finished requests, oldest first, followed by the running requests."""
 
     def follow(self, terms: Terms, limit: int) -> Iterator[Row]:
         """Yield ``latest`` (nothing if ``limit`` is 0), then new requests forever.

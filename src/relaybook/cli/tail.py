@@ -1,6 +1,6 @@
 """``relaybook tail``: print the latest requests, one line each.
 
-With ``--follow`` it continues with new ones, with ``--sort`` it prints those with the highest values.
+With ``--follow`` it continues with new requests. With ``--sort`` it prints the requests with the highest values.
 """
 
 import json
@@ -68,7 +68,7 @@ def _did_you_mean(value: str, known: Iterable[str]) -> str:
 
 
 def _text_hint(log: LogSource, parsed: Filter) -> str:
-    """Explain a search for an id, a namespace or a part of a word, or a log without bodies."""
+    """Explain that the search text is an id, a namespace or a part of a word, or that the log has no bodies."""
     found = [term for term in parsed.terms if term.name == WORDS and not term.negated]
     if found and any(row["body_state"] == "no_bodies" for row in log.latest([], 1)):
         return " The latest request was logged without bodies (setting log or header Service-Log), so it has no text."
@@ -107,7 +107,7 @@ def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:
     try:
         parse_filter(terms, clock.wall_us())
     except BadFilter as error:
-        # Without the position in q, which the user did not write.
+        # The message omits the position in q, because the user did not write q.
         term = f"{error.term[:80]!r}: " if error.term else ""
         raise BadArgument(term + error.advice(quote)) from None
     return terms
@@ -177,7 +177,7 @@ def _print_top(
         print(f"No matching request has a value of {field}.{hint(log, terms)}", file=sys.stderr)
     if not is_complete:
         message = f"The search reached its time limit: requests with a higher {field} may be missing."
-        print(f"{message} Narrow it, for example with from=-1d.", file=sys.stderr)
+        print(f"{message} Narrow the search, for example with from=-1d.", file=sys.stderr)
     return 0
 
 
@@ -188,7 +188,7 @@ def _line(row: Row, *, only_ids: bool, as_json: bool) -> str:
 
 
 def _print(lines: Iterable[str]) -> int:
-    """Print the lines as they come. Returns their number."""
+    """Print each line as soon as it is available. Returns the number of lines."""
     count = 0
     for line in lines:
         count += 1

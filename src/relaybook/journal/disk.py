@@ -39,7 +39,7 @@ def make_directory(path: Path) -> None:
 
 
 def allocate(descriptor: int, size: int, *, zero: bool) -> None:
-    """Allocate the full size of a new file. With ``zero`` it is filled with zeros, which halves the cost of syncs."""
+    """Allocate the full size of a new file. With ``zero``, fill it with zeros, which halves the cost of syncs."""
     if not zero and hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, 0, size)
     elif not zero and hasattr(fcntl, "F_PREALLOCATE"):

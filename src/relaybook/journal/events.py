@@ -31,7 +31,7 @@ class Opened(msgspec.Struct, array_like=True):
 
 
 class Answered(msgspec.Struct, array_like=True):
-    """The head of the response: the upstream's, or with ``made`` one that the relay made."""
+    """The head of the response. It is the upstream's; with ``made``, the relay made it."""
 
     status: int
     reason: bytes

@@ -28,7 +28,7 @@ class FrameKind(IntEnum):
     ASKED = 3  #: The request is complete; omitted if OPENED says so.
     ANSWERED = 4  #: The head of the response, and the body bytes that arrived with it.
     RECEIVED = 5  #: Bytes of the response body, sent to the client.
-    MADE = 6  #: Bytes made by the relay, sent to the client instead of or after the upstream's.
+    MADE = 6  #: Bytes that the relay made and sent to the client, instead of the upstream's bytes or after them.
     CLOSED = 7  #: How the exchange ended.
     SEALED = 8  #: The end of the segment.
     COUNTED = 9  #: Counts of refused requests since the last COUNTED frame; payload: msgpack.

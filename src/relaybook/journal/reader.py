@@ -20,7 +20,7 @@ _READ_BYTES: Final = 4 << 20
 
 
 class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
-    """A position between two frames: the next one is at ``offset`` of ``segment``. Its number is above ``number``."""
+    """A position between two frames. The next frame is at ``offset`` of ``segment``; its number is above ``number``."""
 
     segment: int
     offset: int
@@ -38,7 +38,7 @@ START: Final = Place(0, HEADER_BYTES, 0)
 
 
 def list_runs(directory: Path) -> list[Path]:
-    """Return the directories of the runs of a journal, oldest first. Incomplete ones are left out."""
+    """Return the directories of the runs of a journal, oldest first. Incomplete runs are left out."""
     if not directory.is_dir():
         return []
     return sorted(path for path in directory.iterdir() if parse_id(path.name) and path.is_dir())
@@ -244,6 +244,6 @@ class RunReader:
 def _written_ns(segment: OldSegment, start: int) -> int | None:
     """Return when the frame at ``start`` was written, or `None` if there is no complete frame."""
     if segment.mark <= start:
-        return None  # no frame yet; the mark is 0 if the writer was killed before it set it
+        return None  # no frame yet; the mark is 0 if the writer was killed before it set the mark
     data = segment.read(start, min(segment.mark, start + HEAD_BYTES + MAX_PAYLOAD))
     return next((frame.time_ns for frame in decode(data, segment.secret, segment.sequence, start, Span(0))), None)

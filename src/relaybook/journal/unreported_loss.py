@@ -19,7 +19,7 @@ _LOST: Final = encode_event(
 
 
 class UnreportedLoss:
-    """Collects frames to append for lost frames: the ends of exchanges that the log contains, and refusal counts."""
+    """Collects the frames that report lost frames: the ends of exchanges that the log contains, and refusal counts."""
 
     def __init__(self) -> None:
         self._frames: list[LossFrame] = []

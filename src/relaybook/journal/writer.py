@@ -55,7 +55,7 @@ class JournalWriter:
         self._durable = durable
         self._seal_after_ns = int(seal_after_seconds * clock.NANOSECONDS)
         self._secret = int.from_bytes(os.urandom(4))
-        #: The last frame number that was assigned, and the last one that may be in a file.
+        #: The last frame number that was assigned, and the last frame number that may be in a file.
         self._number = self._written = 0
         self._parts: list[bytes] = []
         self._unreported_loss = UnreportedLoss()

@@ -23,8 +23,8 @@ class Position(NamedTuple):
     """A request's position in a conversation.
 
     ``conversation`` is the id of the conversation's first request. ``turn`` counts from 1. ``follows`` and ``repeats``
-    are ids of the request it continues or repeats, or `None`. ``messages`` is the number of messages; those from index
-    ``new_from`` on are new.
+    are ids of the request it continues or repeats, or `None`. ``messages`` is the number of messages; the messages from
+    index ``new_from`` on are new.
     """
 
     conversation: str
@@ -40,8 +40,8 @@ class Conversations:
 
     def __init__(self) -> None:
         self._positions: dict[str, Position] = {}
-        # Each maps a key to the id of the latest request. The keys are: all its messages and a response, the last two
-        # messages and a response, the completion id, and its messages alone.
+        # Each dict maps a key to the id of the latest request with this key. In order, the keys are made of: all its
+        # messages and a response; the last two messages and a response; the completion id; all its messages alone.
         self._by_response_key: dict[int, str] = {}
         self._by_window_key: dict[int, str] = {}
         self._by_completion_id: dict[str, str] = {}

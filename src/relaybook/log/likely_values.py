@@ -12,7 +12,7 @@ from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.store.port import Reader
 from relaybook.settings.suggestions import closest
 
-#: Shorter parts in the middle of a value occur in too many others.
+#: Shorter texts are not looked for in the middle of values, because too many values contain them.
 _MIN_PART: Final = 4
 
 

@@ -111,7 +111,7 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class NotPinned(ValueError):
-    """The change sets a color, group or position of a namespace that is not pinned and does not pin it."""
+    """The change sets a color, group or position, but the namespace is not pinned and the change does not pin it."""
 
 
 class Labels(Protocol):

@@ -144,9 +144,9 @@ class RequestView:
 def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, list[Record]] | None:
     """Find a request by any of its ids. `None` if no request has it.
 
-    Returns the finished or running request with this Relaybook id, otherwise the newest record that has the id as a
-    foreign id, otherwise a running request that has it. Also returns at most ``limit`` other records with the id,
-    latest first.
+    Returns the finished or running request with this Relaybook id, otherwise the newest record with this foreign id,
+    otherwise a running request with this foreign id. Also returns at most ``limit`` other records with the id, latest
+    first.
     """
     matching = reader.find(any_id, limit + 1)
     for record_id in _candidate_ids(reader, any_id, matching):

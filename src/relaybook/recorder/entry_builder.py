@@ -1,6 +1,6 @@
 """Convert an exchange into a log entry with facts about request and response, cost and outcome.
 
-Bodies up to 16 MiB are parsed; larger ones are only stored. Malformed bodies do not prevent an entry: fields that
+Bodies up to 16 MiB are parsed; larger bodies are only stored. Malformed bodies do not prevent an entry: fields that
 cannot be determined are `None`. Reads no clock and opens no file.
 """
 

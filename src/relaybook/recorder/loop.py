@@ -330,7 +330,8 @@ class Recorder:
         self._metrics.committed(clock.monotonic_ns() - began_ns)
 
     def _without_rejected(self, batch: Batch) -> Batch:
-        """Commit the entries one by one, and quarantine those that are rejected. Return the batch without entries."""
+        """Commit the entries one by one, and quarantine each entry that is rejected. Return the batch without
+        entries."""
         for entry in batch.entries:
             try:
                 self._retry.until_done(partial(self._store.commit, Batch(entries=[entry])))

@@ -1,6 +1,6 @@
 """Compute the cost of a response in US dollars: from the provider's statement, otherwise from genai-prices.
 
-An unknown cost is `None`, never 0, because an unknown upstream, model or usage must not look free. Prices are those
+An unknown cost is `None`, never 0, because an unknown upstream, model or usage must not look free. The prices are
 bundled with the installed genai-prices; nothing is downloaded. The library takes 220 µs per response, so its prices of
 a model are cached as plain rates per token for the rest of the day. Responses that such rates cannot price (context
 tiers, prices by the hour, audio, searches) are priced by the library. Importing it takes 0.24 s and is deferred until
@@ -52,7 +52,7 @@ _COUNTED_BY_RATES: Final = frozenset(
     {"input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "output_reasoning_tokens"}
 )
 _RATES: Final = ("input_mtok", "cache_read_mtok", "cache_write_mtok", "output_mtok")
-#: Prices that cannot apply to usage with only these counts.
+#: Prices that cannot apply to usage that has only the counts above.
 _IRRELEVANT_PRICES: Final = frozenset(
     {
         "cache_write_1h_mtok",

@@ -16,7 +16,7 @@ from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
 from relaybook.relay.routes import Route
 from relaybook.tags import Tags
 
-#: Only digits: anyone can register a name such as 127.0.0.1.example.
+#: Only digits match, because anyone can register a name such as 127.0.0.1.example.
 _LOOPBACK: Final = re.compile(rb"127(?:\.\d{1,10}){1,3}")
 
 

@@ -50,8 +50,8 @@ def _reason(error: Exception) -> str:
 async def _connect(relay: RelayContext, pool: Pool[UpstreamConnection], seconds: float) -> UpstreamConnection:
     """Return a connection to the first address of the host that accepts one. Each address is tried once.
 
-    The remaining time is divided equally among the remaining addresses, so that one that does not respond does not use
-    up the time of the others. Raises the error of the last address.
+    The remaining time is divided equally among the remaining addresses, so that an address that does not respond does
+    not use up the time for the other addresses. Raises the error of the last address.
     """
     upstream = pool.upstream
     loop = asyncio.get_running_loop()

@@ -29,7 +29,7 @@ The connection to the upstream::
     dialing      any end                none         canceled
     connected    any end                none         closed
 
-The ends. Each closes the exchange with an outcome; in any other state, and once it is closed, it does nothing::
+The ends. Each end closes the exchange with an outcome. In a state without a row, and once closed, it does nothing::
 
     done         response_sent          complete         the client has everything
     waiting      fail                   upstream_failed  the client gets an error response

@@ -53,5 +53,5 @@ class Fingerprints:
 
 
 def keys_in(target: bytes) -> list[bytes]:
-    """Return the values of the secret query parameters of a target. Values under ``MIN_SECRET_BYTES`` are left out."""
+    """Return the values of secret query parameters of a target, if they have at least ``MIN_SECRET_BYTES``."""
     return [value for _, value in _SECRET_PARAMETER.findall(target) if len(value) >= MIN_SECRET_BYTES]

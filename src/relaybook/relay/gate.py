@@ -1,9 +1,9 @@
 """Delay sends until the journal has the frames that describe them.
 
-During one iteration of the event loop, sends are queued here as actions. At its end the journal batch is written with
-one ``write``, then the actions run in order. With ``durability = power`` they also wait for a sync, and one sync serves
-all actions queued in the meantime (group commit). Frames that no action waits for, such as CLOSED, are synced together
-with others, or after ``LATE_SYNC_SECONDS``.
+During one iteration of the event loop, sends are queued here as actions. At the end of the iteration, the journal batch
+is written with one ``write``, then the actions run in order. With ``durability = power`` they also wait for a sync, and
+one sync serves all actions queued in the meantime (group commit). Frames that no action waits for, such as CLOSED, are
+synced together with other frames, or after ``LATE_SYNC_SECONDS``.
 
 Invariant: an action runs only if every frame appended before it was queued is in the journal. If the journal cannot be
 written, the actions of the batch are dropped, unless the operator set ``when_log_fails = forward``.
@@ -121,9 +121,9 @@ class Gate:
                 self._on_failure(error)
 
     def close(self) -> None:
-        """Write, sync if needed, and run the queued actions. Later frames and actions are also handled at once.
+        """Write, sync if needed, and run the queued actions. The journal stays open.
 
-        The journal stays open.
+        Frames and actions that are added after this call are also handled at once.
         """
         if self._syncer is None:
             self._flush()

@@ -7,7 +7,7 @@ class Dial(Protocol):
     """A connection to the upstream that is being established."""
 
     def cancel(self) -> object:
-        """Stop dialing. The exchange gets no call for it."""
+        """Stop dialing. No method of the exchange is called."""
 
 
 class Client(Protocol):

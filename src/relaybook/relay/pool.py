@@ -14,7 +14,7 @@ _MAX_IDLE: Final = 1024
 class Pooled(Protocol):
     """A connection that can be pooled."""
 
-    #: Whether another request may be sent on the connection. Request and response must be complete, no bytes may be
+    #: Whether a further request may be sent on the connection. Request and response must be complete, no bytes may be
     #: left over in either direction, and the response must not end with the connection.
     reusable: bool
     lost: bool

@@ -204,7 +204,8 @@ class RequestHeadReader:
         if others and (named := others & {line.partition(b":")[0].lower() for line in head.logged.split(b"\r\n")}):
             shown = min(named)[:80].decode("latin-1")
             raise HeadRefused(
-                RelayError.BAD_REQUEST, f"Connection must not name {shown!r}, which is forwarded to the upstream."
+                RelayError.BAD_REQUEST,
+                f"The Connection header must not name {shown!r}, because that header is forwarded to the upstream.",
             )
 
     def _take_expect(self, head: RequestHead, line: bytes, value: bytes) -> None:

@@ -87,7 +87,7 @@ class UpstreamConnection(Connection):
         exchange.request_written()
 
     def _return_request(self, exchange: Exchange) -> None:
-        """Have the request sent on a new connection, because no byte of it was written to this one."""
+        """Make the exchange send its request on a new connection, because no byte of it was written to this one."""
         unwritten, self.unwritten = self.unwritten, []
         self.abort()
         exchange.reconnect(unwritten)

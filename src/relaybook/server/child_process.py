@@ -26,8 +26,9 @@ class Child:
     """A child process. It is restarted when it dies, with exponential backoff from 0.1 s to 5 s.
 
     The backoff is reset when the child has run for 10 s. Standard input of the child is one end of a socket pair;
-    ``channel`` is the other end. From it, the child reads its configuration, and the end of file if the supervisor
-    dies. A relay writes a line to its end when it listens, and the recorder when it handles signals.
+    ``channel`` is the other end. The child reads its configuration from its end. If the supervisor dies, the child
+    reads end-of-file. A relay writes a line to its end when it listens; the recorder writes one when it handles
+    signals.
     """
 
     def __init__(self, config: WorkerConfig, listener: socket.socket | None, children_lock: int) -> None:

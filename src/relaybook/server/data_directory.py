@@ -50,7 +50,7 @@ class DataDirectory:
         try:
             disk.make_directory(self.path)
             with suppress(PermissionError):  # the root of a volume may belong to another user
-                self.path.chmod(0o700)  # it may have existed with another mode
+                self.path.chmod(0o700)  # the directory may have existed with another mode
             self._reject_links()
             disk.make_directory(self.journal)
             ignore = self.path / ".gitignore"
@@ -91,7 +91,8 @@ class DataDirectory:
             return self._secret.read_bytes()
         except FileNotFoundError:
             new = self._secret.with_name(f".new-secret-{os.getpid()}")
-            new.unlink(missing_ok=True)  # left by a start on a full disk; in a container, all starts have the same pid
+            # An earlier start may have left the file on a full disk. In a container, all starts have the same pid.
+            new.unlink(missing_ok=True)
             descriptor = disk.create_file(new)
             try:
                 os.write(descriptor, os.urandom(32))

@@ -159,7 +159,7 @@ def _listener_key(settings: Settings, name: str) -> str:
 
 
 def _listener(settings: Settings, name: str, data: DataDirectory, handed: HandedOver | None) -> socket.socket:
-    """Return the listening socket of a setting: the one from before a reload, or a new one."""
+    """Return the listening socket of a setting: the socket from before a reload, or a new socket."""
     if handed:
         return socket.socket(fileno=handed.listeners[_listener_key(settings, name)])
     return _bind(getattr(settings, name), name, data)

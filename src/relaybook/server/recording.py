@@ -81,7 +81,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int
             _recorder(settings, data, store, writer, Retry(reserve, lambda: stop_requests.count)).run()
         finally:
             reserve.remove()
-            writer.close()  # only now may another recorder start
+            writer.close()  # another recorder can start only after this
     except RetryAborted:
         pass  # told to stop before the store could be opened
     except (StoreTooNew, JournalTooNew) as error:
@@ -127,7 +127,7 @@ def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Wri
 
 
 def _record_set_aside_gaps(store: Store, writer: Writer) -> None:
-    """Record a gap for each store that was set aside and has none, for example because the recorder died before."""
+    """Record missing gaps of stores that were set aside. A gap is missing if the recorder died before recording it."""
     set_aside = store.list_set_aside()
     if not set_aside:
         return

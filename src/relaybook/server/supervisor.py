@@ -99,7 +99,8 @@ class Supervisor:
             self._is_reload_requested = True
 
     def _start_due(self) -> float:
-        """Detect dead children and start the due ones. Returns the seconds until the next is due, at most 10."""
+        """Detect dead children and start the children whose start is due. Returns the seconds until the next is due, at
+        most 10."""
         now = clock.monotonic_ns()
         pause = 10.0
         for child in self._children:

@@ -22,7 +22,7 @@ PREFIX: Final = "RELAYBOOK_"
 FILE_NAME: Final = "relaybook.toml"
 FIELDS: Final = {field.name: field for field in dataclasses.fields(Settings)}
 TYPES: Final[dict[str, Any]] = get_type_hints(Settings)
-#: Settings that have a flag. The others are secrets, because a process list shows flags.
+#: Settings that have a flag. Secrets have none, because a process list shows flags.
 FLAGS: Final = tuple(name for name, field in FIELDS.items() if field.metadata["flag"])
 
 

@@ -49,7 +49,7 @@ def test_with_sort_the_highest_values_are_printed(settings: Configuration, capsy
     assert json.loads(output.out) == row(namespace="[('kind', 'chat')] cost_usd 3")
     assert output.err == (
         "The search reached its time limit: requests with a higher cost_usd may be missing. "
-        "Narrow it, for example with from=-1d.\n"
+        "Narrow the search, for example with from=-1d.\n"
     )
 
 

@@ -21,8 +21,8 @@ from relaybook.log.record import Record
 Distribution = dict[int, int]
 
 _distribution: Final = msgspec.msgpack.Decoder(Distribution).decode
-#: Number of distributions whose percentiles are cached (13 MB). Past buckets do not change, so a chart of 30 days by
-#: the hour needs the same 13,000 each time it is loaded.
+#: Number of distributions whose percentiles are cached (13 MB). Past buckets do not change, so an hourly
+#: chart of 30 days needs the same 13,000 distributions each time it is loaded.
 _CACHED_DISTRIBUTIONS: Final = 32_768
 _PER_OCTAVE: Final = 8
 #: Steps per bin. Percentiles are interpolated within a bin in steps of 0.3 %; each of the few values is computed once.
@@ -77,7 +77,7 @@ class Aggregates(msgspec.Struct, array_like=True):
         return self
 
     def without(self, others: Iterable["Aggregates"]) -> "Aggregates | None":
-        """Return these aggregates minus the others, which must be subsets of them. `None` if no request is left."""
+        """Return these aggregates minus ``others``, which must be subsets of these. `None` if no request is left."""
         rest = Aggregates()
         rest.add(self)
         for other in others:

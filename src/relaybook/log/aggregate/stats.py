@@ -130,8 +130,8 @@ def groups_of(points_by_value: Mapping[str | None, Points]) -> list[Group]:
 def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"], rest: Iterable[Group] = ()) -> Stats:
     """Return statistics with the largest groups first.
 
-    Groups beyond the first MAX_GROUPS are merged into ``other``. So are the groups in ``rest``, which were merged when
-    they were stored and cannot be separated again.
+    Groups beyond the first MAX_GROUPS are merged into ``other``. The groups in ``rest`` are merged into it, too,
+    because they were merged when they were stored and cannot be separated again.
     """
     largest = sorted(
         (group for group in groups if group.points),

@@ -337,7 +337,7 @@ def first_token_offset(data: bytes) -> int | None:
 
 
 def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate the number of output tokens if the response does not state it, and of input tokens if missing."""
+    """Estimate the numbers of output tokens and input tokens that the response does not state."""
     if facts.output_tokens is not None or (facts.response_model is None and not facts.output_characters):
         return False
     facts.output_tokens = estimate_tokens(facts.output_characters)

@@ -180,7 +180,7 @@ def _finish_reason(outputs: list[OutputText]) -> str | None:
 
 
 def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate both token counts if the response has no usage, as in a stream without usage or one that broke off."""
+    """Estimate both token counts if the response has no usage, for example because a stream broke off."""
     if facts.usage is not None:
         return False
     facts.output_tokens = estimate_tokens(facts.output_characters)

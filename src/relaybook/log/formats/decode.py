@@ -20,7 +20,7 @@ State: TypeAlias = Literal["plain", "decoded", "cut", "too_large", "undecodable"
 _RATIO_APPLIES_BYTES: Final = 1 << 20
 _MAX_CODINGS: Final = 4
 _CHUNK_BYTES: Final = 4096
-#: The output of one zstd call cannot be limited. 256 bytes hold at most 64 blocks of 128 KiB.
+#: The output of one zstd call cannot be limited, so its input is: 256 bytes hold at most 64 blocks of 128 KiB.
 _ZSTD_CHUNK_BYTES: Final = 256
 _ZSTD_WINDOW_BYTES: Final = 8 << 20
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
@@ -52,7 +52,7 @@ class _Truncated(Exception):
 
 
 def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTES, ratio: int = RATIO) -> Decoded:
-    """Decode all codings of a ``Content-Encoding`` value, starting with the one that was applied last. Never raises.
+    """Decode all codings of a ``Content-Encoding`` value, starting with the coding that was applied last. Never raises.
 
     ``limit`` is the maximum size in bytes, ``ratio`` the maximum ratio to the compressed size for results over 1 MiB.
     """

@@ -47,7 +47,7 @@ def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
 
 
 class LenientDecoder(Generic[_T]):
-    """Decodes many documents leniently. After 100 that cannot be decoded, only the strict decoder is used.
+    """Decodes many documents leniently. After 100 documents that cannot be decoded, only the strict decoder is used.
 
     16 MiB can hold two million malformed events, and each takes 20 µs.
     """

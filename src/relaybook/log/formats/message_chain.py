@@ -134,7 +134,7 @@ def _key(role: str, text: str, calls: Sequence[tuple[str | None, str]]) -> bytes
 
 
 def _window(last: Sequence[bytes], key: bytes) -> int:
-    """Return the window key; 0 with fewer than two messages before the response: single messages are often equal."""
+    """Return the window key. It is 0 with fewer than two messages, because single messages are often equal."""
     return _number(_hash(b"".join((*last, key)))) if len(last) == _WINDOW else 0
 
 

@@ -114,7 +114,7 @@ def _starts_new_call(call: ToolCall, tool: Tool) -> bool:
 
 
 def arguments_text(function: Function) -> str | None:
-    """Return the arguments as JSON text, also if the provider sends an object. `None` if there are none."""
+    """Return the arguments as JSON text, even if the provider sends an object. `None` if there are none."""
     arguments = function.arguments
     if isinstance(arguments, dict):
         return msgspec.json.encode(lenient.sanitize(arguments)).decode()

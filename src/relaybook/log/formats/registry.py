@@ -43,9 +43,9 @@ def read_request(kind: Kind, data: bytes) -> RequestFacts:
 def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> ResponseFacts:
     """Return the facts of a decoded response body, whether it is a stream or one JSON object.
 
-    A provider may answer a streaming request with one JSON object, or another request with a stream. ``understood`` is
-    false only if the body is valid as neither. ``complete`` tells whether the whole response arrived. ``stream_ended``
-    is set only if ``streamed``.
+    A provider may answer a request for a stream with one JSON object, or any other request with a stream.
+    ``understood`` is false only if the body is valid as neither. ``complete`` tells whether the whole response arrived.
+    ``stream_ended`` is set only if ``streamed``.
     """
     found = FORMATS.get(kind)
     if found is None:

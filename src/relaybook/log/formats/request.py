@@ -11,7 +11,7 @@ from relaybook.log.formats.media import describe_part
 from relaybook.log.formats.text import clean, clean_or_none, preview
 from relaybook.log.formats.wire import MESSAGES, Message, Part, Request
 
-#: This is far above the number that the tag rules accept.
+#: This limit is far above the number of properties that the tag rules accept.
 _MAX_METADATA: Final = 1000
 _MAX_INTEGER: Final = 2**63 - 1
 
@@ -55,7 +55,7 @@ def _metadata_value(value: object) -> str:
 
 
 def last_message_preview(messages: list[Message]) -> str | None:
-    """Return a preview of the last user message that has one, else of the last message that has one."""
+    """Return a preview of the last user message with visible content, else of the last such message of any role."""
     fallback = None
     for message in reversed(messages):
         if message.role != "user" and fallback is not None:
@@ -90,7 +90,7 @@ def _part_preview(part: Part) -> str | None:
 
 
 def plain_preview(raw: msgspec.Raw) -> str | None:
-    """Return a preview of a text, a list of texts or a list of items with roles. Lists of token ids have none."""
+    """Return a preview of a text, a list of texts or a list of items with roles. Lists of token ids have no preview."""
     value = lenient.load(bytes(raw)) if raw else None
     if isinstance(value, list):
         if value and isinstance(value[0], str):

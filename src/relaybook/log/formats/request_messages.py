@@ -55,7 +55,7 @@ def characters(data: bytes, list_messages: ListMessages) -> int:
 
 
 def _items(data: bytes, list_messages: ListMessages) -> tuple[list[object], int, list[object]]:
-    """Return the first messages as listed, the number of omitted ones, and the last messages."""
+    """Return the first messages as listed, the number of omitted messages, and the last messages."""
     body = lenient.load(data)
     return _ends(list_messages(body) if isinstance(body, dict) else [])
 

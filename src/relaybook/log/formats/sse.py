@@ -55,8 +55,8 @@ class _Lines:
 class SseReader:
     """Parses network reads, split anywhere, and returns the events that each read completes.
 
-    Memory is limited to ``line_limit`` bytes per line and 16 times that per event. Larger events are skipped and
-    counted in ``overlong``. This affects parsing only, never the bytes that are relayed or stored.
+    Memory is limited to ``line_limit`` bytes per line and 16 times as many bytes per event. Larger events are skipped
+    and counted in ``overlong``. This affects parsing only, never the bytes that are relayed or stored.
     """
 
     def __init__(self, line_limit: int = LINE_LIMIT_BYTES) -> None:

@@ -21,7 +21,7 @@ TEXT_FIELDS: Final = ("namespace", "model", "outcome", "kind", "path", "key", "u
 CONTAINS: Final = "contains"
 #: The name of a term that searches prompt and response for words or a phrase.
 WORDS: Final = "words"
-#: Names of terms that compare a number with a field of the record, such as ``>2000.0``; and that field.
+#: Names of terms that compare a field of the record with a number, such as ``>2000.0``, and the name of that field.
 NUMBERS: Final = {
     "duration": "duration_ms",
     "first_token": "first_token_ms",
@@ -53,7 +53,7 @@ _LIMIT = re.compile(r"\d{1,6}", re.ASCII)
 
 
 class Correction(NamedTuple):
-    """Text to write instead of an invalid term, and for which ``purpose``, such as "To search for this text"."""
+    """Text to write instead of an invalid term. ``purpose`` says what for, such as "To search for this text"."""
 
     text: str
     purpose: str = ""
@@ -78,8 +78,8 @@ class BadFilter(ValueError):
 
     ``reason`` says what is wrong and what is expected. If the parameter is a query, ``term`` is the invalid term as
     written, ``at`` its offset in the query in UTF-16 code units, ``code`` says what is wrong with it, and
-    ``replacement`` is a valid term that the user probably meant. ``known_names`` are the valid names, if the name of
-    the term is not.
+    ``replacement`` is a valid term that the user probably meant. If the name of the term is invalid, ``known_names``
+    are the valid names.
     """
 
     def __init__(
@@ -122,9 +122,10 @@ class Term(msgspec.Struct, frozen=True):
     """One condition: the field ``name`` equals one of ``values`` or starts with one of ``prefixes``.
 
     If ``negated``, records that satisfy the condition are excluded. ``name`` is one of NAMES (except
-    ``namespace_prefix``) or ``property.<name>``. Values have the record's representation: ``failed`` is "true"
-    or "false", ``status`` is "200", "4xx" or "error", timestamps are microseconds, and numbers are preceded by their
-    comparison operator: ``>2000.0``. Only text fields and WORDS have ``prefixes``: of WORDS, the last word is a prefix.
+    ``namespace_prefix``) or ``property.<name>``. Values have the record's representation: ``failed`` is "true" or
+    "false", ``status`` is "200", "4xx" or "error", timestamps are microseconds, and numbers are preceded by their
+    comparison operator: ``>2000.0``. Only text fields and WORDS have ``prefixes``. In a prefix of WORDS, only the last
+    word is a prefix.
     """
 
     name: str
@@ -178,7 +179,7 @@ def matches(filter_: Filter, record: Record, indexed_text: str = "", full_text: 
     """Return whether a record matches the filter. This defines the semantics that every store must implement.
 
     Words are searched in ``indexed_text``, the indexed part of prompt and response. Substrings are searched in
-    ``full_text``, their whole text.
+    ``full_text``, the whole text of both.
     """
     return all(_satisfies(term, record, indexed_text, full_text) != term.negated for term in filter_.terms)
 

@@ -1,9 +1,10 @@
 """Parse the query language: ``namespace:production -model:gpt-4o* duration:>2s "where is my refund"``.
 
 Bare words and quoted phrases are searched in prompt and response, and all must be found. ``name:value`` uses the names
-of the query parameters. Several values of one name match any of them. A leading ``-`` excludes. Values with white space
-are quoted. A ``*`` at the end, outside quotes, makes a text value or the last word a prefix; inside quotes it is an
-ordinary character. Every query can be written as query parameters: ``parameters_of`` translates it. Pure: no I/O.
+of the query parameters. Several values of one name match any of them. A leading ``-`` excludes matches. Values with
+white space are quoted. A ``*`` behind a text value or the last word, outside quotes, makes it a prefix. Inside quotes,
+``*`` is an ordinary character. Every query can be written as query parameters: ``parameters_of`` translates it. Pure:
+no I/O.
 """
 
 import re
@@ -135,7 +136,7 @@ def _reject_unlikely_text(part: Part) -> None:
 def _reject_bad_star(part: Part, name: str) -> None:
     """Reject a ``*`` outside quotes unless it is at the end of a value that can be a prefix.
 
-    Fields that are not free text reject it as a part of their value.
+    Fields that are not free text reject the ``*`` later, as a part of their value.
     """
     quoted = quoted_value(part.value + ("*" if part.has_star else ""))
     literal = f"{'-' if part.negated else ''}{part.name}:{quoted}"

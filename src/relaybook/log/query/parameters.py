@@ -11,7 +11,7 @@ from relaybook.log.query.term_values import checked_value, parse_parameter
 from relaybook.settings.suggestions import suggest
 
 MAX_VALUES: Final = 100
-#: Fields of which several values must all match. Of other fields, any value may match.
+#: If one of these fields has several values, all of them must match. For other fields, one match is enough.
 ALL_MUST_MATCH: Final = frozenset({WORDS, *NUMBERS})
 
 
@@ -34,7 +34,8 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Seq
         raise BadFilter("q", "q is repeated. Combine the queries into one q.")
     terms = _terms(rest, now_us, other_names)
     for query in queries:
-        # Separately: values of one field in the query must match in addition to those in parameters.
+        # Parsed separately, because the values of a field in the query must match in addition to its values in
+        # parameters.
         terms += _terms(parameters_of(query, now_us), now_us, ())
     _reject_unbounded_search(terms)
     _reject_empty_range(terms)

@@ -82,7 +82,7 @@ def allows_prefix(name: str) -> bool:
 
 
 def listed_field(field: str) -> str:
-    """Return a field as it is stored: the name of a property in lower case. Raises BadFilter as ``check_listed``."""
+    """Return a field as it is stored: the name of a property in lower case. Raises BadFilter like ``check_listed``."""
     name = field.removeprefix("property.")
     if name == field:
         check_listed(field)
@@ -93,7 +93,7 @@ def listed_field(field: str) -> str:
 
 
 def check_listed(field: str) -> None:
-    """Raise BadFilter if the values of a field are not listed: it is none of LISTED_FIELDS and no property."""
+    """Raise BadFilter if the values of a field are not listed: it is neither in LISTED_FIELDS nor a property."""
     if field not in LISTED_FIELDS and not field.startswith("property."):
         raise _not_listed(field)
 

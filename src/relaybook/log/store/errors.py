@@ -19,8 +19,8 @@ class StoreFull(StoreUnavailable):
 class SyncFailed(Exception):
     """A sync failed, and the system may have dropped the unwritten data.
 
-    Do not retry the sync: a second one would report success although that data was not written. Only a restart writes
-    it again.
+    Do not retry the sync: a second sync would report success although that data was not written. Only a restart writes
+    the data again.
     """
 
 

@@ -253,8 +253,9 @@ class Reader(Protocol):
     def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
         """Return the matching finished requests with the highest values of a field.
 
-        The highest is first; among equal values, the newest is. Requests without a value are omitted. There is one
-        page, without cursors. If the deadline ended the search, it has the highest values that were found until then.
+        The highest value is first; among equal values, the newest request is first. Requests without a value are
+        omitted. There is one page, without cursors. If the deadline ended the search, it has the highest values that
+        were found until then.
         """
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
@@ -293,7 +294,7 @@ class Reader(Protocol):
         """
 
     def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
-        """Return the data that links requests to the ones they continue.
+        """Return the data that links requests to the requests that they continue.
 
         Pagination works as in ``page``, newest first.
         """

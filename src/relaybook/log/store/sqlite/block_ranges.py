@@ -2,8 +2,8 @@
 
 Only blocks of records that overlap the time range are searched. The table ``block_ranges`` has the earliest and latest
 start time of each block of 1,024 records (a block range index). An index on ``started_at`` would cost 0.6 µs per record
-and could not bound a search, because a long request is recorded late, so the order by start time differs from the order
-by ``seq``.
+and could not bound a search: a long request is recorded late, so the order by start time differs from the order by
+``seq``.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ class ClassifiedRange(NamedTuple):
 def classified_ranges(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> list[ClassifiedRange]:
     """Return the ranges that may contain records in the time range, in order.
 
-    Ranges that are completely inside are separate from those that are partly inside.
+    Ranges completely inside the time range are separate from ranges partly inside it.
     """
     blocks = _overlapping_blocks(connection, filter_, within)
     return [ClassifiedRange(within, True)] if blocks is None else _merge_adjacent(blocks, within)

@@ -31,7 +31,7 @@ ADD_VALUES: Final = """
 INSERT INTO value_counts (field, value, requests) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests
 """
-#: ``max`` of SQLite is NULL if an argument is.
+#: SQLite's ``max`` returns NULL if one of its arguments is NULL.
 ADD_BLOCK_RANGES: Final = """
 INSERT INTO block_ranges (block, first_at, last_at, requests, failed, {columns}) VALUES (?, ?, ?, ?, ?{places})
 ON CONFLICT DO UPDATE SET
@@ -96,7 +96,7 @@ def namespace_counters(records: Iterable[Record]) -> list[tuple[object, ...]]:
 def value_counters(records: Sequence[Record]) -> list[tuple[str, str, int]]:
     """Return the parameters of ADD_VALUES, sorted.
 
-    Combinations of values are counted first, because only a few different ones occur.
+    Combinations of values are counted first, because only a few different combinations occur.
     """
     totals: Counter[tuple[str, str]] = Counter()
     for values, requests in Counter(map(_facets, records)).items():

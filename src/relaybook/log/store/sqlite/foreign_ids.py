@@ -3,10 +3,10 @@
 The ids are indexed by hash, and the index is partitioned by record number. A part of level 0 holds the hashes of 16,384
 records, so that inserts of random hashes touch few pages.
 
-A lookup searches every part. To keep their number small, the recorder merges parts when it is idle: four full parts of
-a level become one part of the next level. Each transaction merges one slice of the hash range. With ten million
-records, a lookup searches 5 to 15 parts instead of 610, and each part costs a disk read if nothing is cached. With
-16-way merges, a lookup would search 10 to 40 parts, and a record would cost 5 µs less.
+A lookup searches every part. To keep the number of parts small, the recorder merges parts when it is idle: four full
+parts of a level become one part of the next level. Each transaction merges one slice of the hash range. With ten
+million records, a lookup searches 5 to 15 parts instead of 610, and each part costs a disk read if nothing is cached.
+With 16-way merges, a lookup would search 10 to 40 parts, and a record would cost 5 µs less.
 
 The parts of a level are numbered from 0, the oldest. In the table, a part's number is its position plus 2**40 times its
 level.

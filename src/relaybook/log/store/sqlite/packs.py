@@ -28,7 +28,7 @@ MAX_PACK_BYTES: Final = 1 << 30
 _PACKS_PER_DAY: Final = 100_000
 _CHUNK_BYTES: Final = 128 * 1024
 
-#: The ends of all packs, and those that no transaction has stored yet.
+#: The ends of all packs, and the ends that no transaction has stored yet.
 Mark = tuple[dict[int, int], dict[int, int]]
 
 
@@ -152,7 +152,7 @@ class PackWriter:
         return dict(self._ends), dict(self.lengths)
 
     def restore(self, mark: Mark) -> None:
-        """Restore a state. Bytes appended since are overwritten by the next append."""
+        """Restore a state. The next append overwrites the bytes that were appended after that state."""
         self._ends, self.lengths = dict(mark[0]), dict(mark[1])
 
     def committed(self) -> None:

@@ -1,9 +1,9 @@
 """Plan how to find the records that match a filter.
 
 A plan determines the index and the ranges of ``seq`` to search. Every plan yields ``seq`` in order, so a page stops as
-soon as it is full. Among the conditions that an index serves, the most selective one (according to the counters) drives
-the search, and the others are checked on its results. Several values of one name become several ordered scans that
-SQLite merges. If no condition has an index, the log itself is scanned.
+soon as it is full. Among the conditions that an index serves, the most selective condition (according to the counters)
+drives the search, and the other conditions are checked on its results. Several values of one name become several
+ordered scans that SQLite merges. If no condition has an index, the log itself is scanned.
 """
 
 from collections.abc import Sequence
@@ -236,7 +236,7 @@ def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> 
 
 
 def _condition_of_result(code: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return a field and the values of it that all requests with this result have. `None` if nearly all have them."""
+    """Return a field, and its values in all requests with this result. `None` if nearly all requests have them."""
     if code in _OUTCOMES:
         return "outcome", (_OUTCOMES[code],)
     reasons = tuple(reason for reason, finish in FINISH_REASONS.items() if FINISHES[finish][0] == code)

@@ -141,7 +141,7 @@ def create_tables(connection: apsw.Connection, name: str) -> None:
     """Create the tables if the database is empty. ``name`` is for messages.
 
     Concurrent readers see an empty database or all tables. Raises StoreTooNew if a later version created the database,
-    StoreDamaged if another program did.
+    StoreDamaged if another program created it.
     """
     if is_created(connection, name):
         return

@@ -34,7 +34,7 @@ class TextFunctions:
         return words.has_substring(self._text(seq, sys.maxsize), substring)
 
     def matches_phrase_prefix(self, *arguments: Any) -> bool:
-        """Match only the text that the index would contain, so that both give the same result."""
+        """Match only the text that the index contains, so that function and index give the same result."""
         seq, phrase = arguments
         return words.contains(self._text(seq, MAX_CHARACTERS), phrase, is_prefix=True)
 

@@ -27,7 +27,7 @@ _TABLES: Final = (
     f'tokenize="{TOKENIZER[0]} {" ".join(TOKENIZER[1])}"); '
     "CREATE TABLE {0}.text_progress (log INTEGER NOT NULL, seq INTEGER NOT NULL) STRICT"
 )
-#: A reader may hold the index briefly while it attaches it.
+#: A reader may lock the index briefly while attaching it.
 _BUSY_MS: Final = 2000
 _PREPARE: Final = (
     "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;"
@@ -114,7 +114,7 @@ class SqliteTextIndex:
 
 
 class _IndexOfAnotherLog(Exception):
-    """The index does not belong to the log.
+    """The index cannot be used with the log.
 
     It belongs to another log, or contains requests that the log lost in a power failure.
     """
@@ -132,7 +132,7 @@ def _log(directory: Path) -> _Log:
 def drop_if_ahead(directory: Path) -> None:
     """Delete an index that is ahead of its log.
 
-    Call this before the log grows. Afterwards, words of lost requests in the index cannot be detected.
+    Call this before the log grows. After that, words of lost requests in the index cannot be detected.
     """
     if not (directory / FILE).exists():
         return

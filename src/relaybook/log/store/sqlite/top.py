@@ -1,8 +1,8 @@
 """Find the requests with the highest values of a field.
 
 No index has the values. ``block_ranges`` has the maximum of each block of 1,024 records, and blocks are searched in
-descending order of it: the search ends when no remaining block can contribute. If an index yields few records for the
-filter, these are read instead, newest first (decision 17).
+descending order of their maximum. The search ends when no remaining block can contribute. If an index yields few
+records for the filter, these are read instead, newest first (decision 17).
 """
 
 import heapq
@@ -21,7 +21,7 @@ from relaybook.log.store.sqlite.plan import Plan, make_plan
 from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 from relaybook.log.store.sqlite.search import Deadline, Windows
 
-#: Reading so many records by an index takes about as long as one statement for each of 2,000 blocks.
+#: Reading this many records by an index takes about as long as one statement for each of 2,000 blocks.
 _FEW: Final = 10_000
 
 
@@ -48,7 +48,8 @@ def top(connection: apsw.Connection, filter_: Filter, field: SortField, limit: i
 
 
 class _Ranking:
-    """The highest values found so far, with the ``seq`` of their records. Among equal values, newer ones are higher."""
+    """The highest values found so far, with the ``seq`` of their records. Of two records with the same value, the newer
+    one ranks higher."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -62,7 +63,7 @@ class _Ranking:
 
     @property
     def lowest(self) -> tuple[float, int]:
-        """What a record must exceed to be added."""
+        """The value and ``seq`` that a record must exceed to be added."""
         return self._heap[0] if len(self._heap) == self._limit else (-math.inf, 0)
 
     def seqs(self) -> list[int]:
