@@ -55,7 +55,7 @@ def complete(request: ChatRequest, directives: Directives, stamp: Stamp) -> Repl
 
 
 def fixed_tokens(directives: Directives) -> FixedTokens | None:
-    """Return the tokens that the directives set, or `None` if the model's own are to be used."""
+    """Return the tokens that the directives set, or `None` if they set none."""
     if directives.event_bytes is not None:
         return FixedTokens(("x" * directives.event_bytes,))
     if directives.answer_tokens is not None:

@@ -108,7 +108,8 @@ def _replacement(body: BodyDirectives, reply: Reply) -> Content:
 
 
 def _blocks(size: int) -> Iterator[bytes]:
-    """Yield printable bytes in blocks. Their period is not a divisor of the block length, so blocks differ."""
+    """Yield printable bytes in blocks. The blocks differ, because the period of the bytes does not divide the block
+    length."""
     for start in range(0, size, BLOCK_BYTES):
         shift = start % 95
         yield _BLOCK[shift : shift + min(BLOCK_BYTES, size - start)]

@@ -13,7 +13,8 @@ BodyKind = Literal["html", "text", "invalid-json", "empty", "endless", "bytes", 
 
 
 class BadDirective(ValueError):
-    """An unknown directive, or one with an invalid value. The message names the directive and its valid values."""
+    """An unknown directive, or a directive with an invalid value. The message names the directive and its valid
+    values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def _scalar_reader(type_: Any) -> Callable[[str], Any]:
     return partial(read.scalar, type_=parts[0] if NoneType in parts else type_)
 
 
-#: The directives of a request that sets none, as most requests.
+#: The directives of a request that sets no directives. Most requests set none.
 NO_DIRECTIVES: Final = Directives()
 
 _FIELDS: Final = {item.name.rstrip("_"): item for item in fields(Directives)}

@@ -1,4 +1,4 @@
-"""Frame a response: choose the marking of its end, and write its head and the bytes after its body."""
+"""Frame a response: choose how its end is marked, and write its head and the bytes after its body."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -93,7 +93,7 @@ def tail_of(directives: Directives, framing: Framing) -> bytes:
 
 
 def declared_length(directives: Directives, content: Content) -> int:
-    """Return the length to declare, which is the true length or a wrong one that a directive sets."""
+    """Return the length to declare: the true length, or a wrong length that a directive sets."""
     length = content.length or 0
     if directives.length is None:
         return length

@@ -81,7 +81,7 @@ class Request:
 
 
 class RequestReader:
-    """Feeds llhttp and calls ``on_head`` and ``on_complete`` for each request, including pipelined ones."""
+    """Feeds llhttp and calls ``on_head`` and ``on_complete`` for each request, including pipelined requests."""
 
     def __init__(self, on_head: Callable[[Request], None], on_complete: Callable[[Request], None]) -> None:
         self._on_head = on_head

@@ -24,7 +24,7 @@ class Script(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     status_line: Text = "HTTP/1.1 200 OK"
     headers: list[tuple[Text, Text]] = []
     body: bytes = b""
-    #: ``length`` and ``chunked`` add their header after the others. ``close`` closes the connection after the body.
+    #: ``length`` and ``chunked`` add it after the other headers. ``close`` closes the connection after the body.
     #: ``raw`` adds nothing and keeps the connection open.
     framing: Literal["length", "chunked", "close", "raw"] = "length"
     #: The sizes of chunks. The rest of the body is sent as one more chunk.
