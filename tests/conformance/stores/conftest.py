@@ -51,3 +51,11 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened = Store(None if request.param == "memory" else tmp_path / "store")
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def twin(store: Store, tmp_path: Path) -> Iterator[Store]:
+    """A second, empty store of the same kind."""
+    opened = Store(None if isinstance(store.writer, MemoryStore) else tmp_path / "twin")
+    yield opened
+    opened.close()

@@ -15,6 +15,7 @@ from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Detail, Gap, Record, Side
+from relaybook.log.retention import Cutoffs
 
 #: Whether a commit survives only a crash of any process, or also a power cut.
 Durability = Literal["process", "power"]
@@ -179,7 +180,8 @@ class ValueCount(msgspec.Struct, kw_only=True):
 class StoreStatus(msgspec.Struct, kw_only=True):
     """Metrics of the store, cheap to read at any size.
 
-    ``labels`` is the number of pinned ``namespaces``.
+    ``labels`` is the number of pinned ``namespaces``. ``oldest_at`` and ``oldest_content_at`` are close to the start
+    times of the oldest request and of the oldest request with content; `None` if there is none.
     """
 
     records: int
@@ -191,6 +193,19 @@ class StoreStatus(msgspec.Struct, kw_only=True):
     bytes_on_disk: int
     positions: dict[str, RunPosition]
     refused: dict[str, int]
+    oldest_at: int | None = None
+    oldest_content_at: int | None = None
+
+
+class Retained(msgspec.Struct, frozen=True, kw_only=True):
+    """What one call of ``Writer.retain`` did: how many requests it removed, and of how many only the content.
+
+    ``is_complete`` is True if nothing is left to remove.
+    """
+
+    removed: int = 0
+    expired: int = 0
+    is_complete: bool = True
 
 
 class Writer(Protocol):
@@ -221,10 +236,20 @@ class Writer(Protocol):
     def checkpoints(self, run: str) -> list[ExchangeCheckpoint]:
         """Return the checkpoints of the open exchanges of one run."""
 
+    def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
+        """Remove what ended before the cutoffs, until ``until_ns`` (monotonic clock).
+
+        Removed requests no longer appear in pages, counts, lists and threads; aggregates over time keep counting them.
+        A request whose content expired has ``body_state`` "expired" if it had bodies, and no previews, error message,
+        headers, message chain and searchable text. The space is freed by ``run_maintenance``. Call it again until
+        ``is_complete``; after a crash it continues. Raises StoreUnavailable.
+        """
+
     def run_maintenance(self, until_ns: int) -> bool:
         """Do deferred maintenance until ``until_ns`` (monotonic clock).
 
-        Readers see no change. Returns False if there was nothing to do.
+        This includes erasing what was removed, and freeing its space. Readers see no change. Returns False if there was
+        nothing to do.
         """
 
     def close(self) -> None: ...

@@ -14,7 +14,7 @@ from typing import get_args
 import msgspec
 
 from relaybook.ids import id_text
-from relaybook.log.aggregate.stats import Stats, StatsQuery
+from relaybook.log.aggregate.stats import MINUTE_US, Stats, StatsQuery
 from relaybook.log.namespaces import (
     MAX_AUTO_PINNED,
     Label,
@@ -25,8 +25,9 @@ from relaybook.log.namespaces import (
     looks_like_id,
 )
 from relaybook.log.query.filters import CONTAINS, Cursor, Filter, SortField, matches, needs_text
-from relaybook.log.record import Gap, Record, Side
+from relaybook.log.record import Detail, Gap, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES
+from relaybook.log.retention import Cutoffs
 from relaybook.log.search_text import text_of
 from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.memory import lists
@@ -40,6 +41,7 @@ from relaybook.log.store.port import (
     ExchangeCheckpoint,
     Link,
     Page,
+    Retained,
     Running,
     RunPosition,
     StoredRecord,
@@ -74,6 +76,11 @@ class MemoryStore:
         self._lock = threading.RLock()
         self._entries: list[Entry] = []
         self._by_id: dict[str, Entry] = {}
+        self._last_seq = 0
+        #: Removed records that aggregates over time still count.
+        self._counted: list[Record] = []
+        #: The ids of requests whose content has expired.
+        self._expired: set[str] = set()
         self._bodies_by_ref: dict[BodyRef, bytes] = {}
         self._bodies_end = 0
         self._positions: dict[str, RunPosition] = {}
@@ -116,7 +123,8 @@ class MemoryStore:
     def _add(self, entry: Entry) -> None:
         known = self._by_id.get(entry.record.id)
         if known is None:
-            entry.record.seq = len(self._entries) + 1
+            self._last_seq += 1
+            entry.record.seq = self._last_seq
             known = msgspec.structs.replace(entry, record=msgspec.structs.replace(entry.record))
             self._entries.append(known)
             self._by_id[entry.record.id] = known
@@ -145,6 +153,40 @@ class MemoryStore:
     def checkpoints(self, run: str) -> list[ExchangeCheckpoint]:
         with self._lock:
             return [checkpoint for checkpoint in self._checkpoints.values() if checkpoint.run == run]
+
+    def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
+        removed = expired = 0
+        with self._lock:
+            for entry in list(self._entries):
+                record = entry.record
+                fate = cutoffs.fate(record.namespace, record.ended_at or record.started_at)
+                if fate == "removed":
+                    self._remove(entry)
+                    self._counted.append(record)
+                    removed += 1
+                elif fate == "expired" and record.id not in self._expired:
+                    self._expire(entry)
+                    expired += 1
+            self._counted = [
+                record
+                for record in self._counted
+                if record.started_at // MINUTE_US + 1 > cutoffs.aggregates // MINUTE_US
+            ]
+        return Retained(removed=removed, expired=expired)
+
+    def _remove(self, entry: Entry) -> None:
+        self._entries.remove(entry)
+        del self._by_id[entry.record.id]
+        self._texts.pop(seq_of(entry.record), None)
+
+    def _expire(self, entry: Entry) -> None:
+        record = entry.record
+        record.input_preview = record.output_preview = record.error_message = None
+        if record.body_state == "stored":
+            record.body_state = "expired"
+        entry.detail, entry.request, entry.response, entry.chain = Detail(), None, None, None
+        self._expired.add(record.id)
+        self._texts.pop(seq_of(record), None)
 
     def run_maintenance(self, until_ns: int) -> bool:
         return False
@@ -218,7 +260,12 @@ class MemoryStore:
         )
 
     def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:
-        return lists.stats(self._matching(Filter()), self._matching(question.filter_), question)
+        counted = [record for record in self._counted if matches(question.filter_, record)]
+        if not lists.has_rollups(question):
+            counted = []
+        return lists.stats(
+            [*self._matching(Filter()), *self._counted], [*self._matching(question.filter_), *counted], question
+        )
 
     def running(self, filter_: Filter) -> list[Record]:
         running = [_copy(entry).record for entry in self._running.values() if matches(filter_, entry.record)]
@@ -302,7 +349,7 @@ class MemoryStore:
         return sorted((gap for gap in self._gaps if gap.to_at >= since_us), key=lambda gap: gap.to_at, reverse=True)
 
     def last_seq(self) -> int:
-        return len(self._entries)
+        return self._last_seq
 
     def since(self, seq: int, filter_: Filter, limit: int) -> tuple[list[Record], int]:
         last = min(self.last_seq(), self._indexed_to) if needs_text(filter_) else self.last_seq()
@@ -319,6 +366,11 @@ class MemoryStore:
             bytes_on_disk=0,
             positions=self.positions(),
             refused=dict(self._refused),
+            oldest_at=min((entry.record.started_at for entry in self._entries), default=None),
+            oldest_content_at=min(
+                (entry.record.started_at for entry in self._entries if entry.record.id not in self._expired),
+                default=None,
+            ),
         )
 
 

@@ -44,6 +44,10 @@ class RecordLocation(msgspec.Struct, array_like=True):
         size = self.detail + rest(self.request) + rest(self.response)
         return BodyRef((self.pack, self.offset, self.length), size)
 
+    def frames(self) -> list[tuple[int, ...]]:
+        """Return pack, offset and length of every frame with data of the record."""
+        return [self.shared().location, *(ref.location for ref in _refs(self.request, self.response))]
+
 
 class SharedFrame(msgspec.Struct, array_like=True):
     """A record's compressed shared frame, before it is written."""
@@ -53,13 +57,21 @@ class SharedFrame(msgspec.Struct, array_like=True):
     request: BodyLocation | None
     response: BodyLocation | None
 
+    def refs(self) -> list[BodyRef]:
+        """Return the record's other frames."""
+        return _refs(self.request, self.response)
+
+
+def _refs(*sides: BodyLocation | None) -> list[BodyRef]:
+    return [ref for side in sides if side is not None for ref in side.refs]
+
 
 #: Stores a chunk of a body as a separate frame.
 StoreChunk = Callable[[bytes], BodyRef]
 
 _encode_detail: Final = msgspec.msgpack.Encoder().encode
 _encode_stored: Final = msgspec.msgpack.Encoder().encode
-decode_stored: Final = msgspec.msgpack.Decoder(RecordLocation).decode
+_decode_stored: Final = msgspec.msgpack.Decoder(RecordLocation).decode
 decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
 
 
@@ -100,6 +112,11 @@ def encode_location(shared: SharedFrame, pack: int, offset: int) -> bytes:
     """Return the row's ``bodies`` value, once the frame has been written."""
     location = RecordLocation(pack, offset, len(shared.frame), shared.detail, shared.request, shared.response)
     return _encode_stored(location)
+
+
+def decode_location(bodies: bytes | None) -> RecordLocation | None:
+    """Return the location from a row's ``bodies`` value. `None` if the record's data has expired."""
+    return None if bodies is None else _decode_stored(bodies)
 
 
 def size(body: BodyLocation | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Compute the amounts that a batch adds to the counters.
+"""Compute the amounts that records add to the counters, and subtract what removed records had added.
 
 Namespaces, field values and block ranges have counters, so readers never count the log. A batch is aggregated here, in
 memory. So the database gets one update per batch for each namespace or value, instead of one per record.
@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Final
+
+import apsw
 
 from relaybook.log.aggregate.aggregates import MAX_TOKENS
 from relaybook.log.record import Record
@@ -33,10 +35,12 @@ ON CONFLICT DO UPDATE SET requests = requests + excluded.requests
 """
 #: SQLite's ``max`` returns NULL if one of its arguments is NULL.
 ADD_BLOCK_RANGES: Final = """
-INSERT INTO block_ranges (block, first_at, last_at, requests, failed, {columns}) VALUES (?, ?, ?, ?, ?{places})
+INSERT INTO block_ranges (block, first_at, last_at, requests, failed, with_content, {columns})
+VALUES (?, ?, ?, ?, ?, ?{places})
 ON CONFLICT DO UPDATE SET
   first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at),
-  requests = requests + excluded.requests, failed = failed + excluded.failed, {maxima}
+  requests = requests + excluded.requests, failed = failed + excluded.failed,
+  with_content = with_content + excluded.with_content, {maxima}
 """.format(
     columns=", ".join(BLOCK_MAXIMA.values()),
     places=", ?" * len(BLOCK_MAXIMA),
@@ -46,6 +50,14 @@ ON CONFLICT DO UPDATE SET
     ),
 )
 _sort_values: Final = attrgetter(*BLOCK_MAXIMA)
+_SUBTRACT_FROM_NAMESPACE: Final = """
+UPDATE namespaces SET requests = requests - ?2, failed = failed - ?3,
+  input_tokens = input_tokens - ?4, output_tokens = output_tokens - ?5,
+  cost_usd = CASE costed WHEN ?7 THEN 0.0 ELSE max(cost_usd - ?6, 0.0) END, costed = costed - ?7
+WHERE namespace = ?1
+"""
+_SUBTRACT_FROM_VALUE: Final = "UPDATE value_counts SET requests = requests - ? WHERE field = ? AND value = ?"
+_REMOVE_UNUSED_VALUE: Final = "DELETE FROM value_counts WHERE field = ? AND value = ? AND requests <= 0"
 
 
 class _NamespaceAggregate:
@@ -121,7 +133,7 @@ def value_text(value: object) -> str:
 def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int | float | None, ...]]:
     """Return the parameters of ADD_BLOCK_RANGES.
 
-    The records have consecutive ``seq`` from ``first_seq``.
+    The records are new, so all of them have content, and have consecutive ``seq`` from ``first_seq``.
     """
     rows = []
     start = 0
@@ -135,6 +147,15 @@ def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int | 
             max([value for value in values if value is not None], default=None)
             for values in zip(*map(_sort_values, block_records), strict=True)
         )
-        rows.append((block, min(starts), max(starts), len(block_records), failed, *maxima))
+        count = len(block_records)
+        rows.append((block, min(starts), max(starts), count, failed, count, *maxima))
         start = end
     return rows
+
+
+def subtract(connection: apsw.Connection, records: Sequence[Record]) -> None:
+    """Subtract removed records from the counters of namespaces and values, within the caller's transaction."""
+    connection.executemany(_SUBTRACT_FROM_NAMESPACE, (row[:7] for row in namespace_counters(records)))
+    values = value_counters(records)
+    connection.executemany(_SUBTRACT_FROM_VALUE, ((requests, field, value) for field, value, requests in values))
+    connection.executemany(_REMOVE_UNUSED_VALUE, ((field, value) for field, value, _ in values))

@@ -10,6 +10,7 @@ import os
 import struct
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -103,12 +104,14 @@ def sync_directory(path: Path) -> None:
         os.close(fd)
 
 
-def overwrite(fd: int, offset: int, length: int) -> None:
-    """Overwrite a range with zeros, sync, then free its blocks if possible."""
-    for start in range(offset, offset + length, len(_ZEROS)):
-        write_at(fd, _ZEROS[: min(len(_ZEROS), offset + length - start)], start)
+def erase(fd: int, ranges: Sequence[tuple[int, int]]) -> None:
+    """Overwrite ranges (offset and length) with zeros, sync once, then free their blocks if possible."""
+    for offset, length in ranges:
+        for start in range(offset, offset + length, len(_ZEROS)):
+            write_at(fd, _ZEROS[: min(len(_ZEROS), offset + length - start)], start)
     sync(fd)
-    _punch_hole(fd, offset, length)
+    for offset, length in ranges:
+        _punch_hole(fd, offset, length)
 
 
 def _punch_hole(fd: int, offset: int, length: int) -> None:

@@ -4,9 +4,9 @@ Finished requests consist of frames, rows, properties, codes, message chains and
 whole batch, sorted by key. 1,000 records cost about 21 µs each (benchmarks/store_writing.py).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from hashlib import blake2b
 from typing import Final
 
 import apsw
@@ -16,6 +16,7 @@ from relaybook.log.record import Record
 from relaybook.log.store.port import Entry
 from relaybook.log.store.sqlite import counters
 from relaybook.log.store.sqlite.bodies import SharedFrame, compress_shared_frame, encode_location
+from relaybook.log.store.sqlite.foreign_ids import hashes_of
 from relaybook.log.store.sqlite.packs import PackWriter
 from relaybook.log.store.sqlite.rollups import RollupTables
 from relaybook.log.store.sqlite.rows import INSERT, row_of
@@ -26,9 +27,8 @@ _ADD_PROPERTY: Final = "INSERT INTO properties (name, value, seq) VALUES (?, ?, 
 _ADD_CODE: Final = "INSERT INTO record_codes (kind, code, seq) VALUES (?, ?, ?)"
 _ADD_FOREIGN_ID: Final = "INSERT OR IGNORE INTO foreign_ids (part, hash, seq) VALUES (?, ?, ?)"
 _ADD_CHAIN: Final = "INSERT INTO message_chains (seq, chain) VALUES (?, ?)"
-_SET_TOTAL: Final = "UPDATE totals SET value = ? WHERE name = ?"
-
-_from_bytes: Final = int.from_bytes
+_ADD_TO_TOTALS: Final = "UPDATE totals SET value = value + ? WHERE name IN ('last_seq', 'records')"
+_ADD_PACK_RECORDS: Final = "UPDATE packs SET records = records + ? WHERE pack = ?"
 
 #: Called with the name of each finished phase, so that the benchmark can report times per phase.
 OnPhase = Callable[[str], object]
@@ -42,10 +42,8 @@ class EntryTables:
 
     def __init__(self, connection: apsw.Connection, on_phase: OnPhase | None = None) -> None:
         self._connection = connection
-        totals = dict(connection.execute("SELECT name, value FROM totals"))
-        self._last_seq: int = totals["last_seq"]
-        self._records: int = totals["records"]
-        self._rollups = RollupTables(connection)
+        self._last_seq: int = connection.execute("SELECT value FROM totals WHERE name = 'last_seq'").get
+        self.rollups = RollupTables(connection)
         self._on_phase: OnPhase = on_phase or (lambda phase: None)
 
     def add(self, entries: Sequence[Entry], packs: PackWriter, compressor: zstandard.ZstdCompressor) -> None:
@@ -58,7 +56,7 @@ class EntryTables:
         store_chunk = partial(packs.append_chunk, compressor=compressor)
         frames = [compress_shared_frame(entry, compressor, store_chunk) for entry in entries]
         self._on_phase("zstd")
-        locations = list(_append(frames, packs))
+        locations = self._append(frames, packs)
         self._on_phase("pack")
         rows = [
             row_of(record, seq, bodies)
@@ -78,34 +76,33 @@ class EntryTables:
         self._connection.executemany(counters.ADD_VALUES, counters.value_counters(records))
         self._connection.executemany(counters.ADD_BLOCK_RANGES, counters.block_ranges(records, first))
         self._on_phase("counters")
-        self._rollups.store(records)
+        self.rollups.store(records)
         self._on_phase("rollups")
-        last, total = self._last_seq + len(records), self._records + len(records)
-        self._connection.executemany(_SET_TOTAL, [(last, "last_seq"), (total, "records")])
+        self._connection.execute(_ADD_TO_TOTALS, (len(records),))
+
+    def _append(self, frames: Sequence[SharedFrame], packs: PackWriter) -> list[bytes]:
+        """Append all frames of the batch with one write. Return the ``bodies`` value of each row."""
+        pack, offset = packs.append(b"".join([shared.frame for shared in frames]))
+        records = Counter({pack: len(frames)})
+        locations = []
+        for shared in frames:
+            locations.append(encode_location(shared, pack, offset))
+            offset += len(shared.frame)
+            records.update({ref.location[0] for ref in shared.refs()} - {pack})
+        self._connection.executemany(_ADD_PACK_RECORDS, ((count, number) for number, count in records.items()))
+        return locations
 
     def committed(self, added: Sequence[Entry], all_entries: Sequence[Entry]) -> None:
         """Assign the records their ``seq``, after the transaction was committed."""
         if added:
-            self._rollups.committed()
+            self.rollups.committed()
         for seq, entry in enumerate(added, self._last_seq + 1):
             entry.record.seq = seq
         self._last_seq += len(added)
-        self._records += len(added)
         if len(added) != len(all_entries):
             seqs = {entry.record.id: entry.record.seq for entry in added}
             for entry in all_entries:
                 entry.record.seq = seqs.get(entry.record.id, entry.record.seq)
-
-
-def _append(frames: Sequence[SharedFrame], packs: PackWriter) -> Iterable[bytes]:
-    """Append all frames of the batch with one write.
-
-    Yields the ``bodies`` value of each row.
-    """
-    pack, offset = packs.append(b"".join([shared.frame for shared in frames]))
-    for shared in frames:
-        yield encode_location(shared, pack, offset)
-        offset += len(shared.frame)
 
 
 def _properties(records: Iterable[Record], first: int) -> list[tuple[str, str, int]]:
@@ -129,11 +126,4 @@ def _chains(entries: Iterable[Entry], first: int) -> Iterable[tuple[int, bytes]]
 
 
 def _foreign_ids(records: Iterable[Record], first: int) -> list[tuple[int, int, int]]:
-    rows = [
-        (seq // PART, _from_bytes(blake2b(foreign_id.encode(), digest_size=8).digest(), "big", signed=True), seq)
-        for seq, record in enumerate(records, first)
-        for foreign_id in (record.provider_request_id, record.completion_id, record.client_request_id)
-        if foreign_id is not None
-    ]
-    rows.sort()
-    return rows
+    return sorted((seq // PART, hash_, seq) for seq, record in enumerate(records, first) for hash_ in hashes_of(record))

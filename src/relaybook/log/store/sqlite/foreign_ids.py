@@ -12,7 +12,7 @@ The parts of a level are numbered from 0, the oldest. In the table, a part's num
 level.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import count
 from typing import Final, NamedTuple
@@ -36,6 +36,7 @@ _COPY: Final = (
 )
 _OLDEST: Final = "SELECT min(part) FROM foreign_ids WHERE part BETWEEN ? AND ?"
 _FIRST_HASH: Final = "SELECT hash FROM foreign_ids WHERE part = ? ORDER BY hash LIMIT 1"
+_REMOVE: Final = "DELETE FROM foreign_ids WHERE part = ? AND hash = ? AND seq = ?"
 _DROP: Final = "DELETE FROM foreign_ids WHERE part = :part AND hash BETWEEN :low AND :high"
 
 
@@ -70,6 +71,33 @@ def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[R
                 found += 1
             if found == limit:
                 return
+
+
+def hashes_of(record: Record) -> list[int]:
+    """Return the hashes of the record's foreign ids."""
+    found = (record.provider_request_id, record.completion_id, record.client_request_id)
+    return [foreign_id_hash(foreign_id) for foreign_id in found if foreign_id is not None]
+
+
+def remove_foreign_ids(connection: apsw.Connection, records: Iterable[Record]) -> None:
+    """Remove the foreign ids of removed records, within the caller's transaction."""
+    newest = last_seq(connection) // PART
+    keys = [
+        (part, hash_, record.seq)
+        for record in records
+        for hash_ in hashes_of(record)
+        for part in _parts_of(record.seq or 0, newest)
+    ]
+    connection.executemany(_REMOVE, sorted(keys))
+
+
+def _parts_of(seq: int, newest: int) -> Iterator[int]:
+    """Yield the parts that can hold a record's ids: one of each level. ``newest`` is the newest position in level 0."""
+    position, level = seq // PART, 0
+    yield _number(0, position)
+    while newest >= _MERGE_FACTOR:
+        position, newest, level = position // _MERGE_FACTOR, newest // _MERGE_FACTOR, level + 1
+        yield _number(level, position)
 
 
 def _parts(connection: apsw.Connection) -> Iterator[int]:

@@ -14,21 +14,21 @@ from relaybook.log.store.sqlite.packs import pack_name, read_body
 
 
 class PackReader:
-    """The packs of one store. Thread-safe; data in packs never changes."""
+    """The packs of one store. Thread-safe; data in packs never changes, but can be removed at any time."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory / BODIES
 
-    def has(self, location: bodies.RecordLocation) -> bool:
-        """Return whether the pack exists. Packs are deleted when their bodies expire."""
+    def _has(self, location: bodies.RecordLocation) -> bool:
+        """Return whether the pack exists. Packs are deleted when all their records have expired."""
         return (self._directory / pack_name(location.pack)).exists()
 
-    def stored(self, record: Record, location: bodies.RecordLocation) -> StoredRecord:
+    def stored(self, record: Record, location: bodies.RecordLocation | None) -> StoredRecord:
         """Return the record with its detail, and the bodies that are in the shared frame.
 
         Raises BodyDamaged.
         """
-        if not self.has(location):
+        if location is None or not self._has(location):
             return StoredRecord(
                 record=_expired(record, location), detail=Detail(), request_size=None, response_size=None
             )
@@ -43,8 +43,10 @@ class PackReader:
             response=_shared_body(location.response, shared[response_at:]),
         )
 
-    def chunks(self, location: bodies.RecordLocation, side: Side) -> Iterator[bytes] | None:
-        """Return a body in chunks, or `None` if it is not stored. Raises BodyDamaged."""
+    def chunks(self, location: bodies.RecordLocation | None, side: Side) -> Iterator[bytes] | None:
+        """Return a body in chunks, or `None` if it is not stored or has expired. Raises BodyDamaged."""
+        if location is None or not self._has(location):
+            return None
         body = location.request if side == "request" else location.response
         if body is None:
             return None
@@ -57,14 +59,14 @@ class PackReader:
         if body.rest:
             yield from _slice(read_body(self._directory, location.shared()), before, body.rest)
 
-    def entry(self, record: Record, location: bodies.RecordLocation, max_bytes: int | None = None) -> Entry:
+    def entry(self, record: Record, location: bodies.RecordLocation | None, max_bytes: int | None = None) -> Entry:
         """Return the entry with its bodies in memory.
 
         Bodies larger than ``max_bytes`` are omitted. If the data cannot be read, the detail is empty and both bodies
         are omitted.
         """
         try:
-            if self.has(location):
+            if location is not None and self._has(location):
                 shared = b"".join(read_body(self._directory, location.shared()))
                 return Entry(
                     record=record,
@@ -89,9 +91,9 @@ class PackReader:
         return Body([], [*chunks, rest[: body.rest]])
 
 
-def _expired(record: Record, location: bodies.RecordLocation) -> Record:
+def _expired(record: Record, location: bodies.RecordLocation | None) -> Record:
     """Return the record, marked as expired if it had stored bodies."""
-    if location.request is None and location.response is None:
+    if location is None or (location.request is None and location.response is None):
         return record
     return msgspec.structs.replace(record, body_state="expired")
 

@@ -5,12 +5,12 @@ index within the day: ``2026112100001`` is ``2026-11-21-01.pack``.
 
 Appended bytes are part of the store only after a transaction has stored the pack's new length. A writer truncates every
 pack to its stored length when it opens. A pack is added to the database before its file is created. Files that are not
-in the database are not changed, because they belong to a database that was moved away. Bodies expire by deleting a
-pack; erasing a body punches a hole.
+in the database are not changed, because they belong to a database that was moved away. A pack is deleted
+when all its records are removed or have expired; erasing a frame punches a hole.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final, cast
@@ -159,8 +159,8 @@ class PackWriter:
         """Clear ``lengths``, after the transaction that stored them was committed."""
         self.lengths.clear()
 
-    def erase(self, pack: int, offset: int, length: int) -> None:
-        """Overwrite bytes with zeros and sync. Idempotent.
+    def erase(self, pack: int, ranges: Sequence[tuple[int, int]]) -> None:
+        """Overwrite ranges (offset and length) with zeros and sync. Idempotent.
 
         Their blocks are freed if the system supports it.
         """
@@ -169,11 +169,16 @@ class PackWriter:
         except FileNotFoundError:
             return
         try:
-            length = min(length, os.fstat(fd).st_size - offset)
-            if length > 0:
-                disk.overwrite(fd, offset, length)
+            end = os.fstat(fd).st_size
+            disk.erase(fd, [(offset, min(length, end - offset)) for offset, length in ranges if offset < end])
         finally:
             os.close(fd)
+
+    def delete(self, pack: int) -> None:
+        """Delete a pack of an earlier day. Idempotent."""
+        (self._directory / pack_name(pack)).unlink(missing_ok=True)
+        disk.sync_directory(self._directory)
+        self._ends.pop(pack, None)
 
     def close(self) -> None:
         if self._fd >= 0:

@@ -12,6 +12,7 @@ from relaybook.log.aggregate.stats import Stats, StatsQuery, build, span_of
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
+from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import Count, Entry, Link, Page, Running, StoredRecord, StoreStatus, ValueCount, body_size
 from relaybook.log.store.sqlite import bodies, lists, pages
 from relaybook.log.store.sqlite.connection import DATABASE
@@ -33,6 +34,7 @@ _DEADLINE_NS: Final = 2 * clock.NANOSECONDS
 _BY_ID: Final = f"{WITH_BODIES} r.id = ?"
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 _AFTER: Final = f"{WITH_BODIES} r.seq > ? ORDER BY r.seq LIMIT ?"
+_OLDEST: Final = "SELECT min(first_at) FROM block_ranges"
 _CHAIN: Final = "SELECT chain FROM message_chains WHERE seq = ?"
 
 
@@ -100,16 +102,22 @@ class SqliteReader:
 
     def get(self, record_id: str) -> StoredRecord | None:
         found = self._row(_BY_ID, record_id)
-        return None if found is None else self._packs.stored(*found)
+        try:
+            return None if found is None else self._packs.stored(*found)
+        except BodyDamaged:
+            found = self._row(_BY_ID, record_id)
+            if found is None or found[1] is None:  # it was removed, or has expired, in the meantime
+                return None if found is None else self._packs.stored(*found)
+            raise
 
     def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
         found = self._row(_BY_ID, record_id)
-        return None if found is None or not self._packs.has(found[1]) else self._packs.chunks(found[1], side)
+        return None if found is None else self._packs.chunks(found[1], side)
 
-    def _row(self, statement: str, key: str | int) -> tuple[Record, bodies.RecordLocation] | None:
+    def _row(self, statement: str, key: str | int) -> tuple[Record, bodies.RecordLocation | None] | None:
         with self._pool.snapshot(_default_deadline()) as connection:
             row = None if connection is None else connection.execute(statement, (key,)).fetchone()
-        return None if row is None else (record_of(row[:-1]), bodies.decode_stored(row[-1]))
+        return None if row is None else (record_of(row[:-1]), bodies.decode_location(row[-1]))
 
     def salvage(self, seq: int) -> Entry | None:
         """Return a finished request by number, without using any index.
@@ -131,7 +139,7 @@ class SqliteReader:
         found: list[Entry] = []
         remaining = max_bytes
         for row in rows:
-            entry = self._packs.entry(record_of(row[:-1]), bodies.decode_stored(row[-1]), max_bytes)
+            entry = self._packs.entry(record_of(row[:-1]), bodies.decode_location(row[-1]), max_bytes)
             remaining -= (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
             if remaining < 0 and found:
                 break
@@ -189,6 +197,8 @@ class SqliteReader:
             refused = dict(connection.execute("SELECT code, requests FROM refused"))
             positions = read_positions(connection)
             indexed = indexed_to(connection)
+            oldest_at = connection.execute(_OLDEST).get
+            oldest_content_at = connection.execute(f"{_OLDEST} WHERE with_content > 0").get
         return StoreStatus(
             records=totals["records"],
             namespaces=totals["namespaces"],
@@ -198,6 +208,8 @@ class SqliteReader:
             bytes_on_disk=_bytes_on_disk(self._directory),
             positions=positions,
             refused=refused,
+            oldest_at=oldest_at,
+            oldest_content_at=oldest_content_at,
         )
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ _ADD_GAP = "INSERT INTO gaps (from_at, to_at, count, reason) VALUES (?, ?, ?, ?)
 _ADD_REFUSED = """INSERT INTO refused (code, requests) VALUES (?, ?)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests"""
 _ADD_ERASURE = 'INSERT OR REPLACE INTO erasures (pack, "offset", length) VALUES (?, ?, ?)'
-_SET_PACK = "INSERT OR REPLACE INTO packs (pack, length) VALUES (?, ?)"
+_SET_PACK = "UPDATE packs SET length = ? WHERE pack = ?"
 
 #: Pack, offset, length.
 Erasure = tuple[int, int, int]
@@ -95,8 +95,8 @@ class RecorderStateTables:
         self._has_erasures = bool(found)
         return found
 
-    def mark_erased(self, ref: Erasure) -> None:
-        self._connection.execute('DELETE FROM erasures WHERE pack = ? AND "offset" = ?', ref[:2])
+    def mark_erased(self, pack: int, offset: int) -> None:
+        self._connection.execute('DELETE FROM erasures WHERE pack = ? AND "offset" = ?', (pack, offset))
 
     def pack_lengths(self) -> dict[int, int]:
         return dict(self._connection.execute("SELECT pack, length FROM packs"))
@@ -106,7 +106,7 @@ class RecorderStateTables:
         self._connection.execute("INSERT OR IGNORE INTO packs (pack, length) VALUES (?, 0)", (pack,))
 
     def store_pack_lengths(self, lengths: Mapping[int, int]) -> None:
-        self._connection.executemany(_SET_PACK, lengths.items())
+        self._connection.executemany(_SET_PACK, ((length, pack) for pack, length in lengths.items()))
 
 
 def read_positions(connection: apsw.Connection) -> dict[str, RunPosition]:

@@ -29,6 +29,11 @@ ALL: Final = ""
 
 _SET: Final = "INSERT OR REPLACE INTO rollups (level, field, at, series, aggregates) VALUES (?, ?, ?, ?, ?)"
 _GET: Final = "SELECT aggregates FROM rollups WHERE level = ? AND field = ? AND at = ? AND series = ?"
+#: Removes 2,000 rows, which takes about 10 ms.
+_REMOVE: Final = """
+DELETE FROM rollups WHERE (level, field, at, series) IN
+  (SELECT level, field, at, series FROM rollups WHERE level = ? AND field = ? AND at <= ? LIMIT 2000)
+"""
 _ADD_FIELD: Final = "INSERT INTO rollup_fields (id, field, is_open) VALUES (?, ?, ?)"
 _ADD_SERIES: Final = "INSERT INTO series (id, field, value) VALUES (?, ?, ?)"
 
@@ -115,6 +120,22 @@ class RollupTables:
             return existing
         row = self._connection.execute(_GET, key).fetchone()
         return Aggregates() if row is None else _decode(row[0])
+
+    def remove_before(self, minute: int) -> bool:
+        """Remove some of the aggregates that end at or before ``minute``, in a transaction of its own.
+
+        Returns False if there are none left.
+        """
+        if minute <= 0:
+            return False
+        for level in LEVELS:
+            for field in self._fields.values():
+                bounds = (level, field.number, minute - level)
+                self._connection.execute(_REMOVE, bounds)
+                if self._connection.changes():
+                    self._stored = {}
+                    return True
+        return False
 
     def committed(self) -> None:
         """Mark the cached state as valid, after the transaction was committed."""

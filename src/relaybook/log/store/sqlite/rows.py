@@ -13,7 +13,7 @@ from relaybook.log.store.sqlite.schema import COLUMNS
 
 #: The record's columns, in order, for a SELECT from ``requests AS r``.
 SELECT_LIST: Final = ", ".join(f'r."{name}"' for name in FIELDS)
-#: Selects the record and the location of its bodies. A condition must follow.
+#: Selects the record and the location of its bodies, which is NULL if they have expired. A condition must follow.
 WITH_BODIES: Final = f"SELECT {SELECT_LIST}, r.bodies FROM requests AS r WHERE"  # noqa: S608 - our own column names
 INSERT: Final = "INSERT INTO requests ({}, bodies) VALUES ({}?)".format(  # noqa: S608 - names of our own fields
     ", ".join(f'"{name}"' for name in FIELDS), "?, " * len(FIELDS)

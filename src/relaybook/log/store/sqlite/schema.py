@@ -14,8 +14,9 @@ from relaybook.log.record import FIELDS, Record
 from relaybook.log.store.errors import StoreDamaged, StoreTooNew
 
 VERSION: Final = 1
-#: Records per row of ``block_ranges``, which has the earliest and latest start time, the count, the number of failures
-#: and the maximum of every sort field of a block. This takes 1,000 small rows per million records.
+#: Records per row of ``block_ranges``, which has the earliest and latest start time, the count, the number of failures,
+#: the maximum of every sort field, and the number of records with content of a block. This takes 1,000 small rows per
+#: million records.
 BLOCK: Final = 1024
 #: Records per part of ``foreign_ids``. Partitioning keeps inserts of random hashes within a few pages.
 PART: Final = 16_384
@@ -85,7 +86,7 @@ CREATE TABLE foreign_ids (part INTEGER NOT NULL, hash INTEGER NOT NULL, seq INTE
   PRIMARY KEY (part, hash, seq)) STRICT, WITHOUT ROWID;
 CREATE TABLE message_chains (seq INTEGER PRIMARY KEY, chain BLOB NOT NULL) STRICT;
 CREATE TABLE block_ranges (block INTEGER PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
-  requests INTEGER NOT NULL, failed INTEGER NOT NULL, {_MAXIMA}) STRICT;
+  requests INTEGER NOT NULL, failed INTEGER NOT NULL, {_MAXIMA}, with_content INTEGER NOT NULL) STRICT;
 CREATE TABLE value_counts (field TEXT NOT NULL, value TEXT NOT NULL, requests INTEGER NOT NULL,
   PRIMARY KEY (field, value)) STRICT, WITHOUT ROWID;
 CREATE TABLE totals (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -103,6 +104,8 @@ CREATE TABLE namespaces (namespace TEXT NOT NULL PRIMARY KEY, requests INTEGER N
 CREATE INDEX namespaces_pinned ON namespaces(namespace) WHERE pinned = 1;
 CREATE TRIGGER namespaces_counted AFTER INSERT ON namespaces
   BEGIN UPDATE totals SET value = value + 1 WHERE name = 'namespaces'; END;
+CREATE TRIGGER namespaces_uncounted AFTER DELETE ON namespaces
+  BEGIN UPDATE totals SET value = value - 1 WHERE name = 'namespaces'; END;
 -- the maxima of the namespaces from `first` to below the next zone, see zone_maps.py
 CREATE TABLE namespace_zones (first TEXT NOT NULL PRIMARY KEY, names INTEGER NOT NULL, requests INTEGER NOT NULL,
   failed INTEGER NOT NULL, cost_usd REAL NOT NULL, last_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -133,7 +136,12 @@ CREATE INDEX gaps_to_at ON gaps(to_at);
 CREATE TABLE refused (code TEXT NOT NULL PRIMARY KEY, requests INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE erasures (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, length INTEGER NOT NULL,
   PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
-CREATE TABLE packs (pack INTEGER PRIMARY KEY, length INTEGER NOT NULL) STRICT;
+-- records: the number of records with data in the pack
+CREATE TABLE packs (pack INTEGER PRIMARY KEY, length INTEGER NOT NULL, records INTEGER NOT NULL DEFAULT 0) STRICT;
+-- what is left to do after requests were removed or expired, see removal.py
+CREATE TABLE removed_frames (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, length INTEGER NOT NULL,
+  PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
+CREATE TABLE removed_texts (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
 """  # noqa: S608 - a constant
 
 

@@ -30,6 +30,9 @@ from relaybook.log.store.sqlite.rollups import ALL, LEVELS, MAX_PROPERTIES, MAX_
 from relaybook.log.store.sqlite.search import Deadline, Windows
 
 _CELLS: Final = "SELECT at, series, aggregates FROM rollups WHERE level = ? AND field = ? AND at >= ? AND at < ?"
+_FIRST_MINUTE: Final = """
+SELECT min(at) FROM rollups WHERE level = 1 AND field = (SELECT id FROM rollup_fields WHERE field = ?)
+"""
 _ROWS_PER_CHECK: Final = 512
 _DAY_US: Final = 1440 * MINUTE_US
 _SHARE: Final = ", r.started_at, r.failed, r.input_tokens, r.output_tokens, r.cost_usd, r.duration_ms, r.first_token_ms"
@@ -39,11 +42,20 @@ _decode: Final = msgspec.msgpack.Decoder(PackedAggregates).decode
 
 def stats(connection: apsw.Connection, question: StatsQuery, deadline: Deadline) -> Stats:
     """Compute the statistics. Raises apsw.InterruptError at the deadline."""
-    span = span_of(question, connection.execute("SELECT min(first_at) FROM block_ranges").get)
+    span = span_of(question, _began_at(connection))
     covered = _covered_series(connection, question)
     if covered is None:
         return build(span, groups_of(_from_log(connection, question, span, deadline)), "log")
     return _from_rollups(connection, covered, question, span, deadline)
+
+
+def _began_at(connection: apsw.Connection) -> int | None:
+    """Return when the oldest request began, or the minute of the oldest aggregates if its requests were removed."""
+    minute: int | None = connection.execute(_FIRST_MINUTE, (ALL,)).get
+    first_at: int | None = connection.execute("SELECT min(first_at) FROM block_ranges").get
+    if minute is None or (first_at is not None and first_at // MINUTE_US <= minute):
+        return first_at
+    return minute * MINUTE_US
 
 
 # -- rollups ---------------------------------------------------------------------------------------------------------

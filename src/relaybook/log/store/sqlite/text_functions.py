@@ -13,7 +13,7 @@ import apsw
 from relaybook.log.query import words
 from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.search_text import MAX_CHARACTERS, text_of
-from relaybook.log.store.sqlite.bodies import decode_stored
+from relaybook.log.store.sqlite.bodies import decode_location
 from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 
@@ -40,7 +40,7 @@ class TextFunctions:
 
     def _text(self, seq: int, max_characters: int) -> str:
         *row, bodies = next(self._connection.execute(_BY_SEQ, (seq,)))
-        return text_of(self._packs.entry(record_of(row), decode_stored(bodies), MAX_BODY_BYTES), max_characters)
+        return text_of(self._packs.entry(record_of(row), decode_location(bodies), MAX_BODY_BYTES), max_characters)
 
 
 def add_functions(connection: apsw.Connection, packs: PackReader) -> None:

@@ -72,6 +72,11 @@ class SqliteTextIndex:
                 raise
         self._indexed_to = up_to
 
+    def remove(self, first: int, last: int) -> None:
+        """Remove the text of the records from ``first`` to ``last``. Its bytes stay in the index until it is purged."""
+        with translated(self._path), self._open() as connection:
+            connection.execute(f"DELETE FROM {WORDS} WHERE rowid BETWEEN ? AND ?", (first, last))  # noqa: S608
+
     def _open(self) -> apsw.Connection:
         if self._connection is not None:
             return self._connection

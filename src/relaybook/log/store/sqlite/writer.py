@@ -11,8 +11,9 @@ from typing import Final
 
 import apsw
 
+from relaybook.log.retention import Cutoffs
 from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
-from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, ExchangeCheckpoint, RunPosition
+from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, ExchangeCheckpoint, Retained, RunPosition
 from relaybook.log.store.sqlite import disk
 from relaybook.log.store.sqlite.bodies import new_compressor
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_writing, truncate_wal
@@ -22,7 +23,9 @@ from relaybook.log.store.sqlite.failures import rejecting, translated
 from relaybook.log.store.sqlite.foreign_ids import ForeignIdMerger
 from relaybook.log.store.sqlite.labels import AutoPins
 from relaybook.log.store.sqlite.packs import Mark, PackWriter, read_body
+from relaybook.log.store.sqlite.reclaiming import Reclaimer
 from relaybook.log.store.sqlite.recorder_state import RecorderStateTables
+from relaybook.log.store.sqlite.retention_pass import RetentionPass
 from relaybook.log.store.sqlite.running import RunningTables
 from relaybook.log.store.sqlite.schema import create_tables
 from relaybook.log.store.sqlite.text_index import drop_if_ahead
@@ -71,12 +74,14 @@ class SqliteWriter:
             self._running = RunningTables(self._connection)
             self._labels = AutoPins(self._connection)
             self._foreign_ids = ForeignIdMerger(self._connection)
+            self._retention = RetentionPass(self._connection, self._entries.rollups)
             self._packs = PackWriter(
                 directory / BODIES,
                 self._state.pack_lengths(),
                 self._state.register_pack,
                 is_power_safe=self._durability == "power",
             )
+            self._reclaimer = Reclaimer(self._connection, self._packs, directory)
         except BaseException:
             self._connection.close()
             raise
@@ -155,9 +160,9 @@ class SqliteWriter:
         """
         try:
             with translated(self._path):
-                for ref in self._state.erasures():
-                    self._packs.erase(*ref)
-                    self._state.mark_erased(ref)
+                for pack, offset, length in self._state.erasures():
+                    self._packs.erase(pack, [(offset, length)])
+                    self._state.mark_erased(pack, offset)
         except StoreUnavailable:
             return
         if self._is_scrub_due:
@@ -172,10 +177,16 @@ class SqliteWriter:
         with translated(self._path):
             return b"".join(read_body(self._path.parent / BODIES, ref))
 
+    def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
+        with translated(self._path):
+            return self._retention.work(cutoffs, until_ns)
+
     def run_maintenance(self, until_ns: int) -> bool:
         try:
             with translated(self._path):
-                return self._foreign_ids.work(until_ns)
+                # during a pass, a pack may still lose all its records, and is then deleted instead of erased
+                reclaimed = self._retention.is_complete and self._reclaimer.work(until_ns)
+                return self._foreign_ids.work(until_ns) or reclaimed
         except StoreUnavailable:
             return False
 

@@ -28,6 +28,16 @@ FROM (SELECT *, (row_number() OVER (ORDER BY namespace) - 1) * :parts / :names A
   WHERE namespace >= :first AND namespace < :end)
 GROUP BY part
 """
+_REMOVE_FROM_ZONE: Final = """
+UPDATE namespace_zones SET names = names - 1
+WHERE first = (SELECT max(first) FROM namespace_zones WHERE first <= ?)
+"""
+_ZONE: Final = "SELECT names, requests, failed, cost_usd, last_at FROM namespace_zones WHERE first = ?"
+_JOIN: Final = """
+UPDATE namespace_zones SET names = names + ?2, requests = max(requests, ?3), failed = max(failed, ?4),
+  cost_usd = max(cost_usd, ?5), last_at = max(last_at, ?6)
+WHERE first = (SELECT max(first) FROM namespace_zones WHERE first < ?1)
+"""
 #: SQLite sorts all text before any BLOB. Used as an upper bound, it turns an open range into a bounded one, which the
 #: primary key can serve.
 _AFTER_ALL_TEXT: Final = b""
@@ -41,6 +51,16 @@ def split_zones(connection: apsw.Connection) -> None:
     for first, names in list(connection.execute(_TOO_LARGE)):
         end = connection.execute(_END, (first,)).get or _AFTER_ALL_TEXT
         connection.execute(_SPLIT, {"first": first, "end": end, "names": names, "parts": names // _SPLIT_NAMES})
+
+
+def forget_name(connection: apsw.Connection, name: str) -> None:
+    """Remove a namespace, within the caller's transaction. A zone that starts with its name joins the zone before."""
+    connection.execute("DELETE FROM namespaces WHERE namespace = ?", (name,))
+    connection.execute(_REMOVE_FROM_ZONE, (name,))
+    zone = connection.execute(_ZONE, (name,)).fetchone()
+    if zone is not None and name:
+        connection.execute("DELETE FROM namespace_zones WHERE first = ?", (name,))
+        connection.execute(_JOIN, (name, *zone))
 
 
 class ZoneMap(NamedTuple):

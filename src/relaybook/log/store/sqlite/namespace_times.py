@@ -1,0 +1,71 @@
+"""Correct the namespaces of removed records: their earliest and latest start times, and whether they still exist."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import apsw
+
+from relaybook.log.record import Record
+from relaybook.log.store.sqlite.schema import BLOCK
+from relaybook.log.store.sqlite.zone_maps import forget_name
+
+#: The times of a namespace with at most this many requests are read from all of them.
+_FEW: Final = 64
+_ROW: Final = "SELECT requests, first_at, last_at, pinned OR is_decided FROM namespaces WHERE namespace = ?"
+_SET_TIMES: Final = "UPDATE namespaces SET first_at = ?, last_at = ? WHERE namespace = ?"
+_TIMES: Final = "SELECT min(started_at), max(started_at) FROM requests WHERE namespace = ?"
+_IN_BLOCK: Final = f"""
+SELECT {{extreme}}(started_at) FROM requests
+WHERE namespace = :name AND seq BETWEEN :block * {BLOCK} AND :block * {BLOCK} + {BLOCK - 1}
+"""  # noqa: S608 - constants
+_FIRST_SEQ: Final = "SELECT min(seq) FROM requests WHERE namespace = ?"
+_LAST_SEQ: Final = "SELECT max(seq) FROM requests WHERE namespace = ?"
+_EARLIER_BLOCKS: Final = "SELECT block FROM block_ranges WHERE block > ? AND first_at < ? ORDER BY block"
+_LATER_BLOCKS: Final = "SELECT block FROM block_ranges WHERE block < ? AND last_at > ? ORDER BY block DESC"
+
+
+def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record]) -> None:
+    """Correct the namespaces of removed records, within the caller's transaction.
+
+    Their counters and the block ranges must be correct already. A namespace without requests is removed, unless it has
+    a label or a person has unpinned it.
+    """
+    times: dict[str, tuple[int, int]] = {}
+    for record in removed:
+        first, last = times.get(record.namespace, (record.started_at, record.started_at))
+        times[record.namespace] = min(first, record.started_at), max(last, record.started_at)
+    for name, (first_removed, last_removed) in times.items():
+        requests, first_at, last_at, is_named = connection.execute(_ROW, (name,)).get
+        if requests == 0 and not is_named:
+            forget_name(connection, name)
+        elif requests == 0:
+            connection.execute(_SET_TIMES, (0, 0, name))
+        elif requests <= _FEW:
+            connection.execute(_SET_TIMES, (*connection.execute(_TIMES, (name,)).get, name))
+        elif first_removed <= first_at or last_removed >= last_at:
+            first = _first_at(connection, name) if first_removed <= first_at else first_at
+            last = _last_at(connection, name) if last_removed >= last_at else last_at
+            connection.execute(_SET_TIMES, (first, last, name))
+
+
+def _first_at(connection: apsw.Connection, name: str) -> int:
+    """Return the earliest start time. Reads only blocks that can contain it."""
+    block = connection.execute(_FIRST_SEQ, (name,)).get // BLOCK
+    earliest: int = _in_block(connection, "min", name, block)
+    for (other,) in list(connection.execute(_EARLIER_BLOCKS, (block, earliest))):
+        earliest = min(earliest, _in_block(connection, "min", name, other) or earliest)
+    return earliest
+
+
+def _last_at(connection: apsw.Connection, name: str) -> int:
+    """Return the latest start time. Reads only blocks that can contain it."""
+    block = connection.execute(_LAST_SEQ, (name,)).get // BLOCK
+    latest: int = _in_block(connection, "max", name, block)
+    for (other,) in list(connection.execute(_LATER_BLOCKS, (block, latest))):
+        latest = max(latest, _in_block(connection, "max", name, other) or latest)
+    return latest
+
+
+def _in_block(connection: apsw.Connection, extreme: str, name: str, block: int) -> int:
+    found: int = connection.execute(_IN_BLOCK.format(extreme=extreme), {"name": name, "block": block}).get
+    return found

@@ -1,0 +1,110 @@
+"""Erase what was removed from the log, and free its space: frames in packs, texts in the index, pages of the database.
+
+The tables ``removed_frames`` and ``removed_texts`` say what is left to do. Every step can be repeated, so a crash
+between a step and the deletion of its row does no harm. A pack whose records are all gone is deleted as a whole.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from relaybook import clock
+from relaybook.log.store.sqlite.packs import PackWriter, first_pack_of_day
+from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex
+
+_EMPTY_PACK: Final = "SELECT pack FROM packs WHERE records = 0 AND pack < ? LIMIT 1"
+_FORGET_FRAMES: Final = "DELETE FROM removed_frames WHERE pack = ?"
+_FORGET_PACK: Final = "DELETE FROM packs WHERE pack = ?"
+_FRAMES: Final = 'SELECT pack, "offset", length FROM removed_frames ORDER BY pack, "offset" LIMIT 256'
+_FORGET_FRAME: Final = 'DELETE FROM removed_frames WHERE pack = ? AND "offset" = ?'
+_TEXTS: Final = "SELECT first, last FROM removed_texts ORDER BY first LIMIT 1"
+_FORGET_TEXTS: Final = "DELETE FROM removed_texts WHERE first = ?"
+_SHORTEN_TEXTS: Final = "UPDATE removed_texts SET first = ? WHERE first = ?"
+_OLDEST_CHECKPOINT: Final = "SELECT min(exchange) FROM checkpoints"
+#: Limits of one step.
+_ERASED_BYTES: Final = 4 << 20
+_REMOVED_TEXTS: Final = 1024
+_VACUUMED_PAGES: Final = 128
+#: Free pages are reused. They are given back to the file system if more than an eighth of the pages is free.
+_FREE_SHARE: Final = 8
+_MIN_FREE_PAGES: Final = 128
+
+
+class Reclaimer:
+    """Works on the writer's connection, between its transactions."""
+
+    def __init__(self, connection: apsw.Connection, packs: PackWriter, directory: Path) -> None:
+        self._connection = connection
+        self._packs = packs
+        self._directory = directory
+
+    def work(self, until_ns: int) -> bool:
+        """Work until ``until_ns`` (monotonic clock). Returns False if there was nothing to do."""
+        did_work = False
+        while clock.monotonic_ns() < until_ns and (
+            self._delete_pack() or self._erase_frames() or self._remove_texts() or self._vacuum()
+        ):
+            did_work = True
+        return did_work
+
+    def _delete_pack(self) -> bool:
+        """Delete a pack that no record and no running request needs."""
+        pack: int | None = self._connection.execute(_EMPTY_PACK, (self._first_needed_pack(),)).get
+        if pack is None:
+            return False
+        self._packs.delete(pack)
+        with self._connection:
+            self._connection.execute(_FORGET_FRAMES, (pack,))
+            self._connection.execute(_FORGET_PACK, (pack,))
+        return True
+
+    def _first_needed_pack(self) -> int:
+        """Return the first pack of today, or of the day on which the oldest exchange with a checkpoint began.
+
+        The first 48 bits of an exchange's id are the milliseconds since the epoch.
+        """
+        began = self._connection.execute(_OLDEST_CHECKPOINT).get
+        today = first_pack_of_day(clock.wall_us())
+        return today if began is None else min(today, first_pack_of_day(int.from_bytes(began[:6], "big") * 1000))
+
+    def _erase_frames(self) -> bool:
+        frames = list(self._connection.execute(_FRAMES))
+        if not frames:
+            return False
+        pack, size = frames[0][0], 0
+        ranges: list[tuple[int, int]] = []
+        for number, offset, length in frames:
+            if number != pack or (ranges and size + length > _ERASED_BYTES):
+                break
+            size += length
+            ranges.append((offset, length))
+        self._packs.erase(pack, ranges)
+        with self._connection:
+            self._connection.executemany(_FORGET_FRAME, ((pack, offset) for offset, _ in ranges))
+        return True
+
+    def _remove_texts(self) -> bool:
+        row = self._connection.execute(_TEXTS).fetchone()
+        if row is None:
+            return False
+        first, last = row
+        until = min(last, first + _REMOVED_TEXTS - 1)
+        if (self._directory / FILE).exists():
+            index = SqliteTextIndex(self._directory)
+            try:
+                index.remove(first, until)
+            finally:
+                index.close()
+        if until == last:
+            self._connection.execute(_FORGET_TEXTS, (first,))
+        else:
+            self._connection.execute(_SHORTEN_TEXTS, (until + 1, first))
+        return True
+
+    def _vacuum(self) -> bool:
+        free: int = self._connection.pragma("freelist_count")
+        if free <= max(_MIN_FREE_PAGES, self._connection.pragma("page_count") // _FREE_SHARE):
+            return False
+        self._connection.execute(f"PRAGMA incremental_vacuum({_VACUUMED_PAGES})").fetchall()
+        return True

@@ -1,0 +1,140 @@
+"""Remove requests, or only their content, and everything the store derived from them.
+
+A transaction removes rows and adjusts counters. It also notes the frames and the texts that must go, because other
+files hold them; ``Reclaimer`` (reclaiming.py) erases them afterwards, even after a crash. The caller owns the
+transaction.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final
+
+import apsw
+
+from relaybook.log.record import Record
+from relaybook.log.store.sqlite import counters
+from relaybook.log.store.sqlite.bodies import RecordLocation, decode_location
+from relaybook.log.store.sqlite.foreign_ids import remove_foreign_ids
+from relaybook.log.store.sqlite.namespace_times import correct_namespaces
+from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
+from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
+
+_BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
+_BODIES: Final = "SELECT bodies FROM requests WHERE seq = ? AND bodies IS NOT NULL"
+_EXPIRE: Final = """
+UPDATE requests SET bodies = NULL, input_preview = NULL, output_preview = NULL, error_message = NULL,
+  body_state = CASE body_state WHEN 'stored' THEN 'expired' ELSE body_state END
+WHERE seq = ?
+"""
+_REMOVE_CHAIN: Final = "DELETE FROM message_chains WHERE seq = ?"
+_REMOVE_ROW: Final = "DELETE FROM requests WHERE seq = ?"
+_REMOVE_PROPERTY: Final = "DELETE FROM properties WHERE name = ? AND value = ? AND seq = ?"
+_REMOVE_CODE: Final = "DELETE FROM record_codes WHERE kind = ? AND code = ? AND seq = ?"
+_ADD_FRAME: Final = 'INSERT OR REPLACE INTO removed_frames (pack, "offset", length) VALUES (?, ?, ?)'
+_ADD_TEXTS: Final = """
+INSERT INTO removed_texts (first, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)
+"""
+_SUBTRACT_PACK_RECORDS: Final = "UPDATE packs SET records = records - ? WHERE pack = ?"
+_SUBTRACT_RECORDS: Final = "UPDATE totals SET value = value - ? WHERE name = 'records'"
+_RECOUNT_BLOCK: Final = """
+INSERT OR REPLACE INTO block_ranges (block, first_at, last_at, requests, failed, with_content, {columns})
+SELECT :block, min(started_at), max(started_at), count(*), sum(failed), count(bodies), {maxima}
+FROM requests WHERE seq BETWEEN :block * {size} AND :block * {size} + {size} - 1 HAVING count(*) > 0
+""".format(
+    columns=", ".join(BLOCK_MAXIMA.values()),
+    maxima=", ".join(f'max("{field}")' for field in BLOCK_MAXIMA),
+    size=BLOCK,
+)
+_REMOVE_BLOCK: Final = "DELETE FROM block_ranges WHERE block = ?"
+
+#: Pack, offset, length.
+Frame = tuple[int, int, int]
+
+
+class Remover:
+    """Removes requests on the writer's connection, within the caller's transaction."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def expire(self, seqs: Sequence[int]) -> None:
+        """Remove the content of these requests: bodies, headers, previews, error message, chain and text.
+
+        ``seqs`` are in ascending order and have content.
+        """
+        execute_many = self._connection.executemany
+        keys = [(seq,) for seq in seqs]
+        self._remove_content(seqs, [decode_location(bodies) for (bodies,) in execute_many(_BODIES, keys)])
+        execute_many(_EXPIRE, keys)
+        self._recount_blocks(seqs)
+
+    def remove(self, seqs: Sequence[int]) -> list[Record]:
+        """Remove these requests, and return them. ``seqs`` are in ascending order.
+
+        Aggregates over time still count them.
+        """
+        execute_many = self._connection.executemany
+        keys = [(seq,) for seq in seqs]
+        rows = list(execute_many(_BY_SEQ, keys))
+        records = [record_of(row[:-1]) for row in rows]
+        self._remove_content(seqs, [decode_location(row[-1]) for row in rows])
+        execute_many(_REMOVE_ROW, keys)
+        execute_many(
+            _REMOVE_PROPERTY,
+            sorted((name, value, record.seq) for record in records for name, value in record.properties.items()),
+        )
+        execute_many(
+            _REMOVE_CODE,
+            (
+                (kind, code, record.seq)
+                for record in records
+                for kind, notes in (("warning", record.warnings), ("advice", record.advice))
+                for code in {note.code for note in notes}
+            ),
+        )
+        remove_foreign_ids(self._connection, records)
+        self._connection.execute(_SUBTRACT_RECORDS, (len(records),))
+        counters.subtract(self._connection, records)
+        self._recount_blocks(seqs)
+        correct_namespaces(self._connection, records)
+        return records
+
+    def _remove_content(self, seqs: Sequence[int], locations: Iterable[RecordLocation | None]) -> None:
+        frames: list[Frame] = []
+        records: Counter[int] = Counter()
+        for location in locations:
+            if location is not None:
+                found = [(pack, offset, length) for pack, offset, length in location.frames()]
+                frames += found
+                records.update({pack for pack, _, _ in found})
+        execute_many = self._connection.executemany
+        execute_many(_ADD_FRAME, merge_adjacent(frames))
+        execute_many(_SUBTRACT_PACK_RECORDS, ((count, pack) for pack, count in records.items()))
+        execute_many(_REMOVE_CHAIN, ((seq,) for seq in seqs))
+        execute_many(_ADD_TEXTS, _ranges(seqs))
+
+    def _recount_blocks(self, seqs: Iterable[int]) -> None:
+        for block in sorted({seq // BLOCK for seq in seqs}):
+            self._connection.execute(_REMOVE_BLOCK, (block,))
+            self._connection.execute(_RECOUNT_BLOCK, {"block": block})
+
+
+def merge_adjacent(frames: Iterable[Frame]) -> list[Frame]:
+    """Return the frames in order, with neighbors merged into one."""
+    merged: list[Frame] = []
+    for pack, offset, length in sorted(set(frames)):
+        if merged and merged[-1][0] == pack and merged[-1][1] + merged[-1][2] == offset:
+            merged[-1] = (pack, merged[-1][1], merged[-1][2] + length)
+        else:
+            merged.append((pack, offset, length))
+    return merged
+
+
+def _ranges(seqs: Sequence[int]) -> list[tuple[int, int]]:
+    """Return first and last number of each range of consecutive numbers."""
+    if not seqs:
+        return []
+    ends = [before for before, after in pairwise(seqs) if after != before + 1]
+    starts = [after for before, after in pairwise(seqs) if after != before + 1]
+    return list(zip([seqs[0], *starts], [*ends, seqs[-1]], strict=True))

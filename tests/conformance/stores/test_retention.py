@@ -1,0 +1,209 @@
+"""Requests leave the log by age and namespace; what was derived from them follows."""
+
+import random
+from typing import Any
+
+import pytest
+from tests.conformance.stores.conftest import Store
+from tests.support.records import A_TIMESTAMP, an_entry
+
+from relaybook import clock
+from relaybook.log.aggregate.stats import StatsQuery
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.retention import DAY_US, Cutoff, Cutoffs, Retention, Rule
+from relaybook.log.store.port import Retained
+
+FAR: int = 2**62
+MIDNIGHT: int = A_TIMESTAMP - A_TIMESTAMP % DAY_US
+EVERYTHING = Filter()
+
+
+def retain(store: Store, cutoffs: Cutoffs) -> tuple[int, int]:
+    """Run a whole pass and the maintenance after it. Return how many requests were removed, and how many expired."""
+    removed = expired = 0
+    done = Retained(is_complete=False)
+    while not done.is_complete:
+        done = store.writer.retain(cutoffs, clock.monotonic_ns() + 5_000_000)
+        removed, expired = removed + done.removed, expired + done.expired
+    while store.writer.run_maintenance(clock.monotonic_ns() + 50_000_000):
+        pass
+    return removed, expired
+
+
+def a_request(days_ago: int, **fields: Any) -> Any:
+    started_at = MIDNIGHT - days_ago * DAY_US + 3_600_000_000
+    return an_entry(
+        b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "prompt of day %d"}]}' % days_ago,
+        b'{"choices": [{"message": {"role": "assistant", "content": "response of day %d"}}]}' % days_ago,
+        started_at=started_at,
+        ended_at=started_at + 812_000,
+        input_preview=f"prompt of day {days_ago}",
+        output_preview=f"response of day {days_ago}",
+        **fields,
+    )
+
+
+def page(store: Store) -> list[Any]:
+    return store.reader.page(EVERYTHING, 10_000, None, FAR).records
+
+
+def test_the_cutoffs_of_a_rule_change_at_midnight() -> None:
+    rules = Retention(general=Rule(body_days=1, days=3), aggregate_days=5, by_pattern={"dev-*": Rule(days=1)})
+    just_before, at_midnight = rules.cutoffs(MIDNIGHT - 1), rules.cutoffs(MIDNIGHT)
+    assert at_midnight == Cutoffs(
+        general=Cutoff(MIDNIGHT - DAY_US, MIDNIGHT - 3 * DAY_US),
+        by_pattern={"dev-*": Cutoff(0, MIDNIGHT - DAY_US)},
+        aggregates=MIDNIGHT - 5 * DAY_US,
+    )
+    assert just_before == rules.cutoffs(MIDNIGHT - DAY_US)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "pattern"),
+    [("production", None), ("dev-a", "dev-*"), ("dev-", "dev-*"), ("dev-ci-7", "dev-ci-*"), ("dev-x", "dev-x")],
+)
+def test_the_longest_pattern_that_matches_applies(namespace: str, pattern: str | None) -> None:
+    patterns = {"dev-*": Cutoff(0, 1), "dev-ci-*": Cutoff(0, 2), "dev-x": Cutoff(0, 3), "dev-y*": Cutoff(0, 4)}
+    cutoffs = Cutoffs(general=Cutoff(0, 5), by_pattern=patterns)
+    assert cutoffs.of(namespace) == (patterns[pattern] if pattern else Cutoff(0, 5))
+
+
+def test_requests_older_than_the_cutoff_are_removed(store: Store) -> None:
+    store.commit(*(a_request(days) for days in (5, 4, 3, 2, 1, 0)))
+    assert retain(store, Cutoffs(general=Cutoff(0, MIDNIGHT - 2 * DAY_US))) == (3, 0)
+    assert [record.input_preview for record in page(store)] == [f"prompt of day {days}" for days in (0, 1, 2)]
+    assert store.reader.count(EVERYTHING, FAR).requests == 3
+    assert store.reader.status().records == 3
+    assert store.reader.status().last_seq == 6
+    assert retain(store, Cutoffs(general=Cutoff(0, MIDNIGHT - 2 * DAY_US))) == (0, 0)
+
+
+def test_a_request_belongs_to_the_day_on_which_it_ended(store: Store) -> None:
+    over_midnight = an_entry(started_at=MIDNIGHT - 1_000_000, ended_at=MIDNIGHT + 1)
+    store.commit(over_midnight)
+    assert retain(store, Cutoffs(general=Cutoff(MIDNIGHT, MIDNIGHT))) == (0, 0)
+    assert retain(store, Cutoffs(general=Cutoff(MIDNIGHT + 2, 0))) == (0, 1)
+
+
+def test_expired_requests_keep_their_record_without_content(store: Store) -> None:
+    old = a_request(9, error_message="Message of the provider", completion_id="chatcmpl-9")
+    old.chain = b"chain"
+    store.commit(old, a_request(0))
+    store.text.add([(1, "prompt of day"), (2, "prompt of day")], 2)
+    assert retain(store, Cutoffs(general=Cutoff(MIDNIGHT, 0))) == (0, 1)
+    stored = store.reader.get(old.record.id)
+    assert stored is not None
+    record = stored.record
+    assert (record.body_state, record.input_preview, record.output_preview) == ("expired", None, None)
+    assert (record.error_message, record.model, record.input_tokens) == (None, "gpt-4o-mini", 48)
+    assert (stored.request_size, stored.response_size, stored.detail.request_head) == (None, None, b"")
+    assert store.reader.body(old.record.id, "request") is None
+    assert [link.chain for link in store.reader.links(EVERYTHING, 10, None, FAR)] == [None, None]
+    assert [found.seq for found in store.reader.find("chatcmpl-9", 10)] == [1]
+    found = store.reader.page(Filter((Term("words", ("prompt",)),)), 10, None, FAR)
+    assert [each.seq for each in found.records] == [2]
+    status = store.reader.status()
+    assert status.oldest_at == record.started_at
+    assert status.oldest_content_at is not None
+    assert retain(store, Cutoffs(general=Cutoff(MIDNIGHT, 0))) == (0, 0)
+
+
+def test_a_request_without_bodies_keeps_saying_so_when_its_headers_expire(store: Store) -> None:
+    store.commit(an_entry(None, None, body_state="no_bodies"))
+    assert retain(store, Cutoffs(general=Cutoff(A_TIMESTAMP + DAY_US, 0))) == (0, 1)
+    assert page(store)[0].body_state == "no_bodies"
+
+
+def test_a_pattern_shortens_and_lengthens_what_is_kept(store: Store) -> None:
+    store.commit(*(a_request(days, namespace=name) for days in (6, 4, 2) for name in ("dev-a", "production", "audit")))
+    cutoffs = Cutoffs(
+        general=Cutoff(MIDNIGHT - DAY_US, MIDNIGHT - 5 * DAY_US),
+        by_pattern={"dev-*": Cutoff(0, MIDNIGHT - 3 * DAY_US), "audit": Cutoff()},
+    )
+    assert retain(store, cutoffs) == (3, 2)
+    kept = {
+        (record.namespace, record.body_state, (MIDNIGHT - record.started_at) // DAY_US + 1) for record in page(store)
+    }
+    assert kept == {
+        ("audit", "stored", 6),
+        ("audit", "stored", 4),
+        ("audit", "stored", 2),
+        ("production", "expired", 4),
+        ("production", "expired", 2),
+        ("dev-a", "stored", 2),
+    }
+
+
+def test_aggregates_of_removed_requests_remain_until_their_own_time(store: Store) -> None:
+    store.commit(*(a_request(days, cost_usd=0.25) for days in (3, 2, 1)))
+    question = StatsQuery(
+        filter_=EVERYTHING, from_us=MIDNIGHT - 9 * DAY_US, to_us=MIDNIGHT, bucket_s=86_400, by="model"
+    )
+    before = store.reader.stats(question, FAR)
+    retain(store, Cutoffs(general=Cutoff(0, MIDNIGHT)))
+    assert page(store) == []
+    assert store.reader.stats(question, FAR).groups == before.groups
+    retain(store, Cutoffs(general=Cutoff(0, MIDNIGHT), aggregates=MIDNIGHT - DAY_US))
+    (group,) = store.reader.stats(question, FAR).groups
+    assert group.total.requests == 1
+    whole_log = StatsQuery(filter_=EVERYTHING, from_us=None, to_us=MIDNIGHT, bucket_s=86_400, by=None)
+    assert store.reader.stats(whole_log, FAR).total.requests == 1
+
+
+def test_everything_derived_from_the_log_equals_a_fresh_log_of_what_is_left(store: Store, twin: Store) -> None:
+    chosen = random.Random(7)
+    entries = [
+        a_request(
+            chosen.randrange(6),
+            namespace=chosen.choice(["production", "dev-a", "dev-b", f"user-{chosen.randrange(300):08d}"]),
+            model=chosen.choice(["gpt-4o", "gpt-4o-mini", None]),
+            status=chosen.choice([200, 200, 429]),
+            failed=chosen.random() < 0.2,
+            user=chosen.choice([None, "user-1"]),
+            properties=chosen.choice([{}, {"channel": "ios"}, {"channel": "web", "build": "7"}]),
+            completion_id=f"chatcmpl-{number}",
+            cost_usd=chosen.choice([None, 0.125]),
+        )
+        for number in range(1500)
+    ]
+    for start in range(0, len(entries), 100):
+        store.commit(*entries[start : start + 100])
+    cutoffs = Cutoffs(general=Cutoff(0, MIDNIGHT - 2 * DAY_US), by_pattern={"dev-*": Cutoff(0, MIDNIGHT)})
+    removed, _ = retain(store, cutoffs)
+    left = [each for each in entries if cutoffs.fate(each.record.namespace, each.record.ended_at) == "kept"]
+    assert len(left) == len(entries) - removed
+    for start in range(0, len(left), 100):
+        twin.commit(*left[start : start + 100])
+    assert derived(store) == derived(twin)
+    gone = next(each for each in entries if each not in left)
+    assert store.reader.get(gone.record.id) is None
+    assert store.reader.find(gone.record.completion_id, 1) == []
+
+
+def derived(store: Store) -> dict[str, Any]:
+    """Return what readers see of the whole log, apart from numbers and aggregates over time."""
+    reader = store.reader
+    filters = {
+        "all": EVERYTHING,
+        "namespace": Filter((Term("namespace", ("production",)),)),
+        "model": Filter((Term("model", ("gpt-4o",)),)),
+        "status": Filter((Term("status", ("429",)),)),
+        "failed": Filter((Term("failed", ("true",)),)),
+        "property": Filter((Term("property.channel", ("ios",)),)),
+        "time": Filter((Term("from", (str(MIDNIGHT - DAY_US),)),)),
+    }
+    fields = ("namespace", "model", "user", "property", "property.channel", "finish_reason")
+    return {
+        **{name: reader.count(filter_, FAR) for name, filter_ in filters.items()},
+        **{f"page {name}": [each.id for each in reader.page(filter_, 10_000, None, FAR).records]
+           for name, filter_ in filters.items()},
+        **{f"values {field}": reader.values(field, "", 1000, FAR) for field in fields},
+        **{
+            f"namespaces {sort}": [
+                (row.namespace, row.requests, row.failed, row.input_tokens, row.cost_usd, row.first_at, row.last_at)
+                for row in reader.namespaces("", sort, 1000, None, False, FAR)[0]
+            ]
+            for sort in ("last_at", "requests", "cost_usd")
+        },
+        "top": [each.id for each in reader.top(EVERYTHING, "duration_ms", 10, FAR).records],
+    }  # fmt: skip
