@@ -9,10 +9,14 @@ import ipaddress
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NewType
 from urllib.parse import urlsplit
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+
+#: A number of days, from 0 to 100 years.
+Days = NewType("Days", int)
 
 
 class BadSetting(ValueError):
@@ -26,9 +30,18 @@ class BadSetting(ValueError):
 def setting(default: Any, text: str, *, secret: bool = False, flag: bool = True) -> Any:
     """Declare a setting with its default and one-line description. With ``flag=False`` it has no flag."""
     metadata = {"help": text, "secret": secret, "flag": flag}
-    if isinstance(default, list):
-        return field(default_factory=lambda: list(default), metadata=metadata)
+    if isinstance(default, list | dict):
+        return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamespaceSettings:
+    """Settings of the namespaces that a pattern names. `None`: as for all others."""
+
+    keep_bodies_days: Days | None = None
+    keep_days: Days | None = None
+    log: Literal["full", "no-bodies"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +99,15 @@ class Settings:
     )
     min_free: int = setting(1 * GIB, "New requests are refused if less disk space is free")
     max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space")
+    keep_bodies_days: Days = setting(0, "Days until the content of a request leaves the log; 0 keeps it forever")
+    keep_days: Days = setting(0, "Days until a request leaves the log; 0 keeps it forever")
+    keep_aggregates_days: Days = setting(0, "Days until aggregates over time leave the log; 0 keeps them forever")
+    disk_budget: Literal["auto", "none"] | int = setting(
+        "auto", "Maximum disk space of journal and store. If they take more, the oldest content leaves the log first"
+    )
+    namespaces: dict[str, NamespaceSettings] = setting(
+        {}, "`keep_days`, `keep_bodies_days` and `log` of some namespaces, in a table per name or pattern", flag=False
+    )
     price_as: str | None = setting(None, "Provider whose prices apply to an upstream without prices of its own")
 
     def __post_init__(self) -> None:
@@ -107,6 +129,11 @@ class Settings:
                 raise BadSetting(name, f"{name} is {getattr(self, name)}: expected a number above 0.")
         if self.segment_bytes < MIB:
             raise BadSetting("segment_bytes", f"segment_bytes is {self.segment_bytes}. The minimum is {MIB} (1 MiB).")
+        if isinstance(self.disk_budget, int) and self.disk_budget < self.min_disk_budget:
+            raise BadSetting(
+                "disk_budget",
+                f"disk_budget is {self.disk_budget}. The minimum is {self.min_disk_budget}: four segments per worker.",
+            )
         for prefix in self.header_prefix:
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,31}", prefix):
                 raise BadSetting(
@@ -125,12 +152,21 @@ class Settings:
         }
 
     @property
+    def min_disk_budget(self) -> int:
+        """The smallest ``disk_budget`` that leaves room for the journal."""
+        return 4 * self.workers * self.segment_bytes
+
+    @property
     def durable(self) -> bool:
         """Whether the log must survive a power failure."""
         return self.durability == "power"
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: {key: item for key, item in vars(each).items() if item is not None} for name, each in value.items()
+        }
     return str(value) if isinstance(value, Path) else value
 
 

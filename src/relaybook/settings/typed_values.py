@@ -8,13 +8,17 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from relaybook.settings.definitions import Days
+from relaybook.settings.suggestions import suggest
 
 _NUMBER: Final = r"(\d{1,18}(?:\.\d{1,9})?)"
 _SIZE = re.compile(_NUMBER + r"\s*([kKMGT]i?B|B)?", re.ASCII)
 _DURATION = re.compile(_NUMBER + r"\s*(ms|s|min|h)?", re.ASCII)
 _POWERS: Final = {"K": 1, "M": 2, "G": 3, "T": 4}
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
+_MAX_DAYS: Final = 36_500
 _BOOLEANS: Final = {"true": True, "yes": True, "on": True, "1": True}
 _BOOLEANS.update({"false": False, "no": False, "off": False, "0": False})
 
@@ -35,6 +39,10 @@ def parse_value(hint: Any, value: object) -> Any:
     inner = required_type(hint)
     if inner is not hint and value == "none":
         return None
+    if get_origin(inner) in (Union, UnionType):
+        return _choice_or_size(get_args(inner), value)
+    if get_origin(inner) is dict:
+        return _table(get_args(inner)[1], value)
     if get_origin(inner) is Literal:
         return _choice(get_args(inner), value)
     if get_origin(inner) is list:
@@ -44,7 +52,7 @@ def parse_value(hint: Any, value: object) -> Any:
 
 def required_type(hint: Any) -> Any:
     """Return the type without its ``| None``."""
-    if get_origin(hint) in (Union, UnionType):
+    if get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
         (inner,) = (arm for arm in get_args(hint) if arm is not NoneType)
         return inner
     return hint
@@ -53,17 +61,21 @@ def required_type(hint: Any) -> Any:
 def describe_type(hint: Any) -> str:
     """Describe the values of the type, for the table of settings."""
     inner = required_type(hint)
+    if get_origin(inner) in (Union, UnionType):
+        return f"{describe_type(get_args(inner)[0])} or size"
     if get_origin(inner) is Literal:
         return " or ".join(f"`{choice}`" for choice in get_args(inner))
-    if get_origin(inner) is list:
-        return "list"
+    if get_origin(inner) in (list, dict):
+        return "list" if get_origin(inner) is list else "tables"
     return _DESCRIPTIONS[inner]
 
 
 def format_value(value: object) -> str:
-    """Format a value as it can be written in settings. `None` and an empty list become ``–``."""
-    if value is None or value == []:
+    """Format a value as it can be written in settings. `None`, an empty list and an empty table become ``–``."""
+    if value is None or value in ([], {}):
         return "–"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_format_table(each)}" for name, each in value.items())
     if isinstance(value, list):
         return ", ".join(value)
     if isinstance(value, float):
@@ -71,6 +83,50 @@ def format_value(value: object) -> str:
     if isinstance(value, int) and value and value % (1 << 20) == 0:
         return f"{value >> 30} GiB" if value % (1 << 30) == 0 else f"{value >> 20} MiB"
     return str(value)
+
+
+def _format_table(table: Any) -> str:
+    return " ".join(f"{name}={value}" for name, value in vars(table).items() if value is not None)
+
+
+def _choice_or_size(arms: tuple[Any, ...], value: object) -> Any:
+    choices = get_args(arms[0])
+    if value in choices:
+        return value
+    try:
+        return _integer(value)
+    except BadValue:
+        raise BadValue(f"{', '.join(choices)} or a size such as 50GiB") from None
+
+
+def _table(kind: type, value: object) -> dict[str, Any]:
+    """Parse tables by name, whose fields are those of the dataclass ``kind``."""
+    hints = get_type_hints(kind)
+    expected = f'tables in relaybook.toml, such as [namespaces."dev-*"], with {", ".join(hints)}'
+    if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
+        raise BadValue(expected)
+    parsed = {}
+    for name, table in value.items():
+        fields = {}
+        for key, item in table.items():
+            if key not in hints:
+                raise BadValue(f"{expected}, not {key[:80]!r}.{suggest(key, hints)}".removesuffix("."))
+            try:
+                fields[key] = parse_value(hints[key], item)
+            except BadValue as error:
+                raise BadValue(f"{error.expected} for {key} of {name[:80]!r}") from None
+        if "*" in name.removesuffix("*"):
+            raise BadValue(f"a name, or the beginning of names and *, not {name[:80]!r}")
+        parsed[name] = kind(**fields)
+    return parsed
+
+
+def _days(value: object) -> int:
+    if isinstance(value, str) and value.isdecimal() and value.isascii() and len(value) < 6:
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_DAYS:
+        return value
+    raise BadValue(f"a number of days from 0 to {_MAX_DAYS}")
 
 
 def _choice(choices: tuple[str, ...], value: object) -> str:
@@ -134,14 +190,16 @@ def _boolean(value: object) -> bool:
     raise BadValue("true or false")
 
 
-_PARSERS: Final[dict[type, Callable[[object], Any]]] = {
+_PARSERS: Final[dict[Any, Callable[[object], Any]]] = {
+    Days: _days,
     str: _text,
     Path: _path,
     int: _integer,
     float: _duration,
     bool: _boolean,
 }
-_DESCRIPTIONS: Final[dict[type, str]] = {
+_DESCRIPTIONS: Final[dict[Any, str]] = {
+    Days: "days",
     str: "text",
     Path: "path",
     int: "whole number",
