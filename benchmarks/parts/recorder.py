@@ -19,6 +19,7 @@ from benchmarks.messages import ANSWER_BODY, REQUEST_BODY
 from benchmarks.written_journal import write_journal
 from relaybook import clock
 from relaybook.journal.reader import RunReader
+from relaybook.log.retention import Retention
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -33,6 +34,7 @@ from relaybook.recorder.loop import Recorder
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
+from relaybook.recorder.retention_schedule import DiskUse, RetentionSchedule
 from relaybook.recorder.retry import Retry
 from relaybook.recorder.text_pass import TextPass
 from relaybook.server.gc_tuning import collect_rarely
@@ -139,6 +141,7 @@ def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[
         CrashGuard(place),
         Metrics(place / "figures"),
         TextPass(MemoryStore(), MemoryStore()),  # text is indexed later, which the part "text" measures
+        RetentionSchedule(Retention(), store, MemoryStore(), lambda: DiskUse(0, None)),
     )
     began_cpu, began = time.process_time(), time.perf_counter()
     recorder.run()

@@ -8,10 +8,10 @@ trimmed. Their case is kept.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Generic, Literal, NamedTuple, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
@@ -40,6 +40,7 @@ WarningCode = Literal[
     "unknown_log_value",
 ]
 LogMode = Literal["full", "no-bodies"]
+T = TypeVar("T")
 
 
 class TagWarning(NamedTuple):
@@ -109,16 +110,37 @@ def echo(namespace: str) -> bytes:
     return (namespace if safe else quote(namespace, safe="!#$&'()*+,/:;=?@[]~ ")).encode()
 
 
-class TagReader:
-    """Parses tags with the header prefixes, the default namespace and the log mode from the settings."""
+class NamespacePatterns(Generic[T]):
+    """Values by pattern. A pattern is a namespace, or the beginning of namespaces followed by ``*``."""
 
-    def __init__(self, prefixes: Sequence[str], namespace: str, log: LogMode) -> None:
+    def __init__(self, values: Mapping[str, T]) -> None:
+        self._by_name = {pattern: value for pattern, value in values.items() if not pattern.endswith("*")}
+        beginnings = [(pattern[:-1], value) for pattern, value in values.items() if pattern.endswith("*")]
+        self._by_beginning = sorted(beginnings, key=lambda pair: len(pair[0]), reverse=True)
+
+    def find(self, namespace: str, default: T) -> T:
+        """Return the value of the namespace itself, or of the longest pattern that matches, or the default."""
+        if namespace in self._by_name:
+            return self._by_name[namespace]
+        return next((value for beginning, value in self._by_beginning if namespace.startswith(beginning)), default)
+
+
+class TagReader:
+    """Parses tags with the header prefixes, the default namespace and the log mode from the settings.
+
+    ``log_by_pattern`` has the log mode of some namespaces.
+    """
+
+    def __init__(
+        self, prefixes: Sequence[str], namespace: str, log: LogMode, log_by_pattern: Mapping[str, LogMode] | None = None
+    ) -> None:
         self._prefixes = {prefix.lower(): prefix for prefix in prefixes}
         self._first_prefix = prefixes[0]
         self._namespace = namespace
         self._log: LogMode = log
+        self._log_by_pattern = NamespacePatterns(log_by_pattern or {})
         self._cached = lru_cache(4096)(self._read)
-        self._plain = Tags(namespace, {}, log, (), self._first_prefix, echo(namespace))
+        self._plain = self._read(())
 
     def is_tag(self, lower_name: bytes) -> bool:
         """Return whether a header (name in lower case) has a tag prefix. Such headers are not sent upstream."""
@@ -134,33 +156,31 @@ class TagReader:
         return self._cached(sent) if is_short else self._read(sent)
 
     def _read(self, lines: tuple[tuple[bytes, bytes], ...]) -> Tags:
-        reading = _Reading(self._namespace, self._log, self._prefixes)
+        reading = _Reading(self._prefixes)
         for name, value in lines:
             reading.take(name.decode("latin-1"), value)
-        return reading.tags(self._first_prefix)
+        namespace = reading.namespace or self._namespace
+        log = self._log_by_pattern.find(namespace, self._log) if reading.log == "full" else reading.log
+        prefix = reading.prefix or self._first_prefix
+        return Tags(namespace, reading.properties, log, tuple(reading.warnings), prefix, echo(namespace))
 
 
 class _Reading:
     """Collects the tags of one request, header by header."""
 
-    def __init__(self, namespace: str, log: LogMode, prefixes: dict[str, str]) -> None:
-        self._default = namespace
-        self._log = log
+    def __init__(self, prefixes: dict[str, str]) -> None:
         self._prefixes = prefixes
-        self._prefix: str | None = None
-        self._namespace: str | None = None
         self._sent_log: str | None = None
-        self._properties: dict[str, str] = {}
-        self._warnings: list[TagWarning] = []
-
-    def tags(self, first_prefix: str) -> Tags:
-        namespace = self._namespace or self._default
-        prefix = self._prefix or first_prefix
-        return Tags(namespace, self._properties, self._log, tuple(self._warnings), prefix, echo(namespace))
+        #: The prefix of the first tag, and the namespace; `None` if none was sent.
+        self.prefix: str | None = None
+        self.namespace: str | None = None
+        self.log: LogMode = "full"
+        self.properties: dict[str, str] = {}
+        self.warnings: list[TagWarning] = []
 
     def take(self, name: str, raw: bytes) -> None:
         prefix, _, rest = name.partition("-")
-        self._prefix = self._prefix or self._prefixes[prefix.lower()]
+        self.prefix = self.prefix or self._prefixes[prefix.lower()]
         rest = rest.lower()
         if rest == "namespace":
             self._take_namespace(name, raw)
@@ -173,8 +193,8 @@ class _Reading:
 
     def _warn(self, code: WarningCode, message: str) -> None:
         warning = TagWarning(code, message)
-        if warning not in self._warnings:
-            self._warnings.append(warning)
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
     def _suggest(self, name: str) -> str:
         prefix, _, rest = name.partition("-")
@@ -188,11 +208,11 @@ class _Reading:
         text = self._clean(name, raw, "namespace_cut")
         if not text:
             return
-        if self._namespace is None:
-            self._namespace = text
-        elif text != self._namespace:
+        if self.namespace is None:
+            self.namespace = text
+        elif text != self.namespace:
             self._warn(
-                "duplicate_tag", f"{name} was sent more than once. The first value, {self._namespace!r}, is used."
+                "duplicate_tag", f"{name} was sent more than once. The first value, {self.namespace!r}, is used."
             )
 
     def _take_log(self, name: str, raw: bytes) -> None:
@@ -208,21 +228,21 @@ class _Reading:
                 "unknown_log_value", f"{name} is {shown!r}, but must be full or no-bodies. It is treated as no-bodies."
             )
         if value != "full":
-            self._log = "no-bodies"
+            self.log = "no-bodies"
 
     def _take_property(self, name: str, key: str, raw: bytes) -> None:
         key = self._clean(name, key.replace("%", "%25").encode(), "value_cut")
         text = self._clean(name, raw, "value_cut")
-        if key in self._properties:
-            if self._properties[key] != text:
-                first = self._properties[key]
+        if key in self.properties:
+            if self.properties[key] != text:
+                first = self.properties[key]
                 self._warn("duplicate_tag", f"{name} was sent more than once. The first value, {first!r}, is used.")
-        elif len(self._properties) >= MAX_PROPERTIES:
+        elif len(self.properties) >= MAX_PROPERTIES:
             self._warn(
                 "too_many_properties", f"More than {MAX_PROPERTIES} properties were sent. The others are dropped."
             )
         else:
-            self._properties[key] = text
+            self.properties[key] = text
 
     def _clean(self, name: str, raw: bytes, cut_code: WarningCode) -> str:
         cleaned = clean(raw)

@@ -103,6 +103,26 @@ def test_a_header_cannot_log_more_than_the_setting_allows() -> None:
     assert reader.read([(b"Service-Log", b"full")]).log == "no-bodies"
 
 
+@pytest.mark.parametrize(
+    ("namespace", "sent", "log"),
+    [
+        (b"dev-1", None, "no-bodies"),
+        (b"dev-1", b"full", "no-bodies"),
+        (b"dev-ci", None, "full"),
+        (b"dev-ci", b"no-bodies", "no-bodies"),
+        (b"production", None, "full"),
+    ],
+)
+def test_the_log_mode_can_depend_on_the_namespace(namespace: bytes, sent: bytes | None, log: str) -> None:
+    reader = TagReader(["Service"], "default", "full", {"dev-*": "no-bodies", "dev-ci": "full"})
+    headers = [(b"Service-Namespace", namespace), *([(b"Service-Log", sent)] if sent else [])]
+    assert reader.read(headers).log == log
+
+
+def test_the_log_mode_of_the_default_namespace_applies_to_requests_without_tags() -> None:
+    assert TagReader(["Service"], "default", "full", {"default": "no-bodies"}).read([]).log == "no-bodies"
+
+
 def test_the_response_uses_the_prefix_of_the_request() -> None:
     assert read(("Relaybook-Namespace", b"a")).prefix == "Relaybook"
     assert read().prefix == "Service"

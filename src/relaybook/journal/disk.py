@@ -110,6 +110,12 @@ def free_bytes(path: Path) -> int:
     return found.f_bavail * found.f_frsize
 
 
+def total_bytes(path: Path) -> int:
+    """Return the size of the file system of ``path``, in bytes."""
+    found = os.statvfs(path)
+    return found.f_blocks * found.f_frsize
+
+
 def bytes_below(path: Path) -> int:
     """Return the disk space of the files below a directory, in bytes. Files deleted in the meantime count as 0."""
     total = 0

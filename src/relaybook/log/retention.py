@@ -5,14 +5,30 @@ and is removed when it ended before another. A namespace can have times of its o
 """
 
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 import msgspec
+
+from relaybook.settings.definitions import Settings
+from relaybook.tags import NamespacePatterns
 
 DAY_US: Final = 86_400_000_000
 
 #: What happens to a request: it stays, only its content is removed, or it is removed.
 Fate = Literal["kept", "expired", "removed"]
+
+
+#: Why requests left the log: they were too old, or the log took more than ``disk_budget``.
+RemovalReason = Literal["age", "disk_budget"]
+
+
+class Removal(msgspec.Struct, frozen=True, kw_only=True):
+    """What was removed at a time (microseconds): requests, and the content of requests that stay."""
+
+    at: int
+    reason: RemovalReason
+    requests: int
+    contents: int
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,15 +46,15 @@ class Cutoff(msgspec.Struct, frozen=True):
 
 
 class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The times for all requests, and for namespaces with times of their own.
+    """The times for all requests, and for namespaces with times of their own, by pattern.
 
-    A pattern is a name, or the beginning of names followed by ``*``. The longest pattern that matches applies; a name
-    takes precedence over a pattern with ``*``. Aggregates over time that end before ``aggregates`` are removed.
+    Aggregates over time that end before ``aggregates`` are removed. ``reason`` is why something is removed.
     """
 
     general: Cutoff = Cutoff()
     by_pattern: dict[str, Cutoff] = {}
     aggregates: int = 0
+    reason: RemovalReason = "age"
 
     @cached_property
     def latest(self) -> Cutoff:
@@ -47,21 +63,12 @@ class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return Cutoff(max(cutoff.content for cutoff in cutoffs), max(cutoff.requests for cutoff in cutoffs))
 
     @cached_property
-    def _beginnings(self) -> list[tuple[str, Cutoff]]:
-        """The patterns with ``*``, without it, longest first."""
-        found = [(pattern[:-1], cutoff) for pattern, cutoff in self.by_pattern.items() if pattern.endswith("*")]
-        return sorted(found, key=lambda pair: len(pair[0]), reverse=True)
-
-    def of(self, namespace: str) -> Cutoff:
-        """Return the times that apply to a namespace."""
-        exact = self.by_pattern.get(namespace)
-        if exact is not None:
-            return exact
-        return next((cutoff for start, cutoff in self._beginnings if namespace.startswith(start)), self.general)
+    def _patterns(self) -> NamespacePatterns[Cutoff]:
+        return NamespacePatterns(self.by_pattern)
 
     def fate(self, namespace: str, ended_at: int) -> Fate:
         """Return what happens to a request that ended at a time (microseconds since the epoch)."""
-        cutoff = self.of(namespace)
+        cutoff = self._patterns.find(namespace, self.general)
         if ended_at < cutoff.requests:
             return "removed"
         return "expired" if ended_at < cutoff.content else "kept"
@@ -83,6 +90,19 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
             aggregates=_before(midnight, self.aggregate_days),
         )
 
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the rules of the settings. A namespace's unset values are the general ones."""
+        general = Rule(body_days=settings.keep_bodies_days, days=settings.keep_days)
+        by_pattern = {
+            pattern: Rule(
+                body_days=general.body_days if each.keep_bodies_days is None else each.keep_bodies_days,
+                days=general.days if each.keep_days is None else each.keep_days,
+            )
+            for pattern, each in settings.namespaces.items()
+        }
+        return cls(general=general, by_pattern=by_pattern, aggregate_days=settings.keep_aggregates_days)
+
 
 def _cutoff(rule: Rule, midnight: int) -> Cutoff:
     return Cutoff(_before(midnight, rule.body_days), _before(midnight, rule.days))
@@ -90,3 +110,17 @@ def _cutoff(rule: Rule, midnight: int) -> Cutoff:
 
 def _before(midnight: int, days: int) -> int:
     return midnight - days * DAY_US if days else 0
+
+
+def raised(cutoffs: Cutoffs, least: Cutoff) -> Cutoffs:
+    """Return the cutoffs, none of them before ``least``, because the log takes too much disk space."""
+    return Cutoffs(
+        general=_later(cutoffs.general, least),
+        by_pattern={pattern: _later(cutoff, least) for pattern, cutoff in cutoffs.by_pattern.items()},
+        aggregates=cutoffs.aggregates,
+        reason="disk_budget",
+    )
+
+
+def _later(one: Cutoff, other: Cutoff) -> Cutoff:
+    return Cutoff(max(one.content, other.content), max(one.requests, other.requests))

@@ -24,6 +24,7 @@ from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.quarantine import Quarantine
+from relaybook.recorder.retention_schedule import RetentionSchedule
 from relaybook.recorder.retry import Retry, RetryAborted
 from relaybook.recorder.text_pass import TextPass
 
@@ -117,8 +118,10 @@ class Recorder:
         crash_guard: CrashGuard,
         metrics: Metrics,
         text: TextPass,
+        retention: RetentionSchedule,
     ) -> None:
         self._text = text
+        self._retention = retention
         self._journal = journal
         self._store = store
         self._retry = retry
@@ -192,9 +195,18 @@ class Recorder:
                 return
 
     def _catch_up(self, time_ns: int) -> bool:
-        """Do background work for a limited time: index text and tidy the store. Returns False if none is left."""
+        """Do background work for a limited time: index text, remove what is too old, and tidy the store.
+
+        Returns False if none is left.
+        """
         worked = self._text.work(clock.monotonic_ns() + time_ns)
-        return self._store.run_maintenance(clock.monotonic_ns() + time_ns // 2) or worked
+        if self._retention.work(clock.monotonic_ns() + time_ns // 2):
+            self._text.forget()
+            return True
+        if self._store.run_maintenance(clock.monotonic_ns() + time_ns // 2):
+            return True
+        self._retention.check_budget()
+        return worked
 
     def _list_runs(self, now: int) -> None:
         self._runs_listed_ns = now

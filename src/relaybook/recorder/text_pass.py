@@ -56,6 +56,11 @@ class TextPass:
                 self._fresh.append((entry, size))
                 self._fresh_bytes += size
 
+    def forget(self) -> None:
+        """Forget the entries in memory, because some of them may have been removed from the log."""
+        self._fresh.clear()
+        self._fresh_bytes = 0
+
     def _in_memory(self, after: int) -> list[Entry]:
         """Return and forget the entries in memory that directly follow ``after``."""
         result: list[Entry] = []

@@ -45,7 +45,8 @@ class RelayContext:
         self.dashboard_url = dashboard_url
         self.prefix = settings.header_prefix[0]
         self.fingerprints = Fingerprints(secret)
-        tags = TagReader(settings.header_prefix, settings.default_namespace, settings.log)
+        log_by_pattern = {pattern: each.log or settings.log for pattern, each in settings.namespaces.items()}
+        tags = TagReader(settings.header_prefix, settings.default_namespace, settings.log, log_by_pattern)
         self.request_heads = RequestHeadReader(tags.is_tag, self.fingerprints)
         self.cors = Cors(settings.cors_origins, settings.header_prefix) if settings.cors_origins else None
         self.response_heads = ResponseHeadReader(

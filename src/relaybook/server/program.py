@@ -243,7 +243,7 @@ def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
         else "if the disk is full, requests are forwarded unlogged (--when-log-fails refuse: refused)"
     )
     public_url = f"  (public: {settings.dashboard_url})" if settings.dashboard_url else ""
-    policy = "never deleted"
+    policy = _retention_text(settings)
     policy = f"survives power failures, {policy}" if settings.durable else policy
     policy = f"without bodies, {policy}" if settings.log == "no-bodies" else policy
     _warn_if_public(settings)
@@ -255,6 +255,19 @@ def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
         f"log        {policy}; {free / 1e9:.0f} GB free{estimate}; {disk_full}",
         flush=True,
     )
+
+
+def _retention_text(settings: Settings) -> str:
+    """Return what is kept and how long, for the first lines."""
+    days = [
+        f"{what} {count} {'day' if count == 1 else 'days'}"
+        for what, count in (("bodies", settings.keep_bodies_days), ("requests", settings.keep_days))
+        if count
+    ]
+    budget = settings.disk_budget
+    size = f"at most {budget / 1e9:.3g} GB" if isinstance(budget, int) else "as long as there is room"
+    kept = [*(days or ["forever"]), *([size] if budget != "none" else [])]
+    return "kept: " + ", ".join(kept)
 
 
 def _print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None:

@@ -3,14 +3,13 @@
 import random
 from typing import Any
 
-import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import A_TIMESTAMP, an_entry
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import Filter, Term
-from relaybook.log.retention import DAY_US, Cutoff, Cutoffs, Retention, Rule
+from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store.port import Retained
 
 FAR: int = 2**62
@@ -45,27 +44,6 @@ def a_request(days_ago: int, **fields: Any) -> Any:
 
 def page(store: Store) -> list[Any]:
     return store.reader.page(EVERYTHING, 10_000, None, FAR).records
-
-
-def test_the_cutoffs_of_a_rule_change_at_midnight() -> None:
-    rules = Retention(general=Rule(body_days=1, days=3), aggregate_days=5, by_pattern={"dev-*": Rule(days=1)})
-    just_before, at_midnight = rules.cutoffs(MIDNIGHT - 1), rules.cutoffs(MIDNIGHT)
-    assert at_midnight == Cutoffs(
-        general=Cutoff(MIDNIGHT - DAY_US, MIDNIGHT - 3 * DAY_US),
-        by_pattern={"dev-*": Cutoff(0, MIDNIGHT - DAY_US)},
-        aggregates=MIDNIGHT - 5 * DAY_US,
-    )
-    assert just_before == rules.cutoffs(MIDNIGHT - DAY_US)
-
-
-@pytest.mark.parametrize(
-    ("namespace", "pattern"),
-    [("production", None), ("dev-a", "dev-*"), ("dev-", "dev-*"), ("dev-ci-7", "dev-ci-*"), ("dev-x", "dev-x")],
-)
-def test_the_longest_pattern_that_matches_applies(namespace: str, pattern: str | None) -> None:
-    patterns = {"dev-*": Cutoff(0, 1), "dev-ci-*": Cutoff(0, 2), "dev-x": Cutoff(0, 3), "dev-y*": Cutoff(0, 4)}
-    cutoffs = Cutoffs(general=Cutoff(0, 5), by_pattern=patterns)
-    assert cutoffs.of(namespace) == (patterns[pattern] if pattern else Cutoff(0, 5))
 
 
 def test_requests_older_than_the_cutoff_are_removed(store: Store) -> None:

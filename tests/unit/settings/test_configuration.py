@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from relaybook.settings.configuration import FIELDS, FLAGS, default_data, flag_of, resolve, variable_of
-from relaybook.settings.definitions import BadSetting
+from relaybook.settings.definitions import BadSetting, Days, NamespaceSettings
 
 
 def test_every_setting_has_a_default(tmp_path: Path) -> None:
@@ -146,8 +146,45 @@ def test_flags_and_variables_are_derived_from_names() -> None:
     assert variable_of("upstream_ca_file") == "RELAYBOOK_UPSTREAM_CA_FILE"
 
 
-def test_secrets_have_no_flag() -> None:
-    assert set(FIELDS) - set(FLAGS) == {name for name, field in FIELDS.items() if field.metadata["secret"]}
+def test_secrets_and_tables_have_no_flag() -> None:
+    secrets = {name for name, field in FIELDS.items() if field.metadata["secret"]}
+    assert set(FIELDS) - set(FLAGS) == {*secrets, "namespaces"}
+
+
+def test_namespaces_have_settings_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "relaybook.toml").write_text(
+        '[namespaces."dev-*"]\nkeep_days = 7\nlog = "no-bodies"\n[namespaces.audit]\nkeep_bodies_days = 0\n'
+    )
+    settings = resolve({}, {"HOME": "/h"}, tmp_path).settings
+    assert settings.namespaces == {
+        "dev-*": NamespaceSettings(keep_days=Days(7), log="no-bodies"),
+        "audit": NamespaceSettings(keep_bodies_days=Days(0)),
+    }
+    assert settings.shown()["namespaces"] == {
+        "dev-*": {"keep_days": 7, "log": "no-bodies"},
+        "audit": {"keep_bodies_days": 0},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("namespaces = 3", "tables in relaybook.toml, such as"),
+        ('[namespaces]\ndev = "x"', "tables in relaybook.toml, such as"),
+        ("[namespaces.dev]\nkeep_day = 3", "not 'keep_day'. Did you mean keep_days?"),
+        ("[namespaces.dev]\nkeep_days = -1", "a number of days from 0 to 36500 for keep_days of 'dev'"),
+        ('[namespaces."*dev"]\nkeep_days = 1', "the beginning of names and *, not '*dev'"),
+        ("keep_days = 40000", "a number of days from 0 to 36500"),
+        ('disk_budget = "much"', "auto, none or a size such as 50GiB"),
+        ("disk_budget = 5", "The minimum is 268435456: four segments per worker."),
+    ],
+)
+def test_invalid_retention_is_one_line(tmp_path: Path, text: str, expected: str) -> None:
+    (tmp_path / "relaybook.toml").write_text(text)
+    with pytest.raises(BadSetting) as raised:
+        resolve({}, {"HOME": "/h"}, tmp_path)
+    assert expected in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_no_setting_collides_with_variables_of_kubernetes() -> None:

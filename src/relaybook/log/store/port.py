@@ -15,7 +15,7 @@ from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Detail, Gap, Record, Side
-from relaybook.log.retention import Cutoffs
+from relaybook.log.retention import Cutoffs, Removal
 
 #: Whether a commit survives only a crash of any process, or also a power cut.
 Durability = Literal["process", "power"]
@@ -195,6 +195,8 @@ class StoreStatus(msgspec.Struct, kw_only=True):
     refused: dict[str, int]
     oldest_at: int | None = None
     oldest_content_at: int | None = None
+    #: The last pass of retention that removed something.
+    last_removal: Removal | None = None
 
 
 class Retained(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from typing import get_args
 
 import msgspec
 
+from relaybook import clock
 from relaybook.ids import id_text
 from relaybook.log.aggregate.stats import MINUTE_US, Stats, StatsQuery
 from relaybook.log.namespaces import (
@@ -27,7 +28,7 @@ from relaybook.log.namespaces import (
 from relaybook.log.query.filters import CONTAINS, Cursor, Filter, SortField, matches, needs_text
 from relaybook.log.record import Detail, Gap, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES
-from relaybook.log.retention import Cutoffs
+from relaybook.log.retention import Cutoffs, Removal
 from relaybook.log.search_text import text_of
 from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.memory import lists
@@ -81,6 +82,7 @@ class MemoryStore:
         self._counted: list[Record] = []
         #: The ids of requests whose content has expired.
         self._expired: set[str] = set()
+        self._last_removal: Removal | None = None
         self._bodies_by_ref: dict[BodyRef, bytes] = {}
         self._bodies_end = 0
         self._positions: dict[str, RunPosition] = {}
@@ -172,6 +174,8 @@ class MemoryStore:
                 for record in self._counted
                 if record.started_at // MINUTE_US + 1 > cutoffs.aggregates // MINUTE_US
             ]
+        if removed or expired:
+            self._last_removal = Removal(at=clock.wall_us(), reason=cutoffs.reason, requests=removed, contents=expired)
         return Retained(removed=removed, expired=expired)
 
     def _remove(self, entry: Entry) -> None:
@@ -371,6 +375,7 @@ class MemoryStore:
                 (entry.record.started_at for entry in self._entries if entry.record.id not in self._expired),
                 default=None,
             ),
+            last_removal=self._last_removal,
         )
 
 

@@ -12,6 +12,7 @@ from relaybook.log.aggregate.stats import Stats, StatsQuery, build, span_of
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
+from relaybook.log.retention import Removal
 from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import Count, Entry, Link, Page, Running, StoredRecord, StoreStatus, ValueCount, body_size
 from relaybook.log.store.sqlite import bodies, lists, pages
@@ -35,6 +36,7 @@ _BY_ID: Final = f"{WITH_BODIES} r.id = ?"
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 _AFTER: Final = f"{WITH_BODIES} r.seq > ? ORDER BY r.seq LIMIT ?"
 _OLDEST: Final = "SELECT min(first_at) FROM block_ranges"
+_REMOVAL_FIELDS: Final = ("at", "reason", "requests", "contents")
 _CHAIN: Final = "SELECT chain FROM message_chains WHERE seq = ?"
 
 
@@ -198,6 +200,7 @@ class SqliteReader:
             positions = read_positions(connection)
             indexed = indexed_to(connection)
             oldest_at = connection.execute(_OLDEST).get
+            removal = connection.execute("SELECT * FROM removals ORDER BY rowid DESC LIMIT 1").fetchone()
             oldest_content_at = connection.execute(f"{_OLDEST} WHERE with_content > 0").get
         return StoreStatus(
             records=totals["records"],
@@ -210,6 +213,7 @@ class SqliteReader:
             refused=refused,
             oldest_at=oldest_at,
             oldest_content_at=oldest_content_at,
+            last_removal=None if removal is None else Removal(**dict(zip(_REMOVAL_FIELDS, removal, strict=True))),
         )
 
     def close(self) -> None:

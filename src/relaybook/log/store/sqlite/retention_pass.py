@@ -40,24 +40,32 @@ class RetentionPass:
         self._cutoffs: Cutoffs | None = None
         self._block = 0
         self.is_complete = True
+        #: What the pass has removed since this process began.
+        self._removed = self._expired = 0
 
     def work(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
         """Continue the pass, or start one if the cutoffs have changed. Works until ``until_ns`` (monotonic clock)."""
         if cutoffs != self._cutoffs:
             self._cutoffs, self._block, self.is_complete = cutoffs, 0, False
+            self._removed = self._expired = 0
         removed = expired = 0
         while not self.is_complete and clock.monotonic_ns() < until_ns:
             block = self._next_block(cutoffs)
             if block is None:
                 self.is_complete = not self._rollups.remove_before(cutoffs.aggregates // MINUTE_US)
+                if self.is_complete and (self._removed or self._expired):
+                    values = (clock.wall_us(), cutoffs.reason, self._removed, self._expired)
+                    self._connection.execute("INSERT INTO removals VALUES (?, ?, ?, ?)", values)
                 continue
             to_remove, to_expire = self._examine(cutoffs, block)
             if to_remove:
                 self._in_transaction(self._remover.remove, to_remove[:_SLICE])
                 removed += len(to_remove[:_SLICE])
+                self._removed += len(to_remove[:_SLICE])
             elif to_expire:
                 self._in_transaction(self._remover.expire, to_expire[:_SLICE])
                 expired += len(to_expire[:_SLICE])
+                self._expired += len(to_expire[:_SLICE])
             if len(to_remove) + len(to_expire) <= _SLICE and not (to_remove and to_expire):
                 self._block = block + 1
         return Retained(removed=removed, expired=expired, is_complete=self.is_complete)

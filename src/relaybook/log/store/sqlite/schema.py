@@ -141,6 +141,8 @@ CREATE TABLE packs (pack INTEGER PRIMARY KEY, length INTEGER NOT NULL, records I
 -- what is left to do after requests were removed or expired, see removal.py
 CREATE TABLE removed_frames (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, length INTEGER NOT NULL,
   PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
+CREATE TABLE removals (at INTEGER NOT NULL, reason TEXT NOT NULL, requests INTEGER NOT NULL,
+  contents INTEGER NOT NULL) STRICT;
 CREATE TABLE removed_texts (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
 """  # noqa: S608 - a constant
 

@@ -1,0 +1,127 @@
+"""Decide when retention runs, and how far: by age after midnight, and by disk space when the log takes too much.
+
+The wall clock can be wrong for a while. A new day counts only after the clock has shown it for some minutes, so that a
+jump of the clock does not remove the log.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from relaybook import clock
+from relaybook.log.retention import DAY_US, Cutoff, Cutoffs, Retention, raised
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.port import Reader, Writer
+
+log = logging.getLogger("relaybook.recorder")
+
+_SETTLE_NS: Final = 10 * 60 * clock.NANOSECONDS
+_MEASURE_NS: Final = 10 * clock.NANOSECONDS
+_HOUR_US: Final = DAY_US // 24
+#: Once the log exceeds its budget, it shrinks to this share.
+_TARGET: Final = 0.95
+
+
+class DiskUse(NamedTuple):
+    """The disk space of journal and store, and how much they may take, in bytes. ``budget`` is `None` for no limit."""
+
+    used: int
+    budget: int | None
+
+
+class RetentionSchedule:
+    """Runs retention on the recorder's store."""
+
+    def __init__(
+        self,
+        retention: Retention,
+        store: Writer,
+        reader: Reader,
+        measure: Callable[[], DiskUse],
+        *,
+        settle_ns: int = _SETTLE_NS,
+        measure_ns: int = _MEASURE_NS,
+    ) -> None:
+        """``measure`` returns the disk use, and is called at most every ``measure_ns``. A day counts after
+        ``settle_ns``."""
+        self._retention = retention
+        self._store = store
+        self._reader = reader
+        self._measure = measure
+        self._settle_ns = settle_ns
+        self._measure_ns = measure_ns
+        #: The cutoffs by age that apply; those that the clock shows now, and since when.
+        self._by_age = Cutoffs()
+        self._shown = Cutoffs()
+        self._shown_since_ns = 0
+        #: What must leave because of the budget, and whether the log is being shrunk.
+        self._least = Cutoff()
+        self._is_shrinking = False
+        self._measured_ns: int | None = None
+
+    def work(self, until_ns: int) -> bool:
+        """Work until ``until_ns`` (monotonic clock). Returns whether something was removed."""
+        self._settle(clock.monotonic_ns())
+        cutoffs = raised(self._by_age, self._least) if self._least != Cutoff() else self._by_age
+        try:
+            done = self._store.retain(cutoffs, until_ns)
+        except StoreUnavailable as error:
+            log.warning("retention_delayed", extra={"reason": str(error)})
+            return False
+        return bool(done.removed or done.expired)
+
+    def _settle(self, now_ns: int) -> None:
+        shown = self._retention.cutoffs(clock.wall_us())
+        if shown != self._shown:
+            self._shown, self._shown_since_ns = shown, now_ns
+        if now_ns - self._shown_since_ns >= self._settle_ns:
+            self._by_age = self._shown
+
+    def check_budget(self) -> None:
+        """Raise the cutoffs by one day or one hour if the log takes too much space.
+
+        Call it when the space of everything removed so far was freed.
+        """
+        now_ns = clock.monotonic_ns()
+        if self._measured_ns is not None and now_ns - self._measured_ns < self._measure_ns:
+            return
+        self._measured_ns = now_ns
+        used, budget = self._measure()
+        if budget is None or used <= budget * (_TARGET if self._is_shrinking else 1.0):
+            self._is_shrinking = False
+            return
+        status = self._reader.status()
+        least = _next_cutoff(status.oldest_at, status.oldest_content_at, clock.wall_us())
+        if least is None:
+            return
+        if not self._is_shrinking:
+            log.warning("over_disk_budget", extra={"used": used, "budget": budget})
+        self._is_shrinking = True
+        self._least = Cutoff(max(least.content, self._least.content), max(least.requests, self._least.requests))
+
+
+def _next_cutoff(oldest_at: int | None, oldest_content_at: int | None, now_us: int) -> Cutoff | None:
+    """Return the cutoff that removes the oldest day of content, or, if there is none, the oldest day of requests.
+
+    Of the last 24 hours, one hour at a time is removed; the content of the last hour always stays, and so do the
+    requests of the last day. `None` if nothing may be removed.
+    """
+    if oldest_content_at is not None and oldest_content_at < now_us - _HOUR_US:
+        unit = DAY_US if oldest_content_at < now_us - DAY_US else _HOUR_US
+        return Cutoff(content=min(oldest_content_at - oldest_content_at % unit + unit, now_us - _HOUR_US))
+    if oldest_at is not None and oldest_at < now_us - DAY_US:
+        return Cutoff(requests=min(oldest_at - oldest_at % DAY_US + DAY_US, now_us - DAY_US))
+    return None
+
+
+def disk_budget(setting: int | str, used: int, free: int, size: int, min_free: int) -> int | None:
+    """Return the disk space that journal and store may take, in bytes. `None` for no limit.
+
+    ``used`` is what they take now; ``free`` and ``size`` are those of the file system. ``auto`` leaves 15 % of the file
+    system free, but at most 8 GiB, and at least twice ``min_free``, below which requests are refused. If other programs
+    have filled the disk, the log may still take 1 GiB, or half of what they left if that is less.
+    """
+    if isinstance(setting, int):
+        return setting
+    left_free = max(min(size * 15 // 100, 8 << 30), 2 * min_free)
+    return None if setting == "none" else max(used + free - left_free, min((used + free) // 2, 1 << 30))
