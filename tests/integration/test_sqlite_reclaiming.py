@@ -1,5 +1,6 @@
 """What retention removes leaves the disk: packs, frames in shared packs, texts in the index, pages of the database."""
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -186,6 +187,24 @@ def test_the_database_gives_free_pages_back(tmp_path: Path, set_clock: SetClock)
     pages = apsw.Connection(str(tmp_path / "relaybook.sqlite"))
     before = pages.pragma("page_count")
     retain(writer, requests=MIDNIGHT)
+    maintain(writer)
+    assert pages.pragma("page_count") < before / 2
+    pages.close()
+    writer.close()
+
+
+def test_the_text_index_gives_space_back(tmp_path: Path, set_clock: SetClock) -> None:
+    writer, index = SqliteWriter(tmp_path), SqliteTextIndex(tmp_path)
+    chosen = random.Random(3)
+    for start in range(1, 2001, 200):
+        writer.commit(Batch(entries=[an_entry_now() for _ in range(200)]))
+        texts = [(seq, " ".join(f"{chosen.randrange(10**9)}" for _ in range(50))) for seq in range(start, start + 200)]
+        index.add(texts, start + 199)
+    index.close()
+    pages = apsw.Connection(str(tmp_path / "text.sqlite"))
+    before = pages.pragma("page_count")
+    set_clock(NOON + 2 * DAY_US)
+    retain(writer, content=MIDNIGHT)
     maintain(writer)
     assert pages.pragma("page_count") < before / 2
     pages.close()

@@ -18,6 +18,7 @@ log = logging.getLogger("relaybook.recorder")
 _SETTLE_NS: Final = 10 * 60 * clock.NANOSECONDS
 _MEASURE_NS: Final = 10 * clock.NANOSECONDS
 _HOUR_US: Final = DAY_US // 24
+_MINUTE_US: Final = _HOUR_US // 60
 #: Once the log exceeds its budget, it shrinks to this share.
 _TARGET: Final = 0.95
 
@@ -101,17 +102,21 @@ class RetentionSchedule:
 
 
 def _next_cutoff(oldest_at: int | None, oldest_content_at: int | None, now_us: int) -> Cutoff | None:
-    """Return the cutoff that removes the oldest day of content, or, if there is none, the oldest day of requests.
+    """Return the cutoff that removes the oldest content, or, if there is none, the oldest requests.
 
-    Of the last 24 hours, one hour at a time is removed; the content of the last hour always stays, and so do the
-    requests of the last day. `None` if nothing may be removed.
+    One day of it is removed; of the last day, one hour; of the last hour, one minute. The last minute always stays, and
+    so do the requests of the last hour. `None` if nothing may be removed.
     """
-    if oldest_content_at is not None and oldest_content_at < now_us - _HOUR_US:
-        unit = DAY_US if oldest_content_at < now_us - DAY_US else _HOUR_US
-        return Cutoff(content=min(oldest_content_at - oldest_content_at % unit + unit, now_us - _HOUR_US))
-    if oldest_at is not None and oldest_at < now_us - DAY_US:
-        return Cutoff(requests=min(oldest_at - oldest_at % DAY_US + DAY_US, now_us - DAY_US))
+    if oldest_content_at is not None and oldest_content_at < now_us - _MINUTE_US:
+        return Cutoff(content=_end_of_unit(oldest_content_at, now_us))
+    if oldest_at is not None and oldest_at < now_us - _HOUR_US:
+        return Cutoff(requests=min(_end_of_unit(oldest_at, now_us), now_us - _HOUR_US))
     return None
+
+
+def _end_of_unit(at_us: int, now_us: int) -> int:
+    unit = next(unit for unit in (DAY_US, _HOUR_US, _MINUTE_US) if at_us < now_us - unit)
+    return min(at_us - at_us % unit + unit, now_us - _MINUTE_US)
 
 
 def disk_budget(setting: int | str, used: int, free: int, size: int, min_free: int) -> int | None:

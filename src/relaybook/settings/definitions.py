@@ -132,7 +132,8 @@ class Settings:
         if isinstance(self.disk_budget, int) and self.disk_budget < self.min_disk_budget:
             raise BadSetting(
                 "disk_budget",
-                f"disk_budget is {self.disk_budget}. The minimum is {self.min_disk_budget}: four segments per worker.",
+                f"disk_budget is {self.disk_budget}. The minimum is {self.min_disk_budget}: 256 MiB and four segments per "
+                "worker.",
             )
         for prefix in self.header_prefix:
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,31}", prefix):
@@ -153,8 +154,8 @@ class Settings:
 
     @property
     def min_disk_budget(self) -> int:
-        """The smallest ``disk_budget`` that leaves room for the journal."""
-        return 4 * self.workers * self.segment_bytes
+        """The smallest ``disk_budget``: it leaves room for the journal, and for the WALs of the store."""
+        return 256 * MIB + 4 * self.workers * self.segment_bytes
 
     @property
     def durable(self) -> bool:

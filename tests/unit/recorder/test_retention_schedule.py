@@ -120,12 +120,17 @@ def test_a_log_over_its_budget_loses_its_oldest_content_then_its_oldest_requests
     disk.budget = 27
     shrink(retention, times)
     assert [state for _, state in left(store)].count("stored") == 2
-    disk.budget = 16
+    disk.budget = 17
     shrink(retention, times)
-    assert left(store)[0] == (0, "stored")  # the content of the last hour stays
+    assert left(store)[0] == (0, "stored")
     disk.budget = 1
+    at = times.wall_us
+    store.commit(a_batch(an_entry(started_at=at, ended_at=at)))
+    retention.check_budget()
+    retention.work(soon())
+    assert left(store)[0][1] == "stored"  # the content of the last minute stays
     shrink(retention, times)
-    assert [hours for hours, _ in left(store)] == [0, 4, 14]  # the requests of the last day stay
+    assert [hours for hours, _ in left(store)] == [-1, 0]  # the requests of the last hour stay
     removal = store.status().last_removal
     assert removal is not None
     assert removal.reason == "disk_budget"

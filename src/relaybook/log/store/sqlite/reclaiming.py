@@ -4,6 +4,8 @@ The tables ``removed_frames`` and ``removed_texts`` say what is left to do. Ever
 between a step and the deletion of its row does no harm. A pack whose records are all gone is deleted as a whole.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -26,8 +28,8 @@ _OLDEST_CHECKPOINT: Final = "SELECT min(exchange) FROM checkpoints"
 _ERASED_BYTES: Final = 4 << 20
 _REMOVED_TEXTS: Final = 1024
 _VACUUMED_PAGES: Final = 128
-#: Free pages are reused. They are given back to the file system if more than an eighth of the pages is free.
-_FREE_SHARE: Final = 8
+#: Free pages are reused. They are given back to the file system if more than a sixteenth of the pages is free.
+_FREE_SHARE: Final = 16
 _MIN_FREE_PAGES: Final = 128
 
 
@@ -38,12 +40,18 @@ class Reclaimer:
         self._connection = connection
         self._packs = packs
         self._directory = directory
+        #: Whether texts were removed since the index was compacted.
+        self._has_removed_texts = False
 
     def work(self, until_ns: int) -> bool:
         """Work until ``until_ns`` (monotonic clock). Returns False if there was nothing to do."""
         did_work = False
         while clock.monotonic_ns() < until_ns and (
-            self._delete_pack() or self._erase_frames() or self._remove_texts() or self._vacuum()
+            self._delete_pack()
+            or self._erase_frames()
+            or self._remove_texts()
+            or self._compact_texts()
+            or self._vacuum()
         ):
             did_work = True
         return did_work
@@ -90,17 +98,32 @@ class Reclaimer:
             return False
         first, last = row
         until = min(last, first + _REMOVED_TEXTS - 1)
-        if (self._directory / FILE).exists():
-            index = SqliteTextIndex(self._directory)
-            try:
+        with self._text_index() as index:
+            if index is not None:
                 index.remove(first, until)
-            finally:
-                index.close()
+                self._has_removed_texts = True
         if until == last:
             self._connection.execute(_FORGET_TEXTS, (first,))
         else:
             self._connection.execute(_SHORTEN_TEXTS, (until + 1, first))
         return True
+
+    def _compact_texts(self) -> bool:
+        if not self._has_removed_texts:
+            return False
+        with self._text_index() as index:
+            self._has_removed_texts = index is not None and index.compact()
+        return self._has_removed_texts
+
+    @contextmanager
+    def _text_index(self) -> Iterator[SqliteTextIndex | None]:
+        """Open the index, if there is one, for one step, because the recorder's text pass may replace its file."""
+        index = SqliteTextIndex(self._directory) if (self._directory / FILE).exists() else None
+        try:
+            yield index
+        finally:
+            if index is not None:
+                index.close()
 
     def _vacuum(self) -> bool:
         free: int = self._connection.pragma("freelist_count")

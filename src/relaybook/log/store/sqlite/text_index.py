@@ -30,9 +30,16 @@ _TABLES: Final = (
 #: A reader may lock the index briefly while attaching it.
 _BUSY_MS: Final = 2000
 _PREPARE: Final = (
-    "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;"
+    "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
+    "PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;"
     "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA journal_size_limit = 67108864;"
 )
+
+
+#: Limits of one step of compacting, and the share of pages that may be free.
+_MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"
+_VACUUMED_PAGES: Final = 128
+_FREE_SHARE: Final = 16
 
 
 class _Log(NamedTuple):
@@ -76,6 +83,22 @@ class SqliteTextIndex:
         """Remove the text of the records from ``first`` to ``last``. Its bytes stay in the index until it is purged."""
         with translated(self._path), self._open() as connection:
             connection.execute(f"DELETE FROM {WORDS} WHERE rowid BETWEEN ? AND ?", (first, last))  # noqa: S608
+
+    def compact(self) -> bool:
+        """Do a step of merging parts of the index that have many removed texts, and of freeing pages.
+
+        Returns False if there is nothing to do.
+        """
+        with translated(self._path):
+            connection = self._open()
+            before = connection.total_changes()
+            connection.execute(_MERGE)
+            if connection.total_changes() - before > 1:  # fewer changes mean that nothing was merged
+                return True
+            if connection.pragma("freelist_count") <= connection.pragma("page_count") // _FREE_SHARE:
+                return False
+            connection.execute(f"PRAGMA incremental_vacuum({_VACUUMED_PAGES})").fetchall()
+            return True
 
     def _open(self) -> apsw.Connection:
         if self._connection is not None:
