@@ -132,8 +132,8 @@ class Settings:
         if isinstance(self.disk_budget, int) and self.disk_budget < self.min_disk_budget:
             raise BadSetting(
                 "disk_budget",
-                f"disk_budget is {self.disk_budget}. The minimum is {self.min_disk_budget}: 256 MiB and four segments per "
-                "worker.",
+                f"disk_budget is {self.disk_budget}. The minimum is {self.min_disk_budget}: 256 MiB and four segments "
+                "per worker.",
             )
         for prefix in self.header_prefix:
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,31}", prefix):

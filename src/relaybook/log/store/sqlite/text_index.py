@@ -37,7 +37,7 @@ _PREPARE: Final = (
 
 
 #: Limits of one step of compacting, and the share of pages that may be free.
-_MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"
+_MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"  # noqa: S608 - a constant
 _VACUUMED_PAGES: Final = 128
 _FREE_SHARE: Final = 16
 
